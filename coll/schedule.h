@@ -115,7 +115,7 @@ typedef struct dcoll_traffic {
     size_t pulled;     /**< OFFER: parts for one rank of at least so many bytes
                             stay in SEND, where the receiver reads them; then so
                             do shorter parts of the same sender
-                            (offer_least_pulled in build/offer.h) */
+                            (offer_least_pulled in build/irregular/offer.h) */
 } dcoll_traffic_t;
 
 /** The value of dcoll_traffic_t.pulled that calls use. Copying fewer bytes
@@ -225,7 +225,7 @@ typedef enum dcoll_kind {
     DCOLL_DELIVER, /**< moves the elements of all bundles of deals[deal] at src
                         to RECV; those of one sender follow each other */
 
-    /* Irregular all-to-all through tables in NODE (build/offer.h) */
+    /* Irregular all-to-all through tables in NODE (build/irregular/offer.h) */
     DCOLL_OFFER, /**< writes my table, and the elements that go with it, to dst,
                       in `bytes` of room. Elements for my node that have no room
                       stay in SEND, where their receivers read them. dst in
@@ -399,7 +399,7 @@ void dcoll_add_await_offered(dcoll_schedule_t *s, unsigned peer, unsigned flag);
 
 /* ---------------------------------------------------------- algorithms --- */
 
-struct stages; /* coll/build/stages.h */
+struct stages; /* coll/build/irregular/stages.h */
 
 /** Values of dcoll_algorithm_t.ahead: where credits are flags, and where they
  * are notifications. The latter fill at most half of the transport's queues of

@@ -4,7 +4,7 @@
 
 #include "dapl_rail/dapl_rail.h"
 #include "coll/schedule.h"
-#include "stages.h"
+#include "coll/build/irregular/stages.h"
 
 /* It is complete: room for more ops is given back. */
 static void fit(dcoll_schedule_t *s)

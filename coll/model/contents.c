@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "dapl_rail/dapl_rail.h"
-#include "coll/build/bundle.h"
-#include "coll/build/deal.h"
-#include "coll/build/offer.h"
+#include "coll/build/irregular/bundle.h"
+#include "coll/build/irregular/deal.h"
+#include "coll/build/irregular/offer.h"
 #include "contents.h"
 
 /* What is at a place of a rank's memory. */

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "coll/build/deal.h"
+#include "coll/build/irregular/deal.h"
 #include "verify.h"
 
 #define IS_HEAD    ((uint64_t)1 << 62)

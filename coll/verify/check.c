@@ -2,7 +2,7 @@
 /* What can be seen in the schedules without playing them. */
 #include <string.h>
 
-#include "coll/build/offer.h"
+#include "coll/build/irregular/offer.h"
 #include "verify.h"
 
 /* The operation that is being checked. */

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "coll/build/offer.h"
+#include "coll/build/irregular/offer.h"
 #include "verify.h"
 
 #define IS_OFFER   ((uint64_t)1 << 60)

@@ -58,7 +58,7 @@
 #ifndef DCOLL_VERIFY_H
 #define DCOLL_VERIFY_H
 
-#include "coll/build/bundle.h"
+#include "coll/build/irregular/bundle.h"
 #include "coll/schedule.h"
 
 #define NONE UINT32_MAX

@@ -3,7 +3,7 @@
  * delivered. What is refused has written nothing to the user's memory; what is
  * not, is whole. */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/bundle.h"
+#include "coll/build/irregular/bundle.h"
 #include "coll/run/irregular/bundle_reader.h"
 #include "coll/run/irregular/deal.h"
 #include "fuzz.h"

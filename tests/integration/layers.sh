@@ -40,7 +40,7 @@ for pair in 'shm/mr.c embedded/embedded.h' 'core/evd.c embedded/embedded.h' \
         "#include \"providers/${pair#* }\""
 done
 check 'an arrow upward in the collectives is found' wrong 'run is above build' \
-    coll/build/tree.c '#include "coll/run/team/team.h"'
+    coll/build/exchange/tree.c '#include "coll/run/team/team.h"'
 check 'a circle in the collectives is found' wrong '^circle.* coll/run/team/call.h' \
     coll/run/team/call.h '#include "coll/run/team/ledger.h"'
 

@@ -4,8 +4,8 @@
 #ifndef TESTS_SIZES_PLAY_H
 #define TESTS_SIZES_PLAY_H
 
-#include "coll/build/mesh.h"
-#include "coll/build/stages.h"
+#include "coll/build/irregular/mesh.h"
+#include "coll/build/irregular/stages.h"
 #include "coll/schedule.h"
 
 enum { SIZES_STEPS = 300 };

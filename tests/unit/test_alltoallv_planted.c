@@ -13,10 +13,10 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/deal.h"
-#include "coll/build/mesh.h"
-#include "coll/build/node.h"
-#include "coll/build/stages.h"
+#include "coll/build/irregular/deal.h"
+#include "coll/build/irregular/mesh.h"
+#include "coll/build/smp/node.h"
+#include "coll/build/irregular/stages.h"
 #include "sizes_play.h"
 #include "traffic.h"
 

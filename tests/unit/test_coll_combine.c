@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/combine.h"
+#include "coll/build/reduce/combine.h"
 #include "coll/dcoll.h"
 
 enum { RANKS = 4, ELEMENT = 8, ELEMENTS = 3, BYTES = ELEMENT * ELEMENTS };

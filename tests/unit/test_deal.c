@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "coll/build/deal.h"
-#include "coll/build/mesh.h"
+#include "coll/build/irregular/deal.h"
+#include "coll/build/irregular/mesh.h"
 
 enum { FANS = 12, COUNTS = 250, RANKS = 128 };
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/bundle.h"
+#include "coll/build/irregular/bundle.h"
 #include "coll/run/irregular/deal.h"
 
 enum { RANKS = 2, ME = 1, FAN = 2, STRIDE = 256, ELEMENT = 40, BEYOND = 50 };

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/offer.h"
+#include "coll/build/irregular/offer.h"
 #include "dapl_rail/dapl_rail.h"
 #include "traffic.h"
 

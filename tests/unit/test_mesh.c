@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "coll/build/mesh.h"
+#include "coll/build/irregular/mesh.h"
 
 enum { RANKS = 128 };
 

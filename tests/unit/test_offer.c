@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/offer.h"
+#include "coll/build/irregular/offer.h"
 #include "coll/run/irregular/offer.h"
 
 enum { RANKS = 2, ELEMENT = 4, ROOM = 8, GUARD = 64, SECRET = 0x5e };

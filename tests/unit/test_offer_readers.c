@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node.h"
+#include "coll/build/smp/node.h"
 #include "traffic.h"
 
 enum { RANKS = 5, ELEMENT = 16 };

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node.h"
+#include "coll/build/smp/node.h"
 #include "traffic.h"
 
 enum { RANKS = 4, ELEMENT = 16, MOST = 3 };

@@ -5,7 +5,7 @@
  * distances send what follows. Then the blocks are shifted into RECV.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/bruck.h"
+#include "coll/build/exchange/bruck.h"
 #include "coll/build/flat.h"
 #include "coll/build/grant.h"
 #include "coll/build/pace.h"

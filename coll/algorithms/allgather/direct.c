@@ -4,7 +4,7 @@
  * p + (i-1)k + 1 … p + ik, one a port (seed 000, section 5.1.2, eq. 2).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/direct.h"
+#include "coll/build/exchange/direct.h"
 #include "coll/build/flat.h"
 
 static void put(const struct direct *x, unsigned target, unsigned port)

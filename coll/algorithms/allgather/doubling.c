@@ -2,7 +2,7 @@
 /* Recursive doubling, single-port (fold.c): what the k-port exchange is
  * compared with. */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/fold.h"
+#include "coll/build/exchange/exchange_allgather.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *out)

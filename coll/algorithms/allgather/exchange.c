@@ -2,7 +2,7 @@
 /* Standard exchange all-gather for k ports (fold.c); costs eq. (3) of seed 000
  * for N a power of k+1. */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/fold.h"
+#include "coll/build/exchange/exchange_allgather.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *out)

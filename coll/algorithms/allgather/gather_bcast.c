@@ -8,7 +8,7 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/relay.h"
+#include "coll/build/exchange/relay.h"
 
 static struct layout board(const struct relay *relay, unsigned rank)
 {

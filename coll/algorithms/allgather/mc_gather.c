@@ -17,7 +17,7 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/masters.h"
+#include "coll/build/smp/masters.h"
 
 /* The rank on node `index` that serves node `target`: its master if both are
  * the same. */

@@ -5,7 +5,7 @@
  * section 4.2, leaves to the kernel; RDMA reads need no kernel).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/pull.h"
+#include "coll/build/smp/pull.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

@@ -5,8 +5,8 @@
  * (k+1)^i, 2 (k+1)^i, …, less in the last step (seed 000, section 5.2.2).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/bruck.h"
-#include "coll/build/smp.h"
+#include "coll/build/exchange/bruck.h"
+#include "coll/build/smp/smp_allgather.h"
 
 static bool message(unsigned nodes, unsigned k, unsigned step, unsigned port,
                     unsigned *distance, unsigned *count)

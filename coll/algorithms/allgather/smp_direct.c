@@ -5,8 +5,8 @@
  * fig. 8).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/radix.h"
-#include "coll/build/smp.h"
+#include "coll/build/exchange/radix.h"
+#include "coll/build/smp/smp_allgather.h"
 
 static unsigned steps(unsigned nodes, unsigned k)
 {

@@ -7,7 +7,7 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/owners.h"
+#include "coll/build/reduce/slice_owners.h"
 
 static void put_result(const struct direct *x, unsigned target, unsigned port)
 {

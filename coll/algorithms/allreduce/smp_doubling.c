@@ -6,9 +6,9 @@
  * knows that what his node posted is read, and posts when he has read it.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/doubling.h"
+#include "coll/build/reduce/doubling.h"
 #include "coll/build/flat.h"
-#include "coll/build/node.h"
+#include "coll/build/smp/node.h"
 
 static void be_master(const struct node *n, const struct doubling *d)
 {

@@ -12,8 +12,8 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/forward.h"
-#include "coll/build/personal.h"
+#include "coll/build/exchange/forward.h"
+#include "coll/build/exchange/personal.h"
 
 static void phase_1(struct forward *f, unsigned rank)
 {

@@ -4,9 +4,9 @@
  * for each destination (seed 000, section 5.1.3, eq. 2).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/direct.h"
+#include "coll/build/exchange/direct.h"
 #include "coll/build/flat.h"
-#include "coll/build/personal.h"
+#include "coll/build/exchange/personal.h"
 
 static void put(const struct direct *x, unsigned target, unsigned port)
 {

@@ -15,9 +15,9 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/forward.h"
-#include "coll/build/personal.h"
-#include "coll/build/radix.h"
+#include "coll/build/exchange/forward.h"
+#include "coll/build/exchange/personal.h"
+#include "coll/build/exchange/radix.h"
 
 /* The rank @p distance on in the group of @p radix ranks around @p rank. */
 static unsigned in_group(unsigned rank, unsigned weight, unsigned radix,

@@ -7,7 +7,7 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/personal.h"
+#include "coll/build/exchange/personal.h"
 
 static bool paired(unsigned n)
 {

@@ -16,9 +16,9 @@
 #include "dapl_rail/dapl_rail.h"
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/masters.h"
-#include "coll/build/parts.h"
-#include "coll/build/tree.h"
+#include "coll/build/smp/masters.h"
+#include "coll/build/smp/parts.h"
+#include "coll/build/exchange/tree.h"
 
 struct bruck {
     struct node node;

@@ -10,8 +10,8 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/masters.h"
-#include "coll/build/parts.h"
+#include "coll/build/smp/masters.h"
+#include "coll/build/smp/parts.h"
 
 static struct parts_message message(const struct node *n, unsigned distance)
 {

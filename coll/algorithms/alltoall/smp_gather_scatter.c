@@ -13,9 +13,9 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/masters.h"
+#include "coll/build/smp/masters.h"
 #include "coll/build/pace.h"
-#include "coll/build/parts.h"
+#include "coll/build/smp/parts.h"
 
 struct hub {
     struct node node;

@@ -4,7 +4,7 @@
  * destination and sends, in step i, to the i-th rank after it.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/stages.h"
+#include "coll/build/irregular/stages.h"
 
 const dcoll_algorithm_t alltoallv_a1 = {
     .name = "a1",

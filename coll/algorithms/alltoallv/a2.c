@@ -5,7 +5,7 @@
  * belong.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/stages.h"
+#include "coll/build/irregular/stages.h"
 
 const dcoll_algorithm_t alltoallv_a2 = {
     .name = "a2",

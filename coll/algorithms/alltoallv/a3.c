@@ -5,7 +5,7 @@
  * that row have for it, to its destination.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/stages.h"
+#include "coll/build/irregular/stages.h"
 
 const dcoll_algorithm_t alltoallv_a3 = {
     .name = "a3",

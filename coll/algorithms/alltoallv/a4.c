@@ -4,7 +4,7 @@
  * distributed evenly along rows and columns, and collected along both.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/stages.h"
+#include "coll/build/irregular/stages.h"
 
 const dcoll_algorithm_t alltoallv_a4 = {
     .name = "a4",

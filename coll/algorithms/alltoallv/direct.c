@@ -6,9 +6,9 @@
  * has room, tells them where to write it. The order is that of A1.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/direct.h"
+#include "coll/build/exchange/direct.h"
 #include "coll/build/flat.h"
-#include "coll/build/offer.h"
+#include "coll/build/irregular/offer.h"
 
 static const char *refuses(const dcoll_shape_t *shape, const dcoll_args_t *args)
 {

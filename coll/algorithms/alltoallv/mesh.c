@@ -4,7 +4,7 @@
  * array, and what is sent for its pseudo-nodes, are those of A4.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/stages.h"
+#include "coll/build/irregular/stages.h"
 
 const dcoll_algorithm_t alltoallv_mesh = {
     .name = "mesh",

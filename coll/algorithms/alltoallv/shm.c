@@ -7,7 +7,7 @@
  * who has large parts, once more.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/offers.h"
+#include "coll/build/irregular/offers.h"
 
 static const char *refuses(const dcoll_shape_t *shape, const dcoll_args_t *args)
 {

@@ -9,9 +9,9 @@
  */
 #include "dapl_rail/dapl_rail.h"
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/masters.h"
-#include "coll/build/offer.h"
-#include "coll/build/offers.h"
+#include "coll/build/smp/masters.h"
+#include "coll/build/irregular/offer.h"
+#include "coll/build/irregular/offers.h"
 
 struct smp {
     struct offers offers;

@@ -5,8 +5,8 @@
  * The root may run ahead of the others, within their TEMP.
  */
 #include "coll/build/flat.h"
-#include "coll/build/over_tree.h"
-#include "coll/build/relay.h"
+#include "coll/build/exchange/over_tree.h"
+#include "coll/build/exchange/relay.h"
 
 static struct layout layout(const struct relay *relay, unsigned rank)
 {

@@ -9,9 +9,9 @@
  * the present one: nobody waits for readers of the present.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/masters.h"
+#include "coll/build/smp/masters.h"
 #include "coll/build/pace.h"
-#include "coll/build/tree.h"
+#include "coll/build/exchange/tree.h"
 
 struct bcast {
     struct node node;

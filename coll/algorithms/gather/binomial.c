@@ -7,7 +7,7 @@
  * the order of relative ranks: zero copy takes two puts where they wrap.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/over_tree.h"
+#include "coll/build/exchange/over_tree.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *out)

@@ -4,7 +4,7 @@
  * block a port (seed 000, section 5.1.1, eq. 2).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/over_tree.h"
+#include "coll/build/exchange/over_tree.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *out)

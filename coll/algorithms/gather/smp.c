@@ -9,7 +9,7 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/grant.h"
-#include "coll/build/masters.h"
+#include "coll/build/smp/masters.h"
 
 /* Of puts at the root, each block in its place. */
 static dcoll_space_t landing(const dcoll_args_t *args)

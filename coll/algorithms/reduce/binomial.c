@@ -5,7 +5,7 @@
  * what came combined).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/ordered_tree.h"
+#include "coll/build/reduce/ordered_tree.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

@@ -5,7 +5,7 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/owners.h"
+#include "coll/build/reduce/slice_owners.h"
 
 /* The root takes k slices a step, one a port: that one's in its turn. */
 struct turn {

@@ -6,7 +6,7 @@
  * root by the depth.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node.h"
+#include "coll/build/smp/node.h"
 
 #define PIECE       (16u << 10)
 #define PIECES_MOST 16u

@@ -5,7 +5,7 @@
  * start before: who sees that may use what he left there, of a depth of 2.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node_slices.h"
+#include "coll/build/smp/node_slices.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

@@ -6,8 +6,8 @@
  * node's master.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node.h"
-#include "coll/build/ordered_tree.h"
+#include "coll/build/smp/node.h"
+#include "coll/build/reduce/ordered_tree.h"
 
 /* TEMP: that of the tree, which is the same on all nodes, then the node's
  * result, then what comes in lines. */

@@ -5,7 +5,7 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/smp_slices.h"
+#include "coll/build/smp/smp_slices.h"
 
 /* Of the root's node: parts come from those after it, k a step. They are put
  * when what all have put before has come: the vector has been read. */

@@ -4,7 +4,7 @@
  * 000, section 5.1.1, is derived from: ⌈log_{k+1} N⌉ steps.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/over_tree.h"
+#include "coll/build/exchange/over_tree.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *out)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads bundles (build/bundle.h). A bundle comes from a peer, and the peer may
+ * Reads bundles (build/irregular/bundle.h). A bundle comes from a peer, and the peer may
  * still write into it: each field is checked, and read only once.
  */
 #ifndef DCOLL_BUNDLE_READER_H
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "coll/build/bundle.h"
+#include "coll/build/irregular/bundle.h"
 #include "coll/run/request.h"
 
 /* A run of elements, or one element without a label. */

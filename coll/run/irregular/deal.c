@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DISTRIBUTE and COLLECT: deal elements to buckets (build/deal.h). */
+/* DISTRIBUTE and COLLECT: deal elements to buckets (build/irregular/deal.h). */
 #include <string.h>
 
-#include "coll/build/deal.h"
+#include "coll/build/irregular/deal.h"
 #include "coll/run/irregular/bundle_reader.h"
 #include "coll/run/irregular/deal.h"
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "coll/build/offer.h"
+#include "coll/build/irregular/offer.h"
 #include "coll/schedule.h"
 
 struct dcoll_request;

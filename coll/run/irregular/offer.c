@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "coll/build/offer.h"
+#include "coll/build/irregular/offer.h"
 #include "coll/run/irregular/offer.h"
 #include "coll/run/irregular/bundle_reader.h"
 #include "coll/run/node/cma.h"

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "coll/build/offer.h"
+#include "coll/build/irregular/offer.h"
 #include "coll/run/irregular/offer.h"
 #include "coll/run/irregular/placed.h"
 
