@@ -5,10 +5,11 @@
 
 #include "coll/schedule.h"
 
-/** Among @p n ranks, of which this is number @p me: in step i of
- *  ⌈log_{k+1} n⌉ it notifies those at distances (k+1)^i, 2 (k+1)^i …
- *  k (k+1)^i, one a port, and waits for those as far before it.
- *  @param ranks their numbers; NULL: all of the team. */
+/** A barrier of @p n ranks. In step i of ⌈log_{k+1} n⌉ a rank notifies the
+ * ranks at distances (k+1)^i, 2 (k+1)^i, … k (k+1)^i after it, one per port,
+ * and waits for those at the same distances before it.
+ *  @param ranks the ranks by number; NULL: all ranks of the team.
+ *  @param me this rank's number. */
 void disseminate(dcoll_schedule_t *s, const unsigned *ranks, unsigned n,
                  unsigned me, unsigned k, dcoll_tag_t tag);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gather, broadcast and scatter over any tree: the algorithms differ in it. */
+/* Gather, broadcast and scatter over any tree. */
 #ifndef DCOLL_OVER_TREE_H
 #define DCOLL_OVER_TREE_H
 

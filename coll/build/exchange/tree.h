@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trees over n ranks that are counted from the root (relative rank 0), for
- * nodes with k ports.
- *  - star: all others are children of the root.
- *  - else the spanning binomial tree for k ports ((k+1)-nomial): the parent of
- *    a rank has its lowest digit that is not 0, to the base k + 1, set to 0
- *    (seed 000, section 5.1.1). A subtree has consecutive ranks.
+ * Trees over n ranks, numbered from the root (relative rank 0), for k ports.
+ *  - star: all other ranks are children of the root.
+ *  - else the (k+1)-nomial tree: the parent of a rank is that rank with its
+ * lowest non-zero digit, to the base k + 1, set to 0 (Qian and Afsahi,
+ * section 5.1.1). The ranks of a subtree are consecutive.
  */
 #ifndef DCOLL_TREE_H
 #define DCOLL_TREE_H
@@ -17,22 +16,22 @@ struct tree {
     bool star;
 };
 
-/** Between a child and its parent. */
+/** The edge between a child and its parent. */
 struct tree_edge {
     unsigned child, parent;
     unsigned blocks; /**< ranks of the child's subtree: child, child + 1, … */
-    unsigned level;  /**< edges of one level carry their message in one step,
-                          lower ones earlier on the way to the root */
+    unsigned level;  /**< edges of one level are used in the same step; towards
+                          the root, lower levels first */
     unsigned port;
 };
 
-/** Communication steps: ⌈log_{k+1} n⌉, star: ⌈(n-1)/k⌉. */
+/** The number of steps: ⌈log_{k+1} n⌉; star: ⌈(n-1)/k⌉. */
 unsigned tree_levels(const struct tree *tree);
-/** From @p rank > 0 to its parent. */
+/** The edge from @p rank > 0 to its parent. */
 struct tree_edge tree_up(const struct tree *tree, unsigned rank);
-/** Places for children of @p rank, those of low levels first. */
+/** The number of slots for children of @p rank, low levels first. */
 unsigned tree_slots(const struct tree *tree, unsigned rank);
-/** false: that place is empty. */
+/** The edge to the child in a slot. false: the slot is empty. */
 bool tree_child(const struct tree *tree, unsigned rank, unsigned slot,
                 struct tree_edge *edge);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A tree that keeps the order of ranks, whichever is its root: ranks are
- * divided into k+1 parts that follow each other, as those are again. The head
- * of the part where the root is, is the root, that of another its first rank;
- * the head of all gets what the heads of the parts have. ⌈log_{k+1} N⌉ steps.
+ * A reduction tree that keeps the order of ranks for any root. The ranks are
+ * divided into k+1 consecutive parts, each part again, and so on. The head of
+ * the part with the root is the root; the head of another part is its first
+ * rank. The heads of the parts send to the head of the whole. ⌈log_{k+1} N⌉
+ * steps.
  */
 #ifndef DCOLL_ORDERED_TREE_H
 #define DCOLL_ORDERED_TREE_H
@@ -13,18 +14,19 @@
 struct ordered_tree {
     const dcoll_args_t *args;
     dcoll_schedule_t *s;
-    unsigned n, me, root;  /**< numbers: of ranks or nodes */
-    const unsigned *ranks; /**< by number, the root's is args->root; NULL: each
-                                its own */
+    unsigned n, me,
+        root; /**< members (ranks or nodes), my number, the root's */
+    const unsigned *ranks; /**< by number; that of the root is args->root. NULL:
+                                number = rank */
     unsigned ports;
-    size_t temp; /**< where its memory in TEMP begins */
+    size_t temp; /**< offset of its memory in TEMP */
 };
 
-/** What is at @p own, of mine, combined with that of the others, to RECV of the
- *  root. @p put: it may be put from there; else it is copied before. */
+/** Combines the blocks of all members into RECV of the root. @p own: the place
+ * of mine. @p put: it may be put from there; else it is copied first. */
 void ordered_tree_reduce(const struct ordered_tree *t, dcoll_place_t own,
                          bool put);
-/** Of TEMP. */
+/** The bytes that it needs in TEMP. */
 size_t ordered_tree_bytes(const struct ordered_tree *t);
 
 #endif

@@ -7,7 +7,7 @@
 #include "dapl_rail/platform/spin.h"
 
 #define MS                    1000000ull
-#define POLLS_FIRST           16u    /* before anything else */
+#define POLLS_AT_ONCE         16u    /* before anything else */
 #define POLLS_ELSEWHERE       128u   /* some µs: what two switches may take */
 #define POLLS_BEFORE_PROGRESS 256u   /* of a flag, before a look at the rails */
 #define YIELD_AFTER_NS        50000u /* a yield then costs a percent of it */
