@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks as an array of rows and columns, for any number of them, and the
- * exchanges in it (seed 003, section 3.2). Row-major: rank p is in row p / C,
- * column p % C. The last row may be incomplete; then its r ranks have a column
- * of R ranks each, and the other columns, the incomplete ones, R - 1.
+ * Any number of ranks as an array of rows and columns, and exchanges in it
+ * (Liu, Wang and Prasanna, section 3.2). Rank p is in row p / C and column p %
+ * C. The last row may be incomplete, with r ranks: then r columns have R ranks
+ * each, and the other, incomplete columns have R - 1.
  */
 #ifndef DCOLL_MESH_H
 #define DCOLL_MESH_H
@@ -12,11 +12,12 @@
 
 /**
  * C = ⌈√P⌉ columns and R = ⌈P / C⌉ rows. For P = ⌈√P⌉⌊√P⌋ - 1 the incomplete
- * row would be longer than there are complete ones: then C = ⌊√P⌋ (3.2.2 A).
+ * row would have more ranks than there are complete rows: then C = ⌊√P⌋ (3.2.2
+ * A).
  */
 struct mesh {
     unsigned ranks, columns, rows;
-    unsigned rest; /**< r: ranks of the incomplete row; 0: all are complete */
+    unsigned rest; /**< r: ranks of the incomplete row; 0: there is none */
 };
 
 struct mesh mesh_of(unsigned nranks);
@@ -38,54 +39,54 @@ static inline bool mesh_row_complete(const struct mesh *mesh, unsigned row)
     return !mesh->rest || row + 1 < mesh->rows;
 }
 
-/** Ranks of a column. */
+/** The number of ranks in a column. */
 static inline unsigned mesh_height(const struct mesh *mesh, unsigned column)
 {
     return mesh->rest && column >= mesh->rest ? mesh->rows - 1 : mesh->rows;
 }
 
 /**
- * An all-to-all within groups of ranks: what a rank sends to whom in which
- * step. A message comes from a bucket, one for each member of the group, and
- * goes to a place of the target, one for each of its senders.
+ * An all-to-all within groups of ranks: what each rank sends in which step. A
+ * rank has one bucket for each member of its group, and one place for each
+ * sender.
  */
 struct exchange {
-    /** Buckets of @p rank. */
+    /** The number of buckets of @p rank. */
     unsigned (*buckets)(const struct mesh *mesh, unsigned rank);
-    /** Steps, counted from 1. */
+    /** The number of steps; they count from 1. */
     unsigned (*steps)(const struct mesh *mesh, unsigned rank);
-    /** The bucket that @p rank sends in @p step. False: none, it stalls. */
+    /** The bucket that @p rank sends in @p step. False: it stalls. */
     bool (*bucket)(const struct mesh *mesh, unsigned rank, unsigned step,
                    unsigned *bucket);
-    /** Whom the bucket is for. */
+    /** The rank that a bucket is for. */
     unsigned (*target)(const struct mesh *mesh, unsigned rank, unsigned bucket);
-    /** Who may send to @p rank: the @p index-th. False: there are no more.
-     *  The index is also that of the place at the target. */
+    /** The sender number @p index of @p rank, which is also the number of its
+     * place. False: there are no more. */
     bool (*source)(const struct mesh *mesh, unsigned rank, unsigned index,
                    unsigned *source);
 };
 
-/** Among all ranks; in step i to the i-th after it, at last to itself. */
+/** Among all ranks: in step i to the rank i after it, at last to itself. */
 extern const struct exchange exchange_all;
 /** Along columns (C-Comm with the C-Schedule, fig. 6). */
 extern const struct exchange exchange_columns;
 /**
- * Along rows (R-Comm with the Revised R-Schedule, 3.2.2 A, B). What is for the
- * pseudo-node in column j of the incomplete row goes from its i-th rank to that
- * of row i, column j. There ranks stall, so that nobody receives two messages
- * in a step. (In the seed's sentence the step of the stall is one too late: its
- * own fig. 10 has it at r - m + k, and only that is free of conflicts.)
+ * Along rows (R-Comm with the Revised R-Schedule, 3.2.2 A, B). The elements for
+ * the pseudo-node in column j of the incomplete row go from that row's rank i
+ * to the rank in row i, column j. For that, ranks stall, so that none receives
+ * two messages in a step. (The paper's text has the stall one step too late:
+ * its figure 10 has it at r - m + k, and only that is free of conflicts.)
  */
 extern const struct exchange exchange_rows;
 
-/** Who sends to @p rank in @p step, and the place it goes to. False: nobody. */
+/** The rank that sends to @p rank in @p step, and its place. False: none. */
 bool exchange_sender(const struct exchange *x, const struct mesh *mesh,
                      unsigned rank, unsigned step, unsigned *sender,
                      unsigned *place);
-/** The place of the messages of @p sender at @p rank. */
+/** The place of messages of @p sender at @p rank. */
 unsigned exchange_place(const struct exchange *x, const struct mesh *mesh,
                         unsigned rank, unsigned sender);
-/** How many may send to @p rank. */
+/** The number of senders of @p rank. */
 unsigned exchange_sources(const struct exchange *x, const struct mesh *mesh,
                           unsigned rank);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Irregular all-to-all in stages (seed 003): in each, elements are dealt to
- * buckets, and these are exchanged within groups of ranks.
+ * Irregular all-to-all in stages (Liu, Wang and Prasanna): in each stage,
+ * elements are dealt to buckets, and buckets are exchanged within groups of
+ * ranks.
  */
 #ifndef DCOLL_STAGES_H
 #define DCOLL_STAGES_H
@@ -13,8 +14,8 @@
 enum dealing {
     DEALT_EVENLY,    /**< DISTRIBUTE; R- or C-Distribute */
     DEALT_BY_COLUMN, /**< COLLECT by the destination's column: C-Collect */
-    DEALT_BY_ROW,    /**< … by its row: R-Collect */
-    DEALT_BY_RANK    /**< … by itself */
+    DEALT_BY_ROW,    /**< COLLECT by the destination's row: R-Collect */
+    DEALT_BY_RANK    /**< COLLECT by the destination itself */
 };
 
 struct stage {
@@ -39,15 +40,16 @@ void stages_generate(const struct stages *stages, enum stages_form form,
                      const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s);
 
-/** For dcoll_algorithm_t.refuses: it is for any number of ranks, … */
+/** dcoll_algorithm_t.refuses for any number of ranks, … */
 const char *stages_refuse(const dcoll_shape_t *shape, const dcoll_args_t *args);
-/** … or only for a perfect square. */
+/** … and for perfect squares only. */
 const char *stages_refuse_unsquare(const dcoll_shape_t *shape,
                                    const dcoll_args_t *args);
 
-/** Elements, and runs, of the longest message of a stage, at most, if no rank
- *  sends or receives more than the traffic says; and elements for one
- *  destination that a rank of a complete column, or of another, deals. */
+/** Bounds of a stage, if no rank sends or receives more than the traffic
+ * allows: elements and runs of the longest message; and most elements for one
+ * destination that a rank of a complete column, or of an incomplete one, deals.
+ */
 struct stage_bound {
     double elements, runs;
     uint64_t most[2];

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frame of collectives that get from the buffers of the node's other ranks:
- * nothing is copied twice, and flags are all that ranks tell each other.
+ * Collectives that get from the buffers of the node's other ranks: blocks are
+ * copied once, and ranks notify each other by flags only.
  */
 #ifndef DCOLL_PULL_H
 #define DCOLL_PULL_H
 
 #include "coll/build/smp/node.h"
 
-/* My buffer may be read. */
+/* Others may read my buffer now. */
 void pull_begin(const struct node *node);
-/* Block at src of the peer's buffer to its place in RECV. */
+/* Gets the block at src of the peer's buffer to its place in RECV. */
 void pull_from(const struct node *node, unsigned peer, size_t src);
-/* All have read what they want. */
+/* Waits until all ranks have read. */
 void pull_end(const struct node *node);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SMP-aware all-gather (seed 000, section 5.2.2), for any exchange between the
- * masters in which each gets the blocks of the nodes after its own, in order.
+/* SMP-aware all-gather (Qian and Afsahi, section 5.2.2), for any exchange
+ * between masters in which each receives the blocks of the nodes after its own,
+ * in order.
  */
 #ifndef DCOLL_SMP_H
 #define DCOLL_SMP_H
@@ -9,11 +10,12 @@
 
 /* How the masters of `nodes` nodes exchange through k ports. */
 struct smp_exchange {
-    /* How many; independent: none passes on what came in an earlier one. */
+    /* The number of steps; independent: no step forwards blocks of an earlier
+     * one. */
     unsigned (*steps)(unsigned nodes, unsigned k);
     bool independent;
-    /* Of a step, through port p < k: to the node that is `distance` before
-     * mine, the blocks of `count` nodes from mine on. false: nothing. */
+    /* The message of a step through port p < k: to the node `distance` before
+     * mine, the blocks of `count` nodes from mine on. false: none. */
     bool (*message)(unsigned nodes, unsigned k, unsigned step, unsigned port,
                     unsigned *distance, unsigned *count);
 };

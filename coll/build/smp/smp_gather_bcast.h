@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SMP-aware gather and broadcast, for any tree of the gather. */
+/* All-gather as SMP-aware gather and broadcast. star: the gather uses a star,
+ * else a tree. */
 #ifndef DCOLL_SMP_GATHER_BCAST_H
 #define DCOLL_SMP_GATHER_BCAST_H
 
