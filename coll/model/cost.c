@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Time of a program under Hockney's model with k ports (seed 000, section 3.2):
- * a message starts when its sender has posted it and port `port` of the sender
- * and of the receiver are free, and occupies both for ts + bytes * tau. A
- * sender's port keeps the order of posting, a receiver's port takes first who
- * asks first. The sender goes on at once. Discrete events: a rank runs ahead
- * in its own time until it needs a message that has not arrived yet.
+ * Time of a program under Hockney's model with k ports (Qian and Afsahi 2008,
+ * section 3.2): a message starts when its sender has posted it and port `port`
+ * of the sender and of the receiver are free, and occupies both for ts + bytes
+ * * tau. A sender's port keeps the order of posting, a receiver's port takes
+ * first who asks first. The sender goes on at once. Discrete events: a rank
+ * runs ahead in its own time until it needs a message that has not arrived yet.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The k-port model (seed 000, section 3.2): in a step a rank sends at most k
- * messages and receives at most k, through different ports. PUT, GET and DATA
- * alone are messages; READY and CREDIT cost nothing there. A message that wraps
- * around takes two puts, one directly after the other. Multi-connection
- * algorithms (seed 002) share ports: one message for each connection.
+ * The k-port model (Qian and Afsahi 2008, section 3.2): in a step a rank sends
+ * at most k messages and receives at most k, through different ports. PUT, GET
+ * and DATA alone are messages; READY and CREDIT cost nothing there. A message
+ * that wraps around takes two puts, one directly after the other.
+ * Multi-connection algorithms (Qian et al. 2008) share ports: one message for
+ * each connection.
  *
  * What a rank sends in a step may depend on what came in earlier ones only:
  * that is seen by playing.

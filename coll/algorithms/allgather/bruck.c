@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bruck all-gather for k ports, any N (seed 000, section 5.1.2). Rank p keeps
- * block p + j at place j of TEMP; in each step (build/bruck.h) others at some
- * distances send what follows. Then the blocks are shifted into RECV.
+ * Bruck all-gather for k ports, any N (Qian and Afsahi 2008, section 5.1.2).
+ * Rank p keeps block p + j at place j of TEMP; in each step
+ * (build/exchange/bruck.h) others at some distances send what follows. Then the
+ * blocks are shifted into RECV.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/exchange/bruck.h"
@@ -78,7 +79,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t allgather_bruck = {
     .name = "bruck",
     .collective = DCOLL_ALLGATHER,
-    .summary = "k-port Bruck, last step partial, local shift (seed 000, 5.1.2)",
+    .summary = "k-port Bruck, last step partial, local shift (Qian and Afsahi "
+               "2008, 5.1.2)",
     .memory = "TEMP: N blocks",
     .generate = generate,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multi-connection all-gather with two groups, each with a master per node
- * (seed 002, section 5.3.1). */
+ * (Qian et al. 2008, section 5.3.1). */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/multi_connection.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multi-connection all-gather with as many groups as the smallest node has
- * ranks (seed 002, section 5.3.2). */
+ * ranks (Qian et al. 2008, section 5.3.2). */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/multi_connection.h"
 

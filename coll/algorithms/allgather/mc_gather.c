@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Multi-connection gather-based all-gather (seed 002, section 5.2). Groups are
- * of equal local rank, and for each node one gathers for it: that of the node's
- * number modulo the ranks of a node, so that a group has several masters when
- * there are more nodes than groups. Phases: 1 shared memory all-gather on the
- * nodes, 2 each rank puts its node's blocks to its group's masters, 3 these
- * broadcast all blocks in shared memory.
+ * Multi-connection gather-based all-gather (Qian et al. 2008, section 5.2).
+ * Groups are of equal local rank, and for each node one gathers for it: that of
+ * the node's number modulo the ranks of a node, so that a group has several
+ * masters when there are more nodes than groups. Phases: 1 shared memory
+ * all-gather on the nodes, 2 each rank puts its node's blocks to its group's
+ * masters, 3 these broadcast all blocks in shared memory.
  *
  * Copy mode does the copies of the paper's table 1: each rank reads its node's
  * blocks into its send buffer in TEMP, puts go from TEMP to TEMP, a master

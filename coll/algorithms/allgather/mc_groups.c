@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multi-connection all-gather with any number of groups, by default half of the
- * ranks of the smallest node (seed 002, section 5.3). */
+ * ranks of the smallest node (Qian et al. 2008, section 5.3). */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/multi_connection.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All-gather with one group and one connection per master, in a ring: what the
- * multi-connection ones are compared with (seed 002, sections 4 and 5.1). */
+ * multi-connection ones are compared with (Qian et al. 2008, sections 4
+ * and 5.1). */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/multi_connection.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All-gather within a node: each rank posts its block and fetches all others
- * (seed 000, section 4.1; seed 002, section 5.2, phase 1).
+ * (Qian and Afsahi 2008, section 4.1; Qian et al. 2008, section 5.2, phase 1).
  *
  * Who has all posts of a start knows that everybody has finished the start
  * before: with two lines and NODEs in turn, nobody overwrites what is still

@@ -2,7 +2,8 @@
 /*
  * SMP-aware all-gather with Bruck's exchange between the masters: in step i
  * each puts all that it has, (k+1)^i nodes' blocks, to the k nodes at distances
- * (k+1)^i, 2 (k+1)^i, …, less in the last step (seed 000, section 5.2.2).
+ * (k+1)^i, 2 (k+1)^i, …, less in the last step (Qian and Afsahi 2008,
+ * section 5.2.2).
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/exchange/bruck.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SMP-aware gather and broadcast: masters gather along the binomial tree (seed
- * 000, section 5.2.1). */
+/* SMP-aware gather and broadcast: masters gather along the binomial tree (Qian
+ * and Afsahi 2008, section 5.2.1). */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/smp_gather_bcast.h"
 

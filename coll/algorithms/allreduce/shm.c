@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All-reduce within a node: each rank posts its block and combines all of them
- * (the all-gather of seed 000, section 4.1, with less to be kept).
+ * (the all-gather of Qian and Afsahi 2008, section 4.1, with less to be kept).
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/node.h"

@@ -2,8 +2,9 @@
 /*
  * SMP-aware all-reduce of short blocks. Phases: 1 each node's master combines
  * what its ranks have posted, 2 the masters exchange it by recursive doubling
- * through k ports, 3 they post the result (seed 000, section 5.2). Who has it
- * knows that what his node posted is read, and posts when he has read it.
+ * through k ports, 3 they post the result (Qian and Afsahi 2008, section 5.2).
+ * Who has it knows that what his node posted is read, and posts when he has
+ * read it.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/reduce/doubling.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware all-to-all by Bruck's algorithm for k ports between nodes (seed
- * 000, section 5.1.3, see bruck.c), in ⌈log_{k+1} nodes⌉ steps, for what is
- * short. Of the radices up to k + 1 that need no more steps, r is the smallest:
- * it sends the fewest messages. Slot j of node p has the part for node p + j;
- * in the step of weight w those whose digit is d go to node p + dw. Then slot j
- * has what came so far by its lower digits, from node p - j % (wr). A slot
- * remembers where its part is. Phases as those of smp_direct.c.
+ * SMP-aware all-to-all by Bruck's algorithm for k ports between nodes (Qian and
+ * Afsahi 2008, section 5.1.3, see bruck.c), in ⌈log_{k+1} nodes⌉ steps, for
+ * what is short. Of the radices up to k + 1 that need no more steps, r is the
+ * smallest: it sends the fewest messages. Slot j of node p has the part for
+ * node p + j; in the step of weight w those whose digit is d go to node p + dw.
+ * Then slot j has what came so far by its lower digits, from node p - j % (wr).
+ * A slot remembers where its part is. Phases as those of smp_direct.c.
  *
  * NODE: behind the parts that leave it all messages that come, then those of
  * several parts that go: each has a place of its own.
@@ -211,7 +211,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t alltoall_smp_bruck = {
     .name = "smp-bruck",
     .collective = DCOLL_ALLTOALL,
-    .summary = "k-port Bruck between nodes (seed 000, 5.1.3 and 5.2.2)",
+    .summary =
+        "k-port Bruck between nodes (Qian and Afsahi 2008, 5.1.3 and 5.2.2)",
     .memory = "NODE: at most L(N + 2N*k/(k+1)*ceil(log_{k+1} nodes)) blocks, "
               "L ranks of the node, if all nodes have as many",
     .generate = generate,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware direct all-to-all, in the manner of seed 000, section 5.2.2, which
- * has it for the all-gather: one message from each node to each other one.
- * Phases: 1 in the node's shared memory, all ranks put together what is for
- * each node, 2 exchange between the nodes, 3 each rank copies its blocks out.
+ * SMP-aware direct all-to-all, in the manner of Qian and Afsahi 2008,
+ * section 5.2.2, which has it for the all-gather: one message from each node to
+ * each other one. Phases: 1 in the node's shared memory, all ranks put together
+ * what is for each node, 2 exchange between the nodes, 3 each rank copies its
+ * blocks out.
  *
  * NODE: behind the parts that leave it comes that of the node before mine, of
  * the one before that, and so on.
@@ -102,7 +103,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t alltoall_smp_direct = {
     .name = "smp-direct",
     .collective = DCOLL_ALLTOALL,
-    .summary = "one message from each node to each other one (as seed 000, "
+    .summary = "one message from each node to each other one (as Qian and "
+               "Afsahi 2008, "
                "5.2.2)",
     .memory = "NODE: L(2N - L) blocks, L ranks of the node",
     .generate = generate,

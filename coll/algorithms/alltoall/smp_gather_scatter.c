@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware all-to-all by way of one node, as the all-gather of seed 000,
- * section 5.2.1 goes, for what is short: 2(nodes - 1) messages instead of
+ * SMP-aware all-to-all by way of one node, as the all-gather of Qian and Afsahi
+ * 2008, section 5.2.1 goes, for what is short: 2(nodes - 1) messages instead of
  * nodes(nodes - 1), and a rank sleeps once, until all that is for it is there.
  * Phases: 1 in the node's shared memory, all ranks put together what is for
  * each node, 2 the masters send that to the one of node 0, 3 it sends to each
@@ -189,7 +189,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t alltoall_smp_gather_scatter = {
     .name = "smp-gather-scatter",
     .collective = DCOLL_ALLTOALL,
-    .summary = "by way of one node, which gathers and scatters (as seed 000, "
+    .summary = "by way of one node, which gathers and scatters (as Qian and "
+               "Afsahi 2008, "
                "5.2.1)",
     .memory = "NODE: L(2N - L) blocks, L ranks of the node; node 0: LN + 2(N - "
               "L)^2, if all nodes have as many",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A1 (seed 003, section 3.1.1): one stage. Each rank sorts its elements by
- * destination and sends, in step i, to the i-th rank after it.
+ * A1 (Liu et al. 2002, section 3.1.1): one stage. Each rank sorts its elements
+ * by destination and sends, in step i, to the i-th rank after it.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/irregular/stages.h"
@@ -9,7 +9,7 @@
 const dcoll_algorithm_t alltoallv_a1 = {
     .name = "a1",
     .collective = DCOLL_ALLTOALLV,
-    .summary = "one stage (seed 003, 3.1.1)",
+    .summary = "one stage (Liu et al. 2002, 3.1.1)",
     .memory = "TEMP: N messages to send, N received",
     .depth = 1,
     .refuses = stages_refuse,
@@ -20,7 +20,7 @@ const dcoll_algorithm_t alltoallv_a1 = {
 const dcoll_algorithm_t alltoallv_a1_n1 = {
     .name = "a1-n1",
     .collective = DCOLL_ALLTOALLV,
-    .summary = "one stage, non-blocking (seed 003, 3.1.1)",
+    .summary = "one stage, non-blocking (Liu et al. 2002, 3.1.1)",
     .memory = "TEMP: N messages to send, N received",
     .depth = 1,
     .refuses = stages_refuse,
@@ -31,7 +31,8 @@ const dcoll_algorithm_t alltoallv_a1_n1 = {
 const dcoll_algorithm_t alltoallv_a1_n2 = {
     .name = "a1-n2",
     .collective = DCOLL_ALLTOALLV,
-    .summary = "one stage, non-blocking, two send buffers (seed 003, 3.1.1)",
+    .summary =
+        "one stage, non-blocking, two send buffers (Liu et al. 2002, 3.1.1)",
     .memory = "TEMP: N messages to send, N received; twice, and for each stage",
     .depth = 2,
     .refuses = stages_refuse,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A2 (seed 003, section 3.1.2; Ranka, Bader): two stages. The elements for each
- * destination go in even slices to all ranks, and from there to where they
- * belong.
+ * A2 (Liu et al. 2002, section 3.1.2; Ranka, Bader): two stages. The elements
+ * for each destination go in even slices to all ranks, and from there to where
+ * they belong.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/irregular/stages.h"
@@ -10,7 +10,7 @@
 const dcoll_algorithm_t alltoallv_a2 = {
     .name = "a2",
     .collective = DCOLL_ALLTOALLV,
-    .summary = "two stages, of slices dealt evenly (seed 003, 3.1.2)",
+    .summary = "two stages, of slices dealt evenly (Liu et al. 2002, 3.1.2)",
     .memory = "TEMP: N messages to send, N received",
     .depth = 1,
     .refuses = stages_refuse,
@@ -21,8 +21,8 @@ const dcoll_algorithm_t alltoallv_a2 = {
 const dcoll_algorithm_t alltoallv_a2_n1 = {
     .name = "a2-n1",
     .collective = DCOLL_ALLTOALLV,
-    .summary =
-        "two stages, of slices dealt evenly, non-blocking (seed 003, 3.1.2)",
+    .summary = "two stages, of slices dealt evenly, non-blocking (Liu et al. "
+               "2002, 3.1.2)",
     .memory = "TEMP: N messages to send, N received",
     .depth = 1,
     .refuses = stages_refuse,
@@ -34,7 +34,7 @@ const dcoll_algorithm_t alltoallv_a2_n2 = {
     .name = "a2-n2",
     .collective = DCOLL_ALLTOALLV,
     .summary = "two stages, of slices dealt evenly, non-blocking, two send "
-               "buffers (seed 003, 3.1.2)",
+               "buffers (Liu et al. 2002, 3.1.2)",
     .memory = "TEMP: N messages to send, N received; twice, and for each stage",
     .depth = 2,
     .refuses = stages_refuse,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A3 (seed 003, section 3.1.3): two stages in a square array. What is for rank
- * (i2, j2) goes from (i1, j1) to (i1, j2) and then, with what the others of
- * that row have for it, to its destination.
+ * A3 (Liu et al. 2002, section 3.1.3): two stages in a square array. What is
+ * for rank (i2, j2) goes from (i1, j1) to (i1, j2) and then, with what the
+ * others of that row have for it, to its destination.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/irregular/stages.h"
@@ -10,7 +10,7 @@
 const dcoll_algorithm_t alltoallv_a3 = {
     .name = "a3",
     .collective = DCOLL_ALLTOALLV,
-    .summary = "rows, then columns, of a square array (seed 003, 3.1.3)",
+    .summary = "rows, then columns, of a square array (Liu et al. 2002, 3.1.3)",
     .memory = "TEMP: sqrt(N) messages to send, sqrt(N) received",
     .depth = 1,
     .refuses = stages_refuse_unsquare,
@@ -21,8 +21,8 @@ const dcoll_algorithm_t alltoallv_a3 = {
 const dcoll_algorithm_t alltoallv_a3_n1 = {
     .name = "a3-n1",
     .collective = DCOLL_ALLTOALLV,
-    .summary =
-        "rows, then columns, of a square array, non-blocking (seed 003, 3.1.3)",
+    .summary = "rows, then columns, of a square array, non-blocking (Liu et "
+               "al. 2002, 3.1.3)",
     .memory = "TEMP: sqrt(N) messages to send, sqrt(N) received",
     .depth = 1,
     .refuses = stages_refuse_unsquare,
@@ -34,7 +34,7 @@ const dcoll_algorithm_t alltoallv_a3_n2 = {
     .name = "a3-n2",
     .collective = DCOLL_ALLTOALLV,
     .summary = "rows, then columns, of a square array, non-blocking, two send "
-               "buffers (seed 003, 3.1.3)",
+               "buffers (Liu et al. 2002, 3.1.3)",
     .memory = "TEMP: sqrt(N) messages to send, sqrt(N) received; twice, and "
               "for each stage",
     .depth = 2,

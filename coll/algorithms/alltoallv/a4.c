@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A4 (seed 003, section 3.2): four stages for any number of ranks. Elements are
- * distributed evenly along rows and columns, and collected along both.
+ * A4 (Liu et al. 2002, section 3.2): four stages for any number of ranks.
+ * Elements are distributed evenly along rows and columns, and collected along
+ * both.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/irregular/stages.h"
@@ -9,8 +10,8 @@
 const dcoll_algorithm_t alltoallv_a4 = {
     .name = "a4",
     .collective = DCOLL_ALLTOALLV,
-    .summary = "distributed along rows and columns, collected along both (seed "
-               "003, 3.2)",
+    .summary = "distributed along rows and columns, collected along both (Liu "
+               "et al. 2002, 3.2)",
     .memory = "TEMP: about sqrt(N) messages to send, sqrt(N) received",
     .depth = 1,
     .refuses = stages_refuse,
@@ -22,7 +23,7 @@ const dcoll_algorithm_t alltoallv_a4_n1 = {
     .name = "a4-n1",
     .collective = DCOLL_ALLTOALLV,
     .summary = "distributed along rows and columns, collected along both, "
-               "non-blocking (seed 003, 3.2)",
+               "non-blocking (Liu et al. 2002, 3.2)",
     .memory = "TEMP: about sqrt(N) messages to send, sqrt(N) received",
     .depth = 1,
     .refuses = stages_refuse,
@@ -34,7 +35,7 @@ const dcoll_algorithm_t alltoallv_a4_n2 = {
     .name = "a4-n2",
     .collective = DCOLL_ALLTOALLV,
     .summary = "distributed along rows and columns, collected along both, "
-               "non-blocking, two send buffers (seed 003, 3.2)",
+               "non-blocking, two send buffers (Liu et al. 2002, 3.2)",
     .memory = "TEMP: about sqrt(N) messages to send, sqrt(N) received; twice, "
               "and for each stage",
     .depth = 2,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * SMP-aware broadcast: along the k-port binomial tree of the nodes, each master
- * passing on what it got before it posts it in shared memory (seed 000, section
- * 5.2: phase 3 of the SMP-aware algorithms). The root is its own node's master.
- * Puts go from NODE to NODE; zero copy: from the root's SEND.
+ * passing on what it got before it posts it in shared memory (Qian and Afsahi
+ * 2008, section 5.2: phase 3 of the SMP-aware algorithms). The root is its own
+ * node's master. Puts go from NODE to NODE; zero copy: from the root's SEND.
  *
  * A master's credit to its parent says that its node has read the start before
  * the present one: nobody waits for readers of the present.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware gather (seed 000, section 5.2.1, phases 1 and 2): gather in each
- * node's shared memory, from where masters put straight to the root, through k
- * ports in turn; into its RECV (zero copy), or its node's NODE, where all
- * blocks have their places then. The root is its own node's master and copies
- * from shared memory to the final place (fig. 7). The others may run ahead of
- * the root by the depth, of which they get one half after the other.
+ * SMP-aware gather (Qian and Afsahi 2008, section 5.2.1, phases 1 and 2):
+ * gather in each node's shared memory, from where masters put straight to the
+ * root, through k ports in turn; into its RECV (zero copy), or its node's NODE,
+ * where all blocks have their places then. The root is its own node's master
+ * and copies from shared memory to the final place (fig. 7). The others may run
+ * ahead of the root by the depth, of which they get one half after the other.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/grant.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reduce over a tree for k ports that keeps the order of ranks:
- * ⌈log_{k+1} N⌉ steps of one block (the gather of seed 000, section 5.1.1, with
- * what came combined).
+ * ⌈log_{k+1} N⌉ steps of one block (the gather of Qian and Afsahi 2008,
+ * section 5.1.1, with what came combined).
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/reduce/ordered_tree.h"

@@ -2,8 +2,8 @@
 /*
  * SMP-aware reduce. Phases: 1 each node's master combines what its ranks have
  * posted in shared memory, 2 the masters' blocks go along a tree for k ports
- * that keeps the order of nodes (seed 000, section 5.2). The root is its own
- * node's master.
+ * that keeps the order of nodes (Qian and Afsahi 2008, section 5.2). The root
+ * is its own node's master.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/node.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Steps of Bruck's all-gather for k ports and any n (Qian and Afsahi, section
- * 5.1.2). A rank that has w blocks receives up to k times as many: port p
- * brings c of them from the rank at distance w + pc. c = w in whole steps; in
+ * Steps of Bruck's all-gather for k ports and any n (Qian and Afsahi 2008,
+ * section 5.1.2). A rank that has w blocks receives up to k times as many: port
+ * p brings c of them from the rank at distance w + pc. c = w in whole steps; in
  * the last, partial step the n - w missing blocks are spread evenly, c =
  * ⌈(n-w)/k⌉.
  *

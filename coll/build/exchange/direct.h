@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Direct exchanges: each rank sends to the ranks at distances 1 … N-1 after it,
- * k in a step, one per port (Qian and Afsahi, section 5.1.2, equation 2). Ports
- * keep the steps apart, so unless it is paced, everything is posted at once.
+ * k in a step, one per port (Qian and Afsahi 2008, section 5.1.2, equation 2).
+ * Ports keep the steps apart, so unless it is paced, everything is posted at
+ * once.
  */
 #ifndef DCOLL_DIRECT_H
 #define DCOLL_DIRECT_H

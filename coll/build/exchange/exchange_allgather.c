@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Standard exchange all-gather for k ports (seed 000, section 5.1.2). With N a
- * power of k+1: in step i the k+1 ranks that differ in digit i only, to the
- * base k+1, exchange all they have, (k+1)^i blocks, one peer a port.
+ * Standard exchange all-gather for k ports (Qian and Afsahi 2008,
+ * section 5.1.2). With N a power of k+1: in step i the k+1 ranks that differ in
+ * digit i only, to the base k+1, exchange all they have, (k+1)^i blocks, one
+ * peer a port.
  *
  * Else with two correction steps: let M be the largest such power below N. The
  * ranks form M clusters of at most k+1 ranks that follow each other. First the
  * members put their blocks to the cluster's core, its first rank; the cores do
  * the exchange; then they put all blocks to their members, one a port.
  *
- * The seed only says that correction steps are needed, and with eq. (4) that
+ * The paper only says that correction steps are needed, and with eq. (4) that
  * the steps become (k+1) * ⌊log_{k+1} N⌋ for the same bytes. This takes
  * ⌊log_{k+1} N⌋ + 2 steps, never more but for k = 1 and N = 3, and about N + 1
  * blocks more: eq. (4) doesn't hold for it.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which bucket an element goes to: evenly, by counters (DISTRIBUTE), or by its
- * destination (COLLECT). Liu, Wang and Prasanna, section 3.2.2 C, figure 11. */
+ * destination (COLLECT). Liu et al. 2002, section 3.2.2 C, figure 11. */
 #ifndef DCOLL_DEAL_H
 #define DCOLL_DEAL_H
 

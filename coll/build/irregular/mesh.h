@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Any number of ranks as an array of rows and columns, and exchanges in it
- * (Liu, Wang and Prasanna, section 3.2). Rank p is in row p / C and column p %
+ * (Liu et al. 2002, section 3.2). Rank p is in row p / C and column p %
  * C. The last row may be incomplete, with r ranks: then r columns have R ranks
  * each, and the other, incomplete columns have R - 1.
  */

@@ -3,7 +3,7 @@
  * Memory, the same on all ranks: send buffers, of as many buckets as a stage
  * has; then receive buffers, of as many bundles as a rank can get in a stage.
  * Blocking and -n1 have one of each, and a barrier before each stage, after
- * which all have read what they have received in the one before (the seed's
+ * which all have read what they have received in the one before (the paper's
  * fig. 12). -n2 has two send buffers, and a receive buffer for each stage:
  * there, what a rank receives implies that those it sends to have read what
  * they had there before.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long messages can get. The seed's lemma 3 is for lengths that P divides;
+ * How long messages can get. The paper's lemma 3 is for lengths that P divides;
  * each distribution of others leaves up to DEAL_EXCESS more of each destination
  * in a bucket. Complete and incomplete columns differ: the one get more in the
  * first distribution, the others have fewer ranks to share it (lemma 2).

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reductions of long blocks: each rank owns a slice. All other ranks put their
- * part of it to the owner in a direct exchange (Qian and Afsahi, section 5.1.2,
- * equation 2), and the owner combines them.
+ * part of it to the owner in a direct exchange (Qian and Afsahi 2008,
+ * section 5.1.2, equation 2), and the owner combines them.
  */
 #ifndef DCOLL_OWNERS_H
 #define DCOLL_OWNERS_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Multi-connection all-gather by groups (seed 002, sections 5.1 and 5.3). The
- * ranks of each node are divided into G groups, each with a master, its first.
- * Phases: 1 each master gathers its group's blocks on the node, 2 the masters
- * of a group exchange them between the nodes, 3 shared memory broadcast. With
- * one rank in each group there is no phase 1, and the others are 1 and 2.
+ * Multi-connection all-gather by groups (Qian et al. 2008, sections 5.1
+ * and 5.3). The ranks of each node are divided into G groups, each with a
+ * master, its first. Phases: 1 each master gathers its group's blocks on the
+ * node, 2 the masters of a group exchange them between the nodes, 3 shared
+ * memory broadcast. With one rank in each group there is no phase 1, and the
+ * others are 1 and 2.
  *
  * Copy mode does the copies of the paper's table 1: all ranks of a group write
  * to NODE, its master reads them into its send buffer in TEMP; puts go from

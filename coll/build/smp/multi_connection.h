@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Multi-connection all-gather by groups (Qian, Rashti and Afsahi, sections 5.1
+/* Multi-connection all-gather by groups (Qian et al. 2008, sections 5.1
  * and 5.3). */
 #ifndef DCOLL_MULTI_H
 #define DCOLL_MULTI_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware all-gather (seed 000, section 5.2.2). Phases: 1 gather in the
- * node's shared memory, 2 exchange between the masters, 3 broadcast: each rank
- * copies out of shared memory.
+ * SMP-aware all-gather (Qian and Afsahi 2008, section 5.2.2). Phases: 1 gather
+ * in the node's shared memory, 2 exchange between the masters, 3 broadcast:
+ * each rank copies out of shared memory.
  *
  * NODE begins with the blocks of the own node, those of the nodes after it
  * follow, with wrap-around. So what comes in a step follows what is there,

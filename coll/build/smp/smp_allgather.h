@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SMP-aware all-gather (Qian and Afsahi, section 5.2.2), for any exchange
+/* SMP-aware all-gather (Qian and Afsahi 2008, section 5.2.2), for any exchange
  * between masters in which each receives the blocks of the nodes after its own,
  * in order.
  */

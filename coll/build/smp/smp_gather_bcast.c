@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware all-gather as gather and broadcast (seed 000, section 5.2.1).
- * Phases: 1 gather in the node's shared memory, 2 gather between the masters to
- * that of node 0, 3 broadcast of all blocks along the binomial tree of masters,
- * and out of shared memory.
+ * SMP-aware all-gather as gather and broadcast (Qian and Afsahi 2008,
+ * section 5.2.1). Phases: 1 gather in the node's shared memory, 2 gather
+ * between the masters to that of node 0, 3 broadcast of all blocks along the
+ * binomial tree of masters, and out of shared memory.
  *
  * NODE has all blocks in the order of ranks on each node. On node 0 that is
  * where the gather ends (fig. 7): nothing is moved there. The broadcast lands

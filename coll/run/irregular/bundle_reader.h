@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads bundles (build/irregular/bundle.h). A bundle comes from a peer, and the peer may
- * still write into it: each field is checked, and read only once.
+ * Reads bundles (build/irregular/bundle.h). A bundle comes from a peer, and the
+ * peer may still write into it: each field is checked, and read only once.
  */
 #ifndef DCOLL_BUNDLE_READER_H
 #define DCOLL_BUNDLE_READER_H

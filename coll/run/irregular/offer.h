@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Irregular all-to-all through tables in node memory (build/irregular/offer.h): each rank
- * offers its elements there, and the receivers pick them. */
+/* Irregular all-to-all through tables in node memory (build/irregular/offer.h):
+ * each rank offers its elements there, and the receivers pick them. */
 #ifndef DCOLL_RUN_OFFER_H
 #define DCOLL_RUN_OFFER_H
 
