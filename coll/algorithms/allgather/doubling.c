@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recursive doubling, single-port (exchange_allgather.h): what the k-port
- * exchange is compared with. */
+/* Recursive doubling, single-port (exchange_allgather.h): a reference for the
+ * k-port exchange. */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/exchange/exchange_allgather.h"
 

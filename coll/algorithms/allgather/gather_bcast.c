@@ -2,9 +2,10 @@
 /*
  * Gather over the binomial tree to rank 0, then broadcast of all blocks over
  * the same tree, single-port (Qian and Afsahi 2008, section 3.1: elan_gather's
- * all-gather up to 32 KB): what the k-port algorithms are compared with.
- * Everybody's board is in absolute order, so blocks stay where they land. A
- * rank that has the broadcast knows that all have begun: no credit.
+ * all-gather up to 32 KB): a reference for the k-port algorithms. The board
+ * of each rank is in absolute order, so blocks stay where they land. A rank
+ * that has received the broadcast knows that all ranks have begun: no credit is
+ * needed.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"

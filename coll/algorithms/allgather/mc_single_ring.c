@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All-gather with one group and one connection per master, in a ring: what the
- * multi-connection ones are compared with (Qian et al. 2008, sections 4
+/* All-gather with one group and one connection per master, in a ring: the
+ * reference for multi-connection algorithms (Qian et al. 2008, sections 4
  * and 5.1). */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/multi_connection.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * SMP-aware all-gather with Bruck's exchange between the masters: in step i
- * each puts all that it has, (k+1)^i nodes' blocks, to the k nodes at distances
+ * each puts all its blocks, those of (k+1)^i nodes, to the k nodes at distances
  * (k+1)^i, 2 (k+1)^i, …, less in the last step (Qian and Afsahi 2008,
  * section 5.2.2).
  */

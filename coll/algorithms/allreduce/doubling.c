@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Recursive doubling for k ports (doubling.c): the exchange of Qian and Afsahi
- * 2008, section 5.1.2, with what came combined in each step. */
+ * 2008, section 5.1.2, combining the received blocks in each step. */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/reduce/combine.h"
 #include "coll/build/reduce/doubling.h"

@@ -38,7 +38,8 @@ static void phase_2(struct forward *f, unsigned rank, unsigned ports)
     }
 }
 
-/* Slots from the last one on: their blocks go to RECV in ascending order. */
+/* Copies slots to RECV, from the last one on: then RECV is in ascending order.
+ */
 static void phase_3(struct forward *f, unsigned rank)
 {
     for (unsigned j = f->n; j-- > (f->args->in_place ? 1 : 0);)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Permission-to-send all-to-all, single-port: a rank gives the next source its
- * permission when the last one's block has come, so no rank is ever the target
- * of two transfers at a time (Qian and Afsahi 2008, section 3.1: elan_alltoall
- * above 8 KB). The permission is also what makes it safe to overwrite, in TEMP
- * too.
+ * Permission-to-send all-to-all, single-port: a rank permits the next source to
+ * send when the block of the last one has arrived; so no rank is the target of
+ * two transfers at a time (Qian and Afsahi 2008, section 3.1: elan_alltoall
+ * above 8 KB). The permission also makes it safe to overwrite TEMP.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A1 (Liu et al. 2002, section 3.1.1): one stage. Each rank sorts its elements
- * by destination and sends, in step i, to the i-th rank after it.
+ * by destination and sends, in step i, to the rank i after it.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/irregular/stages.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A2 (Liu et al. 2002, section 3.1.2; Ranka, Bader): two stages. The elements
- * for each destination go in even slices to all ranks, and from there to where
- * they belong.
+ * for each destination go in equal slices to all ranks, and from there to their
+ * destination.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/irregular/stages.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A3 (Liu et al. 2002, section 3.1.3): two stages in a square array. What is
- * for rank (i2, j2) goes from (i1, j1) to (i1, j2) and then, with what the
- * others of that row have for it, to its destination.
+ * A3 (Liu et al. 2002, section 3.1.3): two stages in a square array. The
+ * elements of (i1, j1) for (i2, j2) go to (i1, j2) and then, with those of the
+ * other ranks of row i1, to their destination.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/irregular/stages.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A3 for any number of ranks, which the paper does not have (section 3.1.3):
- * the array, and what is sent for its pseudo-nodes, are those of A4.
+ * the array and its pseudo-nodes are those of A4.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/irregular/stages.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Barrier within a node: each sets its flag and waits for all others'. */
+/* Barrier within a node: each rank sets its flag and waits for all others. */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/node.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gather over a binomial tree with one port: what Qian and Afsahi 2008 compares
- * with (section 3.1: the tree of elan_gather).
+ * Gather over a binomial tree with one port: the reference of Qian and Afsahi
+ * 2008 (section 3.1: the tree of elan_gather).
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/exchange/over_tree.h"

@@ -2,7 +2,7 @@
 /*
  * Reduce over a tree for k ports that keeps the order of ranks:
  * ⌈log_{k+1} N⌉ steps of one block (the gather of Qian and Afsahi 2008,
- * section 5.1.1, with what came combined).
+ * section 5.1.1, combining the received blocks).
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/reduce/ordered_tree.h"

@@ -9,8 +9,8 @@
 #include "coll/build/smp/node.h"
 #include "coll/build/reduce/ordered_tree.h"
 
-/* TEMP: that of the tree, which is the same on all nodes, then the node's
- * result, then what comes in lines. */
+/* TEMP: the tree's memory, equal on all nodes; then the node's result; then
+ * operands that came in lines. */
 static void be_master(const struct node *n, const struct ordered_tree *t)
 {
     const size_t bytes = n->args->bytes, tree = ordered_tree_bytes(t);

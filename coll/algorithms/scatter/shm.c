@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scatter within a node: the root deals all blocks at once, the others pick
+ * Scatter within a node: the root posts all blocks at once, the others copy
  * theirs. The root may run ahead of them by the depth.
  */
 #include "coll/algorithms/algorithms.h"
