@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What arguments mean: buffers, depth. */
+/* The sizes of buffers, and the depth, that arguments imply. */
 #include "coll/schedule.h"
 
-/* For the blocks of the starts that ranks may be ahead of others. */
+/* Most memory for blocks of starts that ranks run ahead. */
 #define DEPTH_BYTES (512u << 10)
 
 unsigned dcoll_send_blocks(const dcoll_args_t *args, unsigned nranks,
@@ -59,7 +59,7 @@ unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,
 {
     if (algorithm->depth)
         return algorithm->depth;
-    /* each block has a flag, which takes a cache line */
+    /* each block has a flag, in a cache line */
     size_t block = bytes < DCOLL_CACHE_LINE ? DCOLL_CACHE_LINE : bytes;
     if (depth > 1)
         while (depth < algorithm->ahead &&

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Standard exchange all-gather for k ports (Qian and Afsahi 2008,
- * section 5.1.2). With N a power of k+1: in step i the k+1 ranks that differ in
- * digit i only, to the base k+1, exchange all they have, (k+1)^i blocks, one
- * peer a port.
+ * section 5.1.2). If N is a power of k+1: in step i the k+1 ranks that differ
+ * only in digit i, to the base k+1, exchange all their blocks, (k+1)^i, one
+ * peer per port.
  *
- * Else with two correction steps: let M be the largest such power below N. The
- * ranks form M clusters of at most k+1 ranks that follow each other. First the
- * members put their blocks to the cluster's core, its first rank; the cores do
- * the exchange; then they put all blocks to their members, one a port.
+ * Else there are two correction steps. Ranks form clusters (clusters.h). First
+ * the members of a cluster put their blocks to its core; then cores exchange;
+ * then each core puts all blocks to its members, one per port.
  *
- * The paper only says that correction steps are needed, and with eq. (4) that
- * the steps become (k+1) * ⌊log_{k+1} N⌋ for the same bytes. This takes
- * ⌊log_{k+1} N⌋ + 2 steps, never more but for k = 1 and N = 3, and about N + 1
- * blocks more: eq. (4) doesn't hold for it.
+ * The paper only says that correction steps are needed, and in equation (4)
+ * that there are (k+1) * ⌊log_{k+1} N⌋ steps for the same bytes. This algorithm
+ * takes ⌊log_{k+1} N⌋ + 2 steps, never more except for k = 1 and N = 3, and
+ * moves about N
+ * + 1 blocks more: equation (4) does not hold for it.
  */
 #include "coll/build/flat.h"
 #include "coll/build/exchange/exchange_allgather.h"
 #include "coll/build/exchange/group.h"
 
-/* Blocks of ranks first … end - 1. */
+/* Puts the blocks of ranks first … end - 1. */
 static void put(const struct group *g, unsigned target, unsigned port,
                 unsigned first, unsigned end)
 {

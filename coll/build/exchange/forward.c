@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All-to-all with forwarding. TEMP: N blocks to pack messages in, used again
- * in each step, then a place for each message that comes in: what a rank still
- * reads is never overwritten within a start, without asking.
+ * TEMP: N blocks in which messages are packed, reused in each step; then a
+ * place for each received message, so that within a start nothing is
+ * overwritten that is still read.
  */
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ void forward_add(struct forward *f, struct forward_hop hop)
     f->hops[f->nhops++] = hop;
 }
 
-/* The slots of a digit one after the other: `from`, or the next one. */
+/* The first slot of a digit from `from` on. */
 static unsigned next_slot(unsigned from, unsigned weight, unsigned radix,
                           unsigned digit)
 {
@@ -42,7 +42,7 @@ static unsigned next_slot(unsigned from, unsigned weight, unsigned radix,
     return from;
 }
 
-/* To TEMP at @p offset. Returns bytes. */
+/* Packs the slots of a digit at @p offset in TEMP. Returns bytes. */
 static size_t pack(const struct forward *f, unsigned weight, unsigned radix,
                    unsigned digit, size_t offset)
 {
@@ -56,7 +56,7 @@ static size_t pack(const struct forward *f, unsigned weight, unsigned radix,
     return bytes;
 }
 
-/* Slots of @p digit have come in one message. */
+/* The slots of @p digit have arrived in one message: records their places. */
 static void land(struct forward *f, unsigned weight, unsigned radix,
                  unsigned digit)
 {

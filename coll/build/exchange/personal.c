@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the blocks of a direct all-to-all are. */
 #include "coll/build/flat.h"
 #include "coll/build/exchange/personal.h"
 
@@ -20,7 +19,7 @@ grant_t personal_grant(const dcoll_args_t *args)
                            personal_zero_copy(args) ? DCOLL_RECV : DCOLL_TEMP);
 }
 
-/* Of the block that comes from @p source. */
+/* The place in TEMP of the block received from @p source. */
 static dcoll_place_t landing(const dcoll_shape_t *shape,
                              const dcoll_args_t *args, unsigned source)
 {

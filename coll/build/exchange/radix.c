@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of ranks as products of group sizes. */
 #include "coll/build/exchange/radix.h"
 
 unsigned radix_steps(unsigned factor, unsigned ports)
@@ -7,8 +6,8 @@ unsigned radix_steps(unsigned factor, unsigned ports)
     return (factor - 1 + ports - 1) / ports;
 }
 
-/* Fewest steps for @p n with factors of at most @p limit, which go to @p best;
- * n + 1: there is no such product. */
+/* The fewest steps for @p n with factors up to @p limit; fills @p best with
+ * these factors. n + 1: there is no such product. */
 static unsigned search(unsigned n, unsigned limit, unsigned ports,
                        struct radix *best)
 {

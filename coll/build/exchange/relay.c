@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks on their way along a tree. */
 #include "coll/build/pace.h"
 #include "coll/build/exchange/relay.h"
 
@@ -48,7 +47,8 @@ dcoll_place_t relay_place(const struct relay *relay, unsigned owner, unsigned u)
     return dcoll_at(layout.space, index * relay->args->bytes);
 }
 
-/* Blocks from @p u to before @p end that follow each other at both ranks. */
+/* The number of blocks from @p u on, before @p end, that are consecutive at
+ * both ranks. */
 static unsigned run(const struct relay *relay, const struct tree_edge *edge,
                     unsigned u, unsigned end)
 {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trees over ranks: stars and (k+1)-nomial trees. */
 #include "coll/build/exchange/tree.h"
 
 static unsigned power(unsigned base, unsigned exponent)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/build/irregular/deal.h"
 
-/* Values 0 … n - 1 of the counter that mean this bucket. */
+/* How many of the counter values 0 … n - 1 select this bucket. */
 static uint64_t below(const dcoll_deal_t *deal, uint64_t n, unsigned bucket)
 {
     uint64_t turns = n / deal->period, left = n % deal->period;

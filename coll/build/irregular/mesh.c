@@ -27,7 +27,7 @@ bool mesh_is_square(const struct mesh *mesh)
     return mesh->columns * mesh->columns == mesh->ranks;
 }
 
-/* Whom place `at` of `of` sends to in this step. */
+/* The target in this step of the member at position `at` of `of`. */
 static unsigned after(unsigned at, unsigned step, unsigned of)
 {
     return (at + step) % of;
@@ -115,9 +115,10 @@ static bool is_revised(const struct mesh *mesh, unsigned row)
     return row < mesh->rest && mesh_row_complete(mesh, row);
 }
 
-/* Rank k of a chain stalls in step r - m + k: the first would meet the
- * additional message to its target, each other one the message of him whom it
- * then follows. 0: never. */
+/* The step in which a rank stalls; 0: never. Rank k of a chain stalls in step r
+ * - m
+ * + k: the first one would collide with the additional message to its target,
+ * each other one with the message of the rank before it. */
 static unsigned stall_of(const struct mesh *mesh, unsigned rank)
 {
     unsigned m = mesh_row(mesh, rank), c = mesh->columns;
@@ -158,7 +159,7 @@ static unsigned row_target(const struct mesh *mesh, unsigned rank,
     return (pseudo ? mesh_column(mesh, rank) : row) * mesh->columns + bucket;
 }
 
-/* Those of its row, and the one that sends what is for a pseudo-node. */
+/* The senders: the ranks of its row, and the one for a pseudo-node. */
 static bool row_source(const struct mesh *mesh, unsigned rank, unsigned index,
                        unsigned *source)
 {
@@ -178,7 +179,7 @@ const struct exchange exchange_rows = {
     .source = row_source,
 };
 
-/* -------------------------------------------------------- any of them --- */
+/* ------------------------------------------------------- any exchange --- */
 
 bool exchange_sender(const struct exchange *x, const struct mesh *mesh,
                      unsigned rank, unsigned step, unsigned *sender,

@@ -3,8 +3,8 @@
 #include "coll/build/irregular/offer.h"
 #include "coll/build/irregular/offers.h"
 
-/* Of a rank, for elements that may stay where they are: all ranks together
- * have some megabytes. */
+/* Room in a table for elements that may stay in SEND: some megabytes for all
+ * ranks together. */
 #define ROOM_OF_ALL ((size_t)4 << 20)
 #define ROOM_LEAST  ((size_t)8 << 10)
 #define ROOM_MOST   ((size_t)256 << 10)
@@ -24,8 +24,8 @@ static size_t bounded(size_t value, size_t least, size_t most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* Elements without counts have no order in SEND, and those for other nodes go
- * there from NODE. */
+/* Elements with destinations are not sorted in SEND, and those for other nodes
+ * are sent from NODE: the table has room for all of these. */
 static double room_of(const dcoll_shape_t *shape, const dcoll_args_t *args)
 {
     const dcoll_traffic_t *t = args->traffic;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory, the same on all ranks: send buffers, of as many buckets as a stage
- * has; then receive buffers, of as many bundles as a rank can get in a stage.
- * Blocking and -n1 have one of each, and a barrier before each stage, after
- * which all have read what they have received in the one before (the paper's
- * fig. 12). -n2 has two send buffers, and a receive buffer for each stage:
- * there, what a rank receives implies that those it sends to have read what
- * they had there before.
+ * TEMP, the same on all ranks: send buffers with the buckets of a stage; then
+ * receive buffers with the bundles that a rank can receive in a stage. Blocking
+ * and -n1 have one of each, and a barrier before each stage: after it all ranks
+ * have read the bundles of the stage before (the paper's figure 12). -n2 has
+ * two send buffers, and a receive buffer for each stage: there, the bundles
+ * that a rank receives imply that its targets have read their earlier ones.
  */
 #include "dapl_rail/dapl_rail.h"
 #include "coll/build/irregular/bundle.h"
@@ -24,7 +23,7 @@ const struct stages stages_a4 = {4,
                                   {&exchange_rows, DEALT_BY_COLUMN},
                                   {&exchange_columns, DEALT_BY_ROW}}};
 
-/* One rank's part, and where it stands. */
+/* The state of generating the schedule of one rank. */
 struct maker {
     const struct stages *stages;
     enum stages_form form;
@@ -35,12 +34,12 @@ struct maker {
     struct mesh mesh;
     size_t room[STAGES_MAX]; /* for a message of the stage */
     uint64_t most[STAGES_MAX];
-    size_t send_bytes; /* of a send buffer */
+    size_t send_bytes; /* one send buffer */
     size_t receive[STAGES_MAX];
     unsigned stage, first_step;
     unsigned puts, puts_before[STAGES_MAX + 1]; /* before that stage */
-    dcoll_place_t own;                          /* bucket for the rank itself */
-    bool dealt;                                 /* something, in this stage */
+    dcoll_place_t own; /* the bucket for the rank itself */
+    bool dealt;        /* a bundle has been dealt in this stage */
 };
 
 static const struct exchange *exchange_of(const struct maker *m)
@@ -70,7 +69,7 @@ static size_t greater(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* The most of any rank: buckets, or places for those of others. */
+/* The most buckets, or places for received bundles, of any rank. */
 static unsigned most(const struct maker *m, const struct exchange *x,
                      bool places)
 {
@@ -89,7 +88,7 @@ static bool in_complete_column(const struct maker *m)
            m->mesh.rows;
 }
 
-/* False: more than there can be. */
+/* False: too much memory. */
 static bool lay_out(struct maker *m)
 {
     struct stage_bound bound[STAGES_MAX];
@@ -121,7 +120,7 @@ static dcoll_place_t bucket_at(const struct maker *m, unsigned bucket)
                     turn * m->send_bytes + bucket * m->room[m->stage]);
 }
 
-/* Of what comes in a stage. */
+/* The place of a bundle received in a stage. */
 static dcoll_place_t place_at(const struct maker *m, unsigned stage,
                               unsigned place)
 {
@@ -155,7 +154,7 @@ static void deal(struct maker *m, dcoll_place_t src)
     m->dealt = true;
 }
 
-/* -n2: what left from this send buffer two stages ago must be gone. */
+/* -n2: the puts from this send buffer, two stages ago, must be complete. */
 static void reuse_send_buffer(struct maker *m)
 {
     unsigned before = m->form == STAGES_N2 && m->stage >= 2
@@ -173,7 +172,7 @@ static void begin_stage(struct maker *m)
     reuse_send_buffer(m);
 }
 
-/* All that was received in the stage before. */
+/* Deals all bundles received in the stage before. */
 static void deal_received(struct maker *m)
 {
     unsigned sources, before = m->stage - 1;
@@ -214,7 +213,7 @@ static void send_bucket(struct maker *m, unsigned step)
     }
     m->own = bucket_at(m, bucket);
     if (m->form == STAGES_N2 && m->stage + 1 < m->stages->count)
-        return; /* it is dealt where it is */
+        return; /* my own bundle is dealt from where it is */
     dcoll_add_copy(m->s, bucket_at(m, bucket), place_at(m, m->stage, place),
                    room);
     dcoll_add_sized(m->s);
@@ -231,7 +230,7 @@ static void send_all(struct maker *m)
         send_bucket(m, i);
 }
 
-/* Of that stage. False: nothing comes from others in this step. */
+/* Waits for the message of a step. False: none comes from another rank. */
 static bool await_sender(struct maker *m, unsigned stage, unsigned step,
                          unsigned *place)
 {
@@ -251,7 +250,7 @@ static void await_all(struct maker *m)
         await_sender(m, m->stage, i, &place);
 }
 
-/* A step, of as many messages as there are ports, after the other. */
+/* One step of k messages after the other. */
 static void exchange_paced(struct maker *m)
 {
     unsigned steps = steps_of(m, m->stage), k = m->shape->ports, place;
@@ -301,8 +300,8 @@ static void one_send_buffer(struct maker *m)
     }
 }
 
-/* What comes is dealt at once, into the buffer that the stage before, whose
- * messages may be on their way, does not use. */
+/* Deals bundles as they arrive, into the send buffer that the stage before does
+ * not use: its messages may still be under way. */
 static void deal_as_it_comes(struct maker *m)
 {
     unsigned before = m->stage - 1, place;

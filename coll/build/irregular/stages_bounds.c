@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long messages can get. The paper's lemma 3 is for lengths that P divides;
- * each distribution of others leaves up to DEAL_EXCESS more of each destination
- * in a bucket. Complete and incomplete columns differ: the one get more in the
- * first distribution, the others have fewer ranks to share it (lemma 2).
+ * The longest messages. The paper's lemma 3 holds for lengths that P divides;
+ * for others, each distribution leaves up to DEAL_EXCESS elements more of each
+ * destination in a bucket. Complete and incomplete columns differ: complete
+ * ones get more in the first distribution, incomplete ones have fewer ranks to
+ * share it (lemma 2).
  */
 #include <math.h>
 
@@ -13,16 +14,17 @@
 /* Columns. */
 enum { COMPLETE, INCOMPLETE, KINDS };
 
-/* What one rank may hold before a stage. */
+/* The most elements that a rank may hold before a stage. */
 struct load {
-    double share; /* of what `sources` ranks send to a destination, … */
+    double
+        share; /* fraction of the elements from `sources` ranks to one rank */
     double sources;
-    double excess; /* … and so much more */
+    double excess; /* elements more than that */
     double runs;   /* for one destination */
     double total;  /* for all of them */
 };
 
-/* A stage, as a receiver in a column of this kind sees it. */
+/* A stage, for a receiver in a column of this kind. */
 struct view {
     const struct stage *stage;
     const struct mesh *mesh;
@@ -47,7 +49,7 @@ static double for_one(const struct load *h, const dcoll_traffic_t *t)
     return lesser(most, h->share * sent + h->excess);
 }
 
-/* What rounding may have taken away must not be missing. */
+/* Rounds up, with a margin for rounding errors. */
 static uint64_t whole(double elements)
 {
     return (uint64_t)(elements * (1 + 1e-12) + 1e-6);
@@ -58,7 +60,7 @@ static double height(const struct view *v)
     return v->mesh->rows - (v->kind == INCOMPLETE ? 1 : 0);
 }
 
-/* Destinations that share a bucket. */
+/* The number of destinations that share a bucket. */
 static double sharing(const struct view *v)
 {
     switch (v->stage->dealing) {
@@ -73,7 +75,7 @@ static double sharing(const struct view *v)
     return v->mesh->ranks;
 }
 
-/* The part of a destination's elements that a bucket gets. */
+/* The fraction of a destination's elements in a bucket. */
 static double portion(const struct view *v)
 {
     if (v->stage->exchange == &exchange_rows)
@@ -88,7 +90,7 @@ static bool is_first(const struct view *v)
     return v->kind == COMPLETE || v->stage->exchange != &exchange_rows;
 }
 
-/* Most senders of a rank. */
+/* The most senders of a rank. */
 static double senders(const struct view *v)
 {
     if (v->stage->exchange == &exchange_rows)
@@ -96,7 +98,7 @@ static double senders(const struct view *v)
     return v->stage->exchange == &exchange_columns ? height(v) : v->mesh->ranks;
 }
 
-/* Of so many elements for all destinations: in a bucket. */
+/* The most elements in a bucket, of so many for all destinations. */
 static double evenly(const struct view *v, double elements)
 {
     double dsts = lesser(sharing(v), elements);
@@ -109,7 +111,7 @@ static double evenly(const struct view *v, double elements)
                   lesser(first, portion(v) * elements + DEAL_EXCESS * dsts));
 }
 
-/* The longest message, from ranks that hold h. */
+/* The longest message of ranks that hold h. */
 static struct stage_bound message(const struct view *v, const struct load *h)
 {
     double elements = lesser(h->total, sharing(v) * for_one(h, v->traffic));
@@ -120,7 +122,7 @@ static struct stage_bound message(const struct view *v, const struct load *h)
                                 .runs = lesser(elements, sharing(v) * h->runs)};
 }
 
-/* What a rank holds after it. */
+/* What a rank holds after the stage. */
 static struct load received(const struct view *v, struct load h, double message)
 {
     double n = senders(v);
@@ -131,8 +133,8 @@ static struct load received(const struct view *v, struct load h, double message)
     }
     h.total = n * message;
     h.excess *= n;
-    /* either the senders' elements are from different ranks, or each has some
-     * from all */
+    /* either the senders' elements are from different ranks, or each sender has
+     * some from all ranks */
     if (h.sources < v->mesh->ranks) {
         h.sources = h.runs = lesser(v->mesh->ranks, h.sources * n);
     } else {

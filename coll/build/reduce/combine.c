@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/build/reduce/combine.h"
 
-/* Of several operands, so much at a time that it stays in a core's cache; more
- * where there would be too many operations. */
+/* Several operands are combined in pieces that stay in a core's cache; the
+ * pieces are larger if there would be too many operations. */
 #define CHUNK       (16u << 10)
 #define CHUNKS_MOST 64u
 
@@ -73,14 +73,14 @@ static void combine_part(dcoll_schedule_t *s, const struct operands *o,
     for (unsigned i = 1; i < o->count; i++) {
         const dcoll_place_t to = i < o->own ? o->spare : dst;
         const dcoll_place_t with = operand(o, i);
-        const bool of_row = i != o->own || i == 1; /* one of the two */
+        const bool of_row = i != o->own || i == 1; /* an operand of the row */
         dcoll_add_combine(s, combine_at(before, at), combine_at(with, at),
                           combine_at(to, at), bytes, o->sole && of_row);
         before = to;
     }
 }
 
-/* Two are read once, in any case. */
+/* Two operands are read only once: no pieces. */
 static size_t most_at_a_time(const dcoll_args_t *args, unsigned count,
                              size_t bytes)
 {

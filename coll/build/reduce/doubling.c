@@ -3,9 +3,9 @@
 #include "coll/build/reduce/doubling.h"
 
 /*
- * TEMP: for each step, the first of which is that of clusters, a place for each
- * of the k+1 who exchange. What I have is in my own place; it goes to the same
- * of my partners. The last place is for the result.
+ * TEMP: for each step (the first is that of clusters) a place for each of the
+ * k+1 partners. My block is in my own place; it is put to the same place of my
+ * partners. The last place is for the result.
  */
 static dcoll_place_t place(const struct doubling *d, unsigned step,
                            unsigned who)
@@ -25,14 +25,14 @@ size_t doubling_bytes(const struct doubling *d)
     return last_place(d).offset + combine_stride(d->g.args->bytes) - d->temp;
 }
 
-/* Does it take clusters? */
+/* Are there clusters of several ranks? */
 static bool corrects(const struct doubling *d)
 {
     return d->g.c.count < d->g.c.n;
 }
 
-/* Where I have it before the step of that weight, which is the step-th of the
- * exchange. */
+/* The place of my block before step number `step` of the exchange, of that
+ * weight. */
 static dcoll_place_t mine(const struct doubling *d, unsigned step,
                           unsigned weight)
 {
@@ -57,7 +57,7 @@ static void combine(const struct doubling *d, dcoll_place_t row, unsigned count,
     combine_in_order(d->g.s, d->g.args, &all, dst, d->g.args->bytes);
 }
 
-/* Before, it is where mine() says. */
+/* Before it, my block is at mine(). */
 static void exchange(const struct doubling *d, dcoll_place_t result)
 {
     const struct clusters *c = &d->g.c;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/build/reduce/halving.h"
 
-/* Part of a block, in units that are not divided. */
+/* A part of the block, in units. */
 struct part {
     size_t begin, end;
 };
 
-/* Part `index` of so many that it is divided into. */
+/* One of the parts into which it is divided. */
 static struct part part_of(struct part all, unsigned index, unsigned count)
 {
     const size_t units = all.end - all.begin;
@@ -31,7 +31,7 @@ static size_t bytes_of(const struct halving *h, struct part part)
     return slices_at(&s, part.end) - slices_at(&s, part.begin);
 }
 
-/* Partners are those whose numbers differ in one digit, that of the weight. */
+/* Partners differ only in the digit of that weight. */
 struct stage {
     unsigned factor, weight, digit;
 };
@@ -57,7 +57,7 @@ static unsigned partner(const struct halving *h, const struct stage *stage,
            other_digit(stage, distance) * stage->weight;
 }
 
-/* What I have before a stage. */
+/* The part that I have before a stage. */
 static struct part part_before(const struct halving *h, unsigned index)
 {
     const struct slices s = whole(h);
@@ -69,7 +69,8 @@ static struct part part_before(const struct halving *h, unsigned index)
     return part;
 }
 
-/* TEMP: for each stage a part for each of the partners; my place is spare. */
+/* TEMP: for each stage a place for each partner's part; my own place is spare.
+ */
 struct row {
     size_t offset, stride;
 };
@@ -99,7 +100,7 @@ static dcoll_place_t place(struct row row, unsigned who)
     return dcoll_at(DCOLL_TEMP, row.offset + who * row.stride);
 }
 
-/* The k partners of a step, one a port, then those of the next. */
+/* The partners in the order of steps, k in a step, one per port. */
 static unsigned port_of(const struct halving *h, unsigned distance)
 {
     return (distance - 1) % h->g.ports;
@@ -121,7 +122,7 @@ static void wait_for(const struct halving *h, const struct stage *stage,
     h->g.s->step = (uint16_t)(first + radix_steps(stage->factor, h->g.ports));
 }
 
-/* What I have is in `mine`, what is put of it in `source`. */
+/* My part is at `mine`; puts read from `source`. */
 static void divide(const struct halving *h, unsigned index,
                    dcoll_place_t source, dcoll_place_t mine)
 {
@@ -151,7 +152,7 @@ static void divide(const struct halving *h, unsigned index,
                      combine_at(h->vector, begin_of(h, own)), bytes_of(h, own));
 }
 
-/* What has been divided in a stage, back to all partners. */
+/* The second half of a stage: results to all partners. */
 static void give(const struct halving *h, unsigned index)
 {
     const struct stage stage = stage_of(h, index);
@@ -166,7 +167,7 @@ static void give(const struct halving *h, unsigned index)
     wait_for(h, &stage, first);
 }
 
-/* What my partners of the first stage need, to where it is put from. */
+/* Copies the parts for my partners of the first stage to the vector. */
 static void copy_first(const struct halving *h)
 {
     const struct part own = part_before(h, 1);
@@ -184,7 +185,7 @@ struct halved halving_part(const struct halving *h, unsigned number)
     return (struct halved){begin_of(h, part), bytes_of(h, part)};
 }
 
-/* For all that put to me. */
+/* For all ranks that put to me. */
 static void change(const struct halving *h, grant_change_t *how)
 {
     for (unsigned i = 0; i < h->stages.count; i++) {

@@ -2,7 +2,7 @@
 #include "coll/build/grant.h"
 #include "coll/build/reduce/ordered_tree.h"
 
-/* Numbers begin … end - 1, in `count` parts, of which `own` is mine. */
+/* Members begin … end - 1 in `count` parts; `own` is mine. */
 struct level {
     unsigned begin, end, count, own, step;
 };
@@ -52,7 +52,7 @@ static struct level level_of(const struct ordered_tree *t, unsigned begin,
     return l;
 }
 
-/* Those that I am in, from all on; how many. */
+/* Fills the ranges that contain me, from the whole on; returns their number. */
 static unsigned levels_of(const struct ordered_tree *t, struct level *levels)
 {
     unsigned count = 0, begin = 0, end = t->n;
@@ -70,8 +70,8 @@ static size_t stride(const struct ordered_tree *t)
     return combine_stride(t->args->bytes);
 }
 
-/* TEMP: for each step a place for each part; my own is free, or what I have
- * combined. */
+/* TEMP: for each step a place for each part; my own place holds what I have
+ * combined, or is free. */
 static dcoll_place_t place(const struct ordered_tree *t, unsigned step,
                            unsigned part)
 {
@@ -91,7 +91,7 @@ static unsigned rank_of(const struct ordered_tree *t, unsigned number)
     return t->ranks ? t->ranks[number] : number;
 }
 
-/* Through which that part's head puts to the head of all. */
+/* The port through which the head of a part puts to the head of the whole. */
 static unsigned port_of(unsigned part, unsigned head, unsigned count)
 {
     return (part + count - head) % count - 1;
@@ -105,7 +105,7 @@ static unsigned head_part(const struct ordered_tree *t, const struct level *l)
     return part;
 }
 
-/* I am the head: what the other parts have, with mine. */
+/* As head of the whole: combines the blocks of the other parts with mine. */
 static void take(const struct ordered_tree *t, const struct level *l,
                  dcoll_place_t mine, dcoll_place_t dst)
 {
@@ -122,7 +122,7 @@ static void take(const struct ordered_tree *t, const struct level *l,
     combine_in_order(t->s, t->args, &all, dst, t->args->bytes);
 }
 
-/* What my part has, to the head of all. */
+/* As head of a part: puts its block to the head of the whole. */
 static void give(const struct ordered_tree *t, const struct level *l,
                  dcoll_place_t mine, bool put)
 {
@@ -138,7 +138,7 @@ static void give(const struct ordered_tree *t, const struct level *l,
     dcoll_add_complete(t->s);
 }
 
-/* I have read what the other parts' heads put. */
+/* As head: grants the next puts of the other parts' heads. */
 static void close_level(const struct ordered_tree *t, const struct level *l)
 {
     for (unsigned i = 0; i < l->count; i++)

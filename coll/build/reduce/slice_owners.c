@@ -2,13 +2,13 @@
 #include "coll/build/flat.h"
 #include "coll/build/reduce/slice_owners.h"
 
-/* Of an owner: from what one rank puts to what the next does. */
+/* At an owner: the distance between the operands of two ranks. */
 static size_t stride_of(const struct owners *o, unsigned owner)
 {
     return combine_stride(owners_slice_bytes(o, owner));
 }
 
-/* Where that rank puts, at the owner. */
+/* The place at an owner of the operand of that rank. */
 static dcoll_place_t row_at(const struct owners *o, unsigned owner,
                             unsigned rank)
 {

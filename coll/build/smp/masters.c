@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the masters of nodes. */
 #include "coll/build/smp/masters.h"
 
 unsigned masters_of(const struct node *node, unsigned index)

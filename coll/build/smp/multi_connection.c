@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Multi-connection all-gather by groups (Qian et al. 2008, sections 5.1
- * and 5.3). The ranks of each node are divided into G groups, each with a
- * master, its first. Phases: 1 each master gathers its group's blocks on the
- * node, 2 the masters of a group exchange them between the nodes, 3 shared
- * memory broadcast. With one rank in each group there is no phase 1, and the
- * others are 1 and 2.
+ * and 5.3). The ranks of each node form G groups; the first rank of a group is
+ * its master. Phases: 1. each master gathers its group's blocks on the node; 2.
+ * the masters of a group exchange them between nodes; 3. broadcast in shared
+ * memory. With one rank per group there is no phase 1, and the others are
+ * phases 1 and 2.
  *
- * Copy mode does the copies of the paper's table 1: all ranks of a group write
- * to NODE, its master reads them into its send buffer in TEMP; puts go from
- * TEMP to TEMP; masters write what they have to NODE, from where all read all.
- * Zero copy: puts go from NODE to NODE.
+ * Without zero copy, the copies are those of the paper's table 1: all ranks of
+ * a group copy to NODE, and its master copies from there into its send buffer
+ * in TEMP; puts go from TEMP to TEMP; masters copy received blocks to NODE,
+ * from where all ranks copy all blocks. Zero copy: puts go from NODE to NODE.
  *
- * Uneven nodes: of L ranks, local rank l is in group l * G / L.
+ * Unequal nodes: on a node of L ranks, local rank l is in group l * G / L.
  */
 #include "coll/build/flat.h"
 #include "coll/build/smp/masters.h"
@@ -24,8 +24,8 @@ struct multi {
     bool ring, shared; /* are there groups of several ranks? */
 };
 
-/* A group's ranks on a node, and their blocks' place in the masters' TEMP:
- * group's blocks only, in the order of ranks. */
+/* A group's ranks on a node, and the place of their blocks in the masters'
+ * TEMP, which has only the group's blocks, in the order of ranks. */
 struct part {
     unsigned first, count;
     size_t temp;
@@ -45,7 +45,7 @@ unsigned multi_most_groups(const dcoll_shape_t *shape)
     return least;
 }
 
-/* First local rank of a group on a node of `count` ranks. */
+/* The first local rank of a group on a node of `count` ranks. */
 static unsigned group_begin(unsigned groups, unsigned group, unsigned count)
 {
     return (group * count + groups - 1) / groups;
@@ -102,8 +102,8 @@ static void grant_sources(const struct multi *m)
                       (d - 1) % n->shape->ports);
 }
 
-/* Are my node's blocks of my group in NODE from the beginning, or is nobody
- * there who needs them? */
+/* Are the blocks of my group on my node in NODE from the beginning, or does no
+ * rank need them there? */
 static bool is_in_node(const struct multi *m, struct part part)
 {
     const dcoll_args_t *args = m->node.args;
@@ -130,7 +130,7 @@ static void gather(const struct multi *m)
                        bytes_of(m, part));
 }
 
-/* The blocks of node `index` in my group, to its master on node `to`. */
+/* Puts the blocks of my group on node `index` to its master on node `to`. */
 static void put_part(const struct multi *m, unsigned to, unsigned port,
                      unsigned index)
 {
@@ -161,7 +161,9 @@ static void wait_for_all(const struct multi *m)
         wait_for(m, masters_before(n, d));
 }
 
-/* In each step, to the node after mine what came in the step before. */
+/* In each step, puts to the node after mine the blocks received in the step
+ * before.
+ */
 static void pass_around(const struct multi *m)
 {
     const struct node *n = &m->node;
@@ -174,15 +176,15 @@ static void pass_around(const struct multi *m)
     }
 }
 
-/* Zero copy: my node's blocks are in NODE already, while others are on their
- * way. */
+/* Zero copy: copies my node's blocks, which are in NODE already, while others
+ * are under way. */
 static void copy_out_node(const struct node *n)
 {
     node_await_all(n, NODE_POSTED, 0);
     node_copy_out_all(n, n->first, n->first + n->count);
 }
 
-/* What my group's masters have sent, for my node. */
+/* Copies the blocks that my group's masters have sent to NODE. */
 static void share(const struct multi *m)
 {
     const struct node *n = &m->node;

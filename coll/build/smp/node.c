@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ranks of one node do through the memory they share. */
 #include "coll/build/smp/node.h"
 
 struct node node_make(const dcoll_shape_t *shape, const dcoll_args_t *args,
@@ -93,7 +92,7 @@ void node_pick(const struct node *node, unsigned peer, size_t offset,
 {
     const size_t bytes = node->args->bytes, at = node->rank * bytes;
     const bool in_line = node_fits_line(dealt(node));
-    /* of a line, only what comes before the end of my block */
+    /* the last cache line only up to the end of my block */
     dcoll_add_await(node->s, peer, NODE_POSTED, 0, dcoll_at(DCOLL_TEMP, temp),
                     in_line ? at + bytes : 0);
     if (in_line)

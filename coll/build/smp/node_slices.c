@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/build/smp/node_slices.h"
 
-/* Bytes of the block whose pieces are in NODE at a time: so many that it takes
- * longer than to wait for all others, and, of all ranks, what caches may hold
- * of it; more where there would be too many pieces. */
+/* Bytes of the block whose pieces are in NODE at a time: enough that copying
+ * takes longer than waiting for all others; at most what caches may hold of all
+ * ranks; more if there would be too many pieces. */
 #define AT_ONCE_LEAST (256u << 10)
 #define AT_ONCE_MOST  (1u << 20)
 #define AT_ONCE_ALL   (2u << 20)
@@ -25,8 +25,8 @@ size_t node_slice_bytes(const struct node_slices *s, unsigned owner)
     return node_slice_begin(s, owner + 1) - node_slice_begin(s, owner);
 }
 
-/* Of each slice, in an even number: the first one of a start has another place
- * than the last one of the start before. None is empty for all. */
+/* The number of pieces is even: so the first piece of a start has another place
+ * than the last one of the start before. No piece is empty for all owners. */
 static unsigned pieces_for(const struct node_slices *s)
 {
     const size_t each = AT_ONCE_ALL / s->node->count;
@@ -42,7 +42,7 @@ static unsigned pieces_for(const struct node_slices *s)
     return (unsigned)(pieces < PIECES_MOST ? pieces : PIECES_MOST);
 }
 
-/* A piece of an owner's slice: where it is in the block. */
+/* The range in the block of a piece of an owner's slice. */
 struct piece {
     size_t begin, bytes;
 };
@@ -63,7 +63,7 @@ static struct piece piece_of(const struct node_slices *s, unsigned owner,
                           slices_begin(&all, number + 1) - begin};
 }
 
-/* A slice has a place of every rank's, also where it is empty. */
+/* A slice has a place for each rank, also if it is empty. */
 static unsigned owners_for(const struct node *node, unsigned most)
 {
     const struct slices all = slices_of(node->args, most);
@@ -83,8 +83,8 @@ struct node_slices node_slices_of(const struct node *node, unsigned most)
     return s;
 }
 
-/* NODE: two places, in turn, of a row for each owner, of what each rank has for
- * him. What he has, he leaves in his own place. */
+/* NODE: two places, used in turn. Each has a row for each owner, with the
+ * operands of all ranks; an owner leaves its result in its own place. */
 static dcoll_place_t place(const struct node_slices *s, unsigned number,
                            unsigned owner, unsigned from)
 {
@@ -119,7 +119,7 @@ static unsigned me(const struct node_slices *s)
     return s->node->rank - s->node->first;
 }
 
-/* For all owners but myself. */
+/* Posts operands for all owners but me. */
 static void post(const struct node_slices *s, unsigned number)
 {
     const struct node *n = s->node;
@@ -149,8 +149,9 @@ static bool fetches(const struct node_slices *s)
     return s->to == SLICES_TO_ALL || (s->to == SLICES_TO_ROOT && is_root(s));
 }
 
-/* To memory of my own, and from there to NODE, where who writes has to ask for
- * each line that another has read, unless he copies (coll/run/node/copy.h). */
+/* Combines into my own memory, and copies to NODE from there: a plain store to
+ * NODE would invalidate each line that another rank has read, a copy need not
+ * (coll/run/node/copy.h). */
 static void combine(const struct node_slices *s, unsigned number)
 {
     const struct node *n = s->node;

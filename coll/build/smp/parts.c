@@ -80,7 +80,7 @@ void parts_keep(const struct node *n)
 
 /* ------------------------------------------------------------- messages --- */
 
-/* The rank of a node that sends and takes it. */
+/* The rank of a node that sends and receives a message. */
 static unsigned agent(const struct node *n, unsigned index,
                       const struct parts_message *m)
 {

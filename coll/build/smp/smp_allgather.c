@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware all-gather (Qian and Afsahi 2008, section 5.2.2). Phases: 1 gather
- * in the node's shared memory, 2 exchange between the masters, 3 broadcast:
- * each rank copies out of shared memory.
+ * SMP-aware all-gather (Qian and Afsahi 2008, section 5.2.2). Phases: 1. gather
+ * in the node's shared memory; 2. exchange between masters; 3. broadcast: each
+ * rank copies out of shared memory.
  *
- * NODE begins with the blocks of the own node, those of the nodes after it
- * follow, with wrap-around. So what comes in a step follows what is there,
- * uneven nodes or not, and is brought in order while it is copied out: no shift
- * of Bruck's. What is there is copied out while the next transfers are under
+ * NODE begins with the blocks of my own node; those of the nodes after it
+ * follow, with wrap-around. So the blocks of a step follow those that are
+ * there, for nodes of any sizes, and copying out brings them in order: Bruck's
+ * shift is not needed. Blocks are copied out while the next transfers are under
  * way.
  */
 #include "coll/build/smp/masters.h"
@@ -26,7 +26,8 @@ static bool message(const struct smp *m, unsigned step, unsigned port,
     return m->exchange->message(m->nodes, m->k, step, port, distance, count);
 }
 
-/* Nodes whose blocks come in a step: from the distance `from` to `end`. */
+/* The nodes whose blocks are received in a step: distances `from` … `end` - 1.
+ */
 struct arrival {
     unsigned from, end;
 };
@@ -44,7 +45,7 @@ static struct arrival arrival_of(const struct smp *m, unsigned step)
     return a;
 }
 
-/* Place in NODE of the first block of the node at a distance after mine. */
+/* The offset in NODE of the blocks of the node at a distance after mine. */
 static size_t place(const struct smp *m, unsigned distance)
 {
     return masters_ranks(&m->node, m->node.index, distance) *
@@ -56,7 +57,7 @@ static void copy_out(const struct smp *m, struct arrival a)
     const size_t bytes = m->node.args->bytes;
     const size_t begin = place(m, a.from), end = place(m, a.end);
     const size_t all = m->node.shape->nranks * bytes;
-    /* in RECV, what follows the last rank begins at 0 */
+    /* in RECV, the block after that of the last rank is at 0 */
     const size_t shift = m->node.first * bytes, wrap = all - shift;
     const size_t middle = begin > wrap ? begin : end < wrap ? end : wrap;
     m->node.s->phase = 3;
@@ -66,7 +67,7 @@ static void copy_out(const struct smp *m, struct arrival a)
                    dcoll_at(DCOLL_RECV, middle - wrap), end - middle);
 }
 
-/* Those of my node, which need not be in NODE. */
+/* Copies the blocks of my node, which need not be in NODE. */
 static void copy_out_node(const struct smp *m)
 {
     m->node.s->phase = 3;
@@ -93,7 +94,7 @@ static void post_step(const struct smp *m, unsigned step)
     }
 }
 
-/* What comes in a step, and my node is told. */
+/* Receives the blocks of a step, and signals my node. */
 static void receive_step(const struct smp *m, unsigned step)
 {
     const struct node *n = &m->node;

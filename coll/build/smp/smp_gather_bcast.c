@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * SMP-aware all-gather as gather and broadcast (Qian and Afsahi 2008,
- * section 5.2.1). Phases: 1 gather in the node's shared memory, 2 gather
- * between the masters to that of node 0, 3 broadcast of all blocks along the
- * binomial tree of masters, and out of shared memory.
+ * section 5.2.1). Phases: 1. gather in the node's shared memory; 2. gather
+ * between masters to that of node 0; 3. broadcast of all blocks along the
+ * binomial tree of masters, and copies out of shared memory.
  *
- * NODE has all blocks in the order of ranks on each node. On node 0 that is
- * where the gather ends (fig. 7): nothing is moved there. The broadcast lands
- * on blocks of the own node as well, so copying out waits for it; but each
- * rank's own block takes no such way.
+ * NODE has all blocks in the order of ranks. On node 0 the gather ends there
+ * (figure 7), so nothing is moved. The broadcast also overwrites the blocks of
+ * the own node, so copying out waits for it; but each rank's own block is
+ * copied directly.
  */
 #include "coll/build/smp/masters.h"
 #include "coll/build/pace.h"
@@ -19,7 +19,7 @@ struct gather_bcast {
     struct tree gather, bcast;
 };
 
-/* Blocks of @p count nodes from a node on, to the same place there. */
+/* Puts the blocks of @p count nodes from a node on to the same place there. */
 static void put_nodes(const struct node *n, unsigned to, unsigned port,
                       unsigned index, unsigned count)
 {
@@ -42,7 +42,8 @@ static void gather(const struct gather_bcast *m)
     put_nodes(n, edge.parent, edge.port, n->index, edge.blocks);
 }
 
-/* Needs no grants: what comes down was gathered from all, in this start. */
+/* No grants are needed: the broadcast blocks were gathered from all ranks in
+ * this start. */
 static void bcast(const struct gather_bcast *m)
 {
     const struct node *n = &m->node;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/build/smp/smp_slices.h"
 
-enum { EXCHANGED = NODE_POSTED }; /* an owner's flag: his slice is there */
+enum { EXCHANGED = NODE_POSTED }; /* an owner's flag: its slice is complete */
 
 dcoll_place_t smp_slices_at(size_t offset)
 {
     return dcoll_at(DCOLL_NODE, offset);
 }
 
-/* TEMP from 0 on, as where others put must be the same on all nodes. */
+/* TEMP from 0 on: the target of puts must be the same on all nodes. */
 static struct halving exchange_of(const struct node *n,
                                   const dcoll_args_t *slice, size_t begin,
                                   grant_t grant)
