@@ -50,13 +50,13 @@ static void check_peer(const struct check_site *site, const dcoll_op_t *op)
               site->v->program->args.depth);
 }
 
-/* Once in so many starts. */
+/* The period of an operation, in starts. */
 static unsigned in_starts(unsigned every)
 {
     return every ? every : 1;
 }
 
-/* What is performed once in several starts. */
+/* Operations that are performed once in several starts. */
 static void check_every(const struct check_site *site, const dcoll_op_t *op)
 {
     bool waits = op->kind == DCOLL_WAIT || op->kind == DCOLL_AWAIT;
@@ -89,7 +89,7 @@ static void check_placed(const struct check_site *site, const dcoll_op_t *op)
     verify_check_user(site, op->dst);
 }
 
-/* All of one kind to or from a rank are performed in the same starts. */
+/* All operations of a stream must be performed in the same starts. */
 static void check_rhythm(const struct check_site *site, const dcoll_op_t *op,
                          unsigned earlier, uint32_t *every)
 {
@@ -123,7 +123,7 @@ static void check_put(const struct check_site *site, const dcoll_op_t *op)
     check_post(site, op, DCOLL_DATA);
 }
 
-/* What others get from: the executor gives them one key, that of this. */
+/* The buffer that others get from: the executor publishes only its key. */
 static dcoll_space_t shared_space(const dcoll_args_t *args)
 {
     return dcoll_all_in_place(args) ? DCOLL_RECV : DCOLL_SEND;
@@ -170,7 +170,7 @@ static void check_payload(const struct check_site *site, dcoll_place_t place,
     if (bytes > DCOLL_LINE_BYTES)
         WRONG(site, "a payload has at most %d bytes", DCOLL_LINE_BYTES);
     if (bytes > v->line_cells)
-        v->line_cells = bytes; /* in bytes until the grain is known */
+        v->line_cells = bytes; /* in bytes, until the grain is known */
 }
 
 static void check_await(const struct check_site *site, const dcoll_op_t *op)
@@ -248,7 +248,7 @@ static void check_op(const struct check_site *site, const dcoll_op_t *op)
     }
 }
 
-/* A request must have nothing under way when it is started again. */
+/* All transfers must be complete at the end of a start. */
 static void check_completed(struct verifier *v, unsigned rank)
 {
     const dcoll_schedule_t *s = schedule_of(v, rank);

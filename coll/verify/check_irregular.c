@@ -2,7 +2,7 @@
 #include "coll/build/irregular/offer.h"
 #include "check.h"
 
-/* The rooms of a dealing. */
+/* The row of rooms of a deal. */
 static void check_strided(const struct check_site *site, dcoll_place_t place,
                           const dcoll_deal_t *deal)
 {
@@ -26,7 +26,7 @@ static const dcoll_deal_t *deal_of(const struct check_site *site,
     return NULL;
 }
 
-/* It goes on where the dealing before has been. */
+/* Does it continue the deal before it, with the same buckets? */
 static bool goes_on(const struct check_site *site, const dcoll_op_t *op)
 {
     const dcoll_schedule_t *s = schedule_of(site->v, site->rank);
@@ -93,8 +93,8 @@ static double least(double a, double b)
     return a < b ? a : b;
 }
 
-/* Bytes of the elements that so many ranks may have for others, with any counts
- * within the traffic. */
+/* Most bytes of elements from so many senders to so many receivers, for any
+ * counts within the traffic. */
 static double elements_most(const struct check_site *site, unsigned senders,
                             unsigned receivers)
 {
@@ -104,8 +104,8 @@ static double elements_most(const struct check_site *site, unsigned senders,
     return least(sent, receivers * rank) * (double)t->element;
 }
 
-/* Of a table, with the elements that must be in it: all that have no counts,
- * else those for other nodes. */
+/* Most bytes of a table with the elements that must be in it: those for other
+ * nodes; elements with destinations: all. */
 static double table_most(const struct check_site *site)
 {
     const struct verifier *v = site->v;
@@ -116,7 +116,7 @@ static double table_most(const struct check_site *site)
            elements_most(site, 1, v->nranks - near);
 }
 
-/* What may have to be there must fit into it. */
+/* Do the most bytes that may be needed fit? */
 static void check_fits(const struct check_site *site, dcoll_place_t place,
                        size_t bytes, double most)
 {
@@ -129,14 +129,14 @@ static void check_table(const struct check_site *site, const dcoll_op_t *op)
 {
     if (op->dst.space != DCOLL_NODE && op->dst.space != DCOLL_TEMP)
         WRONG(site, "tables are in NODE or TEMP");
-    else /* in TEMP one for each rank, without elements */
+    else /* in TEMP: one table per rank, without elements */
         check_fits(site, op->dst, op->bytes,
                    op->dst.space == DCOLL_TEMP
                        ? (double)(site->v->nranks * offer_table(1))
                        : table_most(site));
 }
 
-/* All tables of the node. */
+/* The row of all tables of the node. */
 static void check_tables(const struct check_site *site, const dcoll_op_t *op)
 {
     const dcoll_deal_t *deal = deal_of(site, op);
@@ -152,7 +152,7 @@ static void check_tables(const struct check_site *site, const dcoll_op_t *op)
     check_strided(site, op->src, deal);
 }
 
-/* What all ranks have put there. */
+/* The row of the tables that all ranks have put to TEMP. */
 static void check_counts(const struct check_site *site, const dcoll_op_t *op)
 {
     const dcoll_deal_t *deal = deal_of(site, op);
@@ -163,7 +163,7 @@ static void check_counts(const struct check_site *site, const dcoll_op_t *op)
     check_strided(site, op->src, deal);
 }
 
-/* Of a bundle from the one rank's node to the other's. */
+/* Most bytes of a bundle from one rank's node to another's. */
 static double bundle_most(const struct check_site *site, unsigned from,
                           unsigned to)
 {

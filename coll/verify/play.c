@@ -32,7 +32,7 @@ static struct region line_of(const struct verifier *v, unsigned rank,
                            rank, REGION_LINE};
 }
 
-/* The key of a rank's RECV: what another has of it, or its own. */
+/* A rank's copy of the key of the owner's RECV. */
 static struct region key_of(const struct verifier *v, unsigned rank,
                             unsigned owner)
 {
@@ -47,7 +47,7 @@ static struct flag *flag_of(const struct verifier *v, unsigned rank,
                 .flags[(size_t)start * schedule_of(v, rank)->flags + flag];
 }
 
-/* The key is looked at when the put is posted. */
+/* A put into RECV reads the key when it is posted. */
 static bool use_key(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     struct player *p = &v->players[rank];
@@ -87,7 +87,7 @@ static void play_put(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     verify_send(v, rank, op, put);
 }
 
-/* READY is a put of the key of RECV to where the peer keeps it. */
+/* READY is a put of the key of RECV into the peer's copy. */
 static void play_notify(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     struct actor actor;
@@ -149,7 +149,7 @@ static void play_copy(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     struct region dst = region_of(v, rank, start, op->dst);
     size_t bytes = op->bytes, cells = op->bytes / v->grain;
     if (src.cells == dst.cells)
-        return; /* a root that is in place: the executor leaves it out, too */
+        return; /* a root in place: the executor leaves it out, too */
     if (op->sized && !verify_bundle(v, &actor, &src, op->bytes, &bytes))
         return;
     if (src.cells < dst.cells + cells && dst.cells < src.cells + cells)
@@ -161,7 +161,7 @@ static void play_copy(struct verifier *v, unsigned rank, const dcoll_op_t *op)
         verify_may_write(v, &actor, &src, 0, op->bytes);
 }
 
-/* Partly: at a root in place, two buffers are the same. */
+/* Do they overlap partly? At a root in place, two buffers may be the same. */
 static bool overlap(const struct region *a, const struct region *b,
                     size_t cells)
 {

@@ -4,7 +4,7 @@
 #include "dapl_rail/dapl_rail.h"
 #include "verify.h"
 
-/* The next cells; before there are any, only counts them. */
+/* Takes the next cells; before they are allocated, only counts them. */
 static struct cell *claim(struct verifier *v, size_t cells)
 {
     size_t begin = v->ncells;

@@ -6,7 +6,7 @@
 #include "dapl_rail/dapl_rail.h"
 #include "verify.h"
 
-/* Until the rank blocks or has done all starts; did it get anywhere? */
+/* Plays a rank until it blocks or has done all starts. True: it has moved. */
 static bool play_rank(struct verifier *v, unsigned rank)
 {
     struct player *p = &v->players[rank];
@@ -66,7 +66,7 @@ static void play(struct verifier *v)
         deadlock(v);
 }
 
-/* Do starts differ in what stays in SEND? */
+/* Do starts differ in the parts that stay in SEND? */
 static bool offers(const dcoll_program_t *program)
 {
     const dcoll_schedule_t *s = &program->rank[0];
