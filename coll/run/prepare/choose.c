@@ -18,29 +18,17 @@ static bool rooted(const dcoll_call_t *call)
            call->collective == DCOLL_REDUCE;
 }
 
-/* Which of send and recv this rank's part of the call uses. */
+/* Which of send and recv this rank's part of the call uses. A broadcast has
+ * only recv. */
 static void used_buffers(const dcoll_team_t *team, const dcoll_call_t *call,
                          bool *send, bool *recv)
 {
-    bool root = call->root == team->rank;
-    *send = *recv = true;
-    switch (call->collective) {
-    case DCOLL_GATHER:
-    case DCOLL_REDUCE:
-        *recv = root;
-        break;
-    case DCOLL_SCATTER:
-        *send = root;
-        break;
-    case DCOLL_BCAST:
-        *send = false;
-        break;
-    case DCOLL_BARRIER:
-        *send = *recv = false;
-        break;
-    default:
-        break;
-    }
+    const dcoll_args_t args = {.collective = call->collective,
+                               .root = call->root};
+    const unsigned n = team->shape.nranks;
+    bool bcast = call->collective == DCOLL_BCAST;
+    *send = !bcast && dcoll_send_blocks(&args, n, team->rank);
+    *recv = bcast || dcoll_recv_blocks(&args, n, team->rank);
 }
 
 /* Is this collective in place on all ranks or on none? */
