@@ -49,10 +49,11 @@
  *     one of 0 bytes, may be NULL.
  *     Memory of drail_mem_alloc() is fastest: peers write into it, and, with
  *     DRAIL_ACCESS_REMOTE_READ, read it, without the kernel.
- *  9. Timeouts. A wait fails with DRAIL_ETIMEOUT if, for the timeout (the
- *     transport's unless the function takes one), neither this call has got on
- *     nor has the rank that it waits for made any further call. That rank's
- *     calls are looked at every 50 ms.
+ *  9. Timeouts. A wait fails with DRAIL_ETIMEOUT if nothing has happened for
+ * the timeout (the transport's, unless the function takes one): this call has
+ *     made no progress, none of its bytes have moved, and the rank that it
+ * waits for has neither made a call nor moved any. It looks at that rank every
+ *     50 ms.
  *
  * Sources of the algorithms: Qian and Afsahi, "Efficient shared memory and RDMA
  * based collectives on multi-rail QsNetII SMP clusters"; Qian, Rashti and

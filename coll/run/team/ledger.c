@@ -212,12 +212,31 @@ uint64_t ledger_common_calls(dcoll_team_t *team, unsigned peer)
     return at_most_mine(team, other ? calls_of(other) : UINT64_MAX);
 }
 
+void ledger_record_bytes(dcoll_team_t *team)
+{
+    atomic_store_explicit(&team->ledger->moved,
+                          (uint64_t)team->rank << LEDGER_RANK | ++team->moved,
+                          memory_order_relaxed);
+}
+
+/* Forwards the peer's value, unless bytes of this rank itself have moved since
+ * the last time. Ranks that wait for each other in a circle forward a value
+ * that no rank increases. */
+static void forward_moved(dcoll_team_t *team, const struct ledger *other)
+{
+    if (team->moved == team->moved_before)
+        atomic_store_explicit(&team->ledger->moved, ledger_moved(other),
+                              memory_order_relaxed);
+    team->moved_before = team->moved;
+}
+
 void ledger_record_wait(dcoll_team_t *team, unsigned peer)
 {
     const struct ledger *other = known_ledger(team, peer);
-    if (other)
-        ledger_set_reached(team->ledger,
-                           at_most_mine(team, ledger_reached(other)));
+    if (!other)
+        return;
+    ledger_set_reached(team->ledger, at_most_mine(team, ledger_reached(other)));
+    forward_moved(team, other);
 }
 
 void ledger_close(dcoll_team_t *team)

@@ -24,6 +24,7 @@ struct ledger {
     _Atomic uint64_t reached; /* calls made by the slowest rank that this one
                                  waits for, directly or not, as far as it knows;
                                  at most its own calls */
+    _Atomic uint64_t moved;   /* see ledger_moved() */
     _Atomic int32_t error;    /* not 0: this rank has broken its team */
     char why[196];
     struct call ring[LEDGER];
@@ -52,6 +53,19 @@ static inline uint64_t ledger_reached(const struct ledger *mine)
     return atomic_load_explicit(&mine->reached, memory_order_relaxed);
 }
 
+/* Records that bytes of this rank's transfers, or of transfers to it, have
+ * moved.
+ */
+void ledger_record_bytes(dcoll_team_t *team);
+/* Transfers that make progress: of this rank, or of one that it waits for,
+ * directly or not. Bits from LEDGER_RANK on name the rank whose transfers these
+ * are; the value grows as long as it names the same rank. */
+#define LEDGER_RANK 48
+static inline uint64_t ledger_moved(const struct ledger *mine)
+{
+    return atomic_load_explicit(&mine->moved, memory_order_relaxed);
+}
+
 /* Breaks the team with this code and its present sentence, and publishes them
  * to the other ranks. Only the first error counts. */
 void ledger_break(dcoll_team_t *team, int code);
@@ -73,7 +87,8 @@ int ledger_check(dcoll_team_t *team, unsigned peer);
 /* The number of this rank's calls that the peer has made, too, as of the latest
  * check. */
 uint64_t ledger_common_calls(dcoll_team_t *team, unsigned peer);
-/* Records that this rank waits for the peer: sets `reached` from the peer's. */
+/* Records that this rank waits for the peer: sets `reached` and `moved` from
+ * the peer's ledger. */
 void ledger_record_wait(dcoll_team_t *team, unsigned peer);
 /* Has a rank of my node broken its team? Returns its error, with the team's
  * sentence, or 0. */

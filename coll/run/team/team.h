@@ -112,7 +112,9 @@ struct dcoll_team {
     LIST_HEAD(, deferred) deferred; /* node/deferred_release.h */
 
     uint64_t moves; /* operations performed so far, of all requests */
-    bool timed;     /* between dcoll_times_begin() and dcoll_times_end() */
+    uint64_t moved, moved_before; /* calls of ledger_record_bytes(), now and at
+                                     the latest ledger_record_wait() */
+    bool timed; /* between dcoll_times_begin() and dcoll_times_end() */
     dcoll_times_t times;
     _Atomic int broken; /* the error that broke the team; other threads may
                            read it */
