@@ -65,7 +65,7 @@ $(TEST_BIN)/unit/test_choose $(TEST_BIN)/unit/test_learns_soon \
 $(TEST_BIN)/unit/test_adaptive_stream $(TEST_BIN)/unit/test_stream_corners: \
   $(addprefix $(BUILD)/obj/dapl_rail/stripe/,\
   choose.o contest.o level.o rates.o timing.o way.o weights.o)
-$(TEST_BIN)/unit/test_away: $(BUILD)/obj/dapl_rail/platform/machine.o
+$(TEST_BIN)/unit/test_node_copy: $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_first_rate: $(BUILD)/obj/dapl_rail/stripe/rates.o
 $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/choice.o
 $(TEST_BIN)/unit/test_copy_trials $(TEST_BIN)/unit/test_copy_cold: \

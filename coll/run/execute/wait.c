@@ -220,9 +220,9 @@ static bool others_move(const dcoll_request_t *q, struct patience *p)
     return same && now > before;
 }
 
-/* Restarts the timeout whenever this request has moved, or the rank that it
- * waits for has made a call: a credit may need many starts of that rank. Time
- * waited before this wait, in dcoll_test, does not count. */
+/* Restarts the timeout whenever this request, its bytes, or the rank that it
+ * waits for have made progress: a credit may need many starts of that rank.
+ * Time waited before this wait, in dcoll_test, does not count. */
 static void count_turn(dcoll_request_t *q, struct patience *p, uint64_t now)
 {
     bool others = others_get_on(q, p);

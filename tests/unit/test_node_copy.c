@@ -16,13 +16,13 @@
 static void test_classes(void **state)
 {
     (void)state;
-    struct node_copier away = {0};
-    struct copy_class *c = away.classes;
-    assert_ptr_equal(copy_class_of(&away, COPY_LEAST), &c[0]);
-    assert_ptr_equal(copy_class_of(&away, 2 * COPY_LEAST - 1), &c[0]);
-    assert_ptr_equal(copy_class_of(&away, 2 * COPY_LEAST), &c[1]);
-    assert_ptr_equal(copy_class_of(&away, 64u << 10), &c[2]);
-    assert_ptr_equal(copy_class_of(&away, SIZE_MAX), &c[COPY_CLASSES - 1]);
+    struct node_copier copier = {0};
+    struct copy_class *c = copier.classes;
+    assert_ptr_equal(copy_class_of(&copier, COPY_LEAST), &c[0]);
+    assert_ptr_equal(copy_class_of(&copier, 2 * COPY_LEAST - 1), &c[0]);
+    assert_ptr_equal(copy_class_of(&copier, 2 * COPY_LEAST), &c[1]);
+    assert_ptr_equal(copy_class_of(&copier, 64u << 10), &c[2]);
+    assert_ptr_equal(copy_class_of(&copier, SIZE_MAX), &c[COPY_CLASSES - 1]);
 }
 
 /* Of so many copies; what they cost is learnt. */
@@ -74,7 +74,7 @@ static void test_contents(void **state)
     static const size_t sizes[] = {
         1, COPY_LEAST - 1, COPY_LEAST, COPY_LEAST + 1, 65536, 100003, 262144};
     unsigned char *from = malloc(MEMORY), *to = malloc(MEMORY);
-    struct node_copier away = {0};
+    struct node_copier copier = {0};
     assert_non_null(from);
     assert_non_null(to);
     for (size_t i = 0; i < MEMORY; i++)
@@ -83,7 +83,7 @@ static void test_contents(void **state)
         for (size_t n = 0; n < 64; n++) {
             size_t bytes = sizes[i], at = n * 7 % 64 + 1;
             memset(to, 0, MEMORY);
-            node_copy(&away, &platform_machine, to + at, from + n, bytes);
+            node_copy(&copier, &platform_machine, to + at, from + n, bytes);
             assert_memory_equal(to + at, from + n, bytes);
             assert_int_equal(to[at - 1], 0);
             assert_int_equal(to[at + bytes], 0);

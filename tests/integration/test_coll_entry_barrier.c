@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks meet before they prepare a call, and hear of who will not come. */
+/* The entry barrier: ranks that prepare a call wait for all others, and learn
+ * which rank will not come. */
 #include <stdatomic.h>
 
 #include "coll/dcoll.h"
