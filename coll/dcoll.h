@@ -386,9 +386,8 @@ int dcoll_start(dcoll_request_t *request);
 /** Makes progress with all requests of the team. Returns 0 if this one is
  *  complete, DRAIL_EAGAIN if not, or an error. Local. */
 int dcoll_test(dcoll_request_t *request);
-/** Waits until a request is complete. Local.
- *  @param timeout_ms see rule 9, counted within this call; < 0: the
- *  transport's. A timeout breaks the team. */
+/** Waits until a request is complete, at most @p timeout_ms (rule 9) within
+ * this call; < 0: the transport's timeout. A timeout breaks the team. Local. */
 int dcoll_wait(dcoll_request_t *request, int timeout_ms);
 /** Frees a persistent request; waits first if it is under way. All ranks call
  *  it, each when no rank is still inside a start of this request. NULL: does
@@ -438,8 +437,7 @@ int dcoll_alltoallv_init(dcoll_team_t *team, const dcoll_alltoallv_t *call,
 int dcoll_alltoallv_begin(dcoll_team_t *team, const dcoll_alltoallv_t *call,
                           dcoll_request_t **out);
 /** As dcoll_alltoallv_init(), for elements with destinations.
- *  @param count each start reads the number of elements here, not in @p call;
- *  NULL: in @p call. */
+ *  Each start reads the number of elements at @p count; NULL: in @p call. */
 int dcoll_elements_init(dcoll_team_t *team, const dcoll_elements_t *call,
                         const size_t *count, dcoll_request_t **out);
 /** As dcoll_alltoallv_begin(), for elements with destinations. */
@@ -464,7 +462,7 @@ typedef struct dcoll_times {
 /** Sets the times to 0 and begins to take them: two readings of the clock for
  *  each such operation. Local. */
 void dcoll_times_begin(dcoll_team_t *team);
-/** Stops taking times. Local. @param times filled with them; may be NULL. */
+/** Stops taking times, and fills @p times, which may be NULL. Local. */
 void dcoll_times_end(dcoll_team_t *team, dcoll_times_t *times);
 
 #pragma GCC visibility pop

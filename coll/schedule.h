@@ -86,8 +86,8 @@ typedef struct dcoll_shape {
 } dcoll_shape_t;
 
 /** Divides @p nranks ranks into nodes of @p ppn; the last node gets the rest.
- *  @param node_begin filled; room for one entry more than there are nodes.
- *  @return the number of nodes. */
+ *  Fills @p node_begin, which has one entry more than there are nodes. Returns
+ * the number of nodes. */
 unsigned dcoll_shape_nodes(unsigned nranks, unsigned ppn, unsigned *node_begin);
 /** The node of @p rank. */
 unsigned dcoll_shape_node(const dcoll_shape_t *shape, unsigned rank);
@@ -375,7 +375,7 @@ void dcoll_add_signal(dcoll_schedule_t *s, unsigned flag, dcoll_place_t src,
 void dcoll_add_await(dcoll_schedule_t *s, unsigned peer, unsigned flag,
                      unsigned lag, dcoll_place_t dst, size_t bytes);
 /** DISTRIBUTE, COLLECT or DELIVER. @p deal is copied; equal consecutive ones
- *  share an entry. @param room bytes of the bundle @p src. */
+ * share an entry. @p room: bytes of the bundle @p src. */
 void dcoll_add_deal(dcoll_schedule_t *s, dcoll_kind_t kind, dcoll_place_t src,
                     size_t room, dcoll_place_t dst, const dcoll_deal_t *deal);
 /** Sets `every` of the operation that was added last. */
@@ -383,10 +383,11 @@ void dcoll_add_every(dcoll_schedule_t *s, uint8_t every);
 /** Makes the operation that was added last, a PUT or COPY, `sized`. */
 void dcoll_add_sized(dcoll_schedule_t *s);
 void dcoll_add_offer(dcoll_schedule_t *s, dcoll_place_t dst, size_t room);
-/** PACK for the ranks of @p peer's node. @param tables their row at @p src. */
+/** PACK for the ranks of @p peer's node. @p tables: the row of tables at @p
+ * src. */
 void dcoll_add_pack(dcoll_schedule_t *s, unsigned peer, dcoll_place_t src,
                     const dcoll_deal_t *tables, dcoll_place_t dst, size_t room);
-/** EXPECT in the tables of my node. @param me this rank. */
+/** EXPECT in the tables of my node. @p me: this rank. */
 void dcoll_add_expect(dcoll_schedule_t *s, unsigned me, dcoll_place_t src,
                       const dcoll_deal_t *tables);
 /** EXPECT in a bundle that came from @p peer's node, not mine. */
@@ -434,8 +435,8 @@ typedef struct dcoll_algorithm {
 } dcoll_algorithm_t;
 
 /** Writes the schedule of @p rank. The algorithm must not refuse @p args.
- *  @param out begins as {0}; out->error is 0 or DRAIL_ENOMEM afterwards. Free
- * it with dcoll_schedule_free(). */
+ *  @p out begins as {0}; out->error is 0 or DRAIL_ENOMEM afterwards. Free it
+ * with dcoll_schedule_free(). */
 void dcoll_generate(const dcoll_algorithm_t *algorithm,
                     const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, dcoll_schedule_t *out);
@@ -494,8 +495,8 @@ void dcoll_program_free(dcoll_program_t *program);
  *    traffic in order), and no bundle exceeds its room; for any counts within
  *    the traffic, tables have room, and accesses to rooms are ordered. Elements
  *    must be multiples of 16 bytes.
- * @param why filled with one sentence on failure: rank, operation, bytes.
- * @param size bytes of @p why.
+ * On failure, @p why (of @p size bytes) gets one sentence: rank, operation,
+ * bytes.
  * @return 0; DRAIL_EINVAL: the schedules are wrong; DRAIL_ENOMEM.
  */
 int dcoll_verify(const dcoll_program_t *program, unsigned starts, char *why,
