@@ -302,13 +302,14 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
  * rank without elements may pass NULL as send or recv and any displacements.
  * There is no DCOLL_IN_PLACE.
  *
- * Bounds. If max_pair and max_rank are set, a call begins at once; counts
- * beyond them are a wrong argument of this rank alone (rule 4). If both are 0,
- * the ranks first agree on bounds: a blocking or non-blocking call waits for
- * all ranks there. Then a wrong argument of one rank is returned by all ranks,
- * and so are send and receive counts that do not match. No agreement is needed
- * within one node (`auto`), or with algorithm `direct`: there, too, all ranks
- * return a wrong argument of one. A persistent request needs bounds.
+ * Bounds. Set max_pair and max_rank both or neither. If they are set, a call
+ * begins at once; counts beyond them are a wrong argument of this rank alone
+ * (rule 4). If both are 0, the ranks first agree on bounds: a blocking or
+ * non-blocking call waits for all ranks there. Then a wrong argument of one
+ * rank is returned by all ranks, and so are send and receive counts that do not
+ * match. No agreement is needed within one node (`auto`), or with algorithm
+ * `direct`: there, too, all ranks return a wrong argument of one. A persistent
+ * request needs bounds.
  *
  * Data that do not fit are an error, DRAIL_EINVAL, of the receiver only: other
  * counts than recv_counts, or more than `room` or max_rank. If the counts
