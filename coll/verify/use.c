@@ -40,7 +40,8 @@ static void check_use(struct verifier *v, unsigned rank, unsigned index)
     if ((!moves(op) && !deals(op)) || !use->cells)
         return;
     if (!needed(op, use->read, use->cells))
-        verify_fail_at(v, rank, 0, index, "superfluous: nobody reads %zu bytes",
+        verify_fail_at(v, rank, 0, index,
+                       "superfluous: no rank reads %zu bytes",
                        in_a_start(v, use->cells - use->read));
     else if (op->sized ? !use->fresh
                        : moves(op) && !needed(op, use->fresh, use->cells))

@@ -473,7 +473,8 @@ void verify_fail_at(struct verifier *v, unsigned rank, unsigned start,
 /* "bytes 8 … 15 of rank 3's TEMP" */
 void verify_place(const struct verifier *v, const struct region *region,
                   size_t cell, char *text, size_t size);
-/* DATA of a PUT and of a get (which tells nobody), or the tag of a NOTIFY. */
+/* DATA of a PUT and of a get (which notifies no rank), or the tag of a NOTIFY.
+ */
 static inline dcoll_tag_t verify_tag(const dcoll_op_t *op)
 {
     return op->kind == DCOLL_NOTIFY ? op->tag : DCOLL_DATA;

@@ -8,9 +8,9 @@
  * partners. The last place is for the result.
  */
 static dcoll_place_t place(const struct doubling *d, unsigned step,
-                           unsigned who)
+                           unsigned member)
 {
-    const size_t index = (size_t)step * d->g.c.radix + who;
+    const size_t index = (size_t)step * d->g.c.radix + member;
     return dcoll_at(DCOLL_TEMP,
                     d->temp + index * combine_stride(d->g.args->bytes));
 }

@@ -95,9 +95,9 @@ size_t halving_bytes(const struct halving *h)
     return row_of(h, h->stages.count).offset - h->temp;
 }
 
-static dcoll_place_t place(struct row row, unsigned who)
+static dcoll_place_t place(struct row row, unsigned member)
 {
-    return dcoll_at(DCOLL_TEMP, row.offset + who * row.stride);
+    return dcoll_at(DCOLL_TEMP, row.offset + member * row.stride);
 }
 
 /* The partners in the order of steps, k in a step, one per port. */
@@ -179,9 +179,9 @@ static void copy_first(const struct halving *h)
 
 struct halved halving_part(const struct halving *h, unsigned number)
 {
-    struct halving his = *h;
-    his.g.me = number;
-    const struct part part = part_before(&his, h->stages.count);
+    struct halving other = *h;
+    other.g.me = number;
+    const struct part part = part_before(&other, h->stages.count);
     return (struct halved){begin_of(h, part), bytes_of(h, part)};
 }
 

@@ -15,10 +15,11 @@
 #define FAR_SLEEP_AFTER_NS    1000u    /* the same, between crowded hosts */
 #define SLEEP_LEAST_NS        MS
 #define SLEEP_MOST_NS         (16 * MS)
-#define IDLE_MOST_NS          MS     /* who also makes progress elsewhere */
-#define NAP_LEAST_NS          50000u /* for credit or room: they wake nobody */
-#define NAP_MOST_NS           MS
-#define CHECK_AFTER_NS        (50 * MS) /* looks at the others' ledgers */
+#define IDLE_MOST_NS          MS /* with cfg.idle: other software makes progress */
+#define NAP_LEAST_NS                                                           \
+    50000u /* for credit or queue room: they cause no wake-up */
+#define NAP_MOST_NS    MS
+#define CHECK_AFTER_NS (50 * MS) /* looks at the others' ledgers */
 
 /* -------------------------------------------------------------- sleeping */
 
@@ -87,7 +88,7 @@ static int fail_timeout(dcoll_request_t *q, int timeout_ms)
     switch (op->kind) {
     case DCOLL_COMPLETE:
         return team_fail(q->team, DRAIL_ETIMEOUT,
-                         "%s: transfers are not complete within %d ms", name,
+                         "%s: transfers have not completed within %d ms", name,
                          timeout_ms);
     case DCOLL_WAIT:
     case DCOLL_AWAIT:
@@ -96,7 +97,7 @@ static int fail_timeout(dcoll_request_t *q, int timeout_ms)
                          op->peer, timeout_ms);
     default:
         return team_fail(q->team, DRAIL_ETIMEOUT,
-                         "%s: rank %u has taken nothing for %d ms", name,
+                         "%s: rank %u has accepted nothing for %d ms", name,
                          op->peer, timeout_ms);
     }
 }

@@ -39,7 +39,7 @@ bool bundle_reader_lacks(const struct bundle_reader *r, unsigned rank)
 int bundle_fail_malformed(const dcoll_request_t *q)
 {
     return team_fail(q->team, DRAIL_EINVAL,
-                     "%s: a malformed bundle has come: ranks disagree on "
+                     "%s: a malformed bundle was received: ranks disagree on "
                      "elements or bounds",
                      q->algorithm->name);
 }

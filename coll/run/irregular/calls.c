@@ -207,8 +207,8 @@ static int check_call(dcoll_team_t *team, const void *call)
         return DRAIL_EINVAL;
     if (platform_is_hollow(team->platform))
         return team_fail(team, DRAIL_ENOTSUP,
-                         "alltoallv: what comes along with its elements is "
-                         "read, which a job without payload does not move");
+                         "alltoallv: its messages have headers, which a job "
+                         "without payload does not move");
     return call ? 0 : team_fail(team, DRAIL_EINVAL, "the call is NULL");
 }
 

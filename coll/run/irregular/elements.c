@@ -239,8 +239,7 @@ size_t elements_send_extent(const struct elements *e, unsigned nranks)
     return end * e->element;
 }
 
-/* ------------------------------------------------------------ what arrived ---
- */
+/* ------------------------------------------------------------- arrivals --- */
 
 int elements_check_arrived(const dcoll_request_t *q)
 {

@@ -238,7 +238,7 @@ static int expect_bundle(dcoll_request_t *q, const dcoll_op_t *op)
     int rc = 0;
     if (bytes < offer_section(senders, team->locals))
         return team_fail(q->team, DRAIL_EINVAL,
-                         "%s: a malformed bundle has come from the node of "
+                         "%s: a malformed bundle was received from the node of "
                          "rank %u",
                          q->algorithm->name, first);
     for (unsigned i = 0; !rc && i < senders; i++)

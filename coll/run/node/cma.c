@@ -42,9 +42,10 @@ int cma_read(dcoll_team_t *team, unsigned peer, uint64_t from,
     for (size_t n; bytes; bytes -= n, from += n, to += n) {
         n = read_some(pid, from, to, bytes);
         if (!n)
-            return team_fail(team, errno == ESRCH ? DRAIL_EPEER : DRAIL_EACCESS,
-                             "rank %u: what rank %u sends can't be read: %s",
-                             team->rank, peer, strerror(errno));
+            return team_fail(
+                team, errno == ESRCH ? DRAIL_EPEER : DRAIL_EACCESS,
+                "rank %u: reading the memory of rank %u failed: %s", team->rank,
+                peer, strerror(errno));
     }
     return 0;
 }

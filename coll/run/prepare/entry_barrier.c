@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Within a node the ledgers show who has come. Ranks of several nodes notify
- * each other by dissemination (D. Hensgen, R. Finkel, U. Manber, "Two
+ * Within a node the ledgers show which ranks have come. Ranks of several nodes
+ * notify each other by dissemination (D. Hensgen, R. Finkel, U. Manber, "Two
  * Algorithms for Barrier Synchronization", 1988).
  */
 #include "coll/run/prepare/entry_barrier.h"

@@ -24,7 +24,7 @@ struct member {
     struct segment_locator segment; /* of its node's ledgers */
     pid_t pid;
     uint64_t self;     /* address of its random word, … */
-    uint64_t word;     /* … and its value: who can read it there can read the
+    uint64_t word;     /* … and its value: a rank that reads it can read the
                           memory of that rank */
     uint32_t first_id; /* id of the team's first request; rank 0's is used */
     size_t keep_bytes; /* the smallest of all ranks is used */
