@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Faults planted into the schedules of irregular all-to-alls, one at a time:
- * each is refused by the verifier, or is none, for a reason that stands here.
+ * Faults in the schedules of irregular all-to-alls, one at a time: the verifier
+ * refuses each, unless it is listed here as harmless, with a reason.
  */
 #include <setjmp.h>
 #include <stdarg.h>

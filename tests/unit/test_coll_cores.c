@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks and the cores that they may run on. */
+/* coll/run/team/cores.c: which ranks share cores. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

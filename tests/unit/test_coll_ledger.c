@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A look at the ledger of another node's rank: it never waits, and what it
- * writes to stays until it is over. The transport is played here. */
+/*
+ * Reading the ledger of a rank on another node: it never waits, and its buffer
+ * stays until the read is over. The test plays the transport.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

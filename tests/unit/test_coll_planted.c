@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Faults that bring the right bytes to the right places in every order of
- * events, and are faults all the same: the executor can't do it, the model of
- * the papers does not allow it, or it is in vain. Each schedule is accepted
- * without its fault, and refused with it, by a sentence that names it.
+ * Faults that still move the right bytes to the right places in every order of
+ * events: the executor cannot perform them, the papers' model does not allow
+ * them, or they are in vain. Each schedule is accepted without its fault, and
+ * refused with it by a sentence that names it.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a rank waits, in a time of our own: the platform's clock goes on by what
- * is slept and polled, and its hooks play the other ranks, who set flags.
+ * coll/run/execute/wait.c: how a rank waits, in simulated time. The platform's
+ * clock advances by sleeps and polls, and its hooks play the other ranks, which
+ * set flags.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A peer changes a bundle after it has been checked: nothing is written beyond
- * RECV. RECV lies over the second bundle here, so that the first one's element,
- * once it is delivered, is the change.
+ * RECV. Here RECV overlaps the second bundle, so delivering the element of the
+ * first bundle changes the second one.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables of offers that others can write: whatever a peer's table says, now or
- * after it has been looked at, nothing outside of it is read and nothing
- * outside of recv is written. The peer is played here.
+ * Tables of offers that peers can write: whatever a peer's table contains, also
+ * if it changes after the check, nothing outside of it is read and nothing
+ * outside of recv is written. The test plays the peer.
  */
 #include <setjmp.h>
 #include <stdarg.h>

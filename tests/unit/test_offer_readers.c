@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All ranks have long parts for one only: whoever has nothing for another need
- * not wait until that one has read it.
+ * All ranks have long parts for one rank only: a rank that has none for a peer
+ * does not wait until that peer has read.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank knows those with whom its schedule exchanges messages, and finds them
- * among few and among all. */
+/*
+ * coll/run/prepare/partners.c: finds the ranks with which a schedule exchanges
+ * messages, among few and among all.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
