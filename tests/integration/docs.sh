@@ -60,20 +60,22 @@ memory_table()
     python3 - "$SOURCE" <<'PY'
 import glob
 import re
+import subprocess
 import sys
 source = sys.argv[1]
 with open(f"{source}/docs/collectives.md", encoding="utf-8") as f:
     rows = set(re.findall(r"^\| (?:allgather|alltoallv?|barrier|bcast|gather|"
                           r"reduce|allreduce|scatter) \| `.*\|$", f.read(), re.M))
 wanted = set()
-for path in glob.glob(f"{source}/coll/algorithms/*/*.c"):
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
-    for name, collective, memory in re.findall(
-            r'\.name = "([^"]+)",.*?\.collective = DCOLL_(\w+),.*?'
-            r'\.memory = ((?:"[^"]*"\s*)+)', text, re.S):
-        memory = "".join(re.findall('"([^"]*)"', memory))
-        wanted.add(f"| {collective.lower()} | `{name}` | {memory} |")
+text = subprocess.run(["cc", "-E", "-P", "-I", source,
+                       *glob.glob(f"{source}/coll/algorithms/*/*.c")],
+                      check=True, text=True, stdout=subprocess.PIPE).stdout
+strings = r'((?:"[^"]*"\s*)+)'
+for name, collective, memory in re.findall(
+        rf"\.name = {strings},.*?\.collective = DCOLL_(\w+),.*?"
+        rf"\.memory = {strings}", text, re.S):
+    name, memory = ("".join(re.findall('"([^"]*)"', s)) for s in (name, memory))
+    wanted.add(f"| {collective.lower()} | `{name}` | {memory} |")
 print("missing:", wanted - rows, "too many:", rows - wanted)
 sys.exit(len(wanted) < 30 or wanted != rows)
 PY

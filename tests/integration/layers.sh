@@ -24,7 +24,7 @@ check 'a provider that uses the transport is found' \
     wrong 'providers must not use it' \
     providers/shm/memory/range_table.c '#include "dapl_rail/dapl_rail.h"'
 check 'a look behind the public header is found' wrong 'coll must not use it' \
-    coll/run/team.c '#include "dapl_rail/base/handle.h"'
+    coll/run/team/team.c '#include "dapl_rail/base/handle.h"'
 check 'a circle of headers is found' wrong '^circle' \
     dapl_rail/links/wire.h '#include "dapl_rail/links/link.h"'
 check 'a circle of headers in a provider is found' wrong '^circle' \
@@ -40,9 +40,9 @@ for pair in 'shm/memory/range_table.c embedded/embedded.h' 'core/events/evd.c em
         "#include \"providers/${pair#* }\""
 done
 check 'an arrow upward in the collectives is found' wrong 'run is above build' \
-    coll/build/tree.c '#include "coll/run/team.h"'
-check 'a circle in the collectives is found' wrong '^circle.* coll/run/call.h' \
-    coll/run/call.h '#include "coll/run/ledger.h"'
+    coll/build/exchange/tree.c '#include "coll/run/team/team.h"'
+check 'a circle in the collectives is found' wrong '^circle.* coll/run/team/call.h' \
+    coll/run/team/call.h '#include "coll/run/team/ledger.h"'
 
 # What no include shows: a small tree, in which files only declare what they
 # use of one another. file PATH TEXT: a source and its object.
