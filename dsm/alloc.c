@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pieces of the space, one after another, and the homes of their pages. */
-#include "dsm/enter.h"
-#include "dsm/pages.h"
-#include "dsm/relief.h"
+#include "dsm/base/enter.h"
+#include "dsm/pages/coalesce.h"
+#include "dsm/pages/pages.h"
 
 static unsigned home_of(const ddsm_t *d, const ddsm_place_t *place, size_t page,
                         size_t pages)

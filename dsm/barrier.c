@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dsm/enter.h"
-#include "dsm/flush.h"
-#include "dsm/notices.h"
-#include "dsm/vigil.h"
+#include "dsm/base/enter.h"
+#include "dsm/pages/flush.h"
+#include "dsm/sync/notices.h"
+#include "dsm/sync/peer_wait.h"
 
 /* Ranks that have allocated as often must have allocated the same. */
 static int check_shapes(ddsm_t *d)

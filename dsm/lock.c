@@ -3,12 +3,12 @@
  * the last holder: what it had written, and learnt of others. */
 #include <string.h>
 
-#include "dsm/control.h"
-#include "dsm/enter.h"
-#include "dsm/flush.h"
-#include "dsm/notices.h"
-#include "dsm/ticket.h"
-#include "dsm/vigil.h"
+#include "dsm/base/enter.h"
+#include "dsm/pages/flush.h"
+#include "dsm/sync/control.h"
+#include "dsm/sync/notices.h"
+#include "dsm/sync/peer_wait.h"
+#include "dsm/sync/ticket.h"
 
 static struct lock lock_of(const ddsm_t *d, unsigned id)
 {

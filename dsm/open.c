@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dsm/control.h"
-#include "dsm/enter.h"
-#include "dsm/fault.h"
-#include "dsm/huge.h"
-#include "dsm/map.h"
+#include "dsm/base/enter.h"
+#include "dsm/pages/fault.h"
+#include "dsm/pages/huge.h"
+#include "dsm/pages/map.h"
+#include "dsm/progress_thread.h"
 #include "dsm/reduce.h"
-#include "dsm/serve.h"
+#include "dsm/sync/control.h"
 
 /* What ranks must have alike, and how it went so far. */
 struct card {

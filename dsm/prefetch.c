@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dsm/enter.h"
-#include "dsm/fetch.h"
-#include "dsm/pages.h"
-#include "dsm/relief.h"
+#include "dsm/base/enter.h"
+#include "dsm/pages/coalesce.h"
+#include "dsm/pages/fetch.h"
+#include "dsm/pages/pages.h"
 
 static int make_writable(ddsm_t *d, size_t first, size_t count)
 {

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsm/enter.h"
+#include "dsm/base/enter.h"
 #include "dsm/reduce.h"
-#include "dsm/vigil.h"
+#include "dsm/sync/peer_wait.h"
 
 enum { MOST = 4096 };
 

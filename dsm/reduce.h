@@ -2,7 +2,7 @@
 #ifndef DSM_REDUCE_H
 #define DSM_REDUCE_H
 
-#include "dsm/space.h"
+#include "dsm/base/space.h"
 
 /* A reduction of 8-byte values by the present d->operation: of ddsm_t.folding,
  * which is prepared before anybody knows which that will be. */

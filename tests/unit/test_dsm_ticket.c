@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "dsm/control.h"
-#include "dsm/ticket.h"
+#include "dsm/sync/control.h"
+#include "dsm/sync/ticket.h"
 
 /* ------------------------------------------- the home's memory, as it is ---
  */

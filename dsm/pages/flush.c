@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dsm/pages/flush.h"
+
+#include "dsm/pages/diff.h"
+#include "dsm/pages/pages.h"
+
+/* A piece that may grow over the border of a page. */
+struct piece {
+    ddsm_t *d;
+    unsigned home;
+    size_t page;         /* bytes before the page that is compared */
+    size_t start, bytes; /* in the store */
+    bool differs;        /* the page */
+};
+
+static int put(struct piece *p)
+{
+    ddsm_t *d = p->d;
+    const drail_xfer_t xfer = {
+        .local = d->store + p->start,
+        .local_mem = d->store_mem,
+        .remote = &d->store_keys[p->home],
+        .remote_offset = p->start,
+        .bytes = p->bytes,
+    };
+    if (!p->bytes)
+        return 0;
+    d->stats.pieces++;
+    d->stats.diff_bytes += p->bytes;
+    d->touched[p->home] = true;
+    p->bytes = 0;
+    return drail_put(d->t, p->home, &xfer, 0, 0, NULL);
+}
+
+static int differs(void *context, size_t offset, size_t bytes)
+{
+    struct piece *p = context;
+    int rc = 0;
+    p->differs = true;
+    if (!p->bytes || p->start + p->bytes != p->page + offset) {
+        rc = put(p);
+        p->start = p->page + offset;
+    }
+    p->bytes += bytes;
+    return rc;
+}
+
+static void announce(ddsm_t *d, size_t page)
+{
+    if (d->page[page].written)
+        return;
+    d->page[page].written = true;
+    d->written.page[d->written.count++] = (uint32_t)page;
+}
+
+/* Puts what differs in @count adjacent pages. */
+static int write_home(ddsm_t *d, size_t first, size_t count)
+{
+    struct piece piece = {.d = d};
+    int rc = 0;
+    for (size_t i = first; i < first + count && !rc; i++) {
+        struct page *page = &d->page[i];
+        if (piece.home != page->home)
+            rc = put(&piece);
+        piece.home = page->home;
+        piece.page = i << d->page_shift;
+        piece.differs = false;
+        if (rc || page->home == d->rank)
+            continue;
+        const char *now = d->store + piece.page;
+        const char *before = d->twins + piece.page;
+        d->stats.diffs++;
+        rc = diff_pieces(now, before, page_bytes(d), page->grain, differs,
+                         &piece);
+        if (piece.differs)
+            announce(d, i);
+    }
+    return rc ? rc : put(&piece);
+}
+
+static int fence(ddsm_t *d)
+{
+    int rc = 0;
+    for (unsigned home = 0; home < d->size && !rc; home++)
+        if (d->touched[home]) {
+            rc = drail_fence(d->t, home);
+            d->touched[home] = false;
+        }
+    return rc;
+}
+
+int flush(ddsm_t *d)
+{
+    struct page_list *dirty = &d->dirty;
+    const uint64_t start = space_now_ns();
+    int rc = 0;
+    if (!dirty->count)
+        return 0;
+    pages_sort(dirty);
+    /* first of all nobody writes them any more */
+    for (size_t i = 0, n; i < dirty->count && !rc; i += n) {
+        n = pages_run(dirty, i);
+        rc = pages_set(d, dirty->page[i], n, PAGE_CLEAN);
+    }
+    if (rc)
+        return space_broken(d, rc);
+    for (size_t i = 0, n; i < dirty->count && !rc; i += n) {
+        n = pages_run(dirty, i);
+        rc = write_home(d, dirty->page[i], n);
+    }
+    if (!rc)
+        rc = fence(d);
+    dirty->count = 0;
+    d->stats.flush_ns += space_now_ns() - start;
+    return rc ? space_break(d, rc, "writing pages home") : 0;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where others get at a rank's memory only in its own calls. */
+#ifndef DSM_PROGRESS_THREAD_H
+#define DSM_PROGRESS_THREAD_H
+
+#include "dsm/base/space.h"
+
+/* Begins a thread that makes such calls, if they are needed. */
+int serve_begin(ddsm_t *d);
+void serve_end(ddsm_t *d);
+
+#endif
