@@ -62,7 +62,7 @@ static int alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
     for (size_t i = 0; i < count; i++) {
         struct page *page = &d->page[d->used + i];
         page->home = (uint16_t)home_of(d, place, i, count);
-        page->grain = (uint8_t)__builtin_ctzl(element);
+        page->element_shift = (uint8_t)__builtin_ctzl(element);
     }
     d->used += count;
     d->allocs++;
@@ -70,7 +70,7 @@ static int alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
         mixed(mixed(mixed(mixed(d->shape, bytes), element), place->homes),
               place->homes == DDSM_ONE ? place->rank : 0);
     int rc = begin_pages(d, *first, count);
-    return rc ? relief(d) : 0;
+    return rc ? coalesce_mappings(d) : 0;
 }
 
 void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place)

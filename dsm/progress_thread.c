@@ -13,7 +13,7 @@ static void *serve(void *arg)
         .tv_sec = d->cfg.serve_us / 1000000,
         .tv_nsec = (long)(d->cfg.serve_us % 1000000) * 1000};
     prctl(PR_SET_TIMERSLACK, 1L);
-    while (!atomic_load(&d->leaving)) {
+    while (!atomic_load(&d->closing)) {
         space_enter(d);
         /* what fails here fails in the rank's next call, too; others may look
          * whether it has */
@@ -32,7 +32,7 @@ static bool is_needed(const ddsm_t *d)
     return needed && d->size > 1;
 }
 
-int serve_begin(ddsm_t *d)
+int progress_thread_start(ddsm_t *d)
 {
     sigset_t all, before;
     if (!is_needed(d))
@@ -45,16 +45,18 @@ int serve_begin(ddsm_t *d)
     /* signals are for the program's threads */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    d->serves = pthread_create(&d->server, NULL, serve, d) == 0;
+    d->has_progress_thread =
+        pthread_create(&d->progress_thread, NULL, serve, d) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return d->serves ? 0 : space_fail(d, DRAIL_ENOMEM, "no thread");
+    return d->has_progress_thread ? 0
+                                  : space_fail(d, DRAIL_ENOMEM, "no thread");
 }
 
-void serve_end(ddsm_t *d)
+void progress_thread_stop(ddsm_t *d)
 {
-    if (!d->serves)
+    if (!d->has_progress_thread)
         return;
-    atomic_store(&d->leaving, true);
-    pthread_join(d->server, NULL);
-    d->serves = false;
+    atomic_store(&d->closing, true);
+    pthread_join(d->progress_thread, NULL);
+    d->has_progress_thread = false;
 }

@@ -6,7 +6,7 @@
 #include "dsm/base/space.h"
 
 /* Begins a thread that makes such calls, if they are needed. */
-int serve_begin(ddsm_t *d);
-void serve_end(ddsm_t *d);
+int progress_thread_start(ddsm_t *d);
+void progress_thread_stop(ddsm_t *d);
 
 #endif

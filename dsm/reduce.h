@@ -6,6 +6,6 @@
 
 /* A reduction of 8-byte values by the present d->operation: of ddsm_t.folding,
  * which is prepared before anybody knows which that will be. */
-dcoll_reduction_t reduce_by_present(ddsm_t *d);
+dcoll_reduction_t reduce_current_operation(ddsm_t *d);
 
 #endif

@@ -21,18 +21,18 @@ int space_fail_rails(ddsm_t *d, int rc, const char *what)
                       *sentence ? ": " : "", sentence);
 }
 
-int space_broken(ddsm_t *d, int rc)
+int space_break(ddsm_t *d, int rc)
 {
     d->broken = rc;
-    if (d->control.given_up)
-        atomic_store(d->control.given_up, 1);
+    if (d->control.broken)
+        atomic_store(d->control.broken, 1);
     return rc;
 }
 
-int space_break(ddsm_t *d, int rc, const char *what)
+int space_break_rails(ddsm_t *d, int rc, const char *what)
 {
     return d->broken ? d->broken
-                     : space_broken(d, space_fail_rails(d, rc, what));
+                     : space_break(d, space_fail_rails(d, rc, what));
 }
 
 const char *ddsm_last_error(const ddsm_t *d)

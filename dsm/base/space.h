@@ -21,10 +21,10 @@ enum page_state {
 struct page {
     uint16_t home;
     uint8_t state;
-    uint8_t grain; /* logarithm of ddsm_place_t.element */
-    bool noticed;  /* unused, and others have written it */
-    bool written;  /* is in the list of what is to be announced */
-    bool used;     /* has been fetched or written */
+    uint8_t element_shift; /* logarithm of ddsm_place_t.element */
+    bool noticed;          /* unused, and others have written it */
+    bool written;          /* is in the list of what is to be announced */
+    bool used;             /* has been fetched or written */
 };
 
 /* Some pages, in the order in which they came. Room for all. */
@@ -67,10 +67,10 @@ struct arrival {
 };
 
 /* A reduction of so many values needs no agreement about its memory. */
-enum { FOLD_BYTES = 64 };
+enum { REDUCE_INLINE_BYTES = 64 };
 
 /* So many may have left a lock's queue while others are before them. */
-enum { TICKET_LEFT = 16 };
+enum { TICKET_ABANDONED_MAX = 16 };
 
 /* In registered memory, on each rank alike: the log, then locks, each with its
  * word, clock and who has left (ticket.c), then what only this rank uses. */
@@ -79,18 +79,20 @@ struct control {
     drail_mem_t *mem;
     drail_key_t *keys; /* of all ranks */
     struct notice_log *log;
-    size_t locks_offset, lock_bytes, given_up_offset;
-    _Atomic uint64_t *given_up; /* the rank's memory is broken: others look */
-    size_t rounds_offset;
-    _Atomic uint64_t *rounds; /* some lock's tickets went half round: add 1 */
+    size_t locks_offset, lock_bytes, broken_offset;
+    _Atomic uint64_t *broken; /* the rank's memory is broken: others look */
+    size_t ticket_rounds_offset;
+    _Atomic uint64_t
+        *ticket_rounds; /* some lock's tickets went half round: add 1 */
     /* of this rank: */
     struct arrival *arrival, *arrivals;
-    char *folding, *folded; /* of a reduction: own values, and the result */
-    uint64_t *probe;        /* targets of reads: of all ranks' given_up, */
-    uint64_t *word;         /* of a lock's word, */
-    uint64_t *clock;        /* its clock, */
-    uint64_t *left;         /* who has left its queue, */
-    uint64_t *reserved;     /* and of another's log */
+    char *reduce_in,
+        *reduce_out;     /* of a reduction: own values, and the result */
+    uint64_t *probe;     /* targets of reads: of all ranks' given_up, */
+    uint64_t *word;      /* of a lock's word, */
+    uint64_t *clock;     /* its clock, */
+    uint64_t *abandoned; /* who has left its queue, */
+    uint64_t *reserved;  /* and of another's log */
     struct range *range;
 };
 
@@ -99,8 +101,8 @@ struct ddsm {
     drail_job_t *job;
     drail_t *t;
     dcoll_team_t *team;
-    dcoll_request_t *meeting;           /* all-gather of arrivals, */
-    dcoll_request_t *folding;           /* all-reduce of values, by … */
+    dcoll_request_t *barrier_request;   /* all-gather of arrivals, */
+    dcoll_request_t *reduce_request;    /* all-reduce of values, by … */
     const dcoll_reduction_t *operation; /* … this */
     unsigned rank, size;
 
@@ -123,18 +125,18 @@ struct ddsm {
     struct streams reads, writes;
 
     struct control control;
-    uint64_t head;   /* of the own log */
-    uint64_t *seen;  /* of the logs of all ranks: the vector clock */
-    bool *touched;   /* homes that something was put to */
-    uint64_t learnt; /* how often seen has changed */
+    uint64_t log_end;       /* of the own log */
+    uint64_t *vector_clock; /* of the logs of all ranks: the vector clock */
+    bool *unfenced;         /* homes that something was put to */
+    uint64_t clock_version; /* how often seen has changed */
     struct held {
         bool is_held;
         uint32_t ticket; /* of now, or of the last time */
         bool was_held;
-        uint64_t rounds; /* control.rounds, when it was given back */
-        bool has_left;   /* its queue, and tickets may still be there */
-        uint64_t told;   /* space.learnt, as the lock's clock has it */
-    } * held;            /* locks */
+        uint64_t rounds;    /* control.ticket_rounds, when it was given back */
+        bool has_abandoned; /* its queue, and tickets may still be there */
+        uint64_t clock_version; /* space.learnt, as the lock's clock has it */
+    } * held;                   /* locks */
 
     /* Protects all of this but the members from cfg to twins (enter.h). Faults
      * take it: the view is never touched with it held. */
@@ -143,12 +145,12 @@ struct ddsm {
     int cancel;               /* ... and how it may be cancelled outside */
     bool guard_nested;
     bool faults; /* in it, the holder has blocked signals (signals.h) */
-    pthread_t server;
-    bool serves;
-    _Atomic bool leaving;
-    int broken;      /* the error that all calls return */
-    unsigned probed; /* whom to look after next */
-    char *kept;      /* memory of a reduction that has not ended */
+    pthread_t progress_thread;
+    bool has_progress_thread;
+    _Atomic bool closing;
+    int broken;                 /* the error that all calls return */
+    unsigned probed;            /* whom to look after next */
+    char *unfinished_reduction; /* memory of a reduction that has not ended */
     drail_error_t error;
     ddsm_stats_t stats;
 };
@@ -176,8 +178,8 @@ __attribute__((format(printf, 3, 4))) int space_fail(ddsm_t *d, int rc,
 /* The same with the transport's sentence. */
 int space_fail_rails(ddsm_t *d, int rc, const char *what);
 /* ... after which nothing can go on. */
-int space_break(ddsm_t *d, int rc, const char *what);
+int space_break_rails(ddsm_t *d, int rc, const char *what);
 /* So is this error, whose sentence is set. Others are told. */
-int space_broken(ddsm_t *d, int rc);
+int space_break(ddsm_t *d, int rc);
 
 #endif

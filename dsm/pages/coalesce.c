@@ -4,10 +4,10 @@
 #include "dsm/pages/flush.h"
 #include "dsm/pages/pages.h"
 
-int relief(ddsm_t *d)
+int coalesce_mappings(ddsm_t *d)
 {
     int rc = d->broken ? d->broken : flush(d);
     if (!rc && pages_set(d, 0, d->used, PAGE_INVALID))
-        rc = space_broken(d, DRAIL_ENOMEM);
+        rc = space_break(d, DRAIL_ENOMEM);
     return rc;
 }

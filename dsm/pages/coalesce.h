@@ -8,6 +8,6 @@
 
 /* pages_set() has found no room: makes one range of all pages, which are to be
  * fetched again, or only made readable again at their home. */
-int relief(ddsm_t *d);
+int coalesce_mappings(ddsm_t *d);
 
 #endif

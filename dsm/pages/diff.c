@@ -19,18 +19,20 @@ static unsigned bytes_differ(uint64_t x)
 
 /* Bit i: the element that byte i is of differs. */
 static uint64_t line_differs(const char *now, const char *before,
-                             unsigned grain)
+                             unsigned element_shift)
 {
     uint64_t bits = 0;
     for (unsigned w = 0; w < LINE / 8; w++) {
         uint64_t a, b;
         memcpy(&a, now + 8 * w, 8);
         memcpy(&b, before + 8 * w, 8);
-        uint64_t byte = a == b ? 0 : grain >= 3 ? 0xff : bytes_differ(a ^ b);
+        uint64_t byte = a == b               ? 0
+                        : element_shift >= 3 ? 0xff
+                                             : bytes_differ(a ^ b);
         bits |= byte << (8 * w);
     }
     /* a byte stands for the others of its element */
-    for (unsigned g = 0; g < grain; g++) {
+    for (unsigned g = 0; g < element_shift; g++) {
         const unsigned by = 1u << g;
         const uint64_t low = UINT64_MAX / (((uint64_t)1 << by) + 1);
         uint64_t both = (bits | bits >> by) & low;
@@ -40,14 +42,14 @@ static uint64_t line_differs(const char *now, const char *before,
 }
 
 int diff_pieces(const void *now, const void *before, size_t bytes,
-                unsigned grain, diff_piece_t piece, void *context)
+                unsigned element_shift, diff_piece_t piece, void *context)
 {
     const char *a = now, *b = before;
     size_t start = 0; /* of the piece that is open */
     bool open = false;
     for (size_t at = 0; at < bytes; at += LINE) {
         uint64_t bits = memcmp(a + at, b + at, LINE)
-                            ? line_differs(a + at, b + at, grain)
+                            ? line_differs(a + at, b + at, element_shift)
                             : 0;
         unsigned i = 0;
         while (i < LINE) {

@@ -13,6 +13,6 @@ typedef int (*diff_piece_t)(void *context, size_t offset, size_t bytes);
  * not is in no piece. Pieces come in order and are as long as can be. Both
  * begin at multiples of 8. */
 int diff_pieces(const void *now, const void *before, size_t bytes,
-                unsigned grain, diff_piece_t piece, void *context);
+                unsigned element_shift, diff_piece_t piece, void *context);
 
 #endif

@@ -91,7 +91,7 @@ static int make_there(ddsm_t *d, size_t page, enum access access)
         rc = fetch_ahead(d, page);
     if (!rc && d->page[page].state == PAGE_CLEAN &&
         (access == ACCESS_WRITE || (access == ACCESS_UNKNOWN && there)))
-        rc = pages_dirty_ahead(d, page);
+        rc = pages_make_dirty_ahead(d, page);
     return rc;
 }
 
@@ -99,11 +99,11 @@ static int make_room_there(ddsm_t *d, size_t page, enum access access)
 {
     int rc = make_there(d, page, access);
     if (rc == DRAIL_ENOMEM && !d->broken) {
-        rc = relief(d);
+        rc = coalesce_mappings(d);
         if (!rc)
             rc = make_there(d, page, access);
     }
-    return rc && !d->broken ? space_broken(d, rc) : rc;
+    return rc && !d->broken ? space_break(d, rc) : rc;
 }
 
 /* False: it is the program's own. Signals are as they were before, then, and
@@ -122,7 +122,7 @@ static bool serve(ddsm_t *d, uintptr_t address, void *context)
         signals_as_before(context);
     const bool inside = space_enter(d) != 0;
     const bool ours = d->page[page].state != PAGE_UNUSED;
-    int rc = inside && ours ? space_broken(d, error.code) : 0;
+    int rc = inside && ours ? space_break(d, error.code) : 0;
     if (!inside) {
         if (ours) {
             d->faults = !drail_job_is_simulated(d->job);
@@ -229,7 +229,7 @@ static void remove_ours(void)
     }
 }
 
-int fault_enter(ddsm_t *d)
+int fault_register(ddsm_t *d)
 {
     unsigned i = 0;
     pthread_mutex_lock(&process.mutex);
@@ -250,7 +250,7 @@ int fault_enter(ddsm_t *d)
                                  MOST);
 }
 
-void fault_leave(ddsm_t *d)
+void fault_unregister(ddsm_t *d)
 {
     bool entered = false;
     pthread_mutex_lock(&process.mutex);

@@ -7,7 +7,7 @@
 
 /* From now on faults in its view are served. DRAIL_ENOMEM: too many are open
  * in this process. */
-int fault_enter(ddsm_t *d);
-void fault_leave(ddsm_t *d);
+int fault_register(ddsm_t *d);
+void fault_unregister(ddsm_t *d);
 
 #endif

@@ -69,7 +69,7 @@ static int end_runs(ddsm_t *d, struct run *run, unsigned n)
         else if (!full)
             full = pages_set(d, run[i].first, run[i].count, PAGE_CLEAN);
     }
-    return rc ? space_break(d, rc, "fetching pages") : full;
+    return rc ? space_break_rails(d, rc, "fetching pages") : full;
 }
 
 /* As many runs as may be under way; the page after them in @first. */
@@ -88,7 +88,7 @@ static int fetch_some(ddsm_t *d, size_t *first, size_t end)
             run[n].count = count;
             rc = begin(d, p, count, &run[n].req);
             if (rc)
-                rc = space_break(d, rc, "fetching pages");
+                rc = space_break_rails(d, rc, "fetching pages");
             else
                 n++;
         }
@@ -111,7 +111,7 @@ int fetch(ddsm_t *d, size_t first, size_t count)
 int fetch_ahead(ddsm_t *d, size_t page)
 {
     struct ahead *stream = pages_stream(&d->reads, page);
-    const size_t end = pages_ahead(d, stream, page);
+    const size_t end = pages_readahead_end(d, stream, page);
     const size_t count = run_of(d, page, end);
     stream->next = page + count;
     return fetch(d, page, count);

@@ -27,7 +27,7 @@ static int put(struct piece *p)
         return 0;
     d->stats.pieces++;
     d->stats.diff_bytes += p->bytes;
-    d->touched[p->home] = true;
+    d->unfenced[p->home] = true;
     p->bytes = 0;
     return drail_put(d->t, p->home, &xfer, 0, 0, NULL);
 }
@@ -70,8 +70,8 @@ static int write_home(ddsm_t *d, size_t first, size_t count)
         const char *now = d->store + piece.page;
         const char *before = d->twins + piece.page;
         d->stats.diffs++;
-        rc = diff_pieces(now, before, page_bytes(d), page->grain, differs,
-                         &piece);
+        rc = diff_pieces(now, before, page_bytes(d), page->element_shift,
+                         differs, &piece);
         if (piece.differs)
             announce(d, i);
     }
@@ -82,9 +82,9 @@ static int fence(ddsm_t *d)
 {
     int rc = 0;
     for (unsigned home = 0; home < d->size && !rc; home++)
-        if (d->touched[home]) {
+        if (d->unfenced[home]) {
             rc = drail_fence(d->t, home);
-            d->touched[home] = false;
+            d->unfenced[home] = false;
         }
     return rc;
 }
@@ -103,7 +103,7 @@ int flush(ddsm_t *d)
         rc = pages_set(d, dirty->page[i], n, PAGE_CLEAN);
     }
     if (rc)
-        return space_broken(d, rc);
+        return space_break(d, rc);
     for (size_t i = 0, n; i < dirty->count && !rc; i += n) {
         n = pages_run(dirty, i);
         rc = write_home(d, dirty->page[i], n);
@@ -112,5 +112,5 @@ int flush(ddsm_t *d)
         rc = fence(d);
     dirty->count = 0;
     d->stats.flush_ns += space_now_ns() - start;
-    return rc ? space_break(d, rc, "writing pages home") : 0;
+    return rc ? space_break_rails(d, rc, "writing pages home") : 0;
 }

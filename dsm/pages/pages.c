@@ -54,7 +54,7 @@ static void begin_writing(ddsm_t *d, size_t page)
 
 /* A twin is made before any thread can write; a page is in the lists once, and
  * only if it can be written. */
-int pages_dirty(ddsm_t *d, size_t first, size_t count)
+int pages_make_dirty(ddsm_t *d, size_t first, size_t count)
 {
     huge_use(d, first, count);
     for (size_t p = first; p < first + count; p++)
@@ -73,7 +73,7 @@ struct ahead *pages_stream(struct streams *streams, size_t page)
     return &streams->of[streams->oldest++ % STREAMS];
 }
 
-size_t pages_ahead(const ddsm_t *d, struct ahead *ahead, size_t page)
+size_t pages_readahead_end(const ddsm_t *d, struct ahead *ahead, size_t page)
 {
     enum { LEAST = 7 }; /* over fast rails a fault takes longer */
     if (page != ahead->next || page == 0) { /* no stream comes to page 0 */
@@ -91,18 +91,18 @@ size_t pages_ahead(const ddsm_t *d, struct ahead *ahead, size_t page)
 
 /* At their home pages are announced, written or not, and read again by all:
  * few are taken along there, for what has been written before. */
-int pages_dirty_ahead(ddsm_t *d, size_t page)
+int pages_make_dirty_ahead(ddsm_t *d, size_t page)
 {
     enum { WRITTEN = 8 };
     struct ahead *stream = pages_stream(&d->writes, page);
-    const size_t end = pages_ahead(d, stream, page);
+    const size_t end = pages_readahead_end(d, stream, page);
     const size_t few = page + 1 + (page - stream->first) / WRITTEN;
     size_t p = page;
     while (p < end && d->page[p].state == PAGE_CLEAN &&
            (p < few || d->page[p].home != d->rank))
         p++;
     stream->next = p;
-    return pages_dirty(d, page, p - page);
+    return pages_make_dirty(d, page, p - page);
 }
 
 static int compare(const void *a, const void *b)

@@ -30,14 +30,15 @@ int control_open(ddsm_t *d)
     c->locks_offset = place(&end, own_locks * c->lock_bytes);
     const size_t arrival = place(&end, sizeof(struct arrival));
     const size_t arrivals = place(&end, d->size * sizeof(struct arrival));
-    const size_t folding = place(&end, FOLD_BYTES);
-    const size_t folded = place(&end, FOLD_BYTES);
-    const size_t given_up = place(&end, sizeof(uint64_t));
-    const size_t rounds = place(&end, sizeof(uint64_t));
+    const size_t reduce_in = place(&end, REDUCE_INLINE_BYTES);
+    const size_t reduce_out = place(&end, REDUCE_INLINE_BYTES);
+    const size_t broken = place(&end, sizeof(uint64_t));
+    const size_t ticket_rounds = place(&end, sizeof(uint64_t));
     const size_t probe = place(&end, d->size * sizeof(uint64_t));
     const size_t word = place(&end, sizeof(uint64_t));
     const size_t clock = place(&end, d->size * sizeof(uint64_t));
-    const size_t left = place(&end, TICKET_LEFT * sizeof(uint64_t));
+    const size_t abandoned =
+        place(&end, TICKET_ABANDONED_MAX * sizeof(uint64_t));
     const size_t reserved = place(&end, sizeof(uint64_t));
     const size_t range = place(&end, LOG_RANGES * sizeof(struct range));
     c->keys = calloc(d->size, sizeof *c->keys);
@@ -50,16 +51,16 @@ int control_open(ddsm_t *d)
     c->log = (struct notice_log *)(c->start + log);
     c->arrival = (struct arrival *)(c->start + arrival);
     c->arrivals = (struct arrival *)(c->start + arrivals);
-    c->folding = c->start + folding;
-    c->folded = c->start + folded;
-    c->given_up_offset = given_up;
-    c->given_up = (_Atomic uint64_t *)(c->start + given_up);
-    c->rounds_offset = rounds;
-    c->rounds = (_Atomic uint64_t *)(c->start + rounds);
+    c->reduce_in = c->start + reduce_in;
+    c->reduce_out = c->start + reduce_out;
+    c->broken_offset = broken;
+    c->broken = (_Atomic uint64_t *)(c->start + broken);
+    c->ticket_rounds_offset = ticket_rounds;
+    c->ticket_rounds = (_Atomic uint64_t *)(c->start + ticket_rounds);
     c->probe = (uint64_t *)(c->start + probe);
     c->word = (uint64_t *)(c->start + word);
     c->clock = (uint64_t *)(c->start + clock);
-    c->left = (uint64_t *)(c->start + left);
+    c->abandoned = (uint64_t *)(c->start + abandoned);
     c->reserved = (uint64_t *)(c->start + reserved);
     c->range = (struct range *)(c->start + range);
     return 0;
@@ -95,7 +96,7 @@ int control_read(ddsm_t *d, unsigned rank, size_t offset, void *to,
         if (rc)
             drail_forget(d->t, &req);
     }
-    return rc ? space_break(d, rc, "reading from a rank") : 0;
+    return rc ? space_break_rails(d, rc, "reading from a rank") : 0;
 }
 
 int control_probe(ddsm_t *d, unsigned rank)
@@ -104,7 +105,7 @@ int control_probe(ddsm_t *d, unsigned rank)
     uint64_t *to = &d->control.probe[rank];
     drail_req_t req;
     const drail_xfer_t xfer =
-        transfer(d, rank, d->control.given_up_offset, to, sizeof *to);
+        transfer(d, rank, d->control.broken_offset, to, sizeof *to);
     int rc = drail_get(d->t, rank, &xfer, 0, &req);
     if (rc)
         return rc;
@@ -125,5 +126,5 @@ int control_write(ddsm_t *d, unsigned rank, size_t offset, void *from,
     int rc = drail_put(d->t, rank, &xfer, 0, 0, NULL);
     if (!rc)
         rc = drail_fence(d->t, rank);
-    return rc ? space_break(d, rc, "writing to a rank") : 0;
+    return rc ? space_break_rails(d, rc, "writing to a rank") : 0;
 }

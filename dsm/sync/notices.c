@@ -7,7 +7,7 @@
 #include "dsm/pages/pages.h"
 #include "dsm/sync/control.h"
 
-void notices_announce(ddsm_t *d)
+void notices_append(ddsm_t *d)
 {
     struct notice_log *log = d->control.log;
     struct page_list *written = &d->written;
@@ -15,30 +15,31 @@ void notices_announce(ddsm_t *d)
     pages_sort(written);
     for (size_t i = 0; i < written->count; i += pages_run(written, i))
         ranges++;
-    atomic_store(&log->reserved, d->head + ranges);
+    atomic_store(&log->reserved, d->log_end + ranges);
     atomic_thread_fence(memory_order_seq_cst); /* before what it is about */
     for (size_t i = 0, n; i < written->count; i += n) {
         n = pages_run(written, i);
-        log->range[d->head++ % LOG_RANGES] =
+        log->range[d->log_end++ % LOG_RANGES] =
             (struct range){written->page[i], (uint32_t)n};
         for (size_t p = 0; p < n; p++)
             d->page[written->page[i] + p].written = false;
     }
     written->count = 0;
-    d->learnt += ranges > 0;
-    d->seen[d->rank] = d->head;
+    d->clock_version += ranges > 0;
+    d->vector_clock[d->rank] = d->log_end;
 }
 
-void notices_arrive(const ddsm_t *d, struct arrival *arrival)
+void notices_summarize(const ddsm_t *d, struct arrival *arrival)
 {
-    const uint64_t count = d->head < BARRIER_RANGES ? d->head : BARRIER_RANGES;
+    const uint64_t count =
+        d->log_end < BARRIER_RANGES ? d->log_end : BARRIER_RANGES;
     arrival->allocs = d->allocs;
     arrival->shape = d->shape;
-    arrival->head = d->head;
+    arrival->head = d->log_end;
     arrival->count = count;
     for (uint64_t i = 0; i < count; i++)
         arrival->last[i] =
-            d->control.log->range[(d->head - count + i) % LOG_RANGES];
+            d->control.log->range[(d->log_end - count + i) % LOG_RANGES];
 }
 
 static int invalidate(ddsm_t *d, size_t first, size_t count)
@@ -56,7 +57,7 @@ static int invalidate(ddsm_t *d, size_t first, size_t count)
             d->stats.invalidated += n;
             rc = pages_set(d, p, n, PAGE_INVALID);
             if (rc) /* then all of them are */
-                rc = relief(d);
+                rc = coalesce_mappings(d);
         }
         for (size_t i = p; i < p + n; i++)
             if (d->page[i].state == PAGE_UNUSED)
@@ -68,10 +69,10 @@ static int invalidate(ddsm_t *d, size_t first, size_t count)
 static int take(ddsm_t *d, unsigned rank, const struct range *range)
 {
     if (range->first >= d->pages || range->count > d->pages - range->first)
-        return space_broken(
-            d,
-            space_fail(d, DRAIL_EDAT, "rank %u has written %u pages from %u on",
-                       rank, range->count, range->first));
+        return space_break(d,
+                           space_fail(d, DRAIL_EDAT,
+                                      "rank %u has written %u pages from %u on",
+                                      rank, range->count, range->first));
     return invalidate(d, range->first, range->count);
 }
 
@@ -96,17 +97,17 @@ static int read_log(ddsm_t *d, unsigned rank, uint64_t from, uint64_t count)
                         d->control.reserved, sizeof(uint64_t));
 }
 
-int notices_take(ddsm_t *d, unsigned rank, uint64_t head,
-                 const struct arrival *arrival)
+int notices_apply(ddsm_t *d, unsigned rank, uint64_t head,
+                  const struct arrival *arrival)
 {
-    const uint64_t from = d->seen[rank];
+    const uint64_t from = d->vector_clock[rank];
     const struct range *range = d->control.range;
     int rc = 0;
     if (rank == d->rank || head <= from)
         return 0;
     const uint64_t count = head - from;
-    d->seen[rank] = head;
-    d->learnt++;
+    d->vector_clock[rank] = head;
+    d->clock_version++;
     if (arrival && count <= arrival->count &&
         arrival->count <= BARRIER_RANGES) {
         range = arrival->last + arrival->count - count;

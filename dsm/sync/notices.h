@@ -6,12 +6,12 @@
 #include "dsm/base/space.h"
 
 /* What was written since the last time goes to the end of the own log. */
-void notices_announce(ddsm_t *d);
+void notices_append(ddsm_t *d);
 /* What this rank brings to a barrier. */
-void notices_arrive(const ddsm_t *d, struct arrival *arrival);
+void notices_summarize(const ddsm_t *d, struct arrival *arrival);
 /* Copies that @rank's log names up to @head become invalid. No page is dirty.
  * @arrival: of that rank, with that head; or NULL. */
-int notices_take(ddsm_t *d, unsigned rank, uint64_t head,
-                 const struct arrival *arrival);
+int notices_apply(ddsm_t *d, unsigned rank, uint64_t head,
+                  const struct arrival *arrival);
 
 #endif

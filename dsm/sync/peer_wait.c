@@ -14,43 +14,43 @@
 #define AT_ONCE  16u         /* ... of them */
 #define STEP_NS  1000        /* simulated: so much time passes meanwhile */
 
-struct vigil vigil_begin(const ddsm_t *d)
+struct peer_wait peer_wait_begin(const ddsm_t *d)
 {
     const uint64_t now = space_now_ns();
     const uint64_t ns =
         d->cfg.wait_ms < 0 ? NEVER : (uint64_t)d->cfg.wait_ms * 1000000u;
-    return (struct vigil){now, now, deadline_after(now, ns)};
+    return (struct peer_wait){now, now, deadline_after(now, ns)};
 }
 
 /* Who is gone, or has given up, never comes; who is silent may. Some ranks in
  * turn: a silent one takes its time. */
-static int some_there(ddsm_t *d, struct vigil *vigil)
+static int some_there(ddsm_t *d, struct peer_wait *peer_wait)
 {
     for (unsigned i = 0; i < AT_ONCE && i < d->size; i++) {
         const unsigned r = d->probed++ % d->size;
         int rc = r == d->rank ? 0 : control_probe(d, r);
-        deadline_turn(&vigil->end, space_now_ns());
+        deadline_turn(&peer_wait->end, space_now_ns());
         if (rc && rc != DRAIL_ETIMEOUT)
-            return space_break(d, rc, "looking after the other ranks");
+            return space_break_rails(d, rc, "looking after the other ranks");
         if (d->control.probe[r])
-            return space_broken(
+            return space_break(
                 d, space_fail(d, DRAIL_EPEER,
                               "rank %u has given up: its memory is broken", r));
     }
     return 0;
 }
 
-static int look(ddsm_t *d, struct vigil *vigil, uint64_t now)
+static int look(ddsm_t *d, struct peer_wait *peer_wait, uint64_t now)
 {
     if (drail_job_interrupted(d->job))
-        return space_broken(d, space_fail(d, DRAIL_EINTR, "interrupted"));
-    deadline_turn(&vigil->end, now);
-    if (!deadline_left(&vigil->end))
+        return space_break(d, space_fail(d, DRAIL_EINTR, "interrupted"));
+    deadline_turn(&peer_wait->end, now);
+    if (!deadline_left(&peer_wait->end))
         return DRAIL_ETIMEOUT;
-    if (now - vigil->looked_ns < LOOK_NS)
+    if (now - peer_wait->looked_ns < LOOK_NS)
         return 0;
-    vigil->looked_ns = now;
-    return some_there(d, vigil);
+    peer_wait->looked_ns = now;
+    return some_there(d, peer_wait);
 }
 
 static void pass_time(void *job)
@@ -70,23 +70,23 @@ static void nap(void *job)
     nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 }
 
-int vigil_pause(ddsm_t *d, struct vigil *vigil)
+int peer_wait_pause(ddsm_t *d, struct peer_wait *peer_wait)
 {
     const uint64_t now = space_now_ns();
-    int rc = look(d, vigil, now);
+    int rc = look(d, peer_wait, now);
     if (rc)
         return rc;
     space_step_out(d,
-                   drail_job_is_simulated(d->job)     ? pass_time
-                   : now - vigil->start_ns < YIELD_NS ? yield
-                                                      : nap,
+                   drail_job_is_simulated(d->job)         ? pass_time
+                   : now - peer_wait->start_ns < YIELD_NS ? yield
+                                                          : nap,
                    d->job);
     return d->broken;
 }
 
-int vigil_end(ddsm_t *d, dcoll_request_t *request)
+int peer_wait_complete(ddsm_t *d, dcoll_request_t *request)
 {
-    struct vigil vigil = vigil_begin(d);
+    struct peer_wait peer_wait = peer_wait_begin(d);
     if (drail_job_is_simulated(d->job))
         return dcoll_wait(request,
                           d->cfg.wait_ms < 0 ? INT_MAX : d->cfg.wait_ms);
@@ -96,7 +96,7 @@ int vigil_end(ddsm_t *d, dcoll_request_t *request)
             rc = dcoll_test(request);
         if (rc != DRAIL_EAGAIN)
             return rc;
-        rc = vigil_pause(d, &vigil);
+        rc = peer_wait_pause(d, &peer_wait);
         if (rc)
             return rc;
     }

@@ -6,18 +6,18 @@
 #include "dapl_rail/platform/deadline.h"
 #include "dsm/base/space.h"
 
-struct vigil {
+struct peer_wait {
     uint64_t start_ns, looked_ns;
     struct deadline end; /* ddsm_config_t.wait_ms has gone by */
 };
 
-struct vigil vigil_begin(const ddsm_t *d);
+struct peer_wait peer_wait_begin(const ddsm_t *d);
 /* Between two looks: leaves the mutex to other threads of this rank for a
  * moment. DRAIL_ETIMEOUT: it has waited for ddsm_config_t.wait_ms, in which
  * the process, or the machine, did not stand still; another error is one of the
  * space: interrupted, or a rank is gone. */
-int vigil_pause(ddsm_t *d, struct vigil *vigil);
+int peer_wait_pause(ddsm_t *d, struct peer_wait *peer_wait);
 /* Until the collective is complete; errors as above, or those of dcoll_test. */
-int vigil_end(ddsm_t *d, dcoll_request_t *request);
+int peer_wait_complete(ddsm_t *d, dcoll_request_t *request);
 
 #endif
