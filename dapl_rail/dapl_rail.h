@@ -48,7 +48,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-#define DRAIL_VERSION "0.1.0"
+#define DRAIL_VERSION "0.2.0"
 
 /** Most rails that one transport can stripe over. */
 #define DRAIL_MAX_RAILS 16
