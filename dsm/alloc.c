@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pieces of the space, one after another, and the homes of their pages. */
+/* ddsm_alloc: pages of the space, one allocation after another. */
 #include "dsm/base/enter.h"
 #include "dsm/pages/coalesce.h"
 #include "dsm/pages/pages.h"
@@ -8,7 +8,7 @@ static unsigned home_of(const ddsm_t *d, const ddsm_place_t *place, size_t page,
                         size_t pages)
 {
     switch (place->homes) {
-    case DDSM_BLOCK: /* as ddsm_part: rank r has pages * r / size on */
+    case DDSM_BLOCK: /* inverse of ddsm_part */
         return (unsigned)(((page + 1) * d->size - 1) / pages);
     case DDSM_CYCLIC:
         return (unsigned)(page % d->size);
@@ -18,7 +18,7 @@ static unsigned home_of(const ddsm_t *d, const ddsm_place_t *place, size_t page,
     }
 }
 
-/* Pages that lie side by side and begin alike are protected at once. */
+/* Readable, but for copies that another rank has already written. */
 static int begin_pages(ddsm_t *d, size_t first, size_t count)
 {
     int rc = 0;
@@ -33,7 +33,7 @@ static int begin_pages(ddsm_t *d, size_t first, size_t count)
     return rc;
 }
 
-/* One step of FNV-1a, of whole words. */
+/* A step of FNV-1a, with words instead of bytes. */
 static uint64_t mixed(uint64_t sum, uint64_t word)
 {
     return (sum ^ word) * 1099511628211u;
@@ -79,7 +79,7 @@ void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place)
     size_t first = 0;
     if (!d)
         return NULL;
-    if (place) /* which may lie in the view */
+    if (place) /* it may lie in the view */
         copy = *place;
     int rc = space_enter(d);
     if (rc)

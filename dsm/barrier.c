@@ -4,7 +4,7 @@
 #include "dsm/sync/notices.h"
 #include "dsm/sync/peer_wait.h"
 
-/* Ranks that have allocated as often must have allocated the same. */
+/* Ranks that have made equally many allocations must have made the same. */
 static int check_shapes(ddsm_t *d)
 {
     for (unsigned r = 0; r < d->size; r++) {
@@ -44,7 +44,8 @@ int ddsm_barrier(ddsm_t *d)
         notices_append(d);
         rc = exchange_arrivals(d);
     }
-    /* a read of another thread may have been taken for a write meanwhile */
+    /* another thread may have faulted meanwhile (by reading: a read may be
+     * taken for a write) */
     if (!rc)
         rc = flush(d);
     for (unsigned r = 0; r < d->size && !rc; r++)

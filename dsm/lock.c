@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locks, in the order of tickets. Beside a lock's word lies the vector clock of
- * the last holder: what it had written, and learnt of others. */
+/* Locks. A lock's home has its word (ticket.h) and, beside it, the vector clock
+ * of its last holder: how much of each rank's log that one knew. The next
+ * holder reads the logs up to there (lazy release consistency). */
 #include <string.h>
 
 #include "dsm/base/enter.h"
@@ -17,8 +18,9 @@ static struct lock lock_of(const ddsm_t *d, unsigned id)
                              id / d->size * d->control.lock_bytes};
 }
 
-/* Tickets begin anew one day: all forget which they had, twice a round. Who
- * asks later has a turn later, so it has heard of it then. */
+/* Ticket numbers wrap, so a remembered ticket may come again. All ranks are
+ * told twice a round, before that can happen; then they no longer trust what
+ * they remember (is_ours_still). */
 static int tell_round(ddsm_t *d, uint32_t ticket)
 {
     const uint32_t half = TICKET_MAX >> 1;
@@ -29,7 +31,7 @@ static int tell_round(ddsm_t *d, uint32_t ticket)
     return rc ? space_break_rails(d, rc, "lock") : 0;
 }
 
-/* In the queue, where this rank has left it if nobody has passed that over. */
+/* Takes back an abandoned ticket whose turn has not passed, or a new one. */
 static int ask(ddsm_t *d, const struct lock *lock, uint32_t *ticket,
                uint32_t *serving)
 {
@@ -44,7 +46,8 @@ static int ask(ddsm_t *d, const struct lock *lock, uint32_t *ticket,
     return rc ? rc : tell_round(d, *ticket);
 }
 
-/* The others go on without this one; if they can't, they hear of it. */
+/* Abandons the ticket after a timeout. Without a free slot the queue would
+ * stand still at it, so the memory breaks. */
 static int give_up(ddsm_t *d, const struct lock *lock, uint32_t ticket,
                    uint32_t serving)
 {
@@ -76,7 +79,7 @@ static int wait_turn(ddsm_t *d, const struct lock *lock, uint32_t ticket,
     return 0;
 }
 
-/* What the holders before have written. */
+/* Invalidates what earlier holders of the lock knew to be written. */
 static int learn(ddsm_t *d, const struct lock *lock)
 {
     uint64_t *clock = d->control.clock;
@@ -92,7 +95,7 @@ static int learn(ddsm_t *d, const struct lock *lock)
     return rc;
 }
 
-/* Has nobody held it since this rank did? Then its clock holds no news. */
+/* Has no other rank held it since this one did? Then its clock has no news. */
 static bool is_ours_still(const ddsm_t *d, const struct lock *lock,
                           uint32_t ticket)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens the space, in steps that all ranks agree on: one that fails on a rank
- * fails on all, before others wait for it. */
+/* Opens and closes a space. Opening has steps; after each of them the ranks
+ * exchange how it went, so that an error of one rank ends all, and no rank
+ * waits for one that has failed. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +16,14 @@
 #include "dsm/reduce.h"
 #include "dsm/sync/control.h"
 
-/* What ranks must have alike, and how it went so far. */
+/* How a step went on a rank, and the settings that must be equal. */
 struct report {
     int rc;
     uint64_t bytes, page_bytes, base, locks;
     char text[192];
 };
 
-/* Room for the cards of all, and keys. */
+/* While a space is opened: room for reports and keys of all ranks. */
 struct opening {
     ddsm_t *d;
     struct report *reports;
@@ -39,7 +40,7 @@ void ddsm_config_init(ddsm_config_t *cfg)
                            .serve_us = 50};
 }
 
-/* What any rank failed with, in its words. */
+/* Exchanges the results of a step: the first error of any rank, or 0. */
 static int agree_on_result(struct opening *o, int rc)
 {
     ddsm_t *d = o->d;
@@ -120,7 +121,7 @@ static int tables(ddsm_t *d)
                             d->pages);
 }
 
-/* At rank 0's address, if the others have room there. */
+/* Reserves the view: at rank 0's address on all ranks, or else anywhere. */
 static int choose_address(struct opening *o)
 {
     ddsm_t *d = o->d;
@@ -151,7 +152,8 @@ static int choose_address(struct opening *o)
                : space_fail(d, DRAIL_ENOMEM, "no room for %zu bytes", d->bytes);
 }
 
-/* A get that comes after a fence of the writer must find what was put. */
+/* A get after the writer's fence must find what was put: completions must mean
+ * delivery. */
 static int check_rails(ddsm_t *d)
 {
     for (unsigned i = 0; i < drail_nrails(d->t); i++) {
@@ -172,7 +174,7 @@ static int open_rails(ddsm_t *d)
     drail_config_init(&config);
     if (d->cfg.rails)
         config = *d->cfg.rails;
-    /* within a parallel region, where faults are, OpenMP has no more threads */
+    /* a fault in a parallel region could fork no team */
     if (config.team == DRAIL_TEAM_FORKJOIN)
         config.team = DRAIL_TEAM_RESIDENT;
     int rc = drail_open(d->job, &config, &d->t, &error);
@@ -184,7 +186,7 @@ static int open_rails(ddsm_t *d)
     return 0;
 }
 
-/* Locks are words of the home's, which it changes as others do. */
+/* Locks need atomics, also of a rank on its own memory. */
 static int check_atomics(ddsm_t *d)
 {
     drail_key_t key;
@@ -195,7 +197,7 @@ static int check_atomics(ddsm_t *d)
     return rc ? space_fail_rails(d, rc, "locks need atomics") : 0;
 }
 
-/* All that is local once the rails are open. */
+/* All local steps after the rails are open. */
 static int open_memory(ddsm_t *d)
 {
     int rc = check_rails(d);
@@ -228,7 +230,7 @@ static int exchange_keys(struct opening *o)
               : 0;
 }
 
-/* A rank that computes answers nobody who wants to connect. */
+/* Now, because a rank that computes answers no request to connect. */
 static int connect_all(ddsm_t *d)
 {
     int rc = 0;
@@ -295,8 +297,8 @@ static void free_space(ddsm_t *d)
     progress_thread_stop(d);
     fault_unregister(d);
     dcoll_team_free(d->team);
-    /* what has not ended may still be written to: registered memory stays until
-     * then */
+    /* before memory is unmapped: a transfer that has not ended may still write
+     * there */
     drail_close(d->t);
     control_close(d);
     free(d->unfinished_reduction);
@@ -329,7 +331,7 @@ static ddsm_t *new_space(drail_job_t *job, const ddsm_config_t *cfg)
     return d;
 }
 
-/* Has any rank no room for what the others say? */
+/* Have all ranks memory for the reports? Else none can receive them. */
 static int check_memory_everywhere(struct opening *o, drail_job_t *job,
                                    drail_error_t *error)
 {
@@ -380,9 +382,9 @@ void ddsm_close(ddsm_t *d)
 {
     if (!d)
         return;
-    if (space_is_inside(d)) /* it has not given the rails back */
+    if (space_is_inside(d)) /* ddsm_rails_give is missing */
         space_leave(d);
-    /* others may yet read pages of this rank's */
+    /* other ranks may still fetch pages from here */
     drail_job_barrier(d->job, INT_MAX);
     free_space(d);
 }
@@ -429,8 +431,8 @@ size_t ddsm_page_bytes(const ddsm_t *d)
     return page_bytes(d);
 }
 
-/* Faults of other threads add to them. True: this thread has not been inside,
- * as it is when it has taken the rails. */
+/* Faults of other threads change them, so enter; a thread that has taken the
+ * rails is inside already. True: leave afterwards. */
 static bool enter_for_stats(ddsm_t *d)
 {
     return !space_is_inside(d) && space_enter(d) == 0;
@@ -438,12 +440,12 @@ static bool enter_for_stats(ddsm_t *d)
 
 void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats)
 {
-    ddsm_t *own = (ddsm_t *)d; /* for its mutex */
+    ddsm_t *own = (ddsm_t *)d; /* to lock it */
     const bool entered = enter_for_stats(own);
     ddsm_stats_t now = d->stats;
     if (entered)
         space_leave(own);
-    *stats = now; /* which may lie in the view */
+    *stats = now; /* @stats may lie in the view */
 }
 
 void ddsm_stats_reset(ddsm_t *d)

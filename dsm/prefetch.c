@@ -48,7 +48,7 @@ int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable)
             rc = coalesce_mappings(d);
             if (!rc)
                 rc = prefetch(d, first, count, writable);
-            /* what is not there now is left to faults */
+            /* faults will serve what is missing */
             if (rc == DRAIL_ENOMEM && !d->broken)
                 rc = 0;
         }

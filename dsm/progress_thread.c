@@ -15,8 +15,8 @@ static void *serve(void *arg)
     prctl(PR_SET_TIMERSLACK, 1L);
     while (!atomic_load(&d->closing)) {
         space_enter(d);
-        /* what fails here fails in the rank's next call, too; others may look
-         * whether it has */
+        /* an error here is one of the rank's next call, too; meanwhile other
+         * ranks must still be able to probe this one */
         drail_progress(d->t);
         space_leave(d);
         nanosleep(&pause, NULL);
@@ -42,7 +42,7 @@ int progress_thread_start(ddsm_t *d)
                           "atomics by message (DRAIL_EXTENSIONS=0) take a "
                           "thread that serves the others, which simulated "
                           "ranks have not");
-    /* signals are for the program's threads */
+    /* signals go to the program's threads */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     d->has_progress_thread =

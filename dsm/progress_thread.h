@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where others get at a rank's memory only in its own calls. */
+/* For rails over which other ranks reach this rank's memory only during its own
+ * calls: a thread that makes such calls. */
 #ifndef DSM_PROGRESS_THREAD_H
 #define DSM_PROGRESS_THREAD_H
 
 #include "dsm/base/space.h"
 
-/* Begins a thread that makes such calls, if they are needed. */
+/* Starts it, if the rails need it. */
 int progress_thread_start(ddsm_t *d);
 void progress_thread_stop(ddsm_t *d);
 

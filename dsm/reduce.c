@@ -28,8 +28,8 @@ static const dcoll_reduction_t *operation_of(ddsm_type_t type, ddsm_op_t op)
                            ops[op]);
 }
 
-/* Who prepares a call waits for the others as long as the transport does: so
- * they meet before. */
+/* Preparing a collective waits for other ranks with the transport's timeout
+ * instead of wait_ms; so the caller has met them in the short reduction. */
 static int reduce_long(ddsm_t *d, const char *mine, char *all, size_t bytes)
 {
     const dcoll_call_t call = {.collective = DCOLL_ALLREDUCE,
@@ -51,7 +51,7 @@ static int reduce(ddsm_t *d, const dcoll_reduction_t *operation,
         return d->broken;
     d->operation = operation;
     memcpy(d->control.reduce_in, mine, few);
-    /* what is combined beside them raises no floating-point exceptions */
+    /* zeros raise no floating-point exceptions */
     memset(d->control.reduce_in + few, 0, REDUCE_INLINE_BYTES - few);
     int rc = dcoll_start(d->reduce_request);
     if (!rc)
@@ -75,7 +75,7 @@ int ddsm_reduce(ddsm_t *d, void *values, size_t count, ddsm_type_t type,
         return DRAIL_EINVAL;
     const bool right = values && count && count <= MOST &&
                        type <= DDSM_DOUBLE && op <= DDSM_MAX;
-    /* they may be in the view, which is not to be touched inside */
+    /* @values may be in the view, which must not be touched inside */
     char *mine = right ? malloc(2 * bytes) : NULL;
     if (mine)
         memcpy(mine, values, bytes);
@@ -86,11 +86,11 @@ int ddsm_reduce(ddsm_t *d, void *values, size_t count, ddsm_type_t type,
                             "ddsm_reduce: %zu values (1 to %d), type %d, "
                             "operation %d",
                             count, MOST, type, op);
-        else if (!mine) /* the others wait for this rank */
+        else if (!mine) /* the other ranks wait for this one */
             rc = space_break(d, space_fail(d, DRAIL_ENOMEM, "out of memory"));
         else
             rc = reduce(d, operation_of(type, op), mine, mine + bytes, bytes);
-        /* what is not complete may yet be written to */
+        /* an incomplete collective may still write to it */
         if (rc && d->broken && !d->unfinished_reduction) {
             d->unfinished_reduction = mine;
             mine = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One thread at a time is inside. It is not cancelled there, as it may hold the
- * place of all other threads, or of other ranks. */
+/* A thread inside cannot be cancelled: other threads, and through locks other
+ * ranks, would wait for it for ever. */
 #include "dsm/base/enter.h"
 
-/* The address of each thread's is its name. */
+/* Its address identifies the thread. */
 static _Thread_local char me;
 
 bool space_is_inside(ddsm_t *d)

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank keeps of the shared memory. */
+/*
+ * A rank's state of a space. Read the other folders in this order:
+ *
+ *   base/   this state; entering it, one thread at a time; errors
+ *   pages/  map (addresses), pages (states and protection), fetch, flush and
+ *           diff (writing home), fault and signals, huge, coalesce
+ *   sync/   control (memory that other ranks read), notices, ticket, peer_wait
+ *   .       the public calls, and the progress thread
+ */
 #ifndef DSM_BASE_SPACE_H
 #define DSM_BASE_SPACE_H
 
@@ -11,9 +19,9 @@
 #include "dsm/ddsm.h"
 
 enum page_state {
-    PAGE_UNUSED,  /* of no ddsm_alloc; a fault there is the program's */
-    PAGE_INVALID, /* others have written it, or (at its home, too) it is only
-                     protected, see relief.h: PROT_NONE */
+    PAGE_UNUSED,  /* not allocated; a fault there is the program's */
+    PAGE_INVALID, /* PROT_NONE: an old copy, or one that was only protected to
+                     save mappings, also at its home (coalesce.h) */
     PAGE_CLEAN,   /* PROT_READ */
     PAGE_DIRTY,   /* written since the last flush: PROT_READ | PROT_WRITE */
 };
@@ -22,19 +30,19 @@ struct page {
     uint16_t home;
     uint8_t state;
     uint8_t element_shift; /* logarithm of ddsm_place_t.element */
-    bool noticed;          /* unused, and others have written it */
-    bool written;          /* is in the list of what is to be announced */
+    bool noticed;          /* not allocated here, but written by another rank */
+    bool written;          /* is in ddsm.written */
     bool used;             /* has been fetched or written */
 };
 
-/* Some pages, in the order in which they came. Room for all. */
+/* Numbers of pages, in the order of entry; has room for all pages. */
 struct page_list {
     uint32_t *page;
     size_t count;
 };
 
-/* Faults that go upwards, of one thread or loop: from which page on, which one
- * would be the next, and how many are taken beyond it. */
+/* Read-ahead: sequences of faults on ascending pages. `first` began the
+ * sequence, `next` would continue it, and `pages` are taken along with that. */
 enum { STREAMS = 16 };
 struct streams {
     struct ahead {
@@ -44,55 +52,58 @@ struct streams {
     unsigned oldest;
 };
 
-/* What a rank has written, one range of pages after another: a ring in its
- * control memory, which others read. Positions count all that ever were. */
+/* Write notices of a rank: the ranges of pages that it has written, in a ring
+ * of its control memory, which other ranks read. Positions count from the
+ * first range ever. */
 struct range {
     uint32_t first, count;
 };
 enum { LOG_RANGES = 4096 };
 struct notice_log {
-    /* what is being written, or is, ends here: who has read older ranges than
-     * the ring holds then has read nothing */
+    /* End of what has been written, or is being written. A reader that finds
+     * the ring to have overtaken its ranges discards them. */
     _Atomic uint64_t reserved;
     struct range range[LOG_RANGES];
 };
 
-/* What a rank brings to a barrier: the end of its log. */
+/* What a rank sends in a barrier: the end of its log. */
 enum { BARRIER_RANGES = 30 };
 struct arrival {
-    uint64_t allocs, shape; /* how many pieces there are, and which */
-    uint64_t head;
+    uint64_t allocs, shape; /* number of ddsm_alloc calls, a hash of them */
+    uint64_t head;          /* position of the end of the log */
     uint64_t count;
     struct range last[BARRIER_RANGES];
 };
 
-/* A reduction of so many values needs no agreement about its memory. */
+/* A reduction of so many bytes uses a request that ddsm_open has prepared. */
 enum { REDUCE_INLINE_BYTES = 64 };
 
-/* So many may have left a lock's queue while others are before them. */
+/* Slots of a lock for abandoned tickets (ticket.c). */
 enum { TICKET_ABANDONED_MAX = 16 };
 
-/* In registered memory, on each rank alike: the log, then locks, each with its
- * word, clock and who has left (ticket.c), then what only this rank uses. */
+/* Registered memory with the same layout on all ranks: the log; the locks whose
+ * home is here, each with its word, its clock and its slots of abandoned
+ * tickets (ticket.c); and buffers that only this rank uses. */
 struct control {
     char *start;
     drail_mem_t *mem;
     drail_key_t *keys; /* of all ranks */
     struct notice_log *log;
     size_t locks_offset, lock_bytes, broken_offset;
-    _Atomic uint64_t *broken; /* the rank's memory is broken: others look */
+    _Atomic uint64_t *broken; /* 1: this rank's memory is broken */
     size_t ticket_rounds_offset;
-    _Atomic uint64_t
-        *ticket_rounds; /* some lock's tickets went half round: add 1 */
-    /* of this rank: */
+    /* other ranks add 1 whenever a lock's ticket numbers pass half of their
+     * range (lock.c) */
+    _Atomic uint64_t *ticket_rounds;
+    /* only this rank uses these: */
     struct arrival *arrival, *arrivals;
-    char *reduce_in,
-        *reduce_out;     /* of a reduction: own values, and the result */
-    uint64_t *probe;     /* targets of reads: of all ranks' given_up, */
-    uint64_t *word;      /* of a lock's word, */
+    char *reduce_in, *reduce_out;
+    /* buffers of RDMA reads: */
+    uint64_t *probe;     /* `broken` of each rank */
+    uint64_t *word;      /* a lock's word, */
     uint64_t *clock;     /* its clock, */
-    uint64_t *abandoned; /* who has left its queue, */
-    uint64_t *reserved;  /* and of another's log */
+    uint64_t *abandoned; /* and its slots */
+    uint64_t *reserved;  /* another rank's log */
     struct range *range;
 };
 
@@ -101,13 +112,13 @@ struct ddsm {
     drail_job_t *job;
     drail_t *t;
     dcoll_team_t *team;
-    dcoll_request_t *barrier_request;   /* all-gather of arrivals, */
-    dcoll_request_t *reduce_request;    /* all-reduce of values, by … */
-    const dcoll_reduction_t *operation; /* … this */
+    dcoll_request_t *barrier_request;   /* all-gather of arrivals */
+    dcoll_request_t *reduce_request;    /* all-reduce, by the … */
+    const dcoll_reduction_t *operation; /* … current operation */
     unsigned rank, size;
 
-    /* Two mappings of the same pages: what the program sees, protected, and
-     * what the rails read and write. */
+    /* Two mappings of the same memory: the view, which the program uses and
+     * whose pages are protected, and the store, which the rails use. */
     char *view, *store;
     size_t bytes;
     unsigned page_shift;
@@ -115,42 +126,44 @@ struct ddsm {
     bool symmetric;
     drail_mem_t *store_mem;
     drail_key_t *store_keys;
-    char *twins; /* of each page, in its place */
+    char *twins; /* as large as the space; a twin lies where its page does */
 
     struct page *page;
     size_t pages, used;
-    uint16_t *huge;         /* pages of each piece that were used (huge.c) */
-    uint64_t allocs, shape; /* of the pieces: a sum over their arguments */
+    uint16_t *huge;         /* used pages of each 2 MiB block (huge.c) */
+    uint64_t allocs, shape; /* ddsm_alloc calls: number, and a hash */
     struct page_list dirty, written;
     struct streams reads, writes;
 
     struct control control;
-    uint64_t log_end;       /* of the own log */
-    uint64_t *vector_clock; /* of the logs of all ranks: the vector clock */
-    bool *unfenced;         /* homes that something was put to */
-    uint64_t clock_version; /* how often seen has changed */
+    uint64_t log_end;       /* of this rank's log */
+    uint64_t *vector_clock; /* how much of each rank's log is known here */
+    bool *unfenced;         /* homes with puts since the last fence */
+    uint64_t clock_version; /* counts changes of vector_clock */
     struct held {
         bool is_held;
-        uint32_t ticket; /* of now, or of the last time */
+        uint32_t ticket; /* of now, or of the last time held */
         bool was_held;
-        uint64_t rounds;    /* control.ticket_rounds, when it was given back */
-        bool has_abandoned; /* its queue, and tickets may still be there */
-        uint64_t clock_version; /* space.learnt, as the lock's clock has it */
-    } * held;                   /* locks */
+        uint64_t rounds;    /* control.ticket_rounds at the unlock */
+        bool has_abandoned; /* a ticket of this rank may be in a slot */
+        uint64_t
+            clock_version; /* ddsm.clock_version that the lock's clock has */
+    } * held;              /* one for each lock */
 
-    /* Protects all of this but the members from cfg to twins (enter.h). Faults
-     * take it: the view is never touched with it held. */
+    /* Protects all members but those from cfg to twins (enter.h). A fault takes
+     * it too, so nothing here touches the view while it is held. */
     pthread_mutex_t mutex;
-    _Atomic uintptr_t holder; /* the thread that has it */
-    int cancel;               /* ... and how it may be cancelled outside */
-    bool guard_nested;
-    bool faults; /* in it, the holder has blocked signals (signals.h) */
+    _Atomic uintptr_t holder; /* the thread that is inside */
+    int cancel;               /* its cancel state outside */
+    bool guard_nested;        /* its thread was inside before (enter.c) */
+    bool faults; /* it serves a fault, with signals blocked (signals.h) */
     pthread_t progress_thread;
     bool has_progress_thread;
     _Atomic bool closing;
-    int broken;                 /* the error that all calls return */
-    unsigned probed;            /* whom to look after next */
-    char *unfinished_reduction; /* memory of a reduction that has not ended */
+    int broken;                 /* the error that all calls return, or 0 */
+    unsigned probed;            /* the rank to probe next */
+    char *unfinished_reduction; /* memory that a failed reduction may still
+                                   write to */
     drail_error_t error;
     ddsm_stats_t stats;
 };
@@ -172,14 +185,15 @@ static inline uint64_t space_now_ns(void)
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* Sets the sentence and returns @rc. */
+/* Sets the sentence of a failure; returns @rc. */
 __attribute__((format(printf, 3, 4))) int space_fail(ddsm_t *d, int rc,
                                                      const char *format, ...);
-/* The same with the transport's sentence. */
+/* The same, with the transport's sentence behind @what. */
 int space_fail_rails(ddsm_t *d, int rc, const char *what);
-/* ... after which nothing can go on. */
+/* The same, and breaks the memory, unless it is broken: then that error. */
 int space_break_rails(ddsm_t *d, int rc, const char *what);
-/* So is this error, whose sentence is set. Others are told. */
+/* Breaks the memory: all later calls return @rc, whose sentence is set. Other
+ * ranks see it when they probe this one. */
 int space_break(ddsm_t *d, int rc);
 
 #endif

@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A line of 64 bytes as bits of its elements. */
+/* A line of 64 bytes becomes 64 bits: bit i says that byte i differs. */
 enum { LINE = 64 };
 
-/* Bit i: byte i of the words differs. */
+/* Bit i: byte i of @x is not 0. */
 static unsigned bytes_differ(uint64_t x)
 {
     unsigned bits = 0;
@@ -17,7 +17,7 @@ static unsigned bytes_differ(uint64_t x)
     return bits;
 }
 
-/* Bit i: the element that byte i is of differs. */
+/* Bit i: the element of byte i differs. */
 static uint64_t line_differs(const char *now, const char *before,
                              unsigned element_shift)
 {
@@ -31,7 +31,7 @@ static uint64_t line_differs(const char *now, const char *before,
                                              : bytes_differ(a ^ b);
         bits |= byte << (8 * w);
     }
-    /* a byte stands for the others of its element */
+    /* spread each bit over its element: pairs, then pairs of pairs, … */
     for (unsigned g = 0; g < element_shift; g++) {
         const unsigned by = 1u << g;
         const uint64_t low = UINT64_MAX / (((uint64_t)1 << by) + 1);
@@ -45,7 +45,7 @@ int diff_pieces(const void *now, const void *before, size_t bytes,
                 unsigned element_shift, diff_piece_t piece, void *context)
 {
     const char *a = now, *b = before;
-    size_t start = 0; /* of the piece that is open */
+    size_t start = 0; /* of the open piece */
     bool open = false;
     for (size_t at = 0; at < bytes; at += LINE) {
         uint64_t bits = memcmp(a + at, b + at, LINE)
@@ -53,7 +53,7 @@ int diff_pieces(const void *now, const void *before, size_t bytes,
                             : 0;
         unsigned i = 0;
         while (i < LINE) {
-            /* the next byte that is not as the ones before */
+            /* the next byte where differing changes */
             uint64_t other = (open ? ~bits : bits) >> i;
             if (!other)
                 break;

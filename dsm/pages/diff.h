@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What differs between a page and its twin. */
+/* Differences between a page and its twin. */
 #ifndef DSM_PAGES_DIFF_H
 #define DSM_PAGES_DIFF_H
 
 #include <stddef.h>
 
-/* Told of a piece that differs; stops the comparison unless it returns 0. */
+/* Called for each piece that differs; another result than 0 ends the
+ * comparison and is its result. */
 typedef int (*diff_piece_t)(void *context, size_t offset, size_t bytes);
 
 /* Compares @bytes, a multiple of 64, in elements of 1 << @grain (up to 64)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The handler of SIGSEGV. It runs on the stack of the thread that touched a
- * page, whose registers the kernel keeps, and may do there what the thread
- * might have done itself by a call: what was interrupted is an access to the
- * view, which nothing of ours makes with a lock held. Other signals wait until
- * the fault is served (signals.h).
+ * The handler of SIGSEGV. It runs on the stack of the thread that faulted. It
+ * may call functions that are not async-signal-safe: the interrupted
+ * instruction is an access to the view, and no library holds a lock then, as
+ * none touches the view. Other signals wait until the fault is served
+ * (signals.h).
  */
 #include "dsm/pages/fault.h"
 
@@ -22,16 +22,16 @@
 #include "dsm/pages/pages.h"
 #include "dsm/pages/signals.h"
 
-/* A process has one handler: the only state that is not a handle's. */
+/* A process has one handler of SIGSEGV, so this state is global. */
 enum { MOST = 1024 };
 static struct {
     pthread_mutex_t mutex;
     unsigned count;
-    struct sigaction before;
-    struct sigaction first; /* ... when ours was not below others */
-    bool is_below;          /* ... as it may be, by now */
-    void *after; /* a handler that was installed over ours, which stays */
-    /* written from the last member to the first; 0: free */
+    struct sigaction before; /* the handler that ours replaced, */
+    struct sigaction first;  /* ... and the first one that it ever replaced */
+    bool is_below; /* a handler was installed over ours and calls it */
+    void *after;   /* that handler; it stays installed when ours goes */
+    /* free: start is 0; start is written last */
     struct place {
         _Atomic uintptr_t start, end;
         _Atomic(ddsm_t *) space;
@@ -44,7 +44,7 @@ static enum access access_of(const void *context)
 {
 #if defined __x86_64__
     const ucontext_t *u = context;
-    enum { WRITE = 2 }; /* of the page fault's error code */
+    enum { WRITE = 2 }; /* bit of the page fault's error code */
     return u->uc_mcontext.gregs[REG_ERR] & WRITE ? ACCESS_WRITE : ACCESS_READ;
 #else
     (void)context;
@@ -52,7 +52,8 @@ static enum access access_of(const void *context)
 #endif
 }
 
-/* Looks into no space but that of the address, which who touches it keeps. */
+/* The space whose view has @address. It cannot go: it is being used. No other
+ * space is looked into, as that may go. */
 static ddsm_t *space_at(uintptr_t address)
 {
     for (unsigned i = 0; i < MOST; i++) {
@@ -61,7 +62,8 @@ static ddsm_t *space_at(uintptr_t address)
         if (!start || address < start || address >= atomic_load(&p->end))
             continue;
         ddsm_t *d = atomic_load(&p->space);
-        if (atomic_load(&p->start) == start) /* not another one's by now */
+        if (atomic_load(&p->start) ==
+            start) /* else the place has a new owner: look again */
             return d;
         i--;
     }
@@ -81,8 +83,8 @@ static void give_up(const ddsm_t *d, const drail_error_t *error)
     _exit(1);
 }
 
-/* The page may be as it should be by now, for another thread. A read that
- * can't be told from a write finds it so, or makes it dirty for nothing. */
+/* Another thread may have served the page already. Where a read cannot be told
+ * from a write, a fault on a readable page counts as a write. */
 static int make_there(ddsm_t *d, size_t page, enum access access)
 {
     int rc = d->broken;
@@ -106,8 +108,8 @@ static int make_room_there(ddsm_t *d, size_t page, enum access access)
     return rc && !d->broken ? space_break(d, rc) : rc;
 }
 
-/* False: it is the program's own. Signals are as they were before, then, and
- * for who is told that it has failed. */
+/* False: the page is not allocated, so the fault is the program's. In that
+ * case, and before ddsm_config_t.failed, the signal mask is restored. */
 static bool serve(ddsm_t *d, uintptr_t address, void *context)
 {
     const enum access access = access_of(context);
@@ -117,7 +119,7 @@ static bool serve(ddsm_t *d, uintptr_t address, void *context)
         DRAIL_EINVAL, "a page has been touched by a call that was given it, by "
                       "a handler of signals during a fault, or between "
                       "ddsm_rails_take and ddsm_rails_give"};
-    /* another simulated rank may go on meanwhile, in this thread */
+    /* other simulated ranks run in this thread meanwhile */
     if (drail_job_is_simulated(d->job))
         signals_as_before(context);
     const bool inside = space_enter(d) != 0;
@@ -143,14 +145,14 @@ static bool serve(ddsm_t *d, uintptr_t address, void *context)
     return ours;
 }
 
-/* What this thread has last passed on, and from where on its stack. */
+/* The fault that this thread last passed on, and from which stack frame. */
 static _Thread_local struct {
     const void *context;
     uintptr_t frame;
 } passed __attribute__((tls_model("initial-exec")));
 
-/* Who was installed over ours, and ours over him again, passes it back: it goes
- * to who was there before all of us, then. */
+/* Has the handler that we passed this fault to passed it back? That happens if
+ * it was installed over ours, and ours over it again. */
 static bool has_come_back(const void *context)
 {
     const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
@@ -160,7 +162,7 @@ static bool has_come_back(const void *context)
     return back;
 }
 
-/* As if we were not here. */
+/* Does what would happen without this handler. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     const struct sigaction *before =
@@ -169,14 +171,14 @@ static void pass_on(int number, siginfo_t *info, void *context)
         before->sa_sigaction(number, info, context);
         return;
     }
-    /* what somebody has sent is ignored if it was to be; a fault never is */
+    /* SIG_IGN holds for a signal that was sent, never for a fault */
     if (before->sa_handler == SIG_IGN && info->si_code <= 0)
         return;
     if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN) {
         before->sa_handler(number);
         return;
     }
-    signal(number, SIG_DFL); /* happens again on return */
+    signal(number, SIG_DFL); /* the access faults again on return */
     if (info->si_code <= 0)
         raise(number);
 }
@@ -206,7 +208,7 @@ static void install(void)
     struct sigaction now;
     signals_to_block(&action.sa_mask);
     sigaction(SIGSEGV, NULL, &now);
-    /* who came after us passes on to us, or would have had our faults */
+    /* a handler installed over ours calls ours: leave it there */
     if (handler_of(&now) == on_fault ||
         (process.after && handler_of(&now) == process.after))
         return;

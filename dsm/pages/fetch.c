@@ -5,9 +5,9 @@
 #include "dsm/pages/pages.h"
 #include "dsm/pages/signals.h"
 
-enum { AT_ONCE = 32 }; /* reads under way */
+enum { AT_ONCE = 32 }; /* RDMA reads under way */
 
-/* Invalid pages of one home from @first on, below @end. */
+/* Number of invalid pages of one home from @first on, below @end. */
 static size_t run_of(const ddsm_t *d, size_t first, size_t end)
 {
     size_t p = first;
@@ -39,7 +39,7 @@ struct run {
     drail_req_t req;
 };
 
-/* As drail_wait(). A program can be ended while a fault waits here. */
+/* As drail_wait(). In a fault, signals that end the program still do. */
 static int wait_for(ddsm_t *d, drail_req_t *req)
 {
     enum { SLICE_MS = 100 };
@@ -53,13 +53,13 @@ static int wait_for(ddsm_t *d, drail_req_t *req)
     return rc;
 }
 
-/* All of them end before pages are seen, or any other end is told: what comes
- * late must not be written over what the program writes. */
+/* Waits for all runs, also after an error: a late read must not overwrite what
+ * the program writes. A page is readable only after its read is complete. */
 static int end_runs(ddsm_t *d, struct run *run, unsigned n)
 {
     int rc = 0, full = 0;
     for (unsigned i = 0; i < n; i++) {
-        if (rc) { /* nothing may write to requests that are no more */
+        if (rc) { /* the requests are on this stack */
             drail_forget(d->t, &run[i].req);
             continue;
         }
@@ -72,7 +72,7 @@ static int end_runs(ddsm_t *d, struct run *run, unsigned n)
     return rc ? space_break_rails(d, rc, "fetching pages") : full;
 }
 
-/* As many runs as may be under way; the page after them in @first. */
+/* Fetches as many runs as may be under way; moves @first behind them. */
 static int fetch_some(ddsm_t *d, size_t *first, size_t end)
 {
     struct run run[AT_ONCE];

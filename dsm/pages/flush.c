@@ -4,13 +4,13 @@
 #include "dsm/pages/diff.h"
 #include "dsm/pages/pages.h"
 
-/* A piece that may grow over the border of a page. */
+/* A differing piece that may grow over the border of a page. */
 struct piece {
     ddsm_t *d;
     unsigned home;
-    size_t page;         /* bytes before the page that is compared */
-    size_t start, bytes; /* in the store */
-    bool differs;        /* the page */
+    size_t page;         /* offset of the page that is compared */
+    size_t start, bytes; /* offset in the store, length */
+    bool differs;        /* the page has a piece */
 };
 
 static int put(struct piece *p)
@@ -53,7 +53,7 @@ static void announce(ddsm_t *d, size_t page)
     d->written.page[d->written.count++] = (uint32_t)page;
 }
 
-/* Puts what differs in @count adjacent pages. */
+/* Puts the differing pieces of @count adjacent pages. */
 static int write_home(ddsm_t *d, size_t first, size_t count)
 {
     struct piece piece = {.d = d};
@@ -97,7 +97,7 @@ int flush(ddsm_t *d)
     if (!dirty->count)
         return 0;
     pages_sort(dirty);
-    /* first of all nobody writes them any more */
+    /* first stop further writes of any thread */
     for (size_t i = 0, n; i < dirty->count && !rc; i += n) {
         n = pages_run(dirty, i);
         rc = pages_set(d, dirty->page[i], n, PAGE_CLEAN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pieces of memory that the kernel keeps as one page of its own. */
+/* Huge pages of the kernel below the store. */
 #ifndef DSM_PAGES_HUGE_H
 #define DSM_PAGES_HUGE_H
 
@@ -7,8 +7,8 @@
 
 #define HUGE_BYTES ((size_t)2 << 20)
 
-/* These pages are about to be fetched or written. Where much of a piece has
- * been, it is laid together, once; where the kernel can't, nothing happens. */
+/* Call it before pages are fetched or written. If a quarter of a 2 MiB block
+ * has been used, the kernel is asked, once, to make it a huge page. */
 void huge_use(ddsm_t *d, size_t first, size_t count);
 
 #endif

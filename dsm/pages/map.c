@@ -10,8 +10,8 @@
 #include "dapl_rail/platform/resize.h"
 #include "dsm/pages/huge.h"
 
-/* Far from where processes map what they load: likely to be free on all ranks.
- * Only a hint, and for views only. */
+/* A hint for views: far from where the loader and the heap map, so likely to
+ * be free on all ranks. */
 #define LIKELY ((void *)0x200000000000)
 
 static void *reserve(void *hint, size_t bytes, int flags)
@@ -21,7 +21,7 @@ static void *reserve(void *hint, size_t bytes, int flags)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* Cut to a multiple of the page's size, and of what the kernel maps at once. */
+/* Aligned to the space's pages and to huge pages of the kernel. */
 static char *reserve_aligned(void *hint, size_t bytes, size_t page)
 {
     const size_t align = page > HUGE_BYTES ? page : HUGE_BYTES;
@@ -40,7 +40,7 @@ bool map_reserve(ddsm_t *d, void *there)
 {
     char *p = there ? reserve(there, d->bytes, MAP_FIXED_NOREPLACE)
                     : reserve_aligned(LIKELY, d->bytes, page_bytes(d));
-    if (p && there && p != there) { /* an old kernel takes it for a hint */
+    if (p && there && p != there) { /* kernels before 4.17 take it for a hint */
         munmap(p, d->bytes);
         p = NULL;
     }
@@ -55,14 +55,14 @@ void map_release(ddsm_t *d)
     d->view = NULL;
 }
 
-/* Whole pieces, as the last one can be laid together, too. */
+/* Whole blocks of 2 MiB, so that huge.c can use the last one, too. */
 static size_t store_bytes(const ddsm_t *d)
 {
     return (d->bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
 }
 
-/* Private to the process; who maps it over the rails need not fear that pages
- * go away. */
+/* A memfd that is sealed: a peer that maps it over the rails relies on its
+ * size. */
 static int make_pages(ddsm_t *d)
 {
     d->fd = memfd_create("ddsm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -80,7 +80,7 @@ int map_open(ddsm_t *d)
         if (!d->store || mmap(d->store, store_bytes(d), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_FIXED, d->fd, 0) == MAP_FAILED)
             error = errno;
-        /* of pages that are not written nothing is needed */
+        /* memory is taken only for pages that are written */
         d->twins = mmap(NULL, d->bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         d->twins = d->twins == MAP_FAILED ? NULL : d->twins;
@@ -89,7 +89,7 @@ int map_open(ddsm_t *d)
                  0) == MAP_FAILED)
             error = errno;
     }
-    /* a child that writes must not write here */
+    /* a forked child must not write to the parent's pages */
     if (!error && (madvise(d->view, d->bytes, MADV_DONTFORK) ||
                    madvise(d->store, store_bytes(d), MADV_DONTFORK) ||
                    madvise(d->twins, d->bytes, MADV_DONTFORK)))

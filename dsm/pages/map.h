@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the space lies in the process. */
+/* The mappings of a space: view, store and twins. */
 #ifndef DSM_PAGES_MAP_H
 #define DSM_PAGES_MAP_H
 
 #include "dsm/base/space.h"
 
-/* Keeps addresses for the view: there and nowhere else, or, NULL, where there
- * is room. False: there is none. */
+/* Reserves addresses for the view: at @there or nowhere; NULL: anywhere. False:
+ * no room. */
 bool map_reserve(ddsm_t *d, void *there);
-/* Gives them back. */
+/* Frees the addresses of the view. */
 void map_release(ddsm_t *d);
-/* Pages for it, and the store beside it. */
+/* Maps memory at the reserved view and as the store; makes room for twins. */
 int map_open(ddsm_t *d);
 void map_close(ddsm_t *d);
 

@@ -30,7 +30,7 @@ static void keep(struct page_list *list, size_t page)
     list->page[list->count++] = (uint32_t)page;
 }
 
-/* At its home it has none. */
+/* A page needs no twin at its home. */
 static void make_twin(ddsm_t *d, size_t page)
 {
     const size_t at = page << d->page_shift;
@@ -39,8 +39,8 @@ static void make_twin(ddsm_t *d, size_t page)
     memcpy(d->twins + at, d->store + at, page_bytes(d));
 }
 
-/* Others may have read what stood at its home for a moment, so it counts as
- * written there if it is as before in the end, too. */
+/* At its home a page counts as written even if its contents end up unchanged:
+ * other ranks may have read what was there in between. */
 static void begin_writing(ddsm_t *d, size_t page)
 {
     struct page *p = &d->page[page];
@@ -52,8 +52,7 @@ static void begin_writing(ddsm_t *d, size_t page)
     }
 }
 
-/* A twin is made before any thread can write; a page is in the lists once, and
- * only if it can be written. */
+/* Twins come first: from pages_set() on other threads may write. */
 int pages_make_dirty(ddsm_t *d, size_t first, size_t count)
 {
     huge_use(d, first, count);
@@ -75,8 +74,8 @@ struct ahead *pages_stream(struct streams *streams, size_t page)
 
 size_t pages_readahead_end(const ddsm_t *d, struct ahead *ahead, size_t page)
 {
-    enum { LEAST = 7 }; /* over fast rails a fault takes longer */
-    if (page != ahead->next || page == 0) { /* no stream comes to page 0 */
+    enum { LEAST = 7 }; /* a fault costs more than fetching so many */
+    if (page != ahead->next || page == 0) { /* nothing precedes page 0 */
         ahead->pages = 0;
         ahead->first = page;
     } else if (ahead->pages < LEAST)
@@ -89,8 +88,8 @@ size_t pages_readahead_end(const ddsm_t *d, struct ahead *ahead, size_t page)
     return page + 1 + (ahead->pages < left ? ahead->pages : left);
 }
 
-/* At their home pages are announced, written or not, and read again by all:
- * few are taken along there, for what has been written before. */
+/* At its home a page that is taken along counts as written, and other ranks
+ * fetch it again. So few are taken along there. */
 int pages_make_dirty_ahead(ddsm_t *d, size_t page)
 {
     enum { WRITTEN = 8 };

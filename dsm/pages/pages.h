@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* States of pages, and how the view is protected after them. */
+/* States of pages, the protection of the view, and read-ahead. */
 #ifndef DSM_PAGES_PAGES_H
 #define DSM_PAGES_PAGES_H
 
 #include "dsm/base/space.h"
 
-/* 0, or DRAIL_ENOMEM when the kernel has no room for so many pieces of a
- * mapping. */
+/* Sets state and protection. DRAIL_ENOMEM: the kernel has no room for one more
+ * mapping; see coalesce.h. */
 int pages_set(ddsm_t *d, size_t first, size_t count, enum page_state state);
-/* Makes clean pages dirty, which are about to be written. */
+/* Makes clean pages writable, with twins of those whose home is elsewhere. */
 int pages_make_dirty(ddsm_t *d, size_t first, size_t count);
-/* Of a fault: the page, and those after it that are likely to be next; whether
- * they have been written is found out when they are flushed. */
+/* The same of a write fault: the page, and clean pages after it that are likely
+ * to be written next. A flush finds those that were not. */
 int pages_make_dirty_ahead(ddsm_t *d, size_t page);
-/* The stream that a fault belongs to, or a new one in the place of the oldest.
- */
+/* The sequence that a fault on @page continues, or else the one to replace. */
 struct ahead *pages_stream(struct streams *streams, size_t page);
-/* Where a run of pages from @page on may end, after the faults before. */
+/* End of the pages to take along with @page; updates the sequence. */
 size_t pages_readahead_end(const ddsm_t *d, struct ahead *ahead, size_t page);
-/* In ascending order. */
+/* Into ascending order. */
 void pages_sort(struct page_list *list);
-/* How many from entry @from on follow one another. */
+/* How many entries from @from on are adjacent pages. */
 size_t pages_run(const struct page_list *list, size_t from);
 
 #endif

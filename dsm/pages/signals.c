@@ -6,7 +6,7 @@
 
 void signals_to_block(sigset_t *set)
 {
-    /* of the thread's own doing, which can't wait */
+    /* raised by the thread itself: they cannot wait */
     static const int own[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
                               SIGTRAP, SIGABRT, SIGSYS};
     sigfillset(set);

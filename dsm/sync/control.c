@@ -11,7 +11,7 @@ static size_t lines(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* The next so many bytes of what is laid out. */
+/* Offset of the next @bytes of the layout. */
 static size_t place(size_t *end, size_t bytes)
 {
     const size_t at = *end;

@@ -16,7 +16,8 @@ void notices_append(ddsm_t *d)
     for (size_t i = 0; i < written->count; i += pages_run(written, i))
         ranges++;
     atomic_store(&log->reserved, d->log_end + ranges);
-    atomic_thread_fence(memory_order_seq_cst); /* before what it is about */
+    atomic_thread_fence(
+        memory_order_seq_cst); /* readers see `reserved` before any new range */
     for (size_t i = 0, n; i < written->count; i += n) {
         n = pages_run(written, i);
         log->range[d->log_end++ % LOG_RANGES] =
@@ -56,7 +57,7 @@ static int invalidate(ddsm_t *d, size_t first, size_t count)
         if (old) {
             d->stats.invalidated += n;
             rc = pages_set(d, p, n, PAGE_INVALID);
-            if (rc) /* then all of them are */
+            if (rc) /* no room for one more mapping */
                 rc = coalesce_mappings(d);
         }
         for (size_t i = p; i < p + n; i++)
@@ -76,7 +77,8 @@ static int take(ddsm_t *d, unsigned rank, const struct range *range)
     return invalidate(d, range->first, range->count);
 }
 
-/* Reads ranges of another's log, at most a ring of them. */
+/* Reads ranges of another rank's log, and then `reserved`, to control memory.
+ * @count is at most LOG_RANGES. */
 static int read_log(ddsm_t *d, unsigned rank, uint64_t from, uint64_t count)
 {
     struct range *to = d->control.range;
@@ -116,7 +118,7 @@ int notices_apply(ddsm_t *d, unsigned rank, uint64_t head,
             rc = read_log(d, rank, from, count);
         if (rc)
             return rc;
-        /* others than these may have been read */
+        /* the writer may have overwritten them meanwhile */
         if (count > LOG_RANGES || *d->control.reserved - from > LOG_RANGES)
             return invalidate(d, 0, d->pages);
     }

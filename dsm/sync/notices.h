@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which pages were written: each rank's log, and what others learn of it. */
+/* Write notices: each rank logs the pages that it has written; other ranks
+ * invalidate their copies of them. */
 #ifndef DSM_SYNC_NOTICES_H
 #define DSM_SYNC_NOTICES_H
 
 #include "dsm/base/space.h"
 
-/* What was written since the last time goes to the end of the own log. */
+/* Appends the pages of ddsm.written to this rank's log. */
 void notices_append(ddsm_t *d);
-/* What this rank brings to a barrier. */
+/* Fills in what this rank sends in a barrier. */
 void notices_summarize(const ddsm_t *d, struct arrival *arrival);
-/* Copies that @rank's log names up to @head become invalid. No page is dirty.
- * @arrival: of that rank, with that head; or NULL. */
+/* Invalidates the copies that @rank's log names from ddsm.vector_clock up to
+ * @head. Call it with no page dirty. @arrival: that rank's, with that head, or
+ * NULL; if it has all ranges that are missing, the log is not read. */
 int notices_apply(ddsm_t *d, unsigned rank, uint64_t head,
                   const struct arrival *arrival);
 

@@ -7,12 +7,12 @@
 #include "dsm/base/enter.h"
 #include "dsm/sync/control.h"
 
-#define TESTS    32u     /* a collective takes steps */
-#define YIELD_NS 300000u /* so long it only yields */
+#define TESTS    32u     /* polls before a pause: a collective takes steps */
+#define YIELD_NS 300000u /* it yields for so long, then it sleeps */
 #define NAP_NS   50000
-#define LOOK_NS  1000000000u /* so often it looks after the others */
-#define AT_ONCE  16u         /* ... of them */
-#define STEP_NS  1000        /* simulated: so much time passes meanwhile */
+#define LOOK_NS  1000000000u /* period of probing other ranks */
+#define AT_ONCE  16u         /* ranks probed each time */
+#define STEP_NS  1000        /* virtual time of a pause */
 
 struct peer_wait peer_wait_begin(const ddsm_t *d)
 {
@@ -22,8 +22,8 @@ struct peer_wait peer_wait_begin(const ddsm_t *d)
     return (struct peer_wait){now, now, deadline_after(now, ns)};
 }
 
-/* Who is gone, or has given up, never comes; who is silent may. Some ranks in
- * turn: a silent one takes its time. */
+/* Probes some ranks, in turn. A rank that is gone or broken will never come; a
+ * rank that does not answer may. */
 static int some_there(ddsm_t *d, struct peer_wait *peer_wait)
 {
     for (unsigned i = 0; i < AT_ONCE && i < d->size; i++) {

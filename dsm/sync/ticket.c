@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A lock's word counts, from its upper end, who has asked, who has left the
- * queue, and whose turn it is. Behind the clock are places for the tickets of
- * those who have left, each taken and given back by who swaps it first: who
- * passes the turn on, or the rank that left it and asks again, whose it is then
- * as if it had never left. So a rank has no more tickets than threads.
+ * A lock's word has three counters, from its upper end: tickets taken, tickets
+ * abandoned, and the ticket whose turn it is. Behind the clock are slots for
+ * abandoned tickets. A compare-and-swap empties a slot: by the rank that passes
+ * the turn on, which then skips that ticket, or by the rank that abandoned it
+ * and asks again, which then has its old place. So a rank never has more
+ * tickets than threads.
  *
- * Who leaves is counted, then writes its ticket, then looks whose turn it is;
- * who passes the turn on changes that, then reads the tickets, if any is
- * counted. So one of the two sees that the turn is one that has left, and who
- * swaps the ticket away passes it on. At the home, which changes by atomics
- * what it then loads, that takes a fence: on aarch64 a load may be made before
- * what an atomic has stored is seen.
+ * No turn is lost. A rank that abandons a ticket (1) counts it, (2) writes it
+ * to a slot, (3) reads whose turn it is. A rank that passes the turn on (1)
+ * advances the turn, (2) reads the slots if any is counted. So at least one of
+ * them sees that the turn is an abandoned ticket's; whoever empties the slot
+ * passes the turn on. At the home these steps mix atomics and loads, which
+ * takes a fence: on aarch64 a load may be made before the store of an earlier
+ * atomic is seen.
  */
 #include "dsm/sync/ticket.h"
 
@@ -36,7 +38,7 @@ static size_t slot_offset(const ddsm_t *d, const struct lock *lock,
     return lock->offset + (1 + (size_t)d->size + place) * sizeof(uint64_t);
 }
 
-/* Was it `from`? Then it is `to` now. */
+/* Compare and swap of a slot. */
 static int swap(ddsm_t *d, const struct lock *lock, unsigned place,
                 uint64_t from, uint64_t to, bool *swapped)
 {
@@ -48,7 +50,7 @@ static int swap(ddsm_t *d, const struct lock *lock, unsigned place,
     return rc ? space_break_rails(d, rc, "lock") : 0;
 }
 
-/* Tickets of ranks in their places, of which 0 is none. */
+/* A slot has rank and ticket + 1; 0: free. */
 #define RANK ((uint64_t)1 << 32)
 
 static uint64_t abandoned_by(const ddsm_t *d, uint32_t ticket)
@@ -66,7 +68,7 @@ static uint32_t next(uint32_t ticket)
     return (ticket + 1) & TICKET_MAX;
 }
 
-/* The turn's count must not carry. */
+/* What advances the turn; it wraps without a carry. */
 static uint64_t step(uint32_t ticket)
 {
     return ticket == TICKET_MAX ? 1 - ABANDONED : 1;
@@ -86,10 +88,11 @@ int ticket_poll(ddsm_t *d, const struct lock *lock, uint32_t *serving)
 {
     int rc = 0;
     if (lock->home == d->rank) {
-        atomic_thread_fence(memory_order_seq_cst); /* after its own ticket */
+        atomic_thread_fence(
+            memory_order_seq_cst); /* after storing its own ticket */
         const uint64_t *word = (uint64_t *)(d->control.start + lock->offset);
         *serving = (uint32_t)__atomic_load_n(word, __ATOMIC_ACQUIRE);
-        /* others' atomics may need this rank */
+        /* serves atomics of other ranks, if they need it */
         rc = drail_progress(d->t);
         rc = rc ? space_break_rails(d, rc, "lock") : 0;
     } else {
@@ -108,12 +111,12 @@ static int read_slots(ddsm_t *d, const struct lock *lock)
                         TICKET_ABANDONED_MAX * sizeof *d->control.abandoned);
 }
 
-/* Takes the ticket from its place, if it is there. */
+/* Takes @ticket from its slot, if it is in one. */
 static int claim(ddsm_t *d, const struct lock *lock, uint32_t ticket,
                  bool *claimed)
 {
     const uint64_t *place = d->control.abandoned;
-    atomic_thread_fence(memory_order_seq_cst); /* after the turn */
+    atomic_thread_fence(memory_order_seq_cst); /* after advancing the turn */
     int rc = read_slots(d, lock);
     *claimed = false;
     for (unsigned i = 0; !rc && !*claimed && i < TICKET_ABANDONED_MAX; i++)
@@ -122,7 +125,7 @@ static int claim(ddsm_t *d, const struct lock *lock, uint32_t ticket,
     return rc;
 }
 
-/* From that of @ticket on, which has left as well, or has not. */
+/* Passes the turn of @ticket on, which was abandoned itself, or was not. */
 static int pass(ddsm_t *d, const struct lock *lock, uint32_t ticket,
                 bool has_abandoned)
 {
@@ -144,8 +147,8 @@ int ticket_pass(ddsm_t *d, const struct lock *lock, uint32_t ticket)
     return pass(d, lock, ticket, false);
 }
 
-/* Into a place that is free. Others may take those that it finds so, and leave
- * some that it has seen taken: there is none only if too many are counted. */
+/* Into a free slot. Slots change meanwhile, so having seen none free proves
+ * nothing: there is none only if too many are counted. */
 static int put(ddsm_t *d, const struct lock *lock, uint32_t ticket)
 {
     const uint64_t *place = d->control.abandoned;
@@ -197,8 +200,8 @@ int ticket_reclaim(ddsm_t *d, const struct lock *lock, uint32_t *ticket,
         }
     if (rc || !done)
         return rc ? rc : DRAIL_EAGAIN;
-    rc =
-        add(d, lock, -ABANDONED, &old); /* no sooner: it counts all in places */
+    rc = add(d, lock, -ABANDONED,
+             &old); /* only now: the count covers all slots in use */
     *serving = (uint32_t)old & TICKET_MAX;
     return rc;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tickets of locks, by atomics on memory of a lock's home. */
+/* Ticket locks, by atomics on the control memory of a lock's home. Errors but
+ * DRAIL_EAGAIN break the memory. */
 #ifndef DSM_SYNC_TICKET_H
 #define DSM_SYNC_TICKET_H
 
@@ -10,27 +11,27 @@ struct lock {
     size_t offset; /* of its word, in its home's control memory */
 };
 
-/* Tickets are numbers of so many bits. */
+/* Ticket numbers have 24 bits and wrap. */
 #define TICKET_MAX (((uint32_t)1 << 24) - 1)
 
-/* A lock's word, the clock, which is its last holder's, and who has left. */
+/* Bytes of a lock: its word, its last holder's clock, and the slots. */
 static inline size_t ticket_bytes(const ddsm_t *d)
 {
     return (1 + (size_t)d->size + TICKET_ABANDONED_MAX) * sizeof(uint64_t);
 }
 
-/* The last place in the queue. @serving: whose turn it is. */
+/* Takes the last place in the queue. @serving: the ticket whose turn it is. */
 int ticket_take(ddsm_t *d, const struct lock *lock, uint32_t *ticket,
                 uint32_t *serving);
-/* Whose turn is it? */
+/* Reads whose turn it is. */
 int ticket_poll(ddsm_t *d, const struct lock *lock, uint32_t *serving);
-/* It was this one's turn: now it is that of the next who has not left. */
+/* Ends the turn of @ticket: the next ticket that is not abandoned has it. */
 int ticket_pass(ddsm_t *d, const struct lock *lock, uint32_t ticket);
-/* Gives the place up, whose turn may have come meanwhile. DRAIL_EAGAIN: too
- * many have done so, the place stays. */
+/* Abandons a ticket, and passes its turn on if that has just come.
+ * DRAIL_EAGAIN: no free slot; the ticket stays in the queue. */
 int ticket_abandon(ddsm_t *d, const struct lock *lock, uint32_t ticket);
-/* A place that this rank has given up is its own again. DRAIL_EAGAIN: there is
- * none, those were passed over. */
+/* Takes back a ticket that this rank has abandoned. DRAIL_EAGAIN: none is left;
+ * their turns have passed. */
 int ticket_reclaim(ddsm_t *d, const struct lock *lock, uint32_t *ticket,
                    uint32_t *serving);
 
