@@ -144,11 +144,10 @@ struct ddsm {
         bool is_held;
         uint32_t ticket; /* of now, or of the last time held */
         bool was_held;
-        uint64_t rounds;    /* control.ticket_rounds at the unlock */
-        bool has_abandoned; /* a ticket of this rank may be in a slot */
-        uint64_t
-            clock_version; /* ddsm.clock_version that the lock's clock has */
-    } * held;              /* one for each lock */
+        uint64_t rounds;        /* control.ticket_rounds at the unlock */
+        bool has_abandoned;     /* a ticket of this rank may be in a slot */
+        uint64_t clock_version; /* ddsm.clock_version that its clock has */
+    } * held;                   /* one for each lock */
 
     /* Protects all members but those from cfg to twins (enter.h). A fault takes
      * it too, so nothing here touches the view while it is held. */

@@ -62,8 +62,7 @@ static ddsm_t *space_at(uintptr_t address)
         if (!start || address < start || address >= atomic_load(&p->end))
             continue;
         ddsm_t *d = atomic_load(&p->space);
-        if (atomic_load(&p->start) ==
-            start) /* else the place has a new owner: look again */
+        if (atomic_load(&p->start) == start) /* else it has a new owner */
             return d;
         i--;
     }
