@@ -43,8 +43,8 @@
  *     give it to an MPI as a buffer: what they write here is lost. Copy through
  *     private memory.
  *  R8 fork(). A child has no part of the memory: an access to it is a SIGSEGV.
- *     It may exit, or call ddsm_close(), which frees what is the child's and
- *     leaves the parent alone. It must make no other call.
+ *     It may exit, or call ddsm_close(), which does nothing there. It must make
+ *     no other call.
  *  R9 Signals. A thread must not block SIGSEGV: its first fault would end the
  *     process. While a fault is served most signals wait, so their handlers may
  *     leave by siglongjmp(); a signal whose default action ends or stops the

@@ -326,6 +326,7 @@ static ddsm_t *new_space(drail_job_t *job, const ddsm_config_t *cfg)
     d->job = job;
     d->rank = drail_job_rank(job);
     d->size = drail_job_size(job);
+    d->process = getpid();
     d->fd = -1;
     pthread_mutex_init(&d->mutex, NULL);
     return d;
@@ -380,7 +381,9 @@ int ddsm_open(drail_job_t *job, const ddsm_config_t *cfg, ddsm_t **out,
 
 void ddsm_close(ddsm_t *d)
 {
-    if (!d)
+    /* a forked child has none of the memory, and its parent's other threads may
+     * have left rails and mutex in any state */
+    if (!d || d->process != getpid())
         return;
     if (space_is_inside(d)) /* ddsm_rails_give is missing */
         space_leave(d);

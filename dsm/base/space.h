@@ -116,6 +116,7 @@ struct ddsm {
     dcoll_request_t *reduce_request;    /* all-reduce, by the … */
     const dcoll_reduction_t *operation; /* … current operation */
     unsigned rank, size;
+    pid_t process; /* that opened it: not one that is forked later */
 
     /* Two mappings of the same memory: the view, which the program uses and
      * whose pages are protected, and the store, which the rails use. */
