@@ -5,10 +5,10 @@
 usage: tutorial.py [--with NEED] [--show] TUTORIAL
 
 A step is a block ```console: lines after `$ ` are commands, others what they
-print, with any figures; `…` is anything. Blocks after `<!-- needs X -->` run
-only with --with X, and then only these and those of step 0 and the last one.
-All commands go to one shell, in the present folder. --show prints the tutorial
-with the present output in the place of the old."""
+print, with any figures; `…` is anything. Without --with, the blocks run that
+are not marked; with --with X, those after `<!-- needs X -->`; in both cases
+those after `<!-- always -->`. All commands go to one shell, in the present
+folder. --show prints what the commands print."""
 
 import argparse
 import re
@@ -27,7 +27,7 @@ def free_port():
 
 def blocks(text):
     """Of each console block: what it needs, and its lines."""
-    pattern = r"(?:<!-- needs (\w+) -->\n)?```console\n(.*?)```"
+    pattern = r"(?:<!-- (?:needs )?(\w+) -->\n)?```console\n(.*?)```"
     return [(m[1], m[2].splitlines()) for m in re.finditer(pattern, text, re.S)]
 
 
@@ -67,7 +67,7 @@ def run(steps):
 def plain(line):
     """A line without its figures and the width of its columns."""
     line = re.sub(r"-?\d+(\.\d+)?(e[+-]?\d+)?", "0", line)
-    line = re.sub(r"#+$", "#", line)
+    line = re.sub(r"#{2,}", "#", line)
     return " ".join(line.split())
 
 
@@ -91,10 +91,8 @@ def main():
     args = parser.parse_args()
     with open(args.tutorial, encoding="utf-8") as f:
         text = f.read()
-    found = blocks(text)
-    chosen = [lines for i, (need, lines) in enumerate(found)
-              if (need is None if args.need is None else
-                  need == args.need or i in (0, len(found) - 1))]
+    chosen = [lines for need, lines in blocks(text)
+              if need in ("always", args.need)]
     steps = [step for lines in chosen for step in commands(lines)]
     wrong = 0
     for (command, wanted), (said, status) in zip(steps, run(steps)):
