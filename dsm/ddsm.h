@@ -176,6 +176,7 @@ typedef struct ddsm_place {
 /** Allocates whole pages of the space; they stay until ddsm_close(). All ranks
  *  must call it in the same order with the same arguments; a barrier fails
  *  where they differ. It does not wait for other ranks.
+ *  @param d open.
  *  @param bytes at least 1.
  *  @param place NULL: all zero.
  *  @return NULL: wrong argument, or no room (ddsm_last_error()). */
@@ -202,6 +203,7 @@ int ddsm_barrier(ddsm_t *d);
 /**
  * Takes a lock, which one thread of one rank holds at a time, in the order of
  * requests. Not recursive: its holder must not take it again.
+ * @param d open.
  * @param id below ddsm_config_t.locks.
  * @return 0; DRAIL_EINVAL: no such lock; DRAIL_ETIMEOUT: not obtained in
  * wait_ms. After a timeout the request is abandoned: other ranks go on, and the
@@ -219,9 +221,8 @@ typedef enum ddsm_type { DDSM_INT64, DDSM_DOUBLE } ddsm_type_t;
 typedef enum ddsm_op { DDSM_SUM, DDSM_MIN, DDSM_MAX } ddsm_op_t;
 /** Collective: combines @p values of all ranks element by element, in the order
  *  of ranks, so that all ranks get the same bits. No barrier: it makes no
- *  writes of the shared memory visible.
- *  @param values 8 bytes each; replaced by the result on success.
- *  @param count 1 to 4096. */
+ *  writes of the shared memory visible. There are 1 to 4096 values, of 8 bytes
+ *  each; on success the result replaces them. */
 int ddsm_reduce(ddsm_t *d, void *values, size_t count, ddsm_type_t type,
                 ddsm_op_t op);
 
