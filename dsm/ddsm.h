@@ -81,9 +81,9 @@ typedef struct ddsm_config {
                             range is taken use another; see
                             ddsm_is_symmetric() */
     unsigned locks;    /**< number of locks; default 64 */
-    unsigned ahead;    /**< read-ahead: most pages that a fault takes along when
-                            faults of a thread go upwards; default 255, 0: none.
-                            Write faults at a page's home take along only one
+    unsigned ahead;    /**< read-ahead: most pages that a fault takes along if
+                            faults are on ascending pages; default 255, 0: none.
+                            Write faults at the pages' home take along only one
                             page for eight that were written */
     int wait_ms;       /**< longest time in a barrier, a reduction or a lock.
                             Time in which the process or the machine stood still
@@ -139,8 +139,9 @@ unsigned ddsm_size(const ddsm_t *d);
 
 /** Lends the transport to the calling thread until ddsm_rails_give(): to choose
  *  engine and policy, or for transfers of private memory. Meanwhile calls and
- *  faults of other threads wait; calls of this thread fail with DRAIL_EINVAL,
- *  and it must not touch a page that would fault. Leave notifications alone:
+ *  faults of other threads wait; calls of this thread fail with DRAIL_EINVAL
+ *  (but for ddsm_stats() and ddsm_close()), and a fault of it breaks the
+ *  memory. Leave notifications alone:
  *  they are the library's. Do not set team forkjoin: faults in parallel regions
  *  would fail.
  *  @return NULL: this thread has it already. */
