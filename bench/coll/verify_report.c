@@ -44,7 +44,7 @@ static void table(FILE *file, const verify_result_t *r)
         const verify_row_t *row = &r->rows[i];
         fprintf(file, "%-9s %-22s %10zu %4s ",
                 dcoll_collective_name(row->algorithm->collective),
-                row->algorithm->name, row->args.bytes,
+                row->algorithm->name, row->bytes,
                 row->args.zero_copy ? "yes" : "no");
         if (row->refusal)
             fprintf(file, "refuses: %s\n", row->refusal);
@@ -73,8 +73,7 @@ static void csv(FILE *file, const verify_result_t *r)
                 dcoll_collective_name(row->algorithm->collective),
                 row->algorithm->name, r->shape.nranks,
                 (unsigned long long)dcoll_shape_ppn(&r->shape), r->shape.nnodes,
-                r->shape.ports, row->args.bytes,
-                row->args.zero_copy ? "yes" : "no",
+                r->shape.ports, row->bytes, row->args.zero_copy ? "yes" : "no",
                 row->args.in_place ? "yes" : "no", row->args.root,
                 row->args.groups);
         if (row->refusal)
@@ -99,7 +98,7 @@ static void json_row(json_t *j, const verify_row_t *row)
     json_string(j, "collective",
                 dcoll_collective_name(row->algorithm->collective));
     json_string(j, "algorithm", row->algorithm->name);
-    json_uint(j, "bytes", row->args.bytes);
+    json_uint(j, "bytes", row->bytes);
     json_uint(j, "element", row->args.element);
     json_bool(j, "zero_copy", row->args.zero_copy);
     if (!row->refusal) {
@@ -165,8 +164,7 @@ static void operation(FILE *file, const verify_row_t *row, unsigned rank,
 {
     fprintf(file, "%s,%s,%zu,%u,%u,%u,%u,",
             dcoll_collective_name(row->algorithm->collective),
-            row->algorithm->name, row->args.bytes, rank, index, op->phase,
-            op->step);
+            row->algorithm->name, row->bytes, rank, index, op->phase, op->step);
     lower(file, dcoll_kind_name(op->kind));
     fprintf(file, "%u,%u,%u,%u,%u,", op->peer, op->port, op->flag, op->lag,
             op->every);

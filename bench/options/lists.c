@@ -29,9 +29,9 @@ typedef struct choices {
 #define CHOICES(list, count)                                                   \
     offsetof(options_t, list), offsetof(options_t, count),                     \
         COUNT(((options_t *)0)->list)
-#define CHOICES_MAX 8
+#define CHOICES_MAX 9
 
-_Static_assert(DCOLL_COLLECTIVES <= CHOICES_MAX, "the longest list");
+_Static_assert(DCOLL_ALLTOALLV < CHOICES_MAX, "the longest list");
 _Static_assert(sizeof(drail_engine_t) == sizeof(int) &&
                    sizeof(op_kind_t) == sizeof(int) &&
                    sizeof(dcoll_collective_t) == sizeof(int),
@@ -191,15 +191,27 @@ static int collective_value(const char *name, int *value)
     return rc;
 }
 
+static int any_collective_value(const char *name, int *value)
+{
+    *value = DCOLL_ALLTOALLV;
+    return strcmp(name, dcoll_collective_name(DCOLL_ALLTOALLV))
+               ? collective_value(name, value)
+               : 0;
+}
+
 int option_parse_collectives(const option_row_t *row, const char *text,
                              void *field, char *allowed, size_t size)
 {
-    static const choices_t choices = {collective_value,
-                                      CHOICES(collectives, ncollectives),
-                                      "gather, allgather, alltoall, bcast, "
-                                      "scatter, barrier, reduce, allreduce"};
-    (void)row;
-    return parse_choices(&choices, field, text, allowed, size);
+#define REGULAR                                                                \
+    "gather, allgather, alltoall, bcast, scatter, barrier, reduce, allreduce"
+    static const choices_t regular = {
+        collective_value, CHOICES(collectives, ncollectives), REGULAR};
+    static const choices_t any = {any_collective_value,
+                                  CHOICES(collectives, ncollectives),
+                                  REGULAR ", alltoallv"};
+    return parse_choices(row->max ? &any : &regular, field, text, allowed,
+                         size);
+#undef REGULAR
 }
 
 static int unit_value(const char *name, int *value)

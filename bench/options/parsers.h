@@ -63,6 +63,7 @@ int option_parse_buffers(const option_row_t *row, const char *text, void *field,
 /** ... of atomics. */
 int option_parse_atomics(const option_row_t *row, const char *text, void *field,
                          char *allowed, size_t size);
+/** Collectives; where row->max is not 0, alltoallv as well. */
 int option_parse_collectives(const option_row_t *row, const char *text,
                              void *field, char *allowed, size_t size);
 int option_parse_units(const option_row_t *row, const char *text, void *field,
