@@ -30,7 +30,7 @@ after-deps: $(filter deps%,$(MAKECMDGOALS))
 	@$(MAKE) $(AFTER_DEPS)
 else
 
-VERSION   := 0.1.0
+VERSION   := 0.2.0
 SOVERSION := 0
 
 SANITIZE ?=
