@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/pair/launch.h"
+#include "bench/launch/launch.h"
 #include "bench/startup.h"
 #include "bench/options/spelling.h"
 #include "test.h"

@@ -6,7 +6,7 @@
 
 #include "app_result.h"
 #include "bench/clock.h"
-#include "bench/pair/launch.h"
+#include "bench/launch/launch.h"
 #include "bench/report/progress.h"
 
 /* What the ranks inherit from the process that forks them. */

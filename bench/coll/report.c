@@ -5,7 +5,7 @@
 
 #include "report_overlap.h"
 #include "bench/report/report.h"
-#include "bench/report/units.h"
+#include "bench/pair/units.h"
 
 #define LABEL_MAX 128
 

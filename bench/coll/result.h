@@ -9,7 +9,7 @@
 #include "plan.h"
 #include "bench/pair/session.h"
 #include "bench/report/machine.h"
-#include "bench/report/result.h"
+#include "bench/pair/result.h"
 #include "bench/stats/hist.h"
 #include "bench/stats/stats.h"
 #include "bench/test.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "bench/pair/content.h"
-#include "bench/pair/launch.h"
-#include "bench/pair/outcome.h"
+#include "bench/launch/launch.h"
+#include "bench/launch/outcome.h"
 #include "bench/report/output.h"
 #include "bench/report/progress.h"
 #include "degrade_result.h"

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/options/command.h"
+#include "command.h"
 #include "bench/options/parsers.h"
-#include "launch.h"
+#include "bench/launch/launch.h"
 #include "bench/limits/limit.h"
 #include "measure.h"
-#include "outcome.h"
+#include "bench/launch/outcome.h"
 #include "bench/report/output.h"
 #include "bench/report/report.h"
 #include "bench/test.h"

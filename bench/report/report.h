@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "json.h"
-#include "result.h"
+#include "bench/pair/result.h"
 #include "bench/stats/hist.h"
 
 /** Writes the whole result_t. Errors of writing stay in the FILE. */

@@ -4,7 +4,7 @@
 
 #include "bench/limits/limit.h"
 #include "report.h"
-#include "units.h"
+#include "bench/pair/units.h"
 
 static const char header[] = REPORT_CSV_COMMON
     "team,batch,repeats,outliers,ci_coverage,latency_us_p50,latency_us_p999,"

@@ -6,7 +6,7 @@
 #include "json.h"
 #include "bench/limits/limit.h"
 #include "report.h"
-#include "units.h"
+#include "bench/pair/units.h"
 
 void report_json_identity(json_t *j, const char *test, const machine_t *m)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report.h"
-#include "units.h"
+#include "bench/pair/units.h"
 
 #define LABEL_MAX 128
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "bench/report/json_read.h"
-#include "bench/report/result_read.h"
+#include "bench/diff/json_read.h"
+#include "bench/diff/result_read.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

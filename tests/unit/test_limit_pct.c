@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/report/result.h"
+#include "bench/pair/result.h"
 
 #define REPEATS 7
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/stats/rank_test.h"
+#include "bench/diff/rank_test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "bench/clock.h"
-#include "run.h"
+#include "bench/coll/run.h"
 #include "series.h"
 
 void coll_series_begin(coll_series_t *series, const options_t *opts,

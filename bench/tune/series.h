@@ -3,7 +3,7 @@
 #ifndef BENCH_COLL_SERIES_H
 #define BENCH_COLL_SERIES_H
 
-#include "result.h"
+#include "bench/coll/result.h"
 
 /** One of them. All of it must stay where it is until the series ends. */
 typedef struct coll_item {

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "diff_result.h"
-#include "output.h"
+#include "diff.h"
+#include "bench/report/output.h"
 #include "bench/test.h"
 
 static int wrong(const char *operand, const char *path, const char *why)

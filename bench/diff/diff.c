@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/report/diff_result.h"
+#include "diff.h"
 
 const char *verdict_name(verdict_t verdict)
 {

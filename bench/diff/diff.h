@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-#include "machine.h"
+#include "bench/report/machine.h"
 #include "bench/options/options.h"
-#include "bench/stats/rank_test.h"
+#include "rank_test.h"
 #include "result_read.h"
 #include "bench/stats/stats.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How often each time was taken: CSV of the histograms behind p50 … p999. */
-#include "report.h"
+#include "bench/report/report.h"
 
 void report_buckets(FILE *file, const buckets_t *b)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "rank_test.h"
-#include "stats.h"
+#include "bench/stats/stats.h"
 
 #define EXACT_MAX 20
 

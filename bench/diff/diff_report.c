@@ -2,8 +2,8 @@
 /* Table, CSV and JSON of `railbench diff`. */
 #include <string.h>
 
-#include "diff_result.h"
-#include "report.h"
+#include "diff.h"
+#include "bench/report/report.h"
 
 static const char *figure(const diff_point_t *point)
 {

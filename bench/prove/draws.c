@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "verify_draws.h"
+#include "draws.h"
 
 #define PORTS_MAX  4
 #define GROUPS_MAX 8

@@ -3,7 +3,7 @@
 #ifndef BENCH_VERIFY_DRAWS_H
 #define BENCH_VERIFY_DRAWS_H
 
-#include "verify.h"
+#include "prove.h"
 
 /** Verifies @p count variants of the row's algorithm with the ranks and nodes
  *  of @p shape: ports, bytes, root, in place, zero copy, groups, depth and

@@ -3,7 +3,7 @@
 #ifndef BENCH_COMMAND_H
 #define BENCH_COMMAND_H
 
-#include "bench/pair/content.h"
+#include "content.h"
 #include "bench/test.h"
 
 /** What both ranks know of a run. */

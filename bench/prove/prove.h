@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What `railbench prove` finds out of schedules. */
-#ifndef BENCH_VERIFY_H
-#define BENCH_VERIFY_H
+#ifndef BENCH_PROVE_H
+#define BENCH_PROVE_H
 
 #include <stdio.h>
 

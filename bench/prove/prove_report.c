@@ -5,7 +5,7 @@
 
 #include "bench/report/json.h"
 #include "bench/report/report.h"
-#include "verify.h"
+#include "prove.h"
 
 static const char *verdict(const verify_row_t *row)
 {

@@ -9,7 +9,7 @@
 
 #include "bench/limits/cores.h"
 #include "rivals.h"
-#include "session.h"
+#include "bench/pair/session.h"
 
 #define MOST 256 /* processes of this program that are looked at */
 

@@ -10,8 +10,8 @@
 #include "bench/report/progress.h"
 #include "coll/select/table.h"
 #include "bench/test.h"
-#include "series.h"
-#include "verify_draws.h"
+#include "bench/tune/series.h"
+#include "draws.h"
 
 #define NODES_MAX 1024
 

@@ -3,13 +3,13 @@
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H
 
-#include "bench/pair/breakdown.h"
+#include "breakdown.h"
 #include "bench/stats/hist.h"
-#include "machine.h"
-#include "notes.h"
-#include "traffic.h"
+#include "bench/report/machine.h"
+#include "bench/report/notes.h"
+#include "bench/report/traffic.h"
 #include "bench/options/plan.h"
-#include "bench/pair/session.h"
+#include "session.h"
 #include "bench/stats/stats.h"
 #include "bench/test.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "bench/report/report.h"
 #include "result_read.h"
 
 typedef struct reading {
