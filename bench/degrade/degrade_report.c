@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Table, CSV and JSON of `railbench degrade`. */
+/* The report of `railbench degrade`. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,6 @@
 #include "bench/report/traffic.h"
 #include "degrade_result.h"
 
-#define TEXT_MAX    (DRAIL_MAX_RAILS * DRAIL_NAME_MAX)
 #define TABLE_ROWS  40 /* of a run's rates */
 #define TABLE_WIDTH 50 /* of their bars */
 #define TABLE_SHOWN 30 /* events one by one */
@@ -58,53 +57,60 @@ static void table_rates(FILE *file, const degrade_result_t *r,
     }
 }
 
-static void table_events(FILE *file, const degrade_result_t *r,
-                         const degrade_run_t *run)
+static void event_cells(row_t *row, const degrade_result_t *r,
+                        const degrade_run_t *run, unsigned i)
 {
-    if (!run->events.count || run->events.count > TABLE_SHOWN)
-        return;
-    fprintf(file, "\n%10s  %-16s %9s %9s %9s %9s %6s %9s %9s %9s\n", "ms",
-            "event", "seen ms", "stall ms", "before", "dip", "dip%", "rec. ms",
-            "after", "possible");
-    for (unsigned i = 0; i < run->events.count; i++) {
-        const event_t *e = &run->events.list[i];
-        recovery_t f = recovery(r, run, i);
-        char text[32];
-        int n = snprintf(text, sizeof text, "%s %.16s", event_name(e->kind),
-                         r->opts->rails[e->rail]);
-        if (e->kind == EVENT_SLOW)
-            snprintf(text + n, sizeof text - (size_t)n, " %g", e->factor);
-        fprintf(file, "%10.1f  %-16s", (double)e->was_ns / 1e6, text);
-        report_number(file, 9, f.seen_ms);
-        report_number(file, 9, f.stall_ms);
-        report_number(file, 9, f.before);
-        report_number(file, 9, f.dip);
-        report_number(file, 6, 100 * f.dip / f.before);
-        report_number(file, 9, f.ms);
-        report_number(file, 9, f.after);
-        report_number(file, 9, f.possible);
-        fputc('\n', file);
-    }
+    const event_t *e = &run->events.list[i];
+    const recovery_t f = recovery(r, run, i);
+    char ms[32], text[32];
+    snprintf(ms, sizeof ms, "%.1f", (double)e->was_ns / 1e6);
+    int n = snprintf(text, sizeof text, "%s %.16s", event_name(e->kind),
+                     r->opts->rails[e->rail]);
+    if (e->kind == EVENT_SLOW)
+        snprintf(text + n, sizeof text - (size_t)n, " %g", e->factor);
+    row_cell(row, 0, 10, "ms", ms);
+    row_cell(row, 2, -16, "event", text);
+    row_cell_number(row, 9, "seen ms", f.seen_ms);
+    row_cell_number(row, 9, "stall ms", f.stall_ms);
+    row_cell_number(row, 9, "before", f.before);
+    row_cell_number(row, 9, "dip", f.dip);
+    row_cell_number(row, 6, "dip%", 100 * f.dip / f.before);
+    row_cell_number(row, 9, "rec. ms", f.ms);
+    row_cell_number(row, 9, "after", f.after);
+    row_cell_number(row, 9, "possible", f.possible);
 }
 
-static void table_rails(FILE *file, const degrade_result_t *r,
-                        const degrade_run_t *run)
+static void rail_cells(row_t *row, const degrade_result_t *r,
+                       const degrade_run_t *run, unsigned i)
 {
-    fprintf(file, "\n%-16s %9s %10s %14s %10s %8s %8s %14s %9s %9s\n", "rail",
-            "alone", "state", "bytes", "messages", "failures", "retries",
-            "carried", "lost ms", "down ms");
-    for (unsigned i = 0; i < r->opts->nrails; i++) {
-        const drail_rail_stats_t rail = degrade_rail(run, i), *stats = &rail;
-        fprintf(file, "%-16.16s", r->opts->rails[i]);
-        report_number(file, 9, run->capacity.rail[i]);
-        fprintf(file, " %10s %14llu %10llu %8llu %8llu %14llu", state_of(stats),
-                (unsigned long long)stats->put_bytes,
-                (unsigned long long)stats->puts,
-                (unsigned long long)stats->failures,
-                (unsigned long long)stats->retries,
-                (unsigned long long)stats->carried_bytes);
-        report_number(file, 9, (double)stats->lost_ns / 1e6);
-        report_number(file, 9, (double)stats->down_ns / 1e6);
+    const drail_rail_stats_t stats = degrade_rail(run, i);
+    char name[17];
+    snprintf(name, sizeof name, "%.16s", r->opts->rails[i]);
+    row_cell(row, 0, -16, "rail", name);
+    row_cell_number(row, 9, "alone", run->capacity.rail[i]);
+    row_cell(row, 1, 10, "state", state_of(&stats));
+    row_cell_count(row, 1, 14, "bytes", stats.put_bytes);
+    row_cell_count(row, 1, 10, "messages", stats.puts);
+    row_cell_count(row, 1, 8, "failures", stats.failures);
+    row_cell_count(row, 1, 8, "retries", stats.retries);
+    row_cell_count(row, 1, 14, "carried", stats.carried_bytes);
+    row_cell_number(row, 9, "lost ms", (double)stats.lost_ns / 1e6);
+    row_cell_number(row, 9, "down ms", (double)stats.down_ns / 1e6);
+}
+
+/* Titles and @p count rows, after a blank line. */
+static void table_rows(FILE *file, const degrade_result_t *r,
+                       const degrade_run_t *run, unsigned count,
+                       void (*cells)(row_t *, const degrade_result_t *,
+                                     const degrade_run_t *, unsigned))
+{
+    row_t row = {.file = file, .pass = ROW_TITLES};
+    fputc('\n', file);
+    cells(&row, r, run, 0);
+    fputc('\n', file);
+    row.pass = ROW_TABLE;
+    for (unsigned i = 0; i < count; i++) {
+        cells(&row, r, run, i);
         fputc('\n', file);
     }
 }
@@ -112,7 +118,7 @@ static void table_rails(FILE *file, const degrade_result_t *r,
 static void table_run(FILE *file, const degrade_result_t *r,
                       const degrade_run_t *run)
 {
-    char label[TEXT_MAX];
+    char label[REPORT_LABEL];
     damage_t damage = degrade_damage(run);
     const tally_t *bad = run->rank[0].code ? &run->rank[0] : &run->rank[1];
     setup_label(run->setup, r->opts, label, sizeof label);
@@ -141,22 +147,21 @@ static void table_run(FILE *file, const degrade_result_t *r,
     if (bad->code)
         fprintf(file, "# ended early: %s\n", bad->why);
     table_rates(file, r, run);
-    table_events(file, r, run);
-    table_rails(file, r, run);
+    if (run->events.count && run->events.count <= TABLE_SHOWN)
+        table_rows(file, r, run, run->events.count, event_cells);
+    table_rows(file, r, run, r->opts->nrails, rail_cells);
 }
 
-static void table(FILE *file, const degrade_result_t *r)
+static void table(FILE *file, const report_t *of)
 {
-    report_title(file, "degrade", &r->machine, r->opts);
-    fputs("# rails:", file);
-    for (unsigned i = 0; i < r->opts->nrails; i++)
-        fprintf(file, " %s (%s)", r->opts->rails[i], r->rails[i].fabric);
+    const degrade_result_t *r = of->result;
+    report_title(file, of);
+    report_rails(file, r->opts, r->rails);
     fprintf(file, "; window %llu, stripe threshold %zu bytes, %s\n",
             (unsigned long long)r->opts->degrade.window, r->threshold,
             r->opts->no_pin ? "not pinned" : "pinned");
     report_notes(file, &r->notes);
-    if (r->partial)
-        fputs("# note: partial result: the run was ended early\n", file);
+    report_partial(file, r->partial);
     fprintf(file,
             "# seen: until rank 0 has left the rail, or uses it again; dip: "
             "lowest interval (%u ms, or 20 messages) until recovered, dip%% of "
@@ -169,96 +174,151 @@ static void table(FILE *file, const degrade_result_t *r)
 
 /* ----------------------------------------------------------------- CSV --- */
 
-static const char header[] = REPORT_CSV_COMMON
-    "what,time_ms,event,rail,factor,before_MBps,dip_MBps,stall_ms,recovery_ms,"
-    "after_MBps,possible_MBps,rail_bytes,rail_messages,state,retries,lost,"
-    "doubled,wrong,failures,carried_bytes,lost_ms,down_ms,seen_ms,partial";
+/* What a row is about: a run as a whole, a rail or an event of it, or the rate
+ * in one interval. */
+typedef enum point_kind {
+    POINT_RUN,
+    POINT_RAIL,
+    POINT_EVENT,
+    POINT_BIN
+} kind_t;
+
+typedef struct point {
+    const degrade_run_t *run;
+    kind_t kind;
+    unsigned index; /* of the rail or event; milliseconds of the interval */
+} point_t;
+
+static double point_rate(const degrade_result_t *r, const point_t *p)
+{
+    switch (p->kind) {
+    case POINT_RUN:
+        return degrade_rate(p->run);
+    case POINT_RAIL:
+        return p->run->capacity.rail[p->index];
+    case POINT_BIN:
+        return bins_rate(&p->run->bins, p->index, p->index + interval(r));
+    default:
+        return NAN;
+    }
+}
+
+static double point_ms(const point_t *p)
+{
+    switch (p->kind) {
+    case POINT_RUN:
+        return (double)p->run->rank[0].ns / 1e6;
+    case POINT_EVENT:
+        return (double)p->run->events.list[p->index].was_ns / 1e6;
+    case POINT_BIN:
+        return p->index;
+    default:
+        return NAN;
+    }
+}
 
 /* The columns that all tests have. */
-static void csv_start(FILE *file, const degrade_result_t *r,
-                      const degrade_run_t *run, double rate, const char *what,
-                      double ms)
+static void common_columns(row_t *row, const degrade_result_t *r,
+                           const point_t *p)
 {
-    char rails[TEXT_MAX], fabric[TEXT_MAX];
-    const options_t *o = r->opts;
-    setup_rails(run->setup, o, rails, sizeof rails);
-    rails_fabric(r->rails, o->nrails, run->setup, fabric, sizeof fabric);
-    fprintf(file, "degrade,%s,%s,%s,%s,,2,%llu,%u,%zu,%llu,,,,", fabric, rails,
-            drail_engine_name(run->setup->engine),
-            drail_policy_name(run->setup->policy),
-            (unsigned long long)options_ppn(o),
-            setup_one_rail(run->setup) ? 1 : o->nrails, run->bytes,
-            (unsigned long long)run->rank[1].messages);
-    report_csv_number(file, rate);
-    fprintf(file, ",,,%s", what);
-    report_csv_number(file, ms);
+    static const char *const names[] = {"run", "rail", "event", "bin"};
+    const summary_t unknown = {.median = NAN, .lo = NAN, .hi = NAN};
+    summary_t rate = unknown;
+    const setup_t *setup = p->run->setup ? p->run->setup : r->plan.setups;
+    row_common(row, r->rails, setup, "",
+               setup_one_rail(setup) ? 1 : r->opts->nrails, p->run->bytes);
+    rate.median = point_rate(r, p);
+    row_count(row, IN_CSV, "iterations", p->run->rank[1].messages);
+    row_tail(row, "latency_us", &unknown, NAN);
+    row_summary(row, IN_CSV, "bandwidth_MBps", &rate);
+    row_text(row, IN_CSV, "what", names[p->kind]);
+    row_number(row, IN_CSV, "time_ms", point_ms(p));
 }
 
-static void csv_end(FILE *file, const degrade_result_t *r)
+static void point_columns(row_t *row, const degrade_result_t *r,
+                          const point_t *p)
 {
-    fprintf(file, ",%s", r->partial ? "yes" : "no");
-    report_csv_origin(file, &r->machine, r->opts);
+    const degrade_run_t *run = p->run;
+    const bool whole = p->kind == POINT_RUN, rail = p->kind == POINT_RAIL,
+               event = p->kind == POINT_EVENT;
+    const event_t *e = &run->events.list[event ? p->index : 0];
+    const recovery_t f = event ? recovery(r, run, p->index) : (recovery_t){0};
+    const damage_t damage = degrade_damage(run);
+    const drail_rail_stats_t stats = degrade_rail(run, rail ? p->index : 0);
+    common_columns(row, r, p);
+    row_has(row, event);
+    row_text(row, IN_CSV, "event", event ? event_name(e->kind) : "");
+    row_has(row, event || rail);
+    row_text(row, IN_CSV, "rail",
+             event  ? r->opts->rails[e->rail]
+             : rail ? r->opts->rails[p->index]
+                    : "");
+    row_has(row, event);
+    row_number(row, IN_CSV, "factor", event ? e->factor : NAN);
+    row_number(row, IN_CSV, "before_MBps", f.before);
+    row_number(row, IN_CSV, "dip_MBps", f.dip);
+    row_number(row, IN_CSV, "stall_ms", f.stall_ms);
+    row_number(row, IN_CSV, "recovery_ms", f.ms);
+    row_number(row, IN_CSV, "after_MBps", f.after);
+    row_number(row, IN_CSV, "possible_MBps", f.possible);
+    row_has(row, rail);
+    row_count(row, IN_CSV, "rail_bytes", stats.put_bytes);
+    row_count(row, IN_CSV, "rail_messages", stats.puts);
+    row_text(row, IN_CSV, "state", state_of(&stats));
+    row_has(row, rail || whole);
+    row_count(row, IN_CSV, "retries",
+              rail ? stats.retries : degrade_retries(run, r->opts->nrails));
+    row_has(row, whole);
+    row_count(row, IN_CSV, "lost", damage.losses);
+    row_count(row, IN_CSV, "doubled", damage.duplicates);
+    row_count(row, IN_CSV, "wrong", damage.wrong);
+    row_has(row, rail);
+    row_count(row, IN_CSV, "failures", stats.failures);
+    row_count(row, IN_CSV, "carried_bytes", stats.carried_bytes);
+    row_number(row, IN_CSV, "lost_ms", (double)stats.lost_ns / 1e6);
+    row_number(row, IN_CSV, "down_ms", (double)stats.down_ns / 1e6);
+    row_has(row, event);
+    row_number(row, IN_CSV, "seen_ms", f.seen_ms);
+    row_has(row, true);
+    row_flag(row, IN_CSV, "partial", r->partial);
 }
 
-static void csv_event(FILE *file, const degrade_result_t *r,
-                      const degrade_run_t *run, unsigned index)
+/* Rows of the CSV for one run: itself, its rails, its events, its rates. */
+static unsigned points(const degrade_result_t *r, const degrade_run_t *run)
 {
-    const event_t *e = &run->events.list[index];
-    recovery_t f = recovery(r, run, index);
-    csv_start(file, r, run, NAN, "event", (double)e->was_ns / 1e6);
-    fprintf(file, ",%s,%s", event_name(e->kind), r->opts->rails[e->rail]);
-    const double values[] = {e->factor, f.before, f.dip,     f.stall_ms,
-                             f.ms,      f.after,  f.possible};
-    for (unsigned i = 0; i < sizeof values / sizeof *values; i++)
-        report_csv_number(file, values[i]);
-    fputs(",,,,,,,,,,,", file);
-    report_csv_number(file, f.seen_ms);
-    csv_end(file, r);
+    return 1 + r->opts->nrails + run->events.count +
+           run->bins.count / interval(r);
 }
 
-static void csv_run(FILE *file, const degrade_result_t *r,
-                    const degrade_run_t *run)
+static point_t point_of(const degrade_result_t *r, const degrade_run_t *run,
+                        unsigned i)
 {
-    damage_t damage = degrade_damage(run);
-    csv_start(file, r, run, degrade_rate(run), "run",
-              (double)run->rank[0].ns / 1e6);
-    fprintf(file, ",,,,,,,,,,,,,%llu,%llu,%llu,%llu",
-            (unsigned long long)degrade_retries(run, r->opts->nrails),
-            (unsigned long long)damage.losses,
-            (unsigned long long)damage.duplicates,
-            (unsigned long long)damage.wrong);
-    fputs(",,,,,", file);
-    csv_end(file, r);
-    for (unsigned i = 0; i < r->opts->nrails; i++) {
-        const drail_rail_stats_t rail = degrade_rail(run, i), *stats = &rail;
-        csv_start(file, r, run, run->capacity.rail[i], "rail", NAN);
-        fprintf(file, ",,%s,,,,,,,,%llu,%llu,%s,%llu,,,,%llu,%llu",
-                r->opts->rails[i], (unsigned long long)stats->put_bytes,
-                (unsigned long long)stats->puts, state_of(stats),
-                (unsigned long long)stats->retries,
-                (unsigned long long)stats->failures,
-                (unsigned long long)stats->carried_bytes);
-        report_csv_number(file, (double)stats->lost_ns / 1e6);
-        report_csv_number(file, (double)stats->down_ns / 1e6);
-        fputc(',', file);
-        csv_end(file, r);
-    }
-    for (unsigned i = 0; i < run->events.count; i++)
-        csv_event(file, r, run, i);
-    unsigned step = interval(r);
-    for (unsigned at = 0; at + step <= run->bins.count; at += step) {
-        csv_start(file, r, run, bins_rate(&run->bins, at, at + step), "bin",
-                  at);
-        fputs(",,,,,,,,,,,,,,,,,,,,,", file);
-        csv_end(file, r);
-    }
+    if (!i)
+        return (point_t){run, POINT_RUN, 0};
+    if (--i < r->opts->nrails)
+        return (point_t){run, POINT_RAIL, i};
+    i -= r->opts->nrails;
+    if (i < run->events.count)
+        return (point_t){run, POINT_EVENT, i};
+    return (point_t){run, POINT_BIN, (i - run->events.count) * interval(r)};
 }
 
-static void csv(FILE *file, const degrade_result_t *r)
+static unsigned all_points(const degrade_result_t *r)
 {
-    report_csv_header(file, header);
+    unsigned count = 0;
     for (unsigned i = 0; i < r->nruns; i++)
-        csv_run(file, r, &r->runs[i]);
+        count += points(r, &r->runs[i]);
+    return count;
+}
+
+static void columns(row_t *row, const void *result, unsigned i)
+{
+    const degrade_result_t *r = result;
+    const degrade_run_t *run = r->runs;
+    while (row->pass != ROW_NAMES && i >= points(r, run))
+        i -= points(r, run++);
+    const point_t point = point_of(r, run, i);
+    point_columns(row, r, &point);
 }
 
 /* ---------------------------------------------------------------- JSON --- */
@@ -279,7 +339,7 @@ static void json_options(json_t *j, const degrade_result_t *r)
 
 static void json_configurations(json_t *j, const degrade_result_t *r)
 {
-    char text[TEXT_MAX];
+    char text[REPORT_LABEL];
     json_array(j, "configurations");
     for (unsigned i = 0; i < r->plan.count; i++) {
         const setup_t *setup = &r->plan.setups[i];
@@ -289,10 +349,7 @@ static void json_configurations(json_t *j, const degrade_result_t *r)
         json_string(j, "label", text);
         json_string(j, "engine", drail_engine_name(setup->engine));
         json_string(j, "policy", drail_policy_name(setup->policy));
-        setup_rails(setup, r->opts, text, sizeof text);
-        json_string(j, "rails", text);
-        rails_fabric(r->rails, r->opts->nrails, setup, text, sizeof text);
-        json_string(j, "fabric", text);
+        report_json_setup_rails(j, r->opts, r->rails, setup);
         json_end_object(j);
     }
     json_end_array(j);
@@ -392,12 +449,9 @@ static void json_run(json_t *j, const degrade_result_t *r,
     json_end_object(j);
 }
 
-static void json(FILE *file, const degrade_result_t *r)
+static void json(json_t *j, const report_t *of)
 {
-    json_t writer, *j = &writer;
-    json_init(j, file);
-    json_object(j, NULL);
-    report_json_identity(j, "degrade", &r->machine);
+    const degrade_result_t *r = of->result;
     json_bool(j, "partial", r->partial);
     json_options(j, r);
     report_json_settings(j);
@@ -409,12 +463,18 @@ static void json(FILE *file, const degrade_result_t *r)
     for (unsigned i = 0; i < r->nruns; i++)
         json_run(j, r, &r->runs[i]);
     json_end_array(j);
-    json_end_object(j);
 }
 
 void degrade_report(FILE *file, format_t format, const void *result)
 {
-    static void (*const reports[])(FILE *, const degrade_result_t *) = {
-        [FORMAT_TABLE] = table, [FORMAT_CSV] = csv, [FORMAT_JSON] = json};
-    reports[format](file, result);
+    const degrade_result_t *r = result;
+    report_write(file, format,
+                 &(report_t){.result = r,
+                             .test = "degrade",
+                             .machine = &r->machine,
+                             .opts = r->opts,
+                             .nrows = all_points(r),
+                             .columns = columns,
+                             .table = table,
+                             .json = json});
 }

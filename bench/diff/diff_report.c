@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Table, CSV and JSON of `railbench diff`. */
+/* The report of `railbench diff`. */
 #include <string.h>
 
 #include "diff.h"
@@ -9,8 +9,6 @@ static const char *figure(const diff_point_t *point)
 {
     return point->bandwidth ? "bandwidth_MBps" : "latency_us";
 }
-
-#define FABRIC_TEXT (DRAIL_MAX_RAILS * DRAIL_NAME_MAX) /* of a result */
 
 /* What is measured: a loop, or an algorithm. */
 static const char *name(const record_series_t *series)
@@ -24,6 +22,96 @@ static void write_fabric(char *text, size_t size, const diff_point_t *p)
     const char *old = p->old->fabric, *new = p->series->fabric;
     bool same = !strcmp(old, new);
     snprintf(text, size, "%s%s%s", same ? "" : old, same ? "" : " -> ", new);
+}
+
+/* ------------------------------------------------------------- columns --- */
+
+static void name_label(const void *result, unsigned i, char *text, size_t size)
+{
+    const diff_result_t *d = result;
+    snprintf(text, size, "%s", name(d->points[i].series));
+}
+
+static void rails_label(const void *result, unsigned i, char *text, size_t size)
+{
+    const diff_result_t *d = result;
+    snprintf(text, size, "%s", d->points[i].series->rails);
+}
+
+/* A figure of three digits at most in the table; "-" where there is none. */
+static void odds_cell(row_t *row, const char *title, double value, bool known)
+{
+    char text[32] = "-";
+    if (known)
+        snprintf(text, sizeof text, "%.2g", value);
+    row_cell(row, 1, 7, title, text);
+}
+
+static void cells(row_t *row, const diff_result_t *d, const diff_point_t *p)
+{
+    const record_series_t *s = p->series;
+    char text[128];
+    row_cell_count(row, 0, 10, "bytes", s->bytes);
+    row_cell(row, 2, -row->of->width[0], "loop", name(s));
+    row_cell(row, 2, -row->of->width[1], "rails", s->rails);
+    snprintf(text, sizeof text, "%s%s%s", s->engine, *s->variant ? "/" : "",
+             s->variant);
+    row_cell(row, 2, -11, "engine", text);
+    row_cell(row, 1, -10, "policy", s->policy);
+    row_cell(row, 1, -8, "team", *s->team ? s->team : "-");
+    row_cell(row, 2, -4, "unit", p->bandwidth ? "MB/s" : "us");
+    row_cell_number(row, 9, "old", p->before.median);
+    row_cell_number(row, 9, "new", p->after.median);
+    snprintf(text, sizeof text, "%.3f", p->ratio);
+    row_cell(row, 1, 7, "ratio", text);
+    odds_cell(row, "p", p->rank.p, !d->simulated);
+    odds_cell(row, "q", p->q, !d->simulated);
+    snprintf(text, sizeof text, "%.2f", p->rank.delta);
+    row_cell(row, 1, 6, "delta", text);
+    row_cell(row, 2, 0, "verdict", verdict_name(p->verdict));
+}
+
+static void columns(row_t *row, const void *result, unsigned i)
+{
+    static const record_series_t nothing = {"", "", "", "",        "",
+                                            "", "", "", .count = 0};
+    const diff_result_t *d = result;
+    const diff_point_t none = {.series = &nothing, .old = &nothing};
+    const diff_point_t *p = d->npoints ? &d->points[i] : &none;
+    const record_series_t *s = p->series;
+    char fabric[2 * REPORT_RAILS];
+    write_fabric(fabric, sizeof fabric, p);
+    cells(row, d, p);
+    row_text(row, IN_CSV, "test", d->after.test);
+    row_count(row, IN_JSON, "bytes", s->bytes);
+    row_text(row, IN_BOTH, "fabric", fabric);
+    row_text(row, IN_BOTH, "rails", s->rails);
+    row_text(row, IN_BOTH, "engine", s->engine);
+    row_text(row, IN_BOTH, "policy", s->policy);
+    row_has(row, *s->team);
+    row_text(row, IN_BOTH, "team", s->team);
+    row_has(row, *s->variant);
+    row_text(row, IN_JSON, "variant", s->variant);
+    row_has(row, true);
+    row_text(row, IN_BOTH, "loop", s->loop);
+    row_has(row, *s->algorithm);
+    row_text(row, IN_BOTH, "algorithm", s->algorithm);
+    row_has(row, true);
+    row_count(row, IN_CSV, "bytes", s->bytes);
+    row_text(row, IN_BOTH, "figure", figure(p));
+    row_number(row, IN_CSV, "old", p->before.median);
+    row_number(row, IN_CSV, "new", p->after.median);
+    row_summary(row, IN_JSON, "old", &p->before);
+    row_summary(row, IN_JSON, "new", &p->after);
+    row_number(row, IN_BOTH, "ratio", p->ratio);
+    row_number(row, IN_BOTH, "p", p->rank.p);
+    row_number(row, IN_JSON, "q", p->q);
+    row_number(row, IN_BOTH, "delta", p->rank.delta);
+    row_count(row, IN_CSV, "repeats_old", p->before.n);
+    row_count(row, IN_CSV, "repeats_new", p->after.n);
+    row_text(row, IN_BOTH, "verdict", verdict_name(p->verdict));
+    row_text(row, IN_CSV, "variant", s->variant);
+    row_number(row, IN_CSV, "q", p->q);
 }
 
 /* --------------------------------------------------------------- table --- */
@@ -85,59 +173,11 @@ static void table_head(FILE *file, const diff_result_t *d)
     table_models(file, d);
 }
 
-static int width_of(const diff_result_t *d, const char *title,
-                    const char *(*text)(const record_series_t *))
+static void table(FILE *file, const report_t *of)
 {
-    size_t width = strlen(title);
-    for (unsigned i = 0; i < d->npoints; i++)
-        if (strlen(text(d->points[i].series)) > width)
-            width = strlen(text(d->points[i].series));
-    return (int)width;
-}
-
-static const char *rails(const record_series_t *series)
-{
-    return series->rails;
-}
-
-static void engine_text(const record_series_t *s, char *text, size_t size)
-{
-    snprintf(text, size, "%s%s%s", s->engine, *s->variant ? "/" : "",
-             s->variant);
-}
-
-static void table_points(FILE *file, const diff_result_t *d)
-{
-    int width = width_of(d, "rails", rails), names = width_of(d, "loop", name);
-    fprintf(file,
-            "%10s  %-*s  %-*s  %-11s %-10s %-8s  %-4s %9s %9s %7s %7s %7s %6s"
-            "  %s\n",
-            "bytes", names, "loop", width, "rails", "engine", "policy", "team",
-            "unit", "old", "new", "ratio", "p", "q", "delta", "verdict");
-    for (unsigned i = 0; i < d->npoints; i++) {
-        const diff_point_t *p = &d->points[i];
-        const record_series_t *s = p->series;
-        char engine[128];
-        engine_text(s, engine, sizeof engine);
-        fprintf(file, "%10llu  %-*s  %-*s  %-11s %-10s %-8s  %-4s",
-                (unsigned long long)s->bytes, names, name(s), width, s->rails,
-                engine, s->policy, *s->team ? s->team : "-",
-                p->bandwidth ? "MB/s" : "us");
-        report_number(file, 9, p->before.median);
-        report_number(file, 9, p->after.median);
-        fprintf(file, " %7.3f", p->ratio);
-        if (d->simulated)
-            fprintf(file, " %7s %7s", "-", "-");
-        else
-            fprintf(file, " %7.2g %7.2g", p->rank.p, p->q);
-        fprintf(file, " %6.2f  %s\n", p->rank.delta, verdict_name(p->verdict));
-    }
-}
-
-static void table(FILE *file, const diff_result_t *d)
-{
+    const diff_result_t *d = of->result;
     table_head(file, d);
-    table_points(file, d);
+    report_rows(file, of, 0);
     fprintf(file, "\n# of %u points: %u faster, %u slower, %u the same",
             d->npoints, d->count[VERDICT_FASTER], d->count[VERDICT_SLOWER],
             d->count[VERDICT_SAME]);
@@ -153,66 +193,7 @@ static void table(FILE *file, const diff_result_t *d)
     }
 }
 
-/* ----------------------------------------------------------------- CSV --- */
-
-static void csv(FILE *file, const diff_result_t *d)
-{
-    report_csv_header(
-        file,
-        "test,fabric,rails,engine,policy,team,loop,algorithm,bytes,figure,"
-        "old,new,"
-        "ratio,p,"
-        "delta,repeats_old,repeats_new,verdict,variant,q");
-    for (unsigned i = 0; i < d->npoints; i++) {
-        const diff_point_t *p = &d->points[i];
-        const record_series_t *s = p->series;
-        char fabric[2 * FABRIC_TEXT];
-        write_fabric(fabric, sizeof fabric, p);
-        fprintf(file, "%s,%s,%s,%s,%s,%s,%s,%s,%llu,%s", d->after.test, fabric,
-                s->rails, s->engine, s->policy, s->team, s->loop, s->algorithm,
-                (unsigned long long)s->bytes, figure(p));
-        report_csv_number(file, p->before.median);
-        report_csv_number(file, p->after.median);
-        report_csv_number(file, p->ratio);
-        report_csv_number(file, p->rank.p);
-        report_csv_number(file, p->rank.delta);
-        fprintf(file, ",%u,%u,%s,%s", p->before.n, p->after.n,
-                verdict_name(p->verdict), s->variant);
-        report_csv_number(file, p->q);
-        report_csv_origin(file, &d->machine, d->opts);
-    }
-}
-
 /* ---------------------------------------------------------------- JSON --- */
-
-static void json_point(json_t *j, const diff_point_t *p)
-{
-    const record_series_t *s = p->series;
-    char fabric[2 * FABRIC_TEXT];
-    write_fabric(fabric, sizeof fabric, p);
-    json_object(j, NULL);
-    json_uint(j, "bytes", s->bytes);
-    json_string(j, "fabric", fabric);
-    json_string(j, "rails", s->rails);
-    json_string(j, "engine", s->engine);
-    json_string(j, "policy", s->policy);
-    if (*s->team)
-        json_string(j, "team", s->team);
-    if (*s->variant)
-        json_string(j, "variant", s->variant);
-    json_string(j, "loop", s->loop);
-    if (*s->algorithm)
-        json_string(j, "algorithm", s->algorithm);
-    json_string(j, "figure", figure(p));
-    report_json_summary(j, "old", &p->before);
-    report_json_summary(j, "new", &p->after);
-    json_double(j, "ratio", p->ratio);
-    json_double(j, "p", p->rank.p);
-    json_double(j, "q", p->q);
-    json_double(j, "delta", p->rank.delta);
-    json_string(j, "verdict", verdict_name(p->verdict));
-    json_end_object(j);
-}
 
 static void json_environment(json_t *j, const diff_result_t *d)
 {
@@ -228,12 +209,9 @@ static void json_environment(json_t *j, const diff_result_t *d)
     json_end_array(j);
 }
 
-static void json(FILE *file, const diff_result_t *d)
+static void json(json_t *j, const report_t *of)
 {
-    json_t writer, *j = &writer;
-    json_init(j, file);
-    json_object(j, NULL);
-    report_json_identity(j, "diff", &d->machine);
+    const diff_result_t *d = of->result;
     report_json_command(j, d->opts);
     json_string(j, "compared", d->after.test);
     json_double(j, "level", DIFF_LEVEL);
@@ -250,16 +228,23 @@ static void json(FILE *file, const diff_result_t *d)
     json_uint(j, "dropped_old", d->before.dropped);
     json_uint(j, "dropped_new", d->after.dropped);
     json_environment(j, d);
-    json_array(j, "points");
-    for (unsigned i = 0; i < d->npoints; i++)
-        json_point(j, &d->points[i]);
-    json_end_array(j);
-    json_end_object(j);
+    report_json_rows(j, "points", of, false);
 }
 
 void diff_report(FILE *file, format_t format, const void *result)
 {
-    static void (*const reports[])(FILE *, const diff_result_t *) = {
-        [FORMAT_TABLE] = table, [FORMAT_CSV] = csv, [FORMAT_JSON] = json};
-    reports[format](file, result);
+    const diff_result_t *d = result;
+    report_write(
+        file, format,
+        &(report_t){
+            .result = d,
+            .test = "diff",
+            .machine = &d->machine,
+            .opts = d->opts,
+            .nrows = d->npoints,
+            .columns = columns,
+            .width = {report_width("loop", d->npoints, name_label, d),
+                      report_width("rails", d->npoints, rails_label, d)},
+            .table = table,
+            .json = json});
 }

@@ -19,6 +19,7 @@ static void configure(drail_job_config_t *cfg, const options_t *opts,
         cfg->rank = (unsigned)opts->rank;
     cfg->ppn = opts->by_host ? 0 : (unsigned)options_ppn(opts);
     cfg->rendezvous = opts->rendezvous;
+    cfg->secret_file = opts->secret;
     cfg->connect_ms = (int)(opts->connect_time * 1000);
     cfg->simulate = opts->simulated;
     cfg->hollow = opts->no_payload;
@@ -109,6 +110,19 @@ static int check_stack(const option_table_t *table)
     return 1;
 }
 
+void launch_settle(options_t *opts, const option_table_t *table)
+{
+    if (opts->launch && drail_launch_size(opts->launch)) {
+        opts->ranks = drail_launch_size(opts->launch);
+        opts->follows = drail_launch_rank(opts->launch) > 0;
+        find_places(opts);
+    } else if (opts->simulated) {
+        complete_simulated(opts, table);
+    } else if (!opts->ranks) {
+        opts->ranks = RANKS_DEFAULT;
+    }
+}
+
 int launch_open(options_t *opts, const option_table_t *table)
 {
     drail_job_config_t cfg;
@@ -121,19 +135,12 @@ int launch_open(options_t *opts, const option_table_t *table)
         rc = drail_launch_open(&cfg, &opts->launch);
     }
     if (rc) {
-        fprintf(stderr, "%s: %s\n", table->command,
-                err.text[0] ? err.text : drail_strerror(rc));
+        fprintf(stderr, "%s: %s%s\n", table->command,
+                err.text[0] ? err.text : drail_strerror(rc),
+                opts->code ? " (a code serves once)" : "");
         return rc == DRAIL_EINVAL ? 2 : 1;
     }
-    if (opts->launch && drail_launch_size(opts->launch)) {
-        opts->ranks = drail_launch_size(opts->launch);
-        opts->follows = drail_launch_rank(opts->launch) > 0;
-        find_places(opts);
-    } else if (opts->simulated) {
-        complete_simulated(opts, table);
-    } else if (!opts->ranks) {
-        opts->ranks = RANKS_DEFAULT;
-    }
+    launch_settle(opts, table);
     return 0;
 }
 
@@ -186,6 +193,19 @@ static int on_this_machine(drail_job_t *job, void *arg)
     }
     rivals_close(&rivals);
     return status;
+}
+
+int launch_exchange(const char *command, const options_t *opts,
+                    drail_rank_main_t rank_main, void *arg)
+{
+    drail_job_config_t cfg;
+    drail_error_t err = {0};
+    configure(&cfg, opts, &err);
+    int rc = drail_job_run(&cfg, rank_main, arg);
+    if (rc)
+        fprintf(stderr, "%s: %s\n", command,
+                err.text[0] ? err.text : drail_strerror(rc));
+    return rc ? 1 : 0;
 }
 
 int launch_job(const char *command, const options_t *opts, outcome_t *outcome,

@@ -12,6 +12,15 @@
 int launch_open(options_t *opts, const option_table_t *table);
 void launch_close(options_t *opts);
 
+/** What depends on how this process was started, of options that were read
+ *  again after launch_open. */
+void launch_settle(options_t *opts, const option_table_t *table);
+
+/** Runs @p rank_main in ranks that need not have the same options yet.
+ *  @return exit status 0 or 1, after a line on stderr. */
+int launch_exchange(const char *command, const options_t *opts,
+                    drail_rank_main_t rank_main, void *arg);
+
 /** Runs @p rank_main in opts->ranks processes; a failure is one line on
  *  stderr, of the rank that knows why or else of rank 0. @return exit status:
  * 0, 1, or 2 when a rail can't be opened. */

@@ -80,8 +80,7 @@ static bool is_own(const rivals_t *r, const process_t *p)
     return false;
 }
 
-/* ------------------------------------------------------------ the others ---
- */
+/* ---------------------------------------------------------- the others --- */
 
 /* A running process of the same name? */
 static bool read_process(const char *number, const char *name, process_t *p)

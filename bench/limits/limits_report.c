@@ -1,13 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Table, CSV and JSON of `railbench limits`. */
+/* The report of `railbench limits`: copies, then transfers of cache lines. */
 #include <math.h>
 
-#include "limits_result.h"
 #include "bench/report/report.h"
+#include "limits_result.h"
 
 static const char *buffers(const limits_row_t *row)
 {
     return row->cached ? "cached" : "uncached";
+}
+
+static bool has_row(const void *result, unsigned i)
+{
+    const limits_result_t *r = result;
+    return r->rows[i].count;
+}
+
+static void columns(row_t *row, const void *result, unsigned i)
+{
+    const limits_result_t *r = result;
+    const limits_row_t *of = &r->rows[i];
+    const bool copy = !of->transfer;
+    const summary_t value = limits_summary(r, of);
+    const summary_t us = {.median = value.median * 1e-3,
+                          .lo = value.lo * 1e-3,
+                          .hi = value.hi * 1e-3};
+    char cores[32];
+    snprintf(cores, sizeof cores, "%d-%d", of->from, of->to);
+    row_text(row, IN_CSV, "test", "limits");
+    row_text(row, IN_CSV, "what", copy ? "copy" : "cache lines");
+    row_text(row, IN_CSV, "copy", copy ? copy_kernel_name(of->kernel) : "");
+    row_text(row, IN_CSV, "buffers", copy ? buffers(of) : "");
+    row_count(row, IN_CSV, "threads", copy ? of->threads : 2);
+    row_has(row, !copy);
+    row_text(row, IN_CSV, "cores", cores);
+    row_count(row, IN_CSV, "lines", of->transfer);
+    row_has(row, copy);
+    row_count(row, IN_CSV, "bytes", of->bytes);
+    row_has(row, true);
+    row_count(row, IN_CSV, "repeats", of->count);
+    row_has(row, !copy);
+    row_summary(row, IN_CSV, "latency_us", &us);
+    row_has(row, copy);
+    row_summary(row, IN_CSV, "bandwidth_MBps", &value);
+    row_has(row, true);
+    row_flag(row, IN_CSV, "partial", r->partial);
 }
 
 /* --------------------------------------------------------------- table --- */
@@ -25,50 +62,55 @@ static void table_topology(FILE *file, const topology_t *t)
     }
 }
 
-static void table_summary(FILE *file, const limits_result_t *r,
-                          const limits_row_t *row)
+static void copy_cells(row_t *row, const limits_result_t *r,
+                       const limits_row_t *of)
 {
-    summary_t s = limits_summary(r, row);
-    report_number(file, 9, s.median);
-    report_number(file, 9, s.lo);
-    report_number(file, 9, s.hi);
-    fprintf(file, " %4u\n", s.n);
+    const summary_t s = limits_summary(r, of);
+    row_cell_count(row, 0, 10, "bytes", of->bytes);
+    row_cell_count(row, 1, 7, "threads", of->threads);
+    row_cell(row, 2, -8, "buffers", buffers(of));
+    row_cell(row, 2, -12, "copy", copy_kernel_name(of->kernel));
+    row_cell_summary(row, 9, "MB/s", &s);
+    row_cell_count(row, 1, 4, "n", s.n);
 }
 
-static void table_copies(FILE *file, const limits_result_t *r)
+static void transfer_cells(row_t *row, const limits_result_t *r,
+                           const limits_row_t *of)
 {
+    const summary_t s = limits_summary(r, of);
+    row_cell_count(row, 0, 6, "from", (uint64_t)of->from);
+    row_cell_count(row, 1, 6, "to", (uint64_t)of->to);
+    row_cell_count(row, 1, 6, "lines", of->transfer);
+    row_cell_summary(row, 9, "ns", &s);
+    row_cell_count(row, 1, 4, "n", s.n);
+}
+
+/* The rows of one kind; those of another length are set apart. */
+static void table_rows(FILE *file, const limits_result_t *r, bool transfers,
+                       void (*cells)(row_t *, const limits_result_t *,
+                                     const limits_row_t *))
+{
+    row_t row = {.file = file, .pass = ROW_TITLES};
     uint64_t last = 0;
-    fprintf(file, "%10s %7s  %-8s  %-12s %9s %9s %9s %4s\n", "bytes", "threads",
-            "buffers", "copy", "MB/s", "[lo", "hi]", "n");
+    cells(&row, r, &r->rows[0]);
+    fputc('\n', file);
+    row.pass = ROW_TABLE;
     for (unsigned i = 0; i < r->nrows; i++) {
-        const limits_row_t *row = &r->rows[i];
-        if (row->transfer || !row->count)
+        const limits_row_t *of = &r->rows[i];
+        if (!of->count || (of->transfer != 0) != transfers)
             continue;
-        if (last && row->bytes != last)
+        if (last && of->bytes != last)
             fputc('\n', file);
-        last = row->bytes;
-        fprintf(file, "%10llu %7u  %-8s  %-12s", (unsigned long long)row->bytes,
-                row->threads, buffers(row), copy_kernel_name(row->kernel));
-        table_summary(file, r, row);
+        last = of->bytes;
+        cells(&row, r, of);
+        fputc('\n', file);
     }
 }
 
-static void table_transfers(FILE *file, const limits_result_t *r)
+static void table(FILE *file, const report_t *of)
 {
-    fprintf(file, "\n%6s %6s %6s %9s %9s %9s %4s\n", "from", "to", "lines",
-            "ns", "[lo", "hi]", "n");
-    for (unsigned i = 0; i < r->nrows; i++) {
-        const limits_row_t *row = &r->rows[i];
-        if (!row->transfer || !row->count)
-            continue;
-        fprintf(file, "%6d %6d %6d", row->from, row->to, (int)row->transfer);
-        table_summary(file, r, row);
-    }
-}
-
-static void table(FILE *file, const limits_result_t *r)
-{
-    report_title(file, "limits", &r->machine, r->opts);
+    const limits_result_t *r = of->result;
+    report_title(file, of);
     table_topology(file, &r->topology);
     fprintf(file,
             "# cached: the same buffers every time; uncached: through %.0f MiB "
@@ -78,46 +120,10 @@ static void table(FILE *file, const limits_result_t *r)
             "# median %s over repeats; MB = 10^6 bytes\n",
             (double)r->memory_bytes / (1 << 20), report_interval(r->opts));
     report_few(file, r->opts);
-    if (r->partial)
-        fputs("# note: partial result: the run was ended early\n", file);
-    table_copies(file, r);
-    table_transfers(file, r);
-}
-
-/* ----------------------------------------------------------------- CSV --- */
-
-static void csv_summary(FILE *file, const limits_result_t *r,
-                        const limits_row_t *row, bool measured, double scale)
-{
-    summary_t s = limits_summary(r, row);
-    report_csv_number(file, measured ? s.median * scale : NAN);
-    report_csv_number(file, measured ? s.lo * scale : NAN);
-    report_csv_number(file, measured ? s.hi * scale : NAN);
-}
-
-static void csv(FILE *file, const limits_result_t *r)
-{
-    report_csv_header(
-        file, "test,what,copy,buffers,threads,cores,lines,bytes,repeats,"
-              "latency_us,latency_us_lo,latency_us_hi,bandwidth_MBps,"
-              "bandwidth_MBps_lo,bandwidth_MBps_hi,partial");
-    for (unsigned i = 0; i < r->nrows; i++) {
-        const limits_row_t *row = &r->rows[i];
-        if (!row->count)
-            continue;
-        if (row->transfer)
-            fprintf(file, "limits,cache lines,,,2,%d-%d,%d,", row->from,
-                    row->to, (int)row->transfer);
-        else
-            fprintf(file, "limits,copy,%s,%s,%u,,,%llu",
-                    copy_kernel_name(row->kernel), buffers(row), row->threads,
-                    (unsigned long long)row->bytes);
-        fprintf(file, ",%u", row->count);
-        csv_summary(file, r, row, row->transfer, 1e-3);
-        csv_summary(file, r, row, !row->transfer, 1);
-        fprintf(file, ",%s", r->partial ? "yes" : "no");
-        report_csv_origin(file, &r->machine, r->opts);
-    }
+    report_partial(file, r->partial);
+    table_rows(file, r, false, copy_cells);
+    fputc('\n', file);
+    table_rows(file, r, true, transfer_cells);
 }
 
 /* ---------------------------------------------------------------- JSON --- */
@@ -172,12 +178,9 @@ static void json_rows(json_t *j, const char *key, const limits_result_t *r,
     json_end_array(j);
 }
 
-static void json(FILE *file, const limits_result_t *r)
+static void json(json_t *j, const report_t *of)
 {
-    json_t writer, *j = &writer;
-    json_init(j, file);
-    json_object(j, NULL);
-    report_json_identity(j, "limits", &r->machine);
+    const limits_result_t *r = of->result;
     json_bool(j, "partial", r->partial);
     report_json_command(j, r->opts);
     report_json_machine(j, &r->machine);
@@ -185,12 +188,19 @@ static void json(FILE *file, const limits_result_t *r)
     json_topology(j, &r->topology);
     json_rows(j, "copies", r, false);
     json_rows(j, "cache_lines", r, true);
-    json_end_object(j);
 }
 
 void limits_report(FILE *file, format_t format, const void *result)
 {
-    static void (*const reports[])(FILE *, const limits_result_t *) = {
-        [FORMAT_TABLE] = table, [FORMAT_CSV] = csv, [FORMAT_JSON] = json};
-    reports[format](file, result);
+    const limits_result_t *r = result;
+    report_write(file, format,
+                 &(report_t){.result = r,
+                             .test = "limits",
+                             .machine = &r->machine,
+                             .opts = r->opts,
+                             .nrows = r->nrows,
+                             .has_row = has_row,
+                             .columns = columns,
+                             .table = table,
+                             .json = json});
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Table, CSV and JSON of `railbench prove`, and its schedules. */
+/* The report of `railbench prove`, and its schedules. */
 #include <ctype.h>
-#include <math.h>
 
 #include "bench/report/json.h"
 #include "bench/report/report.h"
@@ -17,11 +16,82 @@ static const char *reason(const verify_row_t *row)
     return row->refusal ? row->refusal : row->why;
 }
 
-/* --------------------------------------------------------------- table --- */
-
-static void table(FILE *file, const verify_result_t *r)
+static void number_cell(row_t *row, int width, const char *title, double value)
 {
-    report_title(file, "verify", &r->machine, r->opts);
+    char text[32];
+    snprintf(text, sizeof text, "%g", value);
+    row_cell(row, 1, width, title, text);
+}
+
+static void cells(row_t *row, const verify_row_t *of)
+{
+    row_cell(row, 0, -9, "#", dcoll_collective_name(of->algorithm->collective));
+    row_cell(row, 1, -22, "algorithm", of->algorithm->name);
+    row_cell_count(row, 1, 10, "bytes", of->args.bytes);
+    row_cell(row, 1, 4, "zero", of->args.zero_copy ? "yes" : "no");
+    if (row->pass == ROW_TABLE && of->refusal) {
+        row_cell_end(row, " refuses: ");
+        row_cell_end(row, of->refusal);
+        return;
+    }
+    row_cell_count(row, 1, 5, "depth", of->args.depth);
+    row_cell_count(row, 1, 8, "ops", of->operations);
+    row_cell_count(row, 1, 5, "puts", of->puts);
+    row_cell_count(row, 1, 5, "steps", of->steps);
+    row_cell_count(row, 1, 10, "temp", of->temp_bytes);
+    row_cell_count(row, 1, 10, "node", of->node_bytes);
+    number_cell(row, 6, "ts", of->startups);
+    number_cell(row, 7, "blocks", of->blocks);
+    number_cell(row, 5, "comb", of->combined);
+    row_cell_end(row, "  ");
+    row_cell_end(row, verdict(of));
+    row_cell_end(row, of->failed ? ": " : "");
+    row_cell_end(row, of->why);
+}
+
+static void columns(row_t *row, const void *result, unsigned i)
+{
+    const verify_result_t *r = result;
+    const verify_row_t none = {.algorithm = dcoll_algorithms()[0]};
+    const verify_row_t *of = r->nrows ? &r->rows[i] : &none;
+    cells(row, of);
+    row_text(row, IN_CSV, "test", "verify");
+    row_text(row, IN_BOTH, "collective",
+             dcoll_collective_name(of->algorithm->collective));
+    row_text(row, IN_BOTH, "algorithm", of->algorithm->name);
+    row_count(row, IN_CSV, "ranks", r->shape.nranks);
+    row_count(row, IN_CSV, "ppn", dcoll_shape_ppn(&r->shape));
+    row_count(row, IN_CSV, "nodes", r->shape.nnodes);
+    row_count(row, IN_CSV, "ports", r->shape.ports);
+    row_count(row, IN_BOTH, "bytes", of->args.bytes);
+    row_count(row, IN_JSON, "element", of->args.element);
+    row_flag(row, IN_BOTH, "zero_copy", of->args.zero_copy);
+    row_flag(row, IN_CSV, "in_place", of->args.in_place);
+    row_count(row, IN_CSV, "root", of->args.root);
+    row_count(row, IN_CSV, "groups", of->args.groups);
+    row_has(row, !of->refusal);
+    row_count(row, IN_BOTH, "depth", of->args.depth);
+    row_count(row, IN_BOTH, "operations", of->operations);
+    row_count(row, IN_BOTH, "puts", of->puts);
+    row_count(row, IN_BOTH, "steps", of->steps);
+    row_count(row, IN_BOTH, "temp_bytes", of->temp_bytes);
+    row_count(row, IN_BOTH, "node_bytes", of->node_bytes);
+    row_number(row, IN_BOTH, "startups", of->startups);
+    row_number(row, IN_BOTH, "blocks", of->blocks);
+    row_number(row, IN_JSON, "combined", of->combined);
+    row_has(row, true);
+    row_text(row, IN_BOTH, "verdict", verdict(of));
+    row_has(row, row->pass != ROW_JSON || *reason(of));
+    row_text(row, IN_BOTH, "reason", reason(of));
+    row_count(row, IN_CSV, "element", of->args.element);
+    row_has(row, !of->refusal);
+    row_number(row, IN_CSV, "combined", of->combined);
+}
+
+static void table(FILE *file, const report_t *of)
+{
+    const verify_result_t *r = of->result;
+    report_title(file, of);
     fprintf(file, "# %u ranks, %u ports, %u nodes of", r->shape.nranks,
             r->shape.ports, r->shape.nnodes);
     for (unsigned n = 0; n < r->shape.nnodes; n++)
@@ -37,94 +107,12 @@ static void table(FILE *file, const verify_result_t *r)
           "start-ups, blocks that are moved and combined on the critical "
           "path\n",
           file);
-    fprintf(file, "%-9s %-22s %10s %4s %5s %8s %5s %5s %10s %10s %6s %7s %5s\n",
-            "#", "algorithm", "bytes", "zero", "depth", "ops", "puts", "steps",
-            "temp", "node", "ts", "blocks", "comb");
-    for (unsigned i = 0; i < r->nrows; i++) {
-        const verify_row_t *row = &r->rows[i];
-        fprintf(file, "%-9s %-22s %10zu %4s ",
-                dcoll_collective_name(row->algorithm->collective),
-                row->algorithm->name, row->args.bytes,
-                row->args.zero_copy ? "yes" : "no");
-        if (row->refusal)
-            fprintf(file, "refuses: %s\n", row->refusal);
-        else
-            fprintf(file, "%5u %8u %5u %5u %10zu %10zu %6g %7g %5g  %s%s%s\n",
-                    row->args.depth, row->operations, row->puts, row->steps,
-                    row->temp_bytes, row->node_bytes, row->startups,
-                    row->blocks, row->combined, verdict(row),
-                    row->failed ? ": " : "", row->why);
-    }
+    report_rows(file, of, 0);
 }
 
-/* ----------------------------------------------------------------- CSV --- */
-
-static void csv(FILE *file, const verify_result_t *r)
+static void json(json_t *j, const report_t *of)
 {
-    report_csv_header(
-        file,
-        "test,collective,algorithm,ranks,ppn,nodes,ports,bytes,zero_copy,"
-        "in_place,root,groups,depth,operations,puts,steps,temp_bytes,node_"
-        "bytes,"
-        "startups,blocks,verdict,reason,element,combined");
-    for (unsigned i = 0; i < r->nrows; i++) {
-        const verify_row_t *row = &r->rows[i];
-        fprintf(file, "verify,%s,%s,%u,%llu,%u,%u,%zu,%s,%s,%u,%u",
-                dcoll_collective_name(row->algorithm->collective),
-                row->algorithm->name, r->shape.nranks,
-                (unsigned long long)dcoll_shape_ppn(&r->shape), r->shape.nnodes,
-                r->shape.ports, row->args.bytes,
-                row->args.zero_copy ? "yes" : "no",
-                row->args.in_place ? "yes" : "no", row->args.root,
-                row->args.groups);
-        if (row->refusal)
-            fputs(",,,,,,,,", file);
-        else
-            fprintf(file, ",%u,%u,%u,%u,%zu,%zu,%g,%g", row->args.depth,
-                    row->operations, row->puts, row->steps, row->temp_bytes,
-                    row->node_bytes, row->startups, row->blocks);
-        fprintf(file, ",%s", verdict(row));
-        report_csv_text(file, reason(row));
-        fprintf(file, ",%zu", row->args.element);
-        report_csv_number(file, row->refusal ? NAN : row->combined);
-        report_csv_origin(file, &r->machine, r->opts);
-    }
-}
-
-/* ---------------------------------------------------------------- JSON --- */
-
-static void json_row(json_t *j, const verify_row_t *row)
-{
-    json_row_object(j, NULL);
-    json_string(j, "collective",
-                dcoll_collective_name(row->algorithm->collective));
-    json_string(j, "algorithm", row->algorithm->name);
-    json_uint(j, "bytes", row->args.bytes);
-    json_uint(j, "element", row->args.element);
-    json_bool(j, "zero_copy", row->args.zero_copy);
-    if (!row->refusal) {
-        json_uint(j, "depth", row->args.depth);
-        json_uint(j, "operations", row->operations);
-        json_uint(j, "puts", row->puts);
-        json_uint(j, "steps", row->steps);
-        json_uint(j, "temp_bytes", row->temp_bytes);
-        json_uint(j, "node_bytes", row->node_bytes);
-        json_double(j, "startups", row->startups);
-        json_double(j, "blocks", row->blocks);
-        json_double(j, "combined", row->combined);
-    }
-    json_string(j, "verdict", verdict(row));
-    if (*reason(row))
-        json_string(j, "reason", reason(row));
-    json_end_object(j);
-}
-
-static void json(FILE *file, const verify_result_t *r)
-{
-    json_t writer, *j = &writer;
-    json_init(j, file);
-    json_object(j, NULL);
-    report_json_identity(j, "verify", &r->machine);
+    const verify_result_t *r = of->result;
     report_json_command(j, r->opts);
     json_uint(j, "ranks", r->shape.nranks);
     json_uint(j, "ports", r->shape.ports);
@@ -136,18 +124,21 @@ static void json(FILE *file, const verify_result_t *r)
     json_uint(j, "root", r->opts->root);
     json_uint(j, "draws", r->opts->draws);
     json_uint(j, "seed", r->seed);
-    json_array(j, "results");
-    for (unsigned i = 0; i < r->nrows; i++)
-        json_row(j, &r->rows[i]);
-    json_end_array(j);
-    json_end_object(j);
+    report_json_rows(j, "results", of, true);
 }
 
 void verify_report(FILE *file, format_t format, const void *result)
 {
-    static void (*const reports[])(FILE *, const verify_result_t *) = {
-        [FORMAT_TABLE] = table, [FORMAT_CSV] = csv, [FORMAT_JSON] = json};
-    reports[format](file, result);
+    const verify_result_t *r = result;
+    report_write(file, format,
+                 &(report_t){.result = r,
+                             .test = "verify",
+                             .machine = &r->machine,
+                             .opts = r->opts,
+                             .nrows = r->nrows,
+                             .columns = columns,
+                             .table = table,
+                             .json = json});
 }
 
 /* ----------------------------------------------------------- schedules --- */

@@ -387,16 +387,19 @@ out:
 
 static const option_row_t rows[] = {
     {"--nodes", "N,...", "ranks of each node, instead of --ranks and --ppn",
-     parse_nodes, offsetof(options_t, nodes), 0, 0},
+     .parse = parse_nodes, .field = offsetof(options_t, nodes)},
     {"--element", "BYTES",
      "of reductions (default: 8, or less if a size is not of whole ones)",
-     option_parse_count, offsetof(options_t, element), 1, 1 << 20},
+     .parse = option_parse_count, .field = offsetof(options_t, element),
+     .min = 1, .max = 1 << 20},
     {"--draws", "N", "variants besides, drawn for each row (default 3)",
-     option_parse_count, offsetof(options_t, draws), 0, 1000000},
+     .parse = option_parse_count, .field = offsetof(options_t, draws),
+     .max = 1000000},
     {"--seed", "S", "draws those of a run that has said this number",
-     option_parse_count, offsetof(options_t, seed), 1, 1e18},
+     .parse = option_parse_count, .field = offsetof(options_t, seed), .min = 1,
+     .max = 1e18},
     {"--schedule", NULL, "show all operations of all ranks instead, as CSV",
-     parse_given, offsetof(options_t, schedule), 0, 0},
+     .parse = parse_given, .field = offsetof(options_t, schedule)},
 };
 
 const bench_test_t test_verify = {

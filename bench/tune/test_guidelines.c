@@ -204,9 +204,10 @@ static void check_shape(check_t *c, struct shape shape)
 
 /* -------------------------------------------------------------- reports --- */
 
-static void table(FILE *file, const check_t *c)
+static void table(FILE *file, const report_t *of)
 {
-    report_title(file, "check", &c->machine, c->opts);
+    const check_t *c = of->result;
+    report_title(file, of);
     fprintf(
         file,
         "# violated: of two medians that differ by %.0f %% or more, what is "
@@ -228,59 +229,45 @@ static void table(FILE *file, const check_t *c)
             c->compared);
 }
 
-static void csv(FILE *file, const check_t *c)
+static void columns(row_t *row, const void *result, unsigned i)
 {
-    report_csv_header(
-        file, "test,guideline,collective,ranks,ppn,bytes,than,latency_us,"
-              "latency_us_lo,latency_us_hi,than_us,than_us_lo,than_us_hi");
-    for (unsigned i = 0; i < c->count; i++) {
-        const violation_t *v = &c->violations[i];
-        fprintf(file, "check,%s,%s,%llu,%llu,%llu,%s", v->guideline,
-                dcoll_collective_name(v->collective),
-                (unsigned long long)v->ranks, (unsigned long long)v->ppn,
-                (unsigned long long)v->bytes, v->than);
-        const double values[] = {v->slow.median, v->slow.lo, v->slow.hi,
-                                 v->fast.median, v->fast.lo, v->fast.hi};
-        for (unsigned n = 0; n < sizeof values / sizeof *values; n++)
-            report_csv_number(file, values[n]);
-        report_csv_origin(file, &c->machine, c->opts);
-    }
+    const check_t *c = result;
+    const violation_t none = {.guideline = ""};
+    const violation_t *v = c->count ? &c->violations[i] : &none;
+    row_text(row, IN_CSV, "test", "check");
+    row_text(row, IN_BOTH, "guideline", v->guideline);
+    row_text(row, IN_BOTH, "collective", dcoll_collective_name(v->collective));
+    row_count(row, IN_BOTH, "ranks", v->ranks);
+    row_count(row, IN_BOTH, "ppn", v->ppn);
+    row_count(row, IN_BOTH, "bytes", v->bytes);
+    row_text(row, IN_BOTH, "than", v->than);
+    row_summary(row, IN_BOTH, "latency_us", &v->slow);
+    row_summary(row, IN_BOTH, "than_us", &v->fast);
 }
 
-static void json(FILE *file, const check_t *c)
+static void json(json_t *j, const report_t *of)
 {
-    json_t writer, *j = &writer;
-    json_init(j, file);
-    json_object(j, NULL);
-    report_json_identity(j, "check", &c->machine);
+    const check_t *c = of->result;
     report_json_command(j, c->opts);
     report_json_machine(j, &c->machine);
     json_bool(j, "partial", c->partial);
     json_double(j, "margin", MARGIN);
     json_uint(j, "compared", c->compared);
-    json_array(j, "violations");
-    for (unsigned i = 0; i < c->count; i++) {
-        const violation_t *v = &c->violations[i];
-        json_object(j, NULL);
-        json_string(j, "guideline", v->guideline);
-        json_string(j, "collective", dcoll_collective_name(v->collective));
-        json_uint(j, "ranks", v->ranks);
-        json_uint(j, "ppn", v->ppn);
-        json_uint(j, "bytes", v->bytes);
-        json_string(j, "than", v->than);
-        report_json_summary(j, "latency_us", &v->slow);
-        report_json_summary(j, "than_us", &v->fast);
-        json_end_object(j);
-    }
-    json_end_array(j);
-    json_end_object(j);
+    report_json_rows(j, "violations", of, false);
 }
 
 static void report(FILE *file, format_t format, const void *result)
 {
-    static void (*const reports[])(FILE *, const check_t *) = {
-        [FORMAT_TABLE] = table, [FORMAT_CSV] = csv, [FORMAT_JSON] = json};
-    reports[format](file, result);
+    const check_t *c = result;
+    report_write(file, format,
+                 &(report_t){.result = c,
+                             .test = "check",
+                             .machine = &c->machine,
+                             .opts = c->opts,
+                             .nrows = c->count,
+                             .columns = columns,
+                             .table = table,
+                             .json = json});
 }
 
 static int check_run(const bench_test_t *test, const options_t *opts)
