@@ -6,6 +6,7 @@
 #include "bench/launch/launch.h"
 #include "bench/launch/pairing.h"
 #include "bench/startup.h"
+#include "bench/options/completion.h"
 #include "bench/options/spelling.h"
 #include "test.h"
 
@@ -40,7 +41,9 @@ static void print_usage(FILE *file)
         print_alias(file, tests[i]);
         fputc('\n', file);
     }
-    fputs("\n'railbench TEST --help' lists the options of a test.\n", file);
+    fputs("\n'railbench TEST --help' lists the options of a test; bash completes "
+          "them after\n'source <(railbench completion)'.\n",
+          file);
 }
 
 static int wrong_test(const char *name)
@@ -120,6 +123,21 @@ static int run(const bench_test_t *of, const char *name, int argc, char **argv)
     return status;
 }
 
+/* The first word is one of the tests, the others are their options. */
+static int print_completion(void)
+{
+    completion_begin();
+    for (size_t i = 0; i < TESTS; i++)
+        completion_test(tests[i]->name, tests[i]->alias,
+                        tests[i]->become ? NULL : &tests[i]->table);
+    fputs("    '') echo", stdout);
+    for (size_t i = 0; i < TESTS; i++)
+        printf(" %s", tests[i]->name);
+    puts(" completion --help --version ;;");
+    completion_end();
+    return 0;
+}
+
 static int run_named(const char *name, int argc, char **argv)
 {
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
@@ -130,6 +148,8 @@ static int run_named(const char *name, int argc, char **argv)
         printf("railbench %s\n", DRAIL_VERSION);
         return 0;
     }
+    if (!strcmp(name, "completion"))
+        return print_completion();
     for (size_t i = 0; i < TESTS; i++) {
         if (!is_called(tests[i], name))
             continue;

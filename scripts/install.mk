@@ -6,6 +6,7 @@
 
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/dapl_rail
+COMPDIR ?= $(PREFIX)/share/bash-completion/completions
 
 INSTALL_BIN := $(RAILBENCH) $(RAILINFO)
 INSTALL_SUITE := suite plot
@@ -25,9 +26,15 @@ INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
   $(LIBDIR)/pkgconfig/dapl_rail.pc $(LIBDIR)/pkgconfig/dcoll.pc $(PREFIX)/include/dapl_rail/dapl_rail.h \
   $(PREFIX)/include/dapl_rail/batch.h \
   $(foreach page,$(INSTALL_MAN),$(call man_target,$(page))) $(DOCDIR)/LICENSE \
+  $(INSTALL_BIN:$(BIN)/%=$(COMPDIR)/%) \
   $(addprefix $(PREFIX)/libexec/dapl_rail/,$(INSTALL_SUITE) $(INSTALL_PYTHON))
 
-install: all
+# what bash loads at the first completion of a command of that name
+COMPLETION := $(BUILD)/completion
+$(COMPLETION): $(RAILBENCH)
+	$(call say,GEN)$(RAILBENCH) completion > $@
+
+install: all $(COMPLETION)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/dapl_rail \
 	  $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/dapl_rail \
 	  $(DESTDIR)$(DOCDIR)
@@ -53,6 +60,8 @@ install: all
 	  $(DESTDIR)$(call man_target,$(page)) &&) true
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/libexec/dapl_rail $(INSTALL_SUITE:%=scripts/%)
 	install -m 644 $(INSTALL_PYTHON:%=scripts/%) $(DESTDIR)$(PREFIX)/libexec/dapl_rail
+	install -D -m 644 $(COMPLETION) $(DESTDIR)$(COMPDIR)/railbench
+	ln -sf railbench $(DESTDIR)$(COMPDIR)/railinfo
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
 
 uninstall:

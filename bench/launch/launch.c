@@ -136,8 +136,10 @@ int launch_open(options_t *opts, const option_table_t *table)
     }
     if (rc) {
         fprintf(stderr, "%s: %s%s\n", table->command,
-                err.text[0] ? err.text : drail_strerror(rc),
-                opts->code ? " (a code serves once)" : "");
+                opts->code ? "--code is not the server's, or was used before "
+                             "(it serves once): "
+                           : "",
+                err.text[0] ? err.text : drail_strerror(rc));
         return rc == DRAIL_EINVAL ? 2 : 1;
     }
     launch_settle(opts, table);

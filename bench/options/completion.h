@@ -5,10 +5,12 @@
 
 #include "options.h"
 
-/** Once, after all tests. @p names: of the tests, between blanks. */
-void completion_begin(const char *names);
-/** The options of one test, by its @p name. */
-void completion_test(const char *name, const option_table_t *table);
+/** Prints the beginning; then completion_test for each test, then the end. */
+void completion_begin(void);
+/** A test by its name and alias (NULL: none). @p table NULL: its options are
+ *  not known. */
+void completion_test(const char *name, const char *alias,
+                     const option_table_t *table);
 void completion_end(void);
 
 #endif
