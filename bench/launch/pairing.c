@@ -46,10 +46,6 @@ static int check(const options_t *o, const option_table_t *table)
                      "--server on one host, HOST --code CODE on the other");
     if (o->code && !o->host)
         return wrong(table, "--code", o->code, "with the server's HOST");
-    if (!o->server && !o->code && !o->secret)
-        return wrong(table, "HOST", o->host,
-                     "with the --code that its --server has printed, or with "
-                     "--secret");
     if (o->code && o->secret)
         return wrong(table, "--secret", o->secret, "in place of --code");
     if (o->simulated || o->fork || o->rank != RANK_DEFAULT ||

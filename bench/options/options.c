@@ -152,6 +152,15 @@ static int check_operands(const options_t *opts, const option_table_t *table)
     return 0;
 }
 
+static int check_host(const options_t *opts, const option_table_t *table)
+{
+    return opts->host && !opts->code && !opts->secret
+               ? wrong(table, "HOST", opts->host,
+                       "with the --code that its --server has printed, or with "
+                       "--secret")
+               : 0;
+}
+
 /* In whatever order they, rails and policies were given. */
 static int check_weights(const options_t *opts, const option_table_t *table)
 {
@@ -208,8 +217,8 @@ parsed_t options_parse(options_t *opts, const option_table_t *table, int nargs,
             parse_one(opts, table, nargs, args, &i))
             return PARSED_WRONG;
     }
-    return check_operands(opts, table) || check_weights(opts, table) ||
-                   check_payload(opts, table)
+    return check_operands(opts, table) || check_host(opts, table) ||
+                   check_weights(opts, table) || check_payload(opts, table)
                ? PARSED_WRONG
                : PARSED_OK;
 }
