@@ -190,7 +190,8 @@ typedef struct dcoll_call {
 } dcoll_call_t;
 
 /* Blocking. DRAIL_ETIMEOUT when a call has not got on for the timeout of the
- * transport, nor has the rank that it waits for.
+ * transport: none of its bytes have moved, nor has the rank that it waits for got
+ * on.
  * Buffers may be any memory. To register it for one call takes long: within a
  * node `auto` copies through the node's memory instead, or lets ranks read each
  * other's by the kernel where blocks are long; those from drail_mem_alloc are

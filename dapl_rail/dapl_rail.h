@@ -779,10 +779,19 @@ int drail_notify(drail_t *rail, unsigned peer, unsigned flags, uint32_t id);
 /**
  * Waits for the next notification of @p peer. Notifications of one peer
  * arrive in the order of its puts. @p id may be NULL.
- * timeout_ms 0: DRAIL_EAGAIN when there is none.
+ * timeout_ms 0: DRAIL_EAGAIN when there is none; < 0: the configuration's,
+ * which begins anew with each part of a long put that has come.
  */
 int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
                       int timeout_ms);
+/**
+ * A number that grows while long operations go on, for callers that bound their
+ * waits themselves. For this rank: with its own operations that complete,
+ * whatever the peer. For another rank: with parts of that rank's puts with
+ * notifications to this rank, and of its reads of this rank's messages. Makes no
+ * progress.
+ */
+uint64_t drail_moved(const drail_t *rail, unsigned rank);
 /** The next notification of @p peer if it has come; DRAIL_EAGAIN: it has not.
  *  Makes no progress, and does not connect: who has many peers calls
  *  drail_progress() once, and then this for each of whom drail_notify_any()

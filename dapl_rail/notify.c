@@ -27,6 +27,7 @@ int drail_notify_wait(drail_t *t, unsigned rank, uint32_t *id, int timeout_ms)
     int rc;
     if (!t)
         return DRAIL_EINVAL;
+    bool strict = timeout_ms >= 0; /* the time is the caller's */
     timeout_ms = timeout_or(t, timeout_ms);
     struct peer *peer = peer_get(t, rank, timeout_ms, &rc);
     if (!peer)
@@ -34,7 +35,8 @@ int drail_notify_wait(drail_t *t, unsigned rank, uint32_t *id, int timeout_ms)
     struct note_wait w = {.peer = peer, .rails = peer->mail->notes.likely};
     if (!w.rails)
         w.rails = engine_rails(t, peer_reach(peer));
-    rc = progress_wait(t, note_owed, &w, timeout_ms);
+    rc = strict ? progress_wait(t, note_owed, &w, timeout_ms)
+                : progress_wait_for(peer, note_owed, &w, timeout_ms);
     if (rc)
         return outcome(t, peer, rc, "drail_notify_wait");
     take(peer, id);

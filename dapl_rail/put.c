@@ -130,6 +130,7 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
     transfer_cut(t, x, flags);
     if (!(flags & DRAIL_NOTIFY))
         return 0;
+    x->told = true; /* the peer may be waiting for it */
     x->note.rails =
         x->data | (flags & DRAIL_ALL_RAILS ? engine_rails(t, x->reach) : 0);
     if (held) {

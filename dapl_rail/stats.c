@@ -3,6 +3,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/ahead.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/rail.h"
@@ -69,4 +70,16 @@ void drail_rail_stats(const drail_t *t, unsigned index,
     if (rail->lost_links)
         stats->down_ns += job_now(t->job) - rail->lost_since_ns;
     stats->up = stats->state == DRAIL_RAIL_UP;
+}
+
+uint64_t drail_moved(const drail_t *t, unsigned rank)
+{
+    const struct peer *peer = rank < t->job->size ? t->peers[rank] : NULL;
+    uint64_t completed = 0;
+    if (rank != t->job->rank)
+        return peer ? atomic_load_explicit(&peer->read, memory_order_relaxed)
+                    : 0;
+    for (peer = t->met; peer; peer = peer->next)
+        completed += peer_completed(peer, peer->rails);
+    return completed;
 }

@@ -16,7 +16,6 @@
 #include "dapl_rail/engine/team.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/job/transports.h"
-#include "dapl_rail/links/ahead.h"
 #include "dapl_rail/links/carrier.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/credits.h"
@@ -392,22 +391,13 @@ static void links_await(drail_t *t, bool (*reached)(struct link *link))
                    drail_job_interrupted(t->job) ? HASTE_MS : CLOSE_MS);
 }
 
-/* A number that grows with what is complete to all peers. */
-static uint64_t all_completed(const drail_t *t)
-{
-    uint64_t n = 0;
-    for (const struct peer *peer = t->met; peer; peer = peer->next)
-        n += peer_completed(peer, peer->rails);
-    return n;
-}
-
 /* What has been posted arrives: for as long as it does, and the timeout. */
 static int await_delivery(drail_t *t)
 {
     struct patience p = {.t = t, .timeout_ms = t->cfg.timeout_ms}, anew = p;
-    uint64_t before = all_completed(t);
+    uint64_t before = drail_moved(t, t->job->rank);
     while (!progress_until(t, link_closable, NULL, UINT32_MAX, TURN_MS)) {
-        uint64_t completed = all_completed(t);
+        uint64_t completed = drail_moved(t, t->job->rank);
         if (completed != before)
             p = anew;
         before = completed;

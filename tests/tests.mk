@@ -179,8 +179,8 @@ TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%,
 TEST_ALONE := /hosts/,/test_adaptive,/test_auto,/test_copy_,$\
               /test_unequal_rails,/link_model,/compare_p2p,/compare_coll,$\
               /integration/suite,/compare_layer,/mpi,/test_idle_,$\
-              /test_slow_transfers,/test_silent_wire,/rail_numbers,$\
-              /interrupted,/tune_time
+              /test_slow_transfers,/test_coll_long,/test_silent_wire,$\
+              /rail_numbers,/interrupted,/tune_time
 
 # scripts take longest: they begin first
 TEST_ALL := $(TEST_SCRIPTS) $(TEST_PROGRAMS)

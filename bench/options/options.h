@@ -145,7 +145,7 @@ typedef struct options {
     bool validate, no_pin, per_rail, explain, rail_stats;
     char algorithms[ALGORITHMS_MAX][DRAIL_NAME_MAX];
     unsigned nalgorithms; /**< 0: auto */
-    dcoll_collective_t collectives[DCOLL_COLLECTIVES];
+    dcoll_collective_t collectives[DCOLL_ALLTOALLV + 1];
     unsigned ncollectives; /**< 0: all */
     uint64_t ports;        /**< 0: one per rail */
     uint64_t groups;       /**< of mc-groups, 0: its default */

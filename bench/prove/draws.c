@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
+#include <stdlib.h>
 
 #include "draws.h"
+#include "irregular.h"
 
 #define PORTS_MAX  4
 #define GROUPS_MAX 8
@@ -20,7 +21,7 @@ static size_t many(const dcoll_shape_t *shape, size_t element)
     return element * (2 * shape->nranks + 1);
 }
 
-static unsigned draw(uint64_t *random, unsigned limit)
+unsigned verify_draw(uint64_t *random, unsigned limit)
 {
     *random = *random * 6364136223846793005u + 1442695040888963407u;
     return (unsigned)(*random >> 33) % limit;
@@ -30,33 +31,75 @@ static dcoll_args_t draw_args(const dcoll_algorithm_t *algorithm,
                               const dcoll_shape_t *shape, uint64_t *random)
 {
     dcoll_args_t args = {.collective = algorithm->collective};
-    const size_t bytes = sizes[draw(random, SIZES)];
+    const size_t bytes = sizes[verify_draw(random, SIZES)];
     args.bytes = args.collective == DCOLL_BARRIER ? 0 : bytes;
     if (dcoll_collective_reduces(args.collective)) {
-        args.element = elements[draw(random, ELEMENTS)];
+        args.element = elements[verify_draw(random, ELEMENTS)];
         args.bytes += (args.element - args.bytes % args.element) % args.element;
-        if (args.element > sizeof(double) && draw(random, 2))
+        if (args.element > sizeof(double) && verify_draw(random, 2))
             args.bytes = many(shape, args.element);
     }
-    args.root = draw(random, shape->nranks);
-    args.in_place = draw(random, 2);
-    args.zero_copy = draw(random, 2);
-    args.groups = draw(random, GROUPS_MAX + 1);
-    args.depth = dcoll_depth(algorithm, shape, args.bytes, 1 + draw(random, 2));
+    args.root = verify_draw(random, shape->nranks);
+    args.in_place = verify_draw(random, 2);
+    args.zero_copy = verify_draw(random, 2);
+    args.groups = verify_draw(random, GROUPS_MAX + 1);
+    args.depth =
+        dcoll_depth(algorithm, shape, args.bytes, 1 + verify_draw(random, 2));
     return args;
 }
 
-/* Puts in front of the reason which variant it is. */
-static void name_variant(verify_row_t *row, const dcoll_shape_t *shape,
-                         const dcoll_args_t *args)
+struct variant {
+    dcoll_shape_t shape;
+    dcoll_args_t args;
+    dcoll_traffic_t traffic; /* irregular; args points to it */
+    uint64_t *counts;        /* the same */
+    char text[256];          /* which variant it is */
+};
+
+static void name_args(struct variant *v)
 {
+    const dcoll_args_t *args = &v->args;
+    snprintf(v->text, sizeof v->text,
+             "%zu bytes, root %u, in place %d, zero copy %d, groups %u, depth "
+             "%u, elements of %zu",
+             args->bytes, args->root, args->in_place, args->zero_copy,
+             args->groups, args->depth, args->element);
+}
+
+static int draw_variant(struct variant *v, const dcoll_algorithm_t *algorithm,
+                        const dcoll_shape_t *shape, uint64_t *random)
+{
+    *v = (struct variant){.shape = *shape};
+    v->shape.ports = 1 + verify_draw(random, PORTS_MAX);
+    if (algorithm->collective != DCOLL_ALLTOALLV) {
+        v->args = draw_args(algorithm, &v->shape, random);
+        name_args(v);
+        return 0;
+    }
+    v->args = (dcoll_args_t){.collective = algorithm->collective,
+                             .depth = dcoll_depth(algorithm, &v->shape, 0,
+                                                  1 + verify_draw(random, 2)),
+                             .traffic = &v->traffic};
+    v->counts = verify_counts_draw(shape->nranks, random, &v->traffic, v->text,
+                                   sizeof v->text);
+    return v->counts ? 0 : DRAIL_ENOMEM;
+}
+
+static int verify_variant(verify_row_t *row, const struct variant *v)
+{
+    dcoll_program_t p;
     char why[sizeof row->why];
-    memcpy(why, row->why, sizeof why);
-    snprintf(row->why, sizeof row->why,
-             "%u ports, %zu bytes, root %u, in place %d, zero copy %d, groups "
-             "%u, depth %u, elements of %zu: %.360s",
-             shape->ports, args->bytes, args->root, args->in_place,
-             args->zero_copy, args->groups, args->depth, args->element, why);
+    int rc = dcoll_program_make(row->algorithm, &v->shape, &v->args, &p);
+    if (rc)
+        return rc == DRAIL_ENOTSUP ? 0 : rc;
+    p.counts = v->counts;
+    rc = dcoll_verify(&p, dcoll_proof_starts(&p), why, sizeof why);
+    dcoll_program_free(&p);
+    row->failed = rc == DRAIL_EINVAL;
+    if (row->failed)
+        snprintf(row->why, sizeof row->why, "%u ports, %s: %.240s",
+                 v->shape.ports, v->text, why);
+    return rc == DRAIL_ENOMEM ? rc : 0;
 }
 
 int verify_draws(verify_row_t *row, const dcoll_shape_t *shape, unsigned count,
@@ -64,24 +107,11 @@ int verify_draws(verify_row_t *row, const dcoll_shape_t *shape, unsigned count,
 {
     int rc = 0;
     for (unsigned i = 0; !rc && !row->failed && i < count; i++) {
-        dcoll_shape_t drawn = *shape;
-        dcoll_program_t p;
-        drawn.ports = 1 + draw(random, PORTS_MAX);
-        const dcoll_args_t args = draw_args(row->algorithm, &drawn, random);
-        rc = dcoll_program_make(row->algorithm, &drawn, &args, &p);
-        if (rc == DRAIL_ENOTSUP) {
-            rc = 0;
-            continue;
-        }
-        if (rc)
-            break;
-        rc =
-            dcoll_verify(&p, dcoll_proof_starts(&p), row->why, sizeof row->why);
-        dcoll_program_free(&p);
-        row->failed = rc == DRAIL_EINVAL;
-        if (row->failed)
-            name_variant(row, &drawn, &args);
-        rc = rc == DRAIL_ENOMEM ? rc : 0;
+        struct variant v;
+        rc = draw_variant(&v, row->algorithm, shape, random);
+        if (!rc)
+            rc = verify_variant(row, &v);
+        free(v.counts);
     }
     return rc;
 }

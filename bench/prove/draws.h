@@ -5,9 +5,12 @@
 
 #include "prove.h"
 
+/** A number below the limit, from @p random, which goes on. */
+unsigned verify_draw(uint64_t *random, unsigned limit);
 /** Verifies @p count variants of the row's algorithm with the ranks and nodes
  *  of @p shape: ports, bytes, root, in place, zero copy, groups, depth and
- *  elements are drawn from @p random, which goes on. A wrong one makes the row
+ *  elements are drawn from @p random, which goes on; of
+ *  irregular ones ports, counts and bounds. A wrong one makes the row
  * wrong, and its reason says which it is. Refused ones count, too.
  *  @return 0, or DRAIL_ENOMEM. */
 int verify_draws(verify_row_t *row, const dcoll_shape_t *shape, unsigned count,

@@ -13,8 +13,12 @@
 typedef struct verify_row {
     const dcoll_algorithm_t *algorithm;
     dcoll_args_t args;
-    const char *refusal; /**< it can't serve the shape, NULL: it can */
-    bool failed;         /**< the verifier found something: */
+    size_t bytes;            /**< of a block; irregular: from each rank to each
+                                  other, as traffic says */
+    dcoll_traffic_t traffic; /**< irregular */
+    uint64_t *counts;        /**< irregular: that are played; owned */
+    const char *refusal;     /**< it can't serve the shape, NULL: it can */
+    bool failed;             /**< the verifier found something: */
     char why[512];
     unsigned operations; /**< of all ranks */
     unsigned puts;       /**< of the rank with most */

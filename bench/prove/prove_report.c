@@ -27,7 +27,7 @@ static void cells(row_t *row, const verify_row_t *of)
 {
     row_cell(row, 0, -9, "#", dcoll_collective_name(of->algorithm->collective));
     row_cell(row, 1, -22, "algorithm", of->algorithm->name);
-    row_cell_count(row, 1, 10, "bytes", of->args.bytes);
+    row_cell_count(row, 1, 10, "bytes", of->bytes);
     row_cell(row, 1, 4, "zero", of->args.zero_copy ? "yes" : "no");
     if (row->pass == ROW_TABLE && of->refusal) {
         row_cell_end(row, " refuses: ");
@@ -63,7 +63,7 @@ static void columns(row_t *row, const void *result, unsigned i)
     row_count(row, IN_CSV, "ppn", dcoll_shape_ppn(&r->shape));
     row_count(row, IN_CSV, "nodes", r->shape.nnodes);
     row_count(row, IN_CSV, "ports", r->shape.ports);
-    row_count(row, IN_BOTH, "bytes", of->args.bytes);
+    row_count(row, IN_BOTH, "bytes", of->bytes);
     row_count(row, IN_JSON, "element", of->args.element);
     row_flag(row, IN_BOTH, "zero_copy", of->args.zero_copy);
     row_flag(row, IN_CSV, "in_place", of->args.in_place);
@@ -156,8 +156,7 @@ static void operation(FILE *file, const verify_row_t *row, unsigned rank,
 {
     fprintf(file, "%s,%s,%zu,%u,%u,%u,%u,",
             dcoll_collective_name(row->algorithm->collective),
-            row->algorithm->name, row->args.bytes, rank, index, op->phase,
-            op->step);
+            row->algorithm->name, row->bytes, rank, index, op->phase, op->step);
     lower(file, dcoll_kind_name(op->kind));
     fprintf(file, "%u,%u,%u,%u,%u,", op->peer, op->port, op->flag, op->lag,
             op->every);

@@ -6,12 +6,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/options/parsers.h"
 #include "bench/report/output.h"
 #include "bench/report/progress.h"
 #include "coll/select/table.h"
 #include "bench/test.h"
 #include "bench/tune/series.h"
 #include "draws.h"
+#include "irregular.h"
 
 #define NODES_MAX 1024
 
@@ -95,8 +97,7 @@ static int make_shape(verify_t *v)
 
 /* ----------------------------------------------------------------- rows --- */
 
-static int add_row(verify_t *v, const dcoll_algorithm_t *algorithm,
-                   const dcoll_args_t *args)
+static int add_row(verify_t *v, const verify_row_t *row)
 {
     verify_result_t *r = &v->result;
     if (r->nrows == v->capacity) {
@@ -107,7 +108,7 @@ static int add_row(verify_t *v, const dcoll_algorithm_t *algorithm,
         r->rows = rows;
         v->capacity = capacity;
     }
-    r->rows[r->nrows++] = (verify_row_t){.algorithm = algorithm, .args = *args};
+    r->rows[r->nrows++] = *row;
     return 0;
 }
 
@@ -124,44 +125,76 @@ static size_t element_of(const options_t *opts, dcoll_collective_t collective,
     return opts->element ? opts->element : element;
 }
 
-/* The algorithm with all sizes; NULL: auto's choice. */
+/* A row of blocks. */
+static verify_row_t regular_row(const verify_t *v,
+                                dcoll_collective_t collective,
+                                const dcoll_algorithm_t *algorithm,
+                                size_t bytes)
+{
+    const options_t *opts = v->result.opts;
+    const dcoll_shape_t *shape = &v->result.shape;
+    dcoll_config_t cfg;
+    dcoll_config_init(&cfg);
+    bytes = collective == DCOLL_BARRIER ? 0 : bytes;
+    dcoll_args_t args = {
+        .collective = collective,
+        .bytes = bytes,
+        .element = element_of(opts, collective, bytes),
+        .root = (unsigned)opts->root,
+        .in_place = opts->in_place,
+        .zero_copy =
+            opts->zero_copy == ZERO_COPY_ON ||
+            (opts->zero_copy == ZERO_COPY_AUTO && bytes >= cfg.zero_copy_bytes),
+        .groups = (unsigned)opts->groups,
+        .paced = opts->paced,
+        .depth = cfg.depth,
+    };
+    if (!algorithm)
+        algorithm = dcoll_table_select(NULL, opts->engines[0], shape, &args);
+    args.depth = dcoll_depth(algorithm, shape, bytes, cfg.depth);
+    return (verify_row_t){.algorithm = algorithm, .args = args, .bytes = bytes};
+}
+
+/* A row of as many elements from each rank to each other. */
+static verify_row_t irregular_row(const verify_t *v,
+                                  const dcoll_algorithm_t *algorithm,
+                                  size_t bytes)
+{
+    const dcoll_shape_t *shape = &v->result.shape;
+    dcoll_traffic_t traffic = verify_traffic_equal(shape->nranks, bytes);
+    dcoll_config_t cfg;
+    dcoll_config_init(&cfg);
+    return (verify_row_t){
+        .algorithm = algorithm,
+        .args = {.collective = DCOLL_ALLTOALLV,
+                 .depth = dcoll_depth(algorithm, shape, 0, cfg.depth)},
+        .bytes = traffic.max_pair * traffic.element,
+        .traffic = traffic};
+}
+
+/* The algorithm with all sizes; NULL: auto's choice, of regular ones. */
 static int add_sizes(verify_t *v, dcoll_collective_t collective,
                      const dcoll_algorithm_t *algorithm)
 {
     const options_t *opts = v->result.opts;
-    dcoll_config_t cfg;
-    dcoll_config_init(&cfg);
-    for (unsigned i = 0; i < opts->nsizes; i++) {
-        size_t bytes = collective == DCOLL_BARRIER ? 0 : opts->sizes[i];
-        dcoll_args_t args = {
-            .collective = collective,
-            .bytes = bytes,
-            .element = element_of(opts, collective, bytes),
-            .root = (unsigned)opts->root,
-            .in_place = opts->in_place,
-            .zero_copy = opts->zero_copy == ZERO_COPY_ON ||
-                         (opts->zero_copy == ZERO_COPY_AUTO &&
-                          bytes >= cfg.zero_copy_bytes),
-            .groups = (unsigned)opts->groups,
-            .paced = opts->paced,
-            .depth = cfg.depth,
-        };
-        const dcoll_algorithm_t *a =
-            algorithm ? algorithm
-                      : dcoll_table_select(NULL, opts->engines[0],
-                                           &v->result.shape, &args);
-        args.depth = dcoll_depth(a, &v->result.shape, bytes, cfg.depth);
-        if (add_row(v, a, &args))
+    unsigned nsizes = collective == DCOLL_BARRIER ? 1 : opts->nsizes;
+    for (unsigned i = 0; i < nsizes; i++) {
+        const verify_row_t row =
+            collective == DCOLL_ALLTOALLV
+                ? irregular_row(v, algorithm, opts->sizes[i])
+                : regular_row(v, collective, algorithm, opts->sizes[i]);
+        if (add_row(v, &row))
             return -1;
-        if (collective == DCOLL_BARRIER)
-            break;
     }
     return 0;
 }
 
 static int add_all(verify_t *v, dcoll_collective_t collective)
 {
-    for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++)
+    const dcoll_algorithm_t *const *a = collective == DCOLL_ALLTOALLV
+                                            ? dcoll_algorithms_irregular()
+                                            : dcoll_algorithms();
+    for (; *a; a++)
         if ((*a)->collective == collective && add_sizes(v, collective, *a))
             return -1;
     return 0;
@@ -181,7 +214,7 @@ static int check_elements(const verify_t *v)
     char size[24], allowed[64];
     if (!opts->element)
         return 0;
-    if (!coll_reduces(opts)) {
+    if (!selected(opts, DCOLL_REDUCE) && !selected(opts, DCOLL_ALLREDUCE)) {
         snprintf(size, sizeof size, "%llu", (unsigned long long)opts->element);
         option_wrong(v->table, "--element", size,
                      "with --collective reduce or allreduce");
@@ -205,10 +238,12 @@ static int check_elements(const verify_t *v)
 static int add_named(verify_t *v, const char *name)
 {
     int found = 0;
-    for (unsigned i = 0; i < DCOLL_COLLECTIVES; i++) {
+    for (unsigned i = 0; i <= DCOLL_ALLTOALLV; i++) {
         dcoll_collective_t collective = (dcoll_collective_t)i;
         const dcoll_algorithm_t *a = dcoll_algorithm_find(collective, name);
-        bool all = !strcmp(name, "all"), any = !strcmp(name, "auto");
+        bool all = !strcmp(name, "all");
+        /* that of irregular ones depends on their counts */
+        bool any = !strcmp(name, "auto") && collective != DCOLL_ALLTOALLV;
         if (!selected(v->result.opts, collective) || !(a || all || any))
             continue;
         found++;
@@ -272,10 +307,10 @@ static void cost(verify_row_t *row, const dcoll_program_t *p)
     const dcoll_cost_model_t byte = {.tau = 1};
     const dcoll_cost_model_t combining = {.combine = 1};
     row->startups = dcoll_cost(p, &startup);
-    if (!p->args.bytes)
+    if (!row->bytes)
         return;
-    row->blocks = dcoll_cost(p, &byte) / (double)p->args.bytes;
-    row->combined = dcoll_cost(p, &combining) / (double)p->args.bytes;
+    row->blocks = dcoll_cost(p, &byte) / (double)row->bytes;
+    row->combined = dcoll_cost(p, &combining) / (double)row->bytes;
 }
 
 static int verify_depth(verify_row_t *row, const dcoll_shape_t *shape,
@@ -287,6 +322,7 @@ static int verify_depth(verify_row_t *row, const dcoll_shape_t *shape,
     int rc = dcoll_program_make(row->algorithm, shape, &args, &p);
     if (rc)
         return rc;
+    p.counts = row->counts;
     rc = dcoll_verify(&p, dcoll_proof_starts(&p), row->why, sizeof row->why);
     row->failed = rc == DRAIL_EINVAL;
     if (depth == row->args.depth) {
@@ -297,16 +333,22 @@ static int verify_depth(verify_row_t *row, const dcoll_shape_t *shape,
     return rc == DRAIL_ENOMEM ? rc : 0;
 }
 
-/* The depths that run: that of the default, and that of depth 1. */
+/* The depths that run: that of the default, and that of depth 1, but for
+ * irregular ones that have one depth only. */
 static int verify_row(verify_t *v, verify_row_t *row)
 {
     const dcoll_shape_t *shape = &v->result.shape;
     const dcoll_algorithm_t *a = row->algorithm;
+    bool irregular = a->collective == DCOLL_ALLTOALLV;
     row->refusal = a->refuses ? a->refuses(shape, &row->args) : NULL;
     if (row->refusal)
         return 0;
+    if (irregular)
+        row->counts = verify_counts_equal(shape->nranks, &row->traffic);
+    if (irregular && !row->counts)
+        return DRAIL_ENOMEM;
     int rc = verify_depth(row, shape, row->args.depth);
-    if (!rc && !row->failed)
+    if (!rc && !row->failed && !(irregular && a->depth))
         rc = verify_depth(row, shape, 1);
     if (!rc)
         rc = verify_draws(row, shape, (unsigned)v->result.opts->draws,
@@ -321,6 +363,9 @@ static int verify_rows(verify_t *v)
     unsigned wrong = 0, served = 0;
     progress_t progress;
     int rc = 0;
+    for (unsigned i = 0; i < r->nrows; i++) /* which stay where they are now */
+        if (r->rows[i].algorithm->collective == DCOLL_ALLTOALLV)
+            r->rows[i].args.traffic = &r->rows[i].traffic;
     progress_init(&progress);
     for (unsigned i = 0; !rc && i < r->nrows; i++) {
         progress_show(&progress, "%s: %s %s, %u of %u", v->table->command,
@@ -381,11 +426,25 @@ static int run(const bench_test_t *test, const options_t *opts)
     }
 out:
     outputs_discard(&outputs);
+    for (unsigned i = 0; i < v.result.nrows; i++)
+        free(v.result.rows[i].counts);
     free(v.result.rows);
     return status;
 }
 
+static const char *const collective_list[] = {
+    "gather",  "allgather", "alltoall",  "bcast",     "scatter",
+    "barrier", "reduce",    "allreduce", "alltoallv", NULL};
+static const option_names_t collectives = {collective_list, DCOLL_GATHER,
+                                           offsetof(options_t, ncollectives),
+                                           DCOLL_ALLTOALLV + 1};
+
 static const option_row_t rows[] = {
+    {"--collective", "C,...",
+     "gather, allgather, alltoall, bcast, scatter, barrier, reduce, allreduce, "
+     "alltoallv (default: all)",
+     .parse = option_parse_names, .field = offsetof(options_t, collectives),
+     .names = &collectives},
     {"--nodes", "N,...", "ranks of each node, instead of --ranks and --ppn",
      .parse = parse_nodes, .field = offsetof(options_t, nodes)},
     {"--element", "BYTES",
@@ -406,8 +465,7 @@ const bench_test_t test_verify = {
     .table = {.command = "railbench prove",
               .summary = "Proves schedules correct for any shape, and shows "
                          "what they need and cost. Nothing is sent.",
-              .groups = OPTIONS_SHAPE | OPTIONS_COLLECTIVE | OPTIONS_ALGORITHM |
-                        OPTIONS_BLOCKS,
+              .groups = OPTIONS_SHAPE | OPTIONS_ALGORITHM | OPTIONS_BLOCKS,
               .rows = rows,
               .nrows = sizeof rows / sizeof *rows},
     .name = "prove",

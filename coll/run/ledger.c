@@ -215,11 +215,31 @@ uint64_t ledger_common(dcoll_team_t *team, unsigned peer)
     return at_most_mine(team, other ? calls_of(other) : UINT64_MAX);
 }
 
+void ledger_move(dcoll_team_t *team)
+{
+    atomic_store_explicit(&team->ledger->moved,
+                          (uint64_t)team->rank << LEDGER_RANK | ++team->moved,
+                          memory_order_relaxed);
+}
+
+/* Where this rank has seen nothing move itself since the last time, it passes
+ * on what the other tells. Ranks that wait for one another in a circle pass on
+ * what no rank adds to. */
+static void pass_on(dcoll_team_t *team, const struct ledger *other)
+{
+    if (team->moved == team->moved_before)
+        atomic_store_explicit(&team->ledger->moved, ledger_moved(other),
+                              memory_order_relaxed);
+    team->moved_before = team->moved;
+}
+
 void ledger_waits_for(dcoll_team_t *team, unsigned peer)
 {
     const struct ledger *other = looked_at(team, peer);
-    if (other)
-        ledger_reach(team->ledger, at_most_mine(team, ledger_reached(other)));
+    if (!other)
+        return;
+    ledger_reach(team->ledger, at_most_mine(team, ledger_reached(other)));
+    pass_on(team, other);
 }
 
 void ledger_look_no_more(dcoll_team_t *team)

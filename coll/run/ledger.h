@@ -16,6 +16,9 @@ struct ledger {
     _Atomic uint64_t calls;
     _Atomic uint64_t reached; /* by the slowest it waits for, directly or not,
                                  as far as it knows: at most its own calls */
+    _Atomic uint64_t moved;   /* transfers go on: how far, and whose
+                                 (ledger_moved); of this rank, or of one that
+                                 it waits for, directly or not */
     _Atomic int32_t error;    /* why it has given up, if not 0 */
     char why[196];
     struct call ring[LEDGER];
@@ -42,6 +45,16 @@ static inline uint64_t ledger_reached(const struct ledger *mine)
     return atomic_load_explicit(&mine->reached, memory_order_relaxed);
 }
 
+/* Transfers of this rank, or to it, have gone on. */
+void ledger_move(dcoll_team_t *team);
+/* What the ledger says of transfers that go on: it is of the rank that it names
+ * in the bits from LEDGER_RANK on, and grows as long as it names that rank. */
+#define LEDGER_RANK 48
+static inline uint64_t ledger_moved(const struct ledger *mine)
+{
+    return atomic_load_explicit(&mine->moved, memory_order_relaxed);
+}
+
 /* An error breaks the team with its present text, and the others are told when
  * they look, also of one that only this rank has. Of several the first counts.
  */
@@ -64,7 +77,7 @@ int ledger_check(dcoll_team_t *team, unsigned peer);
 /* Of my calls, those that the peer has made, too, by the latest look. */
 uint64_t ledger_common(dcoll_team_t *team, unsigned peer);
 /* This rank waits for the peer, and for whom that one waits: what the latest
- * look says of how far they are is told to the others. */
+ * look says of how far they are, and their transfers, is told to the others. */
 void ledger_waits_for(dcoll_team_t *team, unsigned peer);
 /* Has a rank of my node given up, so that this is why something broke? Then the
  * team's error says so: that rank's; else 0. */

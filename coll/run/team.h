@@ -98,7 +98,8 @@ struct dcoll_team {
     TAILQ_HEAD(, dcoll_request) active;   /* that are under way */
     LIST_HEAD(, dcoll_request) by_id[REQUEST_BUCKETS];
     LIST_HEAD(, leftover) leftovers;
-    uint64_t moves; /* operations performed */
+    uint64_t moves;               /* operations performed */
+    uint64_t moved, moved_before; /* ledger_move() calls; at the last look */
     struct pool pool;
     struct away away;
     bool timed; /* times are taken */

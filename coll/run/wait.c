@@ -133,6 +133,9 @@ struct patience { /* of one wait for a request */
     struct deadline deadline; /* at 0: it is too early to look at the clock */
     uint64_t moves;           /* of the team, as far as the spin knows */
     uint64_t reached;         /* by those it waits for, as far as they tell */
+    uint64_t moved;           /* drail_moved() of whom it waits for; at first
+                                 more than that ever is */
+    uint64_t told;            /* the most of ledger_moved() of one rank */
     bool asleep;
     struct spin spin;
 };
@@ -159,7 +162,8 @@ static uint64_t sleep_after_ns(const dcoll_team_t *team)
 static void patience_begin(struct patience *p, const dcoll_team_t *team,
                            int timeout_ms)
 {
-    *p = (struct patience){.timeout_ms = timeout_ms, .moves = team->moves};
+    *p = (struct patience){
+        .timeout_ms = timeout_ms, .moves = team->moves, .moved = UINT64_MAX};
     spin_init(&p->spin, team->platform, yield_after_ns(team),
               sleep_after_ns(team));
     spin_begin(&p->spin);
@@ -188,12 +192,40 @@ static bool others_get_on(const dcoll_request_t *q, struct patience *p)
     return p->reached > before;
 }
 
+/* Have bytes come that the operation waits for? Of the puts of a peer, it
+ * tells; of this rank's own transfers the transport knows, but looks at ledgers
+ * are among them: who waits for their completion alone does not look. */
+static bool bytes_move(const dcoll_request_t *q, struct patience *p)
+{
+    dcoll_team_t *team = q->team;
+    const dcoll_op_t *op = &q->schedule.ops[q->pc];
+    uint64_t before = p->moved;
+    p->moved = drail_moved(team->rail,
+                           op->kind == DCOLL_COMPLETE ? team->rank : op->peer);
+    if (p->moved <= before)
+        return false;
+    ledger_move(team);
+    return true;
+}
+
+/* Do transfers go on of a rank that this one waits for, through others? */
+static bool others_move(const dcoll_request_t *q, struct patience *p)
+{
+    uint64_t before = p->told, now = ledger_moved(q->team->ledger);
+    bool same = before >> LEDGER_RANK == now >> LEDGER_RANK;
+    if (!same || now > before)
+        p->told = now;
+    return same && now > before;
+}
+
 /* Each move gives it all of its time, and each of those it waits for: a credit
- * may take many starts of theirs. It may have waited before this wait, too,
- * when it was tested: that does not count. */
+ * may take many starts of theirs. So do bytes. It may have waited before this
+ * wait, too, when it was tested: that does not count. */
 static void count_turn(dcoll_request_t *q, struct patience *p, uint64_t now)
 {
     bool others = others_get_on(q, p);
+    others |= bytes_move(q, p);
+    others |= others_move(q, p);
     if (p->deadline.at_ns && q->waiting_ns && !others)
         q->waiting_ns += deadline_turn(&p->deadline, now);
     else

@@ -82,13 +82,12 @@ static int agree_on_version(struct pmi2 *x, drail_error_t *err)
 
 static int begin(struct pmi2 *x, drail_error_t *err)
 {
-    const char *job = getenv("PMI_JOBID"), *rank = getenv("PMI_RANK");
     int rc = agree_on_version(x, err);
     if (rc)
         return rc;
     size_t n =
-        pmi2_write(x->text, "fullinit;pmijobid=%s;pmirank=%s;threaded=FALSE;",
-                   job ? job : "", rank ? rank : "");
+        pmi2_write(x->text, "fullinit", "pmijobid", getenv("PMI_JOBID"),
+                   "pmirank", getenv("PMI_RANK"), "threaded", "FALSE", NULL);
     rc = ask(x, n, "fullinit-response", deadline_in(ANSWER_MS), err);
     if (rc)
         return rc;
@@ -103,15 +102,14 @@ static int begin(struct pmi2 *x, drail_error_t *err)
 
 static int fence(struct pmi2 *x, int timeout_ms, drail_error_t *err)
 {
-    return ask(x, pmi2_write(x->text, "kvs-fence;"), "kvs-fence-response",
+    return ask(x, pmi2_write(x->text, "kvs-fence", NULL), "kvs-fence-response",
                deadline_in(timeout_ms), err);
 }
 
 static int get(struct pmi2 *x, char line[BOARD_LINE], drail_error_t *err)
 {
-    const char *job = getenv("PMI_JOBID");
-    size_t n = pmi2_write(x->text, "kvs-get;jobid=%s;srcid=0;key=" KEY ";",
-                          job ? job : "");
+    size_t n = pmi2_write(x->text, "kvs-get", "jobid", getenv("PMI_JOBID"),
+                          "srcid", "0", "key", KEY, NULL);
     int rc = ask(x, n, "kvs-get-response", deadline_in(ANSWER_MS), err);
     if (!rc && !pmi2_value(x->text, "value", line, BOARD_LINE))
         rc = lost(0, "kvs-get", err);
@@ -124,8 +122,9 @@ static int share(struct board *b, char line[BOARD_LINE], int timeout_ms,
     struct pmi2 *x = (struct pmi2 *)b;
     int rc = 0;
     if (b->rank == 0)
-        rc = ask(x, pmi2_write(x->text, "kvs-put;key=" KEY ";value=%s;", line),
-                 "kvs-put-response", deadline_in(ANSWER_MS), err);
+        rc = ask(
+            x, pmi2_write(x->text, "kvs-put", "key", KEY, "value", line, NULL),
+            "kvs-put-response", deadline_in(ANSWER_MS), err);
     if (!rc)
         rc = fence(x, timeout_ms, err);
     return rc ? rc : get(x, line, err);
@@ -136,7 +135,7 @@ static void leave(struct board *b, bool failed)
 {
     struct pmi2 *x = (struct pmi2 *)b;
     if (!failed)
-        ask(x, pmi2_write(x->text, "finalize;"), "finalize-response",
+        ask(x, pmi2_write(x->text, "finalize", NULL), "finalize-response",
             deadline_in(ANSWER_MS), NULL);
     free(x);
 }

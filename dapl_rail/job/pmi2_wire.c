@@ -1,27 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dapl_rail/job/pmi2_wire.h"
 
-size_t pmi2_write(char text[PMI2_HEAD + PMI2_MOST + 1], const char *format, ...)
+/* Appends to the message; false: there is no room. */
+__attribute__((format(printf, 3, 4))) static bool
+append(char *message, size_t *used, const char *format, ...)
+{
+    va_list args;
+    size_t room = PMI2_MOST + 1 - *used;
+    va_start(args, format);
+    int n = vsnprintf(message + *used, room, format, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= room)
+        return false;
+    *used += (size_t)n;
+    return true;
+}
+
+size_t pmi2_write(char text[PMI2_HEAD + PMI2_MOST + 1], const char *command,
+                  ...)
 {
     va_list args;
     char head[PMI2_HEAD + 1];
-    int start = sprintf(text + PMI2_HEAD, "cmd=");
-    va_start(args, format);
-    int n = vsnprintf(text + PMI2_HEAD + start, PMI2_MOST + 1 - (size_t)start,
-                      format, args);
+    const char *key;
+    size_t used = 0;
+    bool fits = append(text + PMI2_HEAD, &used, "cmd=%s;", command);
+    va_start(args, command);
+    while (fits && (key = va_arg(args, const char *))) {
+        const char *value = va_arg(args, const char *);
+        if (value && *value)
+            fits = append(text + PMI2_HEAD, &used, "%s=%s;", key, value);
+    }
     va_end(args);
-    size_t bytes = (size_t)(start + n);
-    if (n < 0 || bytes > PMI2_MOST)
+    if (!fits)
         return 0;
-    snprintf(head, sizeof head, "%6u", (unsigned)bytes);
+    snprintf(head, sizeof head, "%6u", (unsigned)used);
     memcpy(text, head, PMI2_HEAD);
-    return PMI2_HEAD + bytes;
+    return PMI2_HEAD + used;
 }
 
 size_t pmi2_length(const char head[PMI2_HEAD])

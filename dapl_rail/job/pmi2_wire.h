@@ -10,11 +10,13 @@
 #define PMI2_MOST 4096u /* longest message that is written or taken */
 
 /*
- * Writes head and message, with a zero, from a format for what follows "cmd=";
- * values must have no ';'. Their length, or 0 when they are too long.
+ * Writes head and message, with a zero: a command, then keys with their values,
+ * each a string without ';', and a last NULL. A key whose value is NULL or
+ * empty is left out: MPICH 5's launcher refuses it. Returns the length, or 0
+ * when the message is too long.
  */
-size_t pmi2_write(char text[PMI2_HEAD + PMI2_MOST + 1], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+size_t pmi2_write(char text[PMI2_HEAD + PMI2_MOST + 1], const char *command,
+                  ...) __attribute__((sentinel));
 /* The length of the message that follows, or 0: not one that is taken. */
 size_t pmi2_length(const char head[PMI2_HEAD]);
 /* The value of a key of a message, copied; NULL when it has none, or it is too

@@ -96,7 +96,8 @@ int link_send(struct link *link, struct wire *wire, const void *payload,
 bool link_say_reading(struct link *link)
 {
     struct wire wire = {.type = WIRE_READING};
-    if (link_reserve(link))
+    int depth = (int)link->rail->owner->cfg.depth;
+    if (link->credits <= depth / 2 || link_reserve(link))
         return false;
     bool said = !link_send(link, &wire, NULL, 0, NULL);
     if (!said)

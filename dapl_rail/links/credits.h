@@ -46,8 +46,9 @@ void link_pay(struct link *link);
  * be. */
 bool link_settled(struct link *link);
 
-/* Tells the peer that what is read from it goes on, if there are a credit and
- * room: else the peer takes nothing. Has it been told? */
+/* Tells the peer that what this rank reads from it, or writes to it, goes on,
+ * if there are room and more than half of the credits: else the peer takes
+ * nothing, and other messages need them. Has it been told? */
 bool link_say_reading(struct link *link);
 
 #endif

@@ -76,6 +76,20 @@ static void look_ahead(struct link *link, bool event, uint64_t passed_ns)
         s->ahead_ns = 0;
 }
 
+/* Is anything of the program's under way to the peer, or kept for it? Questions
+ * and answers owe events, too: where these take longer than the time between
+ * two looks, questions would follow one another for ever. */
+static bool is_at_work(const struct peer *peer)
+{
+    const struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, UINT32_MAX, &at)))
+        if (link->state == LINK_LOST ||
+            (link->state == LINK_UP && link->posted != link->retired))
+            return true;
+    return false;
+}
+
 /* What has come since the last look, which is so long ago. */
 static void observe(struct link *link, uint64_t passed_ns)
 {
@@ -241,12 +255,14 @@ static void look_at(struct peer *peer, uint64_t limit_ns, uint64_t passed_ns,
             return;
         observe(link, passed_ns);
     }
+    bool asks = is_at_work(peer);
     for (at = 0; (link = peer_next(peer, UINT32_MAX, &at));) {
         count(link, counted_ns);
         needed |= needs_others(link);
         if (!link->silence->told)
             ask_behind(link);
-        else if (is_quiet(link) && link->silence->looks % HEARTBEAT == 0)
+        else if (asks && is_quiet(link) &&
+                 link->silence->looks % HEARTBEAT == 0)
             ask(link);
         if (!is_silent(link, limit_ns) || !still_silent(link))
             continue;
@@ -256,7 +272,7 @@ static void look_at(struct peer *peer, uint64_t limit_ns, uint64_t passed_ns,
                   (unsigned long)(link->silence->ns / MS));
         link_hurry(link);
     }
-    if (needed)
+    if (needed && asks)
         ask_over_another(peer);
     else
         peer->probed = NULL;

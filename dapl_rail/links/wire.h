@@ -15,7 +15,8 @@ enum wire_type {
     WIRE_ATOMIC_REPLY,
     WIRE_CREDIT,  /* nothing but credits */
     WIRE_PUT,     /* a notification, with its put: struct wire_put, the data */
-    WIRE_READING, /* its sender reads from the peer, and goes on */
+    WIRE_READING, /* its sender reads from the peer, or writes to it, and goes
+                     on */
     WIRE_TYPES,
     /* of no link, or for another one than that which brings them; carrier.h */
     WIRE_IMMED,    /* its RDMA write with this immediate data in id has come */

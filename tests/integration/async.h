@@ -19,9 +19,8 @@ dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *evd,
              DAT_IA_HANDLE *ia, DAT_UINT32 major, DAT_UINT32 minor,
              DAT_BOOLEAN thread_safe)
 {
-    __typeof__(&dat_ia_openv) real;
-    *(void **)&real = real_call("dat_ia_openv");
-    DAT_RETURN status = real(name, qlen, evd, ia, major, minor, thread_safe);
+    DAT_RETURN status =
+        real(dat_ia_openv)(name, qlen, evd, ia, major, minor, thread_safe);
     check(status == DAT_SUCCESS && nopened < CUT_RAILS);
     opened[nopened].ia = *ia;
     opened[nopened++].evd = *evd;

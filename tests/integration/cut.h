@@ -30,27 +30,23 @@ static struct {
 } cut = {.left = {CUT_NEVER, CUT_NEVER, CUT_NEVER, CUT_NEVER}};
 
 /* Rails get a PZ each, in their order. */
-__attribute__((visibility("default"))) DAT_RETURN
-dat_pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz)
+STAND_IN DAT_RETURN dat_pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz)
 {
-    __typeof__(&dat_pz_create) real;
     unsigned r = 0;
-    *(void **)&real = real_call("dat_pz_create");
     while (cut.ias[r])
         r++;
     check(r < CUT_RAILS);
     cut.ias[r] = ia;
-    return real(ia, pz);
+    return real(dat_pz_create)(ia, pz);
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
-              DAT_EVD_HANDLE request, DAT_EVD_HANDLE conn,
-              const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep)
+STAND_IN DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
+                                  DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request,
+                                  DAT_EVD_HANDLE conn, const DAT_EP_ATTR *attr,
+                                  DAT_EP_HANDLE *ep)
 {
-    __typeof__(&dat_ep_create) real;
-    *(void **)&real = real_call("dat_ep_create");
-    DAT_RETURN status = real(ia, pz, recv, request, conn, attr, ep);
+    DAT_RETURN status =
+        real(dat_ep_create)(ia, pz, recv, request, conn, attr, ep);
     for (unsigned r = 0; status == DAT_SUCCESS && r < CUT_RAILS; r++)
         if (cut.ias[r] == ia) {
             cut.eps[r] = *ep;
@@ -61,16 +57,14 @@ dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
 }
 
 /* Another rail's may get its handle. */
-__attribute__((visibility("default"))) DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
+STAND_IN DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
 {
-    __typeof__(&dat_ep_free) real;
-    *(void **)&real = real_call("dat_ep_free");
     for (unsigned r = 0; r < CUT_RAILS; r++)
         if (cut.eps[r] == ep)
             cut.eps[r] = DAT_HANDLE_NULL;
     if (cut.freed)
         cut.freed(ep);
-    return real(ep);
+    return real(dat_ep_free)(ep);
 }
 
 /* Before and after each DTO. Is it refused? */
@@ -94,15 +88,13 @@ static inline bool cut_now(DAT_EP_HANDLE ep, bool after)
 #define CUT_FULL    ((DAT_RETURN)DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES)
 
 #define CUT_CALL(name, parameters, arguments)                                  \
-    __attribute__((visibility("default"))) DAT_RETURN name parameters          \
+    STAND_IN DAT_RETURN name parameters                                        \
     {                                                                          \
-        __typeof__(&name) real;                                                \
-        *(void **)&real = real_call(#name);                                    \
         if (cut.full && cut.full(ep, cookie))                                  \
             return CUT_FULL;                                                   \
         if (cut_now(ep, false))                                                \
             return CUT_REFUSED;                                                \
-        DAT_RETURN status = real arguments;                                    \
+        DAT_RETURN status = real(name) arguments;                              \
         cut_now(ep, true);                                                     \
         return status;                                                         \
     }
@@ -123,21 +115,18 @@ CUT_CALL(dat_ep_post_rdma_read,
          (ep, n, local, cookie, remote, flags))
 
 /* dat_ib_post_rdma_write_immed() and the atomics */
-__attribute__((visibility("default"))) DAT_RETURN
-dat_extension_op(DAT_HANDLE ep, DAT_EXTENDED_OP op, ...)
+STAND_IN DAT_RETURN dat_extension_op(DAT_HANDLE ep, DAT_EXTENDED_OP op, ...)
 {
-    DAT_RETURN (*real)(DAT_HANDLE, DAT_EXTENDED_OP, ...);
     uint64_t a[8];
     va_list args;
-    *(void **)&real = real_call("dat_extension_op");
     va_start(args, op);
     for (unsigned i = 0; i < 8; i++) /* words, as passed in registers */
         a[i] = va_arg(args, uint64_t);
     va_end(args);
     if (cut_now(ep, false))
         return CUT_REFUSED;
-    DAT_RETURN status =
-        real(ep, op, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
+    DAT_RETURN status = real(dat_extension_op)(ep, op, a[0], a[1], a[2], a[3],
+                                               a[4], a[5], a[6], a[7]);
     cut_now(ep, true);
     return status;
 }

@@ -12,6 +12,8 @@ port=$((20000 + $$ % 20000))
 
 # dapltest's exit status does not tell all; these words in its output do
 bad='error|fail|mismatch|bad |cannot|could not|swallowing|no memory'
+# said of a run of less than a clock tick, which is no trouble
+too_fast='completed successfully, but cannot calculate stats'
 
 # run NAME TYPE ARGUMENT…: a client, which must end well, in time and without a
 # word of trouble
@@ -22,7 +24,8 @@ run()
     echo "# dapltest -T $type $*"
     timeout -k 10 60 dapltest -T "$type" -D $ia -n $port "$@" >"$log" 2>&1
     local status=$?
-    if [ $status -ne 0 ] || grep -Eiq "$bad" "$log" ||
+    if [ $status -ne 0 ] ||
+        grep -v "$too_fast" "$log" | grep -Eiq "$bad" ||
         ! grep -Eq "$wanted" "$log"; then
         echo "NOT OK - $name: status $status, output:"
         cat "$log"

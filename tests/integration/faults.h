@@ -153,12 +153,9 @@ static bool fault_hits(enum fault_kind kind, const char *what, const void *from)
 #define DEFINE_FAULTY(name, parameters, arguments)                             \
     DAT_RETURN name parameters                                                 \
     {                                                                          \
-        static __typeof__(&name) real;                                         \
         if (fault_hits(FAULT_DAT, #name, CALLER))                              \
             return FAULT_RETURN;                                               \
-        if (!real)                                                             \
-            *(void **)&real = real_call(#name);                                \
-        return real arguments;                                                 \
+        return real(name) arguments;                                           \
     }
 FAULTY_CALLS(DEFINE_FAULTY)
 FAULTY_ENDS(DEFINE_FAULTY)

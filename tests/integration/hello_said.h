@@ -11,19 +11,18 @@
 static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
                          DAT_CONN_QUAL *qual);
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
-               DAT_TIMEOUT us, DAT_COUNT bytes, const DAT_PVOID data,
-               DAT_QOS qos, DAT_CONNECT_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
+                                   DAT_CONN_QUAL qual, DAT_TIMEOUT us,
+                                   DAT_COUNT bytes, const DAT_PVOID data,
+                                   DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
-    __typeof__(&dat_ep_connect) real;
     struct hello hello;
-    *(void **)&real = real_call("dat_ep_connect");
     check((size_t)bytes == sizeof hello);
     memcpy(&hello, data, sizeof hello);
     if (!change_hello(ep, &hello, &qual))
         return DAT_SUCCESS;
-    return real(ep, address, qual, us, bytes, &hello, qos, flags);
+    return real(dat_ep_connect)(ep, address, qual, us, bytes, &hello, qos,
+                                flags);
 }
 
 #endif

@@ -73,10 +73,11 @@ check 'SIGINT to rank 0: lat' ends INT 0 2 lat --sizes 8:64K
 check '... rows are marked' marked
 check 'SIGTERM to rank 1: bw' ends TERM 1 2 bw --sizes 8:64K
 check '... rows are marked' marked
-check 'SIGINT to rank 2: allgather' ends INT 2 3 allgather
+check 'SIGINT to rank 2: allgather' ends INT 2 3 allgather --repeat 1000
 check '... rows are marked' marked
-check 'SIGTERM to rank 1: rate' ends TERM 1 2 rate
-check 'SIGINT to rank 1: dsm' ends INT 1 2 dsm --part lock,barrier
+check 'SIGTERM to rank 1: rate' ends TERM 1 2 rate --repeat 1000
+check 'SIGINT to rank 1: dsm' ends INT 1 2 dsm --part lock,barrier \
+    --repeat 1000
 if "$BUILD/bin/railinfo" tcp-lo >/dev/null 2>&1; then
     check 'SIGINT to rank 1 over tcp' ends INT 1 2 lat --rails tcp-lo \
         --engine single --sizes 8:64K

@@ -81,6 +81,25 @@ assert round(halving['combined'], 3) == float(sys.argv[3]), halving" \
 check "reductions of 72 elements" reductions 8 0.889
 check "reductions of 3 elements" reductions 192 1.333
 
+# 12 ranks of one node: of the irregular ones all but smp
+irregular()
+{
+    "$bench" verify --ranks 12 --collective alltoallv --sizes 8,100 \
+        --draws 8 --format json >"$work/irregular.json" &&
+        python3 -c "
+import json, sys
+rows = json.load(open(sys.argv[1]))['results']
+assert {r['collective'] for r in rows} == {'alltoallv'}
+assert {r['bytes'] for r in rows} == {16, 112}, rows
+assert {r['verdict'] for r in rows} <= {'correct', 'refuses'}, rows
+assert sum(r['verdict'] == 'correct' for r in rows) >= 20, rows
+a1 = [r for r in rows if r['algorithm'] == 'a1']
+assert a1[0]['puts'] == 11, a1" "$work/irregular.json" &&
+        "$bench" verify --ranks 12 --ppn 5 --collective alltoallv \
+            --algorithm smp-alltoallv,a4-n2 --sizes 0,4K
+}
+check "irregular all-to-alls" irregular
+
 # the number that a run says draws the same again (line 2: date and command)
 seeds()
 {

@@ -9,12 +9,17 @@
 
 #include "ranks.h"
 
-/* The library's function of this name, which the test's takes the place of. */
+/* Of a definition that takes the place of a library's. */
+#define STAND_IN __attribute__((visibility("default")))
+
 static inline void *real_call(const char *name)
 {
     void *call = dlsym(RTLD_NEXT, name);
     check(call != NULL);
     return call;
 }
+
+/* The library's function of this name: real(dat_ep_free)(ep). */
+#define real(name) ((__typeof__(&name))real_call(#name))
 
 #endif

@@ -8,24 +8,19 @@
 /* The test's. */
 static void taken(const DAT_EVENT *event);
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
-    __typeof__(&dat_evd_dequeue) real;
-    *(void **)&real = real_call("dat_evd_dequeue");
-    DAT_RETURN status = real(evd, event);
+    DAT_RETURN status = real(dat_evd_dequeue)(evd, event);
     if (status == DAT_SUCCESS)
         taken(event);
     return status;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us, DAT_COUNT threshold,
-             DAT_EVENT *event, DAT_COUNT *more)
+STAND_IN DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us,
+                                 DAT_COUNT threshold, DAT_EVENT *event,
+                                 DAT_COUNT *more)
 {
-    __typeof__(&dat_evd_wait) real;
-    *(void **)&real = real_call("dat_evd_wait");
-    DAT_RETURN status = real(evd, us, threshold, event, more);
+    DAT_RETURN status = real(dat_evd_wait)(evd, us, threshold, event, more);
     if (status == DAT_SUCCESS)
         taken(event);
     return status;

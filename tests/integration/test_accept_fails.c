@@ -10,26 +10,21 @@ static bool frees;          /* the request is gone then, … */
 static DAT_CR_HANDLE freed; /* … and nobody may use it */
 static unsigned used_freed;
 
-#define INSTEAD __attribute__((visibility("default"))) DAT_RETURN
-
-INSTEAD dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes, const DAT_PVOID data)
+STAND_IN DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes,
+                                  const DAT_PVOID data)
 {
-    __typeof__(&dat_cr_reject) real;
-    *(void **)&real = real_call("dat_cr_reject");
     if (!freed || cr != freed)
-        return real(cr, bytes, data);
+        return real(dat_cr_reject)(cr, bytes, data);
     used_freed++;
     return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_HANDLE;
 }
 
-INSTEAD dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT bytes,
-                      const DAT_PVOID data)
+STAND_IN DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
+                                  DAT_COUNT bytes, const DAT_PVOID data)
 {
-    __typeof__(&dat_cr_accept) real;
-    *(void **)&real = real_call("dat_cr_accept");
     if (!failures) {
         freed = DAT_HANDLE_NULL; /* the handle may have come again */
-        return real(cr, ep, bytes, data);
+        return real(dat_cr_accept)(cr, ep, bytes, data);
     }
     failures--;
     if (!frees)

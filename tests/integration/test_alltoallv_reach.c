@@ -46,28 +46,22 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *here,
 int drail_mem_register(drail_t *rail, void *address, size_t bytes,
                        unsigned access, drail_mem_t **mem)
 {
-    __typeof__(&drail_mem_register) real;
-    *(void **)&real = real_call("drail_mem_register");
     registrations++;
-    return real(rail, address, bytes, access, mem);
+    return real(drail_mem_register)(rail, address, bytes, access, mem);
 }
 
 drail_mem_t *drail_mem_find(drail_t *rail, const void *address, size_t bytes,
                             unsigned access)
 {
-    __typeof__(&drail_mem_find) real;
-    *(void **)&real = real_call("drail_mem_find");
     looks++;
-    return real(rail, address, bytes, access);
+    return real(drail_mem_find)(rail, address, bytes, access);
 }
 
 int drail_get(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
               unsigned flags, drail_req_t *request)
 {
-    __typeof__(&drail_get) real;
-    *(void **)&real = real_call("drail_get");
     gets++;
-    return real(rail, peer, xfer, flags, request);
+    return real(drail_get)(rail, peer, xfer, flags, request);
 }
 #pragma GCC visibility pop
 

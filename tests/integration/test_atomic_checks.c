@@ -11,16 +11,15 @@
 
 static bool falsify; /* the operation, from now on */
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
-                 DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                     DAT_LMR_TRIPLET *local,
+                                     DAT_DTO_COOKIE cookie,
+                                     DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ep_post_send) real;
-    *(void **)&real = real_call("dat_ep_post_send");
     struct wire *wire = (struct wire *)(uintptr_t)local->virtual_address;
     if (falsify && wire->type == WIRE_ATOMIC)
         ((struct wire_atomic *)(wire + 1))->op = 7;
-    return real(ep, n, local, cookie, flags);
+    return real(dat_ep_post_send)(ep, n, local, cookie, flags);
 }
 
 /* Rank 1 serves until it is told that this was all. */

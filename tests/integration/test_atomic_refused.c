@@ -11,22 +11,20 @@
 static bool refuses;
 static DAT_EP_HANDLE refused_by;
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_extension_op(DAT_HANDLE ep, DAT_EXTENDED_OP op, ...)
+STAND_IN DAT_RETURN dat_extension_op(DAT_HANDLE ep, DAT_EXTENDED_OP op, ...)
 {
-    DAT_RETURN (*real)(DAT_HANDLE, DAT_EXTENDED_OP, ...);
     uint64_t a[8];
     va_list args;
     if (refuses) {
         refused_by = ep;
         return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_STATE;
     }
-    *(void **)&real = real_call("dat_extension_op");
     va_start(args, op);
     for (unsigned i = 0; i < 8; i++) /* words, as passed in registers */
         a[i] = va_arg(args, uint64_t);
     va_end(args);
-    return real(ep, op, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
+    return real(dat_extension_op)(ep, op, a[0], a[1], a[2], a[3], a[4], a[5],
+                                  a[6], a[7]);
 }
 
 static const char lost[] = "which is lost: ";

@@ -36,10 +36,8 @@ static bool of_node(uintptr_t address)
 #pragma GCC visibility push(default)
 int drail_mem_release(drail_mem_t *mem)
 {
-    __typeof__(&drail_mem_release) real;
     drail_key_t key;
     drail_mem_key(mem, &key);
-    *(void **)&real = real_call("drail_mem_release");
     unsigned i = 0;
     while (i < nkept && kept[i] != key.address)
         i++;
@@ -50,17 +48,15 @@ int drail_mem_release(drail_mem_t *mem)
         return DRAIL_EDAT;
     }
     nreleased += i < nkept;
-    return real(mem);
+    return real(drail_mem_release)(mem);
 }
 
 int drail_mem_register(drail_t *rail, void *address, size_t bytes,
                        unsigned access, drail_mem_t **mem)
 {
-    __typeof__(&drail_mem_register) real;
-    *(void **)&real = real_call("drail_mem_register");
     if (unregistered == USERS && !of_node((uintptr_t)address))
         return DRAIL_EDAT;
-    return real(rail, address, bytes, access, mem);
+    return real(drail_mem_register)(rail, address, bytes, access, mem);
 }
 #pragma GCC visibility pop
 

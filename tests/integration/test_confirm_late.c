@@ -14,10 +14,9 @@
 #include "rails_up.h"
 #include "standin.h"
 
-#define INSTEAD_OF_LIBC __attribute__((visibility("default")))
-#define SECOND          1000000000ll
-#define ENOUGH_NS       (15 * SECOND) /* by which a peer is given up: 10 s */
-#define RAILS           2u
+#define SECOND    1000000000ll
+#define ENOUGH_NS (15 * SECOND) /* by which a peer is given up: 10 s */
+#define RAILS     2u
 
 static const struct drail_platform *machine;
 static atomic_int waits[RAILS]; /* epoll sets of the managers, from 1 on */
@@ -28,9 +27,10 @@ static atomic_bool hurries;
 static atomic_llong ahead_ns;
 static DAT_EVD_HANDLE conn_evds[RAILS];
 static unsigned requests, accepted;
-static bool hides; /* what becomes of the request that is not confirmed */
+static bool hides;      /* what becomes of the request that is not confirmed */
+static bool keeps_time; /* rank 1, whose clock does not hurry */
 
-INSTEAD_OF_LIBC int clock_gettime(clockid_t id, struct timespec *t)
+STAND_IN int clock_gettime(clockid_t id, struct timespec *t)
 {
     int rc = (int)syscall(SYS_clock_gettime, id, t);
     if (rc || id != CLOCK_MONOTONIC)
@@ -64,23 +64,22 @@ static unsigned meet_manager(int fd)
     return i;
 }
 
-/* Until the peer has ended a connection. */
+/* Until one side has ended a connection. */
 static int wait_held(int fd, unsigned bit, struct epoll_event *events, int max)
 {
+    int n = 0;
     holds |= bit;
-    for (double end = seconds() + 60;; nap(1)) {
-        int n = wait_ms(fd, events, max, 0);
+    for (double end = seconds() + 60; held & bit; nap(1)) {
+        n = wait_ms(fd, events, max, 0);
         for (int i = 0; i < n; i++)
-            if (events[i].events & EPOLLHUP) {
+            if (events[i].events & EPOLLHUP)
                 held &= ~bit;
-                return n;
-            }
         check(seconds() < end);
     }
+    return n;
 }
 
-INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
-                               int ms)
+STAND_IN int epoll_wait(int fd, struct epoll_event *events, int max, int ms)
 {
     unsigned bit = 1u << meet_manager(fd);
     int n;
@@ -97,16 +96,23 @@ INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
     return n;
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
-                                         DAT_COUNT bytes, const DAT_PVOID data)
+STAND_IN DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
+                                  DAT_COUNT bytes, const DAT_PVOID data)
 {
-    __typeof__(&dat_cr_accept) real;
     DAT_EP_PARAM param;
-    *(void **)&real = real_call("dat_cr_accept");
     check(!dat_ep_query(ep, DAT_EP_FIELD_CONNECT_EVD_HANDLE, &param));
     conn_evds[accepted++ % RAILS] = param.connect_evd_handle;
-    hurries |= accepted == RAILS; /* confirmations are waited for */
-    return real(cr, ep, bytes, data);
+    if (accepted == RAILS) /* confirmations are waited for */
+        hurries = !keeps_time;
+    return real(dat_cr_accept)(cr, ep, bytes, data);
+}
+
+/* Rank 0 gives up first: then no end of rank 1's comes to the manager. */
+STAND_IN DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
+{
+    DAT_RETURN status = real(dat_ep_disconnect)(ep, flags);
+    held = 0;
+    return status;
 }
 
 static bool is_hidden(DAT_EVD_HANDLE evd)
@@ -114,13 +120,11 @@ static bool is_hidden(DAT_EVD_HANDLE evd)
     return hides && hurries && (evd == conn_evds[0] || evd == conn_evds[1]);
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
-    __typeof__(&dat_evd_dequeue) real;
-    *(void **)&real = real_call("dat_evd_dequeue");
     if (is_hidden(evd))
         return (DAT_RETURN)DAT_CLASS_ERROR | DAT_QUEUE_EMPTY;
-    DAT_RETURN status = real(evd, event);
+    DAT_RETURN status = real(dat_evd_dequeue)(evd, event);
     if (status != DAT_SUCCESS)
         return status;
     requests += event->event_number == DAT_CONNECTION_REQUEST_EVENT;
@@ -161,6 +165,13 @@ static void one_late(struct rank *r)
     connect_late(r, 2);
 }
 
+/* Both give it up at about the same time. */
+static void one_later(struct rank *r)
+{
+    keeps_time = true;
+    connect_late(r, 2);
+}
+
 /* The next request is seen before the end of the one before. */
 static void asked_first(struct rank *r)
 {
@@ -177,6 +188,7 @@ static const struct test tests[] = {
     {"told, then asked again", 2, all_late, patient, APART},
     {"asked again, then told", 2, asked_first, patient, APART},
     {"one of the rails", 2, one_late, patient, APART},
+    {"one of the rails, in real time", 2, one_later, patient, APART},
 };
 
 int main(int argc, char **argv)

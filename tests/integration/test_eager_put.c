@@ -14,26 +14,24 @@
 
 static _Atomic unsigned sends, told, writes; /* told: sends with an event */
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
-                 DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                     DAT_LMR_TRIPLET *local,
+                                     DAT_DTO_COOKIE cookie,
+                                     DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ep_post_send) real;
-    *(void **)&real = real_call("dat_ep_post_send");
     sends++;
     told += !(flags & DAT_COMPLETION_SUPPRESS_FLAG);
-    return real(ep, n, local, cookie, flags);
+    return real(dat_ep_post_send)(ep, n, local, cookie, flags);
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
-                       DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                       DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                           DAT_LMR_TRIPLET *local,
+                                           DAT_DTO_COOKIE cookie,
+                                           const DAT_RMR_TRIPLET *remote,
+                                           DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ep_post_rdma_write) real;
-    *(void **)&real = real_call("dat_ep_post_rdma_write");
     writes++;
-    return real(ep, n, local, cookie, remote, flags);
+    return real(dat_ep_post_rdma_write)(ep, n, local, cookie, remote, flags);
 }
 
 static void put(struct rank *r, const drail_xfer_t *x, unsigned flags,

@@ -13,18 +13,17 @@
 
 static struct wire *falsify; /* a message, from now on, to have this head */
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
-                 DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                     DAT_LMR_TRIPLET *local,
+                                     DAT_DTO_COOKIE cookie,
+                                     DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ep_post_send) real;
-    *(void **)&real = real_call("dat_ep_post_send");
     struct wire *wire = (struct wire *)(uintptr_t)local->virtual_address;
     if (falsify && wire->type == WIRE_EAGER) {
         falsify->credits = wire->credits;
         *wire = *falsify;
     }
-    return real(ep, n, local, cookie, flags);
+    return real(dat_ep_post_send)(ep, n, local, cookie, flags);
 }
 
 /* Its data are fives. bytes: of all that follows the head. */

@@ -33,12 +33,9 @@ static void hold(DAT_EVD_HANDLE evd, const DAT_EVENT *event)
     held[nheld++].event = *event;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
-    __typeof__(&dat_evd_dequeue) real;
-    *(void **)&real = real_call("dat_evd_dequeue");
-    DAT_RETURN status = real(evd, event);
+    DAT_RETURN status = real(dat_evd_dequeue)(evd, event);
     if (status != DAT_SUCCESS)
         return give_back(evd, event);
     if (event->event_number == DAT_DTO_COMPLETION_EVENT)

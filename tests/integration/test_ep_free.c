@@ -26,14 +26,13 @@ static unsigned *receives_of(DAT_EP_HANDLE ep)
     return &eps[i].receives;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
-                 DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                     DAT_LMR_TRIPLET *local,
+                                     DAT_DTO_COOKIE cookie,
+                                     DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ep_post_recv) real;
-    *(void **)&real = real_call("dat_ep_post_recv");
     ++*receives_of(ep);
-    return real(ep, n, local, cookie, flags);
+    return real(dat_ep_post_recv)(ep, n, local, cookie, flags);
 }
 
 /* Flushed receives come late, one at a time. */
@@ -74,13 +73,11 @@ static void taken(DAT_RETURN status, const DAT_EVENT *event)
         --*receives_of(dto->ep_handle);
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
-    __typeof__(&dat_evd_dequeue) real;
-    *(void **)&real = real_call("dat_evd_dequeue");
     DAT_RETURN status;
-    while ((status = real(evd, event)) == DAT_SUCCESS && flushed(event))
+    while ((status = real(dat_evd_dequeue)(evd, event)) == DAT_SUCCESS &&
+           flushed(event))
         late[nlate++] = *event;
     if (status != DAT_SUCCESS && late_event(evd, event))
         status = DAT_SUCCESS;
@@ -88,24 +85,20 @@ dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
     return status;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us, DAT_COUNT threshold,
-             DAT_EVENT *event, DAT_COUNT *more)
+STAND_IN DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us,
+                                 DAT_COUNT threshold, DAT_EVENT *event,
+                                 DAT_COUNT *more)
 {
-    __typeof__(&dat_evd_wait) real;
-    *(void **)&real = real_call("dat_evd_wait");
-    DAT_RETURN status = real(evd, us, threshold, event, more);
+    DAT_RETURN status = real(dat_evd_wait)(evd, us, threshold, event, more);
     taken(status, event);
     return status;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
-               DAT_TIMEOUT us, DAT_COUNT bytes, const DAT_PVOID data,
-               DAT_QOS qos, DAT_CONNECT_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
+                                   DAT_CONN_QUAL qual, DAT_TIMEOUT us,
+                                   DAT_COUNT bytes, const DAT_PVOID data,
+                                   DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
-    __typeof__(&dat_ep_connect) real;
-    *(void **)&real = real_call("dat_ep_connect");
     DAT_EP_PARAM param;
     check(dat_ep_query(ep, DAT_EP_FIELD_IA_HANDLE, &param) == DAT_SUCCESS);
     if (connects++ == 1)
@@ -114,21 +107,19 @@ dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
         refused++;
         qual = 1; /* nobody listens there */
     }
-    return real(ep, address, qual, us, bytes, data, qos, flags);
+    return real(dat_ep_connect)(ep, address, qual, us, bytes, data, qos, flags);
 }
 
-__attribute__((visibility("default"))) DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
+STAND_IN DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
 {
-    __typeof__(&dat_ep_free) real;
     DAT_EP_PARAM param;
-    *(void **)&real = real_call("dat_ep_free");
     freed++;
     /* one that has been connected is not unconnected again */
     if (dat_ep_query(ep, DAT_EP_FIELD_EP_STATE, &param) == DAT_SUCCESS &&
         param.ep_state == DAT_EP_STATE_DISCONNECTED && *receives_of(ep))
         early++;
     *receives_of(ep) = 0;
-    return real(ep);
+    return real(dat_ep_free)(ep);
 }
 
 static void talk(struct rank *r, unsigned flags)

@@ -19,21 +19,19 @@ static struct {
 static unsigned nused;
 
 /* takes the place of libdat2's */
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT nseg, DAT_LMR_TRIPLET *local,
-                       DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                       DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT nseg,
+                                           DAT_LMR_TRIPLET *local,
+                                           DAT_DTO_COOKIE cookie,
+                                           const DAT_RMR_TRIPLET *remote,
+                                           DAT_COMPLETION_FLAGS flags)
 {
-    static __typeof__(&dat_ep_post_rdma_write) genuine;
     unsigned i = 0;
-    if (!genuine)
-        *(void **)&genuine = real_call("dat_ep_post_rdma_write");
     while (i < nused && used[i].ep != ep)
         i++;
     if (i == nused && nused < 64)
         used[nused++].ep = ep;
     used[i].bytes += local->segment_length;
-    return genuine(ep, nseg, local, cookie, remote, flags);
+    return real(dat_ep_post_rdma_write)(ep, nseg, local, cookie, remote, flags);
 }
 
 static void forget_uses(void)

@@ -44,13 +44,13 @@ static struct {
     struct sockaddr_in address, mask;
 } ports[2];
 
-__attribute__((visibility("default"))) int getifaddrs(struct ifaddrs **all)
+STAND_IN int getifaddrs(struct ifaddrs **all)
 {
     *all = ports[0].address.sin_family ? &ports[0].interface : NULL;
     return 0;
 }
 
-__attribute__((visibility("default"))) void freeifaddrs(struct ifaddrs *all)
+STAND_IN void freeifaddrs(struct ifaddrs *all)
 {
     (void)all;
 }
@@ -71,7 +71,7 @@ static void find_ports(void)
     }
 }
 
-__attribute__((visibility("default"))) int gethostname(char *name, size_t size)
+STAND_IN int gethostname(char *name, size_t size)
 {
     snprintf(name, size, "host%u", host);
     return 0;

@@ -15,15 +15,13 @@ __attribute__((visibility("default"))) DAT_RETURN
 dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us, DAT_COUNT threshold,
              DAT_EVENT *event, DAT_COUNT *more)
 {
-    __typeof__(&dat_evd_wait) real;
     drail_rail_stats_t stats;
-    *(void **)&real = real_call("dat_evd_wait");
     drail_rail_stats(transport, 0, &stats);
     if (!stats.up) {
         naps++;
         longest = (unsigned)us > longest ? (unsigned)us : longest;
     }
-    return real(evd, us, threshold, event, more);
+    return real(dat_evd_wait)(evd, us, threshold, event, more);
 }
 
 static void waits(struct rank *r)

@@ -17,25 +17,21 @@ static bool unreadable; /* requests of rank 0 are */
 static bool foreign;    /* so is the EP that rank 0 asks for */
 static int nobody;
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *evd,
-             DAT_IA_HANDLE *ia, DAT_UINT32 major, DAT_UINT32 minor,
-             DAT_BOOLEAN thread_safe)
+STAND_IN DAT_RETURN dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT qlen,
+                                 DAT_EVD_HANDLE *evd, DAT_IA_HANDLE *ia,
+                                 DAT_UINT32 major, DAT_UINT32 minor,
+                                 DAT_BOOLEAN thread_safe)
 {
-    __typeof__(&dat_ia_openv) real;
-    *(void **)&real = real_call("dat_ia_openv");
-    DAT_RETURN status = real(name, qlen, evd, ia, major, minor, thread_safe);
+    DAT_RETURN status =
+        real(dat_ia_openv)(name, qlen, evd, ia, major, minor, thread_safe);
     async_evd = *evd;
     return status;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
-    __typeof__(&dat_evd_dequeue) real;
-    *(void **)&real = real_call("dat_evd_dequeue");
     if (!broken || evd != async_evd)
-        return real(evd, event);
+        return real(dat_evd_dequeue)(evd, event);
     broken = false;
     memset(event, 0, sizeof *event);
     event->event_number = DAT_ASYNC_ERROR_EP_BROKEN;
@@ -43,12 +39,10 @@ dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
     return DAT_SUCCESS;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
+STAND_IN DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask,
+                                 DAT_CR_PARAM *param)
 {
-    __typeof__(&dat_cr_query) real;
-    *(void **)&real = real_call("dat_cr_query");
-    DAT_RETURN status = real(cr, mask, param);
+    DAT_RETURN status = real(dat_cr_query)(cr, mask, param);
     struct hello hello = {0};
     if (status == DAT_SUCCESS)
         memcpy(&hello, param->private_data, sizeof hello);
@@ -57,13 +51,11 @@ dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
                : status;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes, const DAT_PVOID data)
+STAND_IN DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes,
+                                  const DAT_PVOID data)
 {
-    __typeof__(&dat_cr_reject) real;
-    *(void **)&real = real_call("dat_cr_reject");
     board->rejected += !bytes; /* no answer to a knock */
-    return real(cr, bytes, data);
+    return real(dat_cr_reject)(cr, bytes, data);
 }
 
 static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,

@@ -33,13 +33,12 @@ static unsigned *writes_of(DAT_EP_HANDLE ep)
     return &queues[i].writes;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
-                       DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                       DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                           DAT_LMR_TRIPLET *local,
+                                           DAT_DTO_COOKIE cookie,
+                                           const DAT_RMR_TRIPLET *remote,
+                                           DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ep_post_rdma_write) real;
-    *(void **)&real = real_call("dat_ep_post_rdma_write");
     pthread_mutex_lock(&lock);
     unsigned *writes = writes_of(ep);
     bool full = is_short && *writes == QUEUE;
@@ -49,7 +48,7 @@ dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
         refusals++;
         return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES;
     }
-    return real(ep, n, local, cookie, remote, flags);
+    return real(dat_ep_post_rdma_write)(ep, n, local, cookie, remote, flags);
 }
 
 static void taken(const DAT_EVENT *event)

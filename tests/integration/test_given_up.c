@@ -14,59 +14,48 @@ static bool evd_in_use;  /* EVDs can't be freed */
 static bool abrupt;      /* an IA was closed so */
 static bool ends_itself; /* an EP would, before the connect's time is up */
 
-/* The function that the library meant. */
-#define GENUINE(name)                                                          \
-    __typeof__(&name) genuine;                                                 \
-    *(void **)&genuine = real_call(#name)
-
-#define INSTEAD __attribute__((visibility("default"))) DAT_RETURN
-
-INSTEAD dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
-                      DAT_EVD_HANDLE request, DAT_EVD_HANDLE connect,
-                      const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep)
+STAND_IN DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
+                                  DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request,
+                                  DAT_EVD_HANDLE connect,
+                                  const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep)
 {
-    GENUINE(dat_ep_create);
     eps++;
-    return genuine(ia, pz, recv, request, connect, attr, ep);
+    return real(dat_ep_create)(ia, pz, recv, request, connect, attr, ep);
 }
 
-INSTEAD dat_ep_free(DAT_EP_HANDLE ep)
+STAND_IN DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
 {
-    GENUINE(dat_ep_free);
     eps--;
-    return genuine(ep);
+    return real(dat_ep_free)(ep);
 }
 
-INSTEAD dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
-                       DAT_CONN_QUAL qual, DAT_TIMEOUT timeout, DAT_COUNT bytes,
-                       const DAT_PVOID data, DAT_QOS qos,
-                       DAT_CONNECT_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
+                                   DAT_CONN_QUAL qual, DAT_TIMEOUT timeout,
+                                   DAT_COUNT bytes, const DAT_PVOID data,
+                                   DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
-    GENUINE(dat_ep_connect);
     ends_itself |= timeout <= CONNECT_MS * 1000;
-    return genuine(ep, address, qual, timeout, bytes, data, qos, flags);
+    return real(dat_ep_connect)(ep, address, qual, timeout, bytes, data, qos,
+                                flags);
 }
 
-INSTEAD dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask,
-                     DAT_CR_PARAM *param)
+STAND_IN DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask,
+                                 DAT_CR_PARAM *param)
 {
-    GENUINE(dat_cr_query);
     return gone ? (DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_HANDLE
-                : genuine(cr, mask, param);
+                : real(dat_cr_query)(cr, mask, param);
 }
 
-INSTEAD dat_evd_free(DAT_EVD_HANDLE evd)
+STAND_IN DAT_RETURN dat_evd_free(DAT_EVD_HANDLE evd)
 {
-    GENUINE(dat_evd_free);
     return evd_in_use ? (DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_STATE
-                      : genuine(evd);
+                      : real(dat_evd_free)(evd);
 }
 
-INSTEAD dat_ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
+STAND_IN DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
 {
-    GENUINE(dat_ia_close);
     abrupt |= flags == DAT_CLOSE_ABRUPT_FLAG;
-    return genuine(ia, flags);
+    return real(dat_ia_close)(ia, flags);
 }
 
 /* Rank 0 connects to one that does not. */

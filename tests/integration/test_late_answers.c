@@ -9,15 +9,14 @@
 
 static unsigned answers; /* of this rank */
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
-                 DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                     DAT_LMR_TRIPLET *local,
+                                     DAT_DTO_COOKIE cookie,
+                                     DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ep_post_send) real;
-    *(void **)&real = real_call("dat_ep_post_send");
     struct wire *wire = (struct wire *)(uintptr_t)local->virtual_address;
     answers += wire->type == WIRE_ATOMIC_REPLY;
-    return real(ep, n, local, cookie, flags);
+    return real(dat_ep_post_send)(ep, n, local, cookie, flags);
 }
 
 static void ask(struct rank *r, const drail_key_t *key)

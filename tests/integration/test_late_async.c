@@ -7,12 +7,10 @@
  */
 #include "async.h"
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
-    __typeof__(&dat_evd_dequeue) real;
-    *(void **)&real = real_call("dat_evd_dequeue");
-    return async_due(evd, event) ? DAT_SUCCESS : real(evd, event);
+    return async_due(evd, event) ? DAT_SUCCESS
+                                 : real(dat_evd_dequeue)(evd, event);
 }
 
 static void port_is_active(struct rank *r)

@@ -60,6 +60,8 @@ static void *serve(void *arg)
         if (recv(l->fd, text, (size_t)n, MSG_WAITALL) != n)
             break;
         text[n] = '\0';
+        if (strstr(text, "=;")) /* as MPICH 5's does */
+            break;
         take(l, text);
     }
     close(l->fd);

@@ -6,41 +6,28 @@
 #include "dapl_rail/batch.h"
 
 #include "memory.h"
-#include "standin.h"
+#include "rdma_limit.h"
 
 #define MOST     1000u
 #define EPS      3u /* for each of two rails */
 #define HALF     (64u << 10)
 #define CAPACITY (2 * HALF)
 
+static DAT_SEG_LENGTH rdma_limit = MOST;
 static _Atomic unsigned several; /* RDMA writes of as much as can be done */
 static _Atomic uint64_t written; /* bytes, but those with immediate data */
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *evd, DAT_IA_ATTR_MASK mask,
-             DAT_IA_ATTR *attr, DAT_PROVIDER_ATTR_MASK provider_mask,
-             DAT_PROVIDER_ATTR *provider)
+STAND_IN DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                           DAT_LMR_TRIPLET *local,
+                                           DAT_DTO_COOKIE cookie,
+                                           const DAT_RMR_TRIPLET *remote,
+                                           DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ia_query) real;
-    *(void **)&real = real_call("dat_ia_query");
-    DAT_RETURN status = real(ia, evd, mask, attr, provider_mask, provider);
-    if (status == DAT_SUCCESS && attr)
-        attr->max_rdma_size = MOST;
-    return status;
-}
-
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
-                       DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                       DAT_COMPLETION_FLAGS flags)
-{
-    __typeof__(&dat_ep_post_rdma_write) real;
-    *(void **)&real = real_call("dat_ep_post_rdma_write");
     check(local->segment_length <= MOST);
     check(local->segment_length == remote->segment_length);
     several += local->segment_length == MOST;
     written += local->segment_length;
-    return real(ep, n, local, cookie, remote, flags);
+    return real(dat_ep_post_rdma_write)(ep, n, local, cookie, remote, flags);
 }
 
 static const size_t lengths[] = {8,        MOST - 1,     MOST, MOST + 1,

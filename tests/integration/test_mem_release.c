@@ -13,17 +13,14 @@
 
 static unsigned refusals, freed;
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_lmr_free(DAT_LMR_HANDLE lmr)
+STAND_IN DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr)
 {
-    __typeof__(&dat_lmr_free) real;
-    *(void **)&real = real_call("dat_lmr_free");
     if (refusals) {
         refusals--;
         return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_STATE;
     }
     freed++;
-    return real(lmr);
+    return real(dat_lmr_free)(lmr);
 }
 
 /* Number of descriptors of the library's memory. */

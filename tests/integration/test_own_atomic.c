@@ -14,21 +14,14 @@ static bool no_connect;    /* fails */
 static bool no_answer;     /* requests are not accepted */
 static bool ends_in_error; /* the next atomic on own memory */
 
-/* The function that the library meant. */
-#define GENUINE(name)                                                          \
-    __typeof__(&name) genuine;                                                 \
-    *(void **)&genuine = real_call(#name)
-
-#define INSTEAD __attribute__((visibility("default"))) DAT_RETURN
-
-INSTEAD dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *evd,
-                     DAT_IA_ATTR_MASK mask, DAT_IA_ATTR *attr,
-                     DAT_PROVIDER_ATTR_MASK provider_mask,
-                     DAT_PROVIDER_ATTR *provider)
+STAND_IN DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *evd,
+                                 DAT_IA_ATTR_MASK mask, DAT_IA_ATTR *attr,
+                                 DAT_PROVIDER_ATTR_MASK provider_mask,
+                                 DAT_PROVIDER_ATTR *provider)
 {
     static DAT_NAMED_ATTR named[64];
-    GENUINE(dat_ia_query);
-    DAT_RETURN status = genuine(ia, evd, mask, attr, provider_mask, provider);
+    DAT_RETURN status =
+        real(dat_ia_query)(ia, evd, mask, attr, provider_mask, provider);
     if (status != DAT_SUCCESS || !provider)
         return status;
     check(provider->num_provider_specific_attr <= 64);
@@ -41,31 +34,30 @@ INSTEAD dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *evd,
     return status;
 }
 
-INSTEAD dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
-                       DAT_CONN_QUAL qual, DAT_TIMEOUT timeout, DAT_COUNT bytes,
-                       const DAT_PVOID data, DAT_QOS qos,
-                       DAT_CONNECT_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
+                                   DAT_CONN_QUAL qual, DAT_TIMEOUT timeout,
+                                   DAT_COUNT bytes, const DAT_PVOID data,
+                                   DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
-    GENUINE(dat_ep_connect);
     connects++;
-    return no_connect
-               ? (DAT_RETURN)DAT_CLASS_ERROR | DAT_INTERNAL_ERROR
-               : genuine(ep, address, qual, timeout, bytes, data, qos, flags);
+    return no_connect ? (DAT_RETURN)DAT_CLASS_ERROR | DAT_INTERNAL_ERROR
+                      : real(dat_ep_connect)(ep, address, qual, timeout, bytes,
+                                             data, qos, flags);
 }
 
-INSTEAD dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT bytes,
-                      const DAT_PVOID data)
+STAND_IN DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
+                                  DAT_COUNT bytes, const DAT_PVOID data)
 {
-    GENUINE(dat_cr_accept);
-    return no_answer ? DAT_SUCCESS : genuine(cr, ep, bytes, data);
+    return no_answer ? DAT_SUCCESS : real(dat_cr_accept)(cr, ep, bytes, data);
 }
 
 /* Events with the cookie 0 are those of atomics on own memory. */
-INSTEAD dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout,
-                     DAT_COUNT threshold, DAT_EVENT *event, DAT_COUNT *more)
+STAND_IN DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout,
+                                 DAT_COUNT threshold, DAT_EVENT *event,
+                                 DAT_COUNT *more)
 {
-    GENUINE(dat_evd_wait);
-    DAT_RETURN status = genuine(evd, timeout, threshold, event, more);
+    DAT_RETURN status =
+        real(dat_evd_wait)(evd, timeout, threshold, event, more);
     DAT_DTO_COMPLETION_EVENT_DATA *dto =
         &event->event_data.dto_completion_event_data;
     if (status == DAT_SUCCESS && !dto->user_cookie.as_64 && ends_in_error) {

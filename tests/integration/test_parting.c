@@ -31,22 +31,17 @@ static unsigned place_of(DAT_EP_HANDLE ep)
 
 static DAT_EP_STATE genuine_state(DAT_EP_HANDLE ep)
 {
-    __typeof__(&dat_ep_get_status) real;
     DAT_EP_STATE state;
     DAT_BOOLEAN idle;
-    *(void **)&real = real_call("dat_ep_get_status");
-    check(real(ep, &state, &idle, &idle) == DAT_SUCCESS);
+    check(real(dat_ep_get_status)(ep, &state, &idle, &idle) == DAT_SUCCESS);
     return state;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
 {
-    __typeof__(&dat_ep_disconnect) real;
-    *(void **)&real = real_call("dat_ep_disconnect");
     waited += flags == DAT_CLOSE_ABRUPT_FLAG && place_of(ep) < EPS;
     if (!mute || genuine_state(ep) != DAT_EP_STATE_CONNECTED)
-        return real(ep, flags);
+        return real(dat_ep_disconnect)(ep, flags);
     if (flags == DAT_CLOSE_ABRUPT_FLAG) {
         waited++;
     } else {
@@ -55,12 +50,11 @@ dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
         pending[i].ep = ep;
         nap(slow_ms);
     }
-    return real(ep, DAT_CLOSE_ABRUPT_FLAG);
+    return real(dat_ep_disconnect)(ep, DAT_CLOSE_ABRUPT_FLAG);
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state, DAT_BOOLEAN *in,
-                  DAT_BOOLEAN *out)
+STAND_IN DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state,
+                                      DAT_BOOLEAN *in, DAT_BOOLEAN *out)
 {
     *in = *out = DAT_FALSE;
     *state = place_of(ep) < EPS ? DAT_EP_STATE_DISCONNECT_PENDING
@@ -98,15 +92,13 @@ static bool end_told(DAT_EVD_HANDLE evd, DAT_EVENT *event)
     return false;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
-    __typeof__(&dat_evd_dequeue) real;
     DAT_RETURN status;
-    *(void **)&real = real_call("dat_evd_dequeue");
     if (async_due(evd, event) || end_told(evd, event))
         return DAT_SUCCESS;
-    while ((status = real(evd, event)) == DAT_SUCCESS && kept(event))
+    while ((status = real(dat_evd_dequeue)(evd, event)) == DAT_SUCCESS &&
+           kept(event))
         ;
     return status;
 }

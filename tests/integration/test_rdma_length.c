@@ -5,44 +5,29 @@
  * own calls, and carries out writes of a few bytes instead.
  */
 #include "memory.h"
-#include "standin.h"
+#include "rdma_limit.h"
 
 #define LONG ((size_t)4 << 30)
 #define FEW  64u
 
-static DAT_SEG_LENGTH limit; /* that the provider says */
-static uint64_t written;     /* bytes that it was to write, … */
-static uint64_t next;        /* … up to this address */
+static uint64_t written; /* bytes that it was to write, … */
+static uint64_t next;    /* … up to this address */
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *evd, DAT_IA_ATTR_MASK mask,
-             DAT_IA_ATTR *attr, DAT_PROVIDER_ATTR_MASK provider_mask,
-             DAT_PROVIDER_ATTR *provider)
+STAND_IN DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                           DAT_LMR_TRIPLET *local,
+                                           DAT_DTO_COOKIE cookie,
+                                           const DAT_RMR_TRIPLET *remote,
+                                           DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ia_query) real;
-    *(void **)&real = real_call("dat_ia_query");
-    DAT_RETURN status = real(ia, evd, mask, attr, provider_mask, provider);
-    if (status == DAT_SUCCESS && attr)
-        attr->max_rdma_size = limit;
-    return status;
-}
-
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
-                       DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                       DAT_COMPLETION_FLAGS flags)
-{
-    __typeof__(&dat_ep_post_rdma_write) real;
     DAT_LMR_TRIPLET few = *local;
     DAT_RMR_TRIPLET there = *remote;
-    *(void **)&real = real_call("dat_ep_post_rdma_write");
     check(local->segment_length == remote->segment_length);
     check(!next || remote->virtual_address == next);
     next = remote->virtual_address + remote->segment_length;
     written += local->segment_length;
     if (few.segment_length > FEW)
         few.segment_length = there.segment_length = FEW;
-    return real(ep, n, &few, cookie, &there, flags);
+    return real(dat_ep_post_rdma_write)(ep, n, &few, cookie, &there, flags);
 }
 
 static void put_long(struct rank *r)
@@ -54,8 +39,7 @@ static void put_long(struct rank *r)
     void *bytes = mmap(NULL, room, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     check(bytes != MAP_FAILED);
-    expect(r, 0,
-           drail_mem_register(r->t, bytes, room, DRAIL_ACCESS_ALL, &mem));
+    expect(r, 0, drail_mem_register(r->t, bytes, room, DRAIL_ACCESS_ALL, &mem));
     exchange_keys(r, mem, keys);
     for (unsigned i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
         drail_xfer_t x = {.local = bytes,
@@ -81,13 +65,13 @@ static void one_rail(drail_config_t *cfg)
 static void unlimited(drail_config_t *cfg)
 {
     one_rail(cfg);
-    limit = UINT32_MAX;
+    rdma_limit = UINT32_MAX;
 }
 
 static void untold(drail_config_t *cfg)
 {
     one_rail(cfg);
-    limit = 0;
+    rdma_limit = 0;
 }
 
 static const struct test tests[] = {

@@ -39,13 +39,11 @@ DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
                           DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *size,
                           DAT_VADDR *address)
 {
-    __typeof__(&dat_lmr_create) real;
-    *(void **)&real = real_call("dat_lmr_create");
     if (priv & DAT_MEM_PRIV_LOCAL_WRITE_FLAG &&
         !writable((uintptr_t)region.for_va, length))
         return DAT_CLASS_ERROR | DAT_PRIVILEGES_VIOLATION;
-    return real(ia, type, region, length, pz, priv, va_type, lmr, lmr_context,
-                rmr_context, size, address);
+    return real(dat_lmr_create)(ia, type, region, length, pz, priv, va_type,
+                                lmr, lmr_context, rmr_context, size, address);
 }
 #pragma GCC visibility pop
 

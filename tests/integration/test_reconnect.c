@@ -41,11 +41,8 @@ static bool held_back(DAT_EVENT *event)
     return true;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
-    DAT_RETURN (*real)(DAT_EVD_HANDLE, DAT_EVENT *);
-    *(void **)&real = real_call("dat_evd_dequeue");
     for (unsigned i = 0; nlate == fails && i < nlate && other_has_all(); i++) {
         if (late[i].evd_handle != evd)
             continue;
@@ -55,7 +52,7 @@ dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
         fails--;
         return DAT_SUCCESS;
     }
-    DAT_RETURN status = real(evd, event);
+    DAT_RETURN status = real(dat_evd_dequeue)(evd, event);
     if (status == DAT_SUCCESS && held_back(event))
         status = (DAT_RETURN)DAT_CLASS_ERROR | DAT_QUEUE_EMPTY;
     return status;

@@ -68,28 +68,26 @@ static DAT_RETURN posted(DAT_RETURN status, bool entered, DAT_EP_HANDLE ep,
 }
 
 #define POST_RDMA(name)                                                        \
-    __attribute__((visibility("default"))) DAT_RETURN name(                    \
-        DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,                 \
-        DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,                  \
-        DAT_COMPLETION_FLAGS flags)                                            \
+    STAND_IN DAT_RETURN name(DAT_EP_HANDLE ep, DAT_COUNT n,                    \
+                             DAT_LMR_TRIPLET *local, DAT_DTO_COOKIE cookie,    \
+                             const DAT_RMR_TRIPLET *remote,                    \
+                             DAT_COMPLETION_FLAGS flags)                       \
     {                                                                          \
-        __typeof__(&name) real;                                                \
-        *(void **)&real = real_call(#name);                                    \
         bool entered = enter(ep, cookie, flags);                               \
-        return posted(real(ep, n, local, cookie, remote, flags), entered, ep,  \
-                      cookie);                                                 \
+        return posted(real(name)(ep, n, local, cookie, remote, flags),         \
+                      entered, ep, cookie);                                    \
     }
 POST_RDMA(dat_ep_post_rdma_write)
 POST_RDMA(dat_ep_post_rdma_read)
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
-                 DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                     DAT_LMR_TRIPLET *local,
+                                     DAT_DTO_COOKIE cookie,
+                                     DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ep_post_send) real;
-    *(void **)&real = real_call("dat_ep_post_send");
     bool entered = enter(ep, cookie, flags);
-    return posted(real(ep, n, local, cookie, flags), entered, ep, cookie);
+    return posted(real(dat_ep_post_send)(ep, n, local, cookie, flags), entered,
+                  ep, cookie);
 }
 
 static void taken(const DAT_EVENT *event)

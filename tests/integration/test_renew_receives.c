@@ -12,12 +12,10 @@ __attribute__((visibility("default"))) DAT_RETURN
 dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
                  DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ep_post_recv) real;
-    *(void **)&real = real_call("dat_ep_post_recv");
     if (ep != cut.eps[0] || !left || --left) {
         if (ep == bad) /* another one of this name */
             bad = DAT_HANDLE_NULL;
-        return real(ep, n, local, cookie, flags);
+        return real(dat_ep_post_recv)(ep, n, local, cookie, flags);
     }
     failed = true;
     bad = ep;
@@ -26,10 +24,8 @@ dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
 
 __attribute__((visibility("default"))) DAT_RETURN dat_ep_reset(DAT_EP_HANDLE ep)
 {
-    __typeof__(&dat_ep_reset) real;
-    *(void **)&real = real_call("dat_ep_reset");
     awaited |= ep == bad;
-    return real(ep);
+    return real(dat_ep_reset)(ep);
 }
 
 static void talk(struct rank *r)

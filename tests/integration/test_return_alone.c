@@ -18,14 +18,12 @@ static const DAT_RETURN nothing = (DAT_RETURN)DAT_CLASS_ERROR | DAT_QUEUE_EMPTY;
 __attribute__((visibility("default"))) DAT_RETURN
 dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
-    __typeof__(&dat_evd_dequeue) real;
-    *(void **)&real = real_call("dat_evd_dequeue");
     if (late.held && late.event.evd_handle == evd) {
         late.held = ++late.looks < LOOKS;
         *event = late.event;
         return late.held ? nothing : DAT_SUCCESS;
     }
-    DAT_RETURN status = real(evd, event);
+    DAT_RETURN status = real(dat_evd_dequeue)(evd, event);
     if (status != DAT_SUCCESS || !late.armed ||
         event->event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
         return status;

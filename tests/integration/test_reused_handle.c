@@ -28,9 +28,7 @@ static unsigned connects;
 
 static DAT_RETURN dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
-    __typeof__(&dat_evd_dequeue) real;
-    *(void **)&real = real_call("dat_evd_dequeue");
-    return real(evd, event);
+    return real(dat_evd_dequeue)(evd, event);
 }
 
 /* What the library calls this request from now on. */
@@ -73,8 +71,7 @@ static void arrived(DAT_EVENT *event)
         both_renamed(event, rail);
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
     if (is_kept && kept.evd_handle == evd) {
         *event = kept;
@@ -97,29 +94,22 @@ static DAT_CR_HANDLE genuine_of(DAT_CR_HANDLE cr)
     return cr;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
+STAND_IN DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask,
+                                 DAT_CR_PARAM *param)
 {
-    __typeof__(&dat_cr_query) real;
-    *(void **)&real = real_call("dat_cr_query");
-    return real(genuine_of(cr), mask, param);
+    return real(dat_cr_query)(genuine_of(cr), mask, param);
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes, const DAT_PVOID data)
+STAND_IN DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes,
+                                  const DAT_PVOID data)
 {
-    __typeof__(&dat_cr_reject) real;
-    *(void **)&real = real_call("dat_cr_reject");
-    return real(genuine_of(cr), bytes, data);
+    return real(dat_cr_reject)(genuine_of(cr), bytes, data);
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT bytes,
-              const DAT_PVOID data)
+STAND_IN DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
+                                  DAT_COUNT bytes, const DAT_PVOID data)
 {
-    __typeof__(&dat_cr_accept) real;
-    *(void **)&real = real_call("dat_cr_accept");
-    return real(genuine_of(cr), ep, bytes, data);
+    return real(dat_cr_accept)(genuine_of(cr), ep, bytes, data);
 }
 
 static void await_taken(unsigned n)
@@ -129,14 +119,13 @@ static void await_taken(unsigned n)
 }
 
 /* One that fails has been heard of. */
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
-               DAT_TIMEOUT us, DAT_COUNT bytes, const DAT_PVOID data,
-               DAT_QOS qos, DAT_CONNECT_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
+                                   DAT_CONN_QUAL qual, DAT_TIMEOUT us,
+                                   DAT_COUNT bytes, const DAT_PVOID data,
+                                   DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
-    __typeof__(&dat_ep_connect) real;
-    *(void **)&real = real_call("dat_ep_connect");
-    DAT_RETURN status = real(ep, address, qual, us, bytes, data, qos, flags);
+    DAT_RETURN status =
+        real(dat_ep_connect)(ep, address, qual, us, bytes, data, qos, flags);
     unsigned rail = connects++ % RAILS;
     if (self == 0)
         eps[rail] = ep;

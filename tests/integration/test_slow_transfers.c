@@ -52,10 +52,25 @@ static void send_and_receive(struct rank *r, const struct memory *m)
     check(got == LONG && m->bytes[LONG - 1] == 7);
 }
 
+/* The receiver of the notification hears of parts of the put. */
+static void put_and_notify(struct rank *r, const struct memory *m)
+{
+    drail_xfer_t x = memory_xfer(r, m, LONG);
+    drail_req_t req;
+    if (r->rank) {
+        expect(r, 0, drail_notify_wait(r->t, 0, NULL, -1));
+        took_long();
+        return;
+    }
+    expect(r, 0, drail_put(r->t, r->peer, &x, DRAIL_NOTIFY, 0, &req));
+    expect(r, 0, drail_wait(r->t, &req, -1));
+}
+
 static void in_turn(struct rank *r)
 {
     static void (*const acts[])(struct rank *, const struct memory *) = {
-        put_and_wait, put_and_fence, get_and_wait, send_and_receive};
+        put_and_wait, put_and_fence, get_and_wait, send_and_receive,
+        put_and_notify};
     struct memory m;
     memory_open(r, &m, LONG);
     memset(m.bytes, 1, LONG); /* its pages are there from then on */

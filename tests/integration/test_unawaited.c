@@ -12,15 +12,14 @@
 
 static _Atomic unsigned asked;
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
-                       DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                       DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                           DAT_LMR_TRIPLET *local,
+                                           DAT_DTO_COOKIE cookie,
+                                           const DAT_RMR_TRIPLET *remote,
+                                           DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ep_post_rdma_write) real;
-    *(void **)&real = real_call("dat_ep_post_rdma_write");
     asked += !(flags & DAT_COMPLETION_SUPPRESS_FLAG);
-    return real(ep, n, local, cookie, remote, flags);
+    return real(dat_ep_post_rdma_write)(ep, n, local, cookie, remote, flags);
 }
 
 static void put_some(struct rank *r, struct memory *m)

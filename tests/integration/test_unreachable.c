@@ -23,14 +23,13 @@ static struct {
 } wire;
 static bool is_first = true;
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
-              DAT_EVD_HANDLE request, DAT_EVD_HANDLE conn,
-              const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep)
+STAND_IN DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
+                                  DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request,
+                                  DAT_EVD_HANDLE conn, const DAT_EP_ATTR *attr,
+                                  DAT_EP_HANDLE *ep)
 {
-    __typeof__(&dat_ep_create) real;
-    *(void **)&real = real_call("dat_ep_create");
-    DAT_RETURN status = real(ia, pz, recv, request, conn, attr, ep);
+    DAT_RETURN status =
+        real(dat_ep_create)(ia, pz, recv, request, conn, attr, ep);
     if (is_first) {
         wire.ep = *ep;
         wire.dto_evd = request;
@@ -59,45 +58,40 @@ static bool holds(DAT_EP_HANDLE ep)
     return wire.under_way && ep == wire.ep && !wire.resets;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
-                       DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-                       DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                           DAT_LMR_TRIPLET *local,
+                                           DAT_DTO_COOKIE cookie,
+                                           const DAT_RMR_TRIPLET *remote,
+                                           DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ep_post_rdma_write) real;
-    *(void **)&real = real_call("dat_ep_post_rdma_write");
     if (!wire.runs || ep != wire.ep)
-        return real(ep, n, local, cookie, remote, flags);
+        return real(dat_ep_post_rdma_write)(ep, n, local, cookie, remote,
+                                            flags);
     wire.runs = false;
     return hold(cookie);
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
-                 DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                     DAT_LMR_TRIPLET *local,
+                                     DAT_DTO_COOKIE cookie,
+                                     DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ep_post_send) real;
-    *(void **)&real = real_call("dat_ep_post_send");
-    return holds(ep) ? hold(cookie) : real(ep, n, local, cookie, flags);
+    return holds(ep) ? hold(cookie)
+                     : real(dat_ep_post_send)(ep, n, local, cookie, flags);
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
 {
-    __typeof__(&dat_ep_disconnect) real;
-    *(void **)&real = real_call("dat_ep_disconnect");
-    return holds(ep) ? DAT_SUCCESS : real(ep, flags);
+    return holds(ep) ? DAT_SUCCESS : real(dat_ep_disconnect)(ep, flags);
 }
 
-__attribute__((visibility("default"))) DAT_RETURN dat_ep_reset(DAT_EP_HANDLE ep)
+STAND_IN DAT_RETURN dat_ep_reset(DAT_EP_HANDLE ep)
 {
-    __typeof__(&dat_ep_reset) real;
-    *(void **)&real = real_call("dat_ep_reset");
     if (ep == wire.ep) {
         check(!wire.resets++);
         dat_ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG);
     }
-    return real(ep);
+    return real(dat_ep_reset)(ep);
 }
 
 /* The wire's own events, before others. */
@@ -116,12 +110,9 @@ static bool news(DAT_EVD_HANDLE evd, DAT_EVENT *event)
     return true;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
-    __typeof__(&dat_evd_dequeue) real;
-    *(void **)&real = real_call("dat_evd_dequeue");
-    return news(evd, event) ? DAT_SUCCESS : real(evd, event);
+    return news(evd, event) ? DAT_SUCCESS : real(dat_evd_dequeue)(evd, event);
 }
 
 static void await_rails(struct rank *r)

@@ -29,13 +29,11 @@ static uint64_t now(const struct drail_platform *p)
     return machine->now_ns(machine) + ahead_ns;
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us, DAT_COUNT threshold,
-             DAT_EVENT *event, DAT_COUNT *more)
+STAND_IN DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us,
+                                 DAT_COUNT threshold, DAT_EVENT *event,
+                                 DAT_COUNT *more)
 {
-    __typeof__(&dat_evd_wait) real;
-    *(void **)&real = real_call("dat_evd_wait");
-    DAT_RETURN status = real(evd, us, threshold, event, more);
+    DAT_RETURN status = real(dat_evd_wait)(evd, us, threshold, event, more);
     if (waits && ++sleeps == SLEEPS) {
         waits = false;
         ahead_ns = LEAP_NS;

@@ -18,18 +18,15 @@ static DAT_EVD_HANDLE waited[64];
 static unsigned nwaited, returns;
 
 /* takes the place of libdat2's */
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold,
-             DAT_EVENT *event, DAT_COUNT *more)
+STAND_IN DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout,
+                                 DAT_COUNT threshold, DAT_EVENT *event,
+                                 DAT_COUNT *more)
 {
-    static __typeof__(&dat_evd_wait) genuine;
-    if (!genuine)
-        *(void **)&genuine = real_call("dat_evd_wait");
     for (unsigned i = 0; i + 1 < nwaited; i++)
         returns += waited[i] == evd;
     if (nwaited < 64 && (!nwaited || waited[nwaited - 1] != evd))
         waited[nwaited++] = evd;
-    return genuine(evd, timeout, threshold, event, more);
+    return real(dat_evd_wait)(evd, timeout, threshold, event, more);
 }
 
 static void forget_waits(void)

@@ -72,6 +72,12 @@ static void sleep_until(struct play *play, uint64_t until_ns)
 
 /* After a while, a notification or credit comes just when progress is made for
  * all. */
+uint64_t drail_moved(const drail_t *rail, unsigned rank)
+{
+    (void)rail, (void)rank;
+    return 0;
+}
+
 int drail_progress(drail_t *rail)
 {
     (void)rail;

@@ -68,6 +68,36 @@ static void test_elements(void **state)
     assert_false(row.failed);
 }
 
+/* Direct, but for elements of 48 bytes. */
+static void generate_irregular(const dcoll_shape_t *s, const dcoll_args_t *args,
+                               unsigned rank, dcoll_schedule_t *out)
+{
+    dcoll_generate(&alltoallv_direct, s, args, rank, out);
+    if (args->traffic->element == 48)
+        out->nops--;
+}
+
+static void test_irregular(void **state)
+{
+    (void)state;
+    const dcoll_algorithm_t wrong = {.name = "wrong-counts",
+                                     .collective = DCOLL_ALLTOALLV,
+                                     .refuses = alltoallv_direct.refuses,
+                                     .generate = generate_irregular};
+    verify_row_t row = {.algorithm = &wrong};
+    uint64_t random = 7;
+    assert_int_equal(verify_draws(&row, &shape, 50, &random), 0);
+    assert_true(row.failed);
+    assert_non_null(strstr(row.why, "elements of 48 bytes"));
+    for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular(); *a;
+         a++) {
+        row = (verify_row_t){.algorithm = *a};
+        assert_int_equal(verify_draws(&row, &shape, 20, &random), 0);
+        if (row.failed)
+            fail_msg("%s: %s", (*a)->name, row.why);
+    }
+}
+
 static void test_correct(void **state)
 {
     (void)state;
@@ -83,6 +113,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_found),
         cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_irregular),
         cmocka_unit_test(test_correct),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
