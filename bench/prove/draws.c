@@ -3,6 +3,7 @@
 
 #include "draws.h"
 #include "irregular.h"
+#include "random.h"
 
 #define PORTS_MAX  4
 #define GROUPS_MAX 8
@@ -21,30 +22,24 @@ static size_t many(const dcoll_shape_t *shape, size_t element)
     return element * (2 * shape->nranks + 1);
 }
 
-unsigned verify_draw(uint64_t *random, unsigned limit)
-{
-    *random = *random * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(*random >> 33) % limit;
-}
-
 static dcoll_args_t draw_args(const dcoll_algorithm_t *algorithm,
                               const dcoll_shape_t *shape, uint64_t *random)
 {
     dcoll_args_t args = {.collective = algorithm->collective};
-    const size_t bytes = sizes[verify_draw(random, SIZES)];
+    const size_t bytes = sizes[prove_random(random, SIZES)];
     args.bytes = args.collective == DCOLL_BARRIER ? 0 : bytes;
     if (dcoll_collective_reduces(args.collective)) {
-        args.element = elements[verify_draw(random, ELEMENTS)];
+        args.element = elements[prove_random(random, ELEMENTS)];
         args.bytes += (args.element - args.bytes % args.element) % args.element;
-        if (args.element > sizeof(double) && verify_draw(random, 2))
+        if (args.element > sizeof(double) && prove_random(random, 2))
             args.bytes = many(shape, args.element);
     }
-    args.root = verify_draw(random, shape->nranks);
-    args.in_place = verify_draw(random, 2);
-    args.zero_copy = verify_draw(random, 2);
-    args.groups = verify_draw(random, GROUPS_MAX + 1);
+    args.root = prove_random(random, shape->nranks);
+    args.in_place = prove_random(random, 2);
+    args.zero_copy = prove_random(random, 2);
+    args.groups = prove_random(random, GROUPS_MAX + 1);
     args.depth =
-        dcoll_depth(algorithm, shape, args.bytes, 1 + verify_draw(random, 2));
+        dcoll_depth(algorithm, shape, args.bytes, 1 + prove_random(random, 2));
     return args;
 }
 
@@ -70,7 +65,7 @@ static int draw_variant(struct variant *v, const dcoll_algorithm_t *algorithm,
                         const dcoll_shape_t *shape, uint64_t *random)
 {
     *v = (struct variant){.shape = *shape};
-    v->shape.ports = 1 + verify_draw(random, PORTS_MAX);
+    v->shape.ports = 1 + prove_random(random, PORTS_MAX);
     if (algorithm->collective != DCOLL_ALLTOALLV) {
         v->args = draw_args(algorithm, &v->shape, random);
         name_args(v);
@@ -78,7 +73,7 @@ static int draw_variant(struct variant *v, const dcoll_algorithm_t *algorithm,
     }
     v->args = (dcoll_args_t){.collective = algorithm->collective,
                              .depth = dcoll_depth(algorithm, &v->shape, 0,
-                                                  1 + verify_draw(random, 2)),
+                                                  1 + prove_random(random, 2)),
                              .traffic = &v->traffic};
     v->counts = verify_counts_draw(shape->nranks, random, &v->traffic, v->text,
                                    sizeof v->text);

@@ -5,8 +5,6 @@
 
 #include "prove.h"
 
-/** A number below the limit, from @p random, which goes on. */
-unsigned verify_draw(uint64_t *random, unsigned limit);
 /** Verifies @p count variants of the row's algorithm with the ranks and nodes
  *  of @p shape: ports, bytes, root, in place, zero copy, groups, depth and
  *  elements are drawn from @p random, which goes on; of

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "bench/counts/counts.h"
-#include "draws.h"
 #include "irregular.h"
+#include "random.h"
 
 /* Bytes of an element: the verifier wants a multiple of the first. */
 static const size_t elements[] = {16, 48};
@@ -36,12 +36,12 @@ uint64_t *verify_counts_equal(unsigned ranks, const dcoll_traffic_t *traffic)
 /* Also such as are wider than the counts. */
 static dcoll_traffic_t draw_bounds(const counts_sums_t *sums, uint64_t *random)
 {
-    dcoll_traffic_t t = {.element = elements[verify_draw(random, 2)]};
-    uint64_t spare = 1 + verify_draw(random, 2);
+    dcoll_traffic_t t = {.element = elements[prove_random(random, 2)]};
+    uint64_t spare = 1 + prove_random(random, 2);
     t.max_pair = spare * sums->longest;
     t.max_rank = spare * sums->most;
-    t.labelled = verify_draw(random, 4);
-    t.pulled = t.element * (1 + verify_draw(random, 4));
+    t.labelled = prove_random(random, 4);
+    t.pulled = t.element * (1 + prove_random(random, 4));
     return t;
 }
 
@@ -49,12 +49,12 @@ uint64_t *verify_counts_draw(unsigned ranks, uint64_t *random,
                              dcoll_traffic_t *traffic, char *text, size_t size)
 {
     static const uint64_t most[] = {1, 3, 8, 0};
-    const counts_t pattern = {.kind = verify_draw(random, COUNTS_FILE),
+    const counts_t pattern = {.kind = prove_random(random, COUNTS_FILE),
                               .ranks = ranks,
-                              .rest = verify_draw(random, 2),
+                              .rest = prove_random(random, 2),
                               .exponent = 1,
-                              .seed = verify_draw(random, 1000)};
-    const uint64_t m = most[verify_draw(random, 4)];
+                              .seed = prove_random(random, 1000)};
+    const uint64_t m = most[prove_random(random, 4)];
     const counts_sums_t sums = counts_sum(&pattern, m);
     *traffic = draw_bounds(&sums, random);
     snprintf(text, size,
