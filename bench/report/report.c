@@ -81,9 +81,9 @@ void report_rows(FILE *file, const report_t *of, unsigned group)
 void report_json_rows(json_t *j, const char *key, const report_t *of,
                       bool compact)
 {
-    row_t row = {.of = of, .json = j, .pass = ROW_JSON};
     json_array(j, key);
     for (unsigned i = 0; i < of->nrows; i++) {
+        row_t row = {.of = of, .json = j, .pass = ROW_JSON};
         if (!has_row(of, i))
             continue;
         if (compact)
