@@ -86,7 +86,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-#define DRAIL_VERSION "0.1.0"
+#define DRAIL_VERSION "0.2.0"
 
 /** Most rails that one transport can use. */
 #define DRAIL_MAX_RAILS 16

@@ -66,13 +66,13 @@ $(TEST_BIN)/unit/test_tuner $(TEST_BIN)/unit/test_learns_soon \
 $(TEST_BIN)/unit/test_adaptive_stream $(TEST_BIN)/unit/test_stream_corners: \
   $(addprefix $(TUNING_OBJ)/,\
   comparison.o cut.o rail_rate.o route.o timing.o tuner.o tuners.o waterfill.o)
-$(TEST_BIN)/unit/test_away: $(BUILD)/obj/dapl_rail/platform/machine.o
+$(TEST_BIN)/unit/test_node_copy: $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_first_rate: $(TUNING_OBJ)/rail_rate.o
 $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/memory/copy_choice.o
 $(TEST_BIN)/unit/test_copy_trials $(TEST_BIN)/unit/test_copy_cold: \
   $(BUILD)/obj/providers/shm/memory/copy.o $(BUILD)/obj/providers/shm/memory/copy_cold.o
-$(TEST_BIN)/unit/test_dsm_diff: $(BUILD)/obj/dsm/diff.o
-$(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/ticket.o
+$(TEST_BIN)/unit/test_dsm_diff: $(BUILD)/obj/dsm/pages/diff.o
+$(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/sync/ticket.o
 $(TEST_BIN)/unit/test_dsm_lock: $(filter-out %/control.o %/open.o,$(DSM_OBJ))
 $(TEST_BIN)/unit/test_dsm_bench: $(DSM_OBJ)
 $(TEST_BIN)/unit/test_mapping: $(BUILD)/obj/providers/shm/memory/mapping.o

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file that `auto` selects by: reading, checking, writing. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -33,7 +32,7 @@ static void cpu_name(char name[DCOLL_TABLE_TEXT])
         fclose(file);
 }
 
-/* The lines that must be the same where a table is used. */
+/* The lines that must be equal on the machine that uses the table. */
 static void write_identity(FILE *file, const char *rails)
 {
     char cpu[DCOLL_TABLE_TEXT];
@@ -56,7 +55,7 @@ struct reading {
     FILE *file;
     dcoll_table_t *table;
     unsigned line;
-    char text[2048]; /* of the present line, without its end */
+    char text[2048]; /* the present line, without its newline */
     char *why;
     size_t size;
 };
@@ -82,7 +81,7 @@ static bool next_line(struct reading *r)
     return true;
 }
 
-/* Line by line with what this machine would write. */
+/* Compares line by line with what this machine would write. */
 static int check_identity(struct reading *r, const char *rails)
 {
     char *wanted = NULL;
@@ -110,7 +109,7 @@ static int check_identity(struct reading *r, const char *rails)
 
 static dcoll_table_row_t *add_row(dcoll_table_t *table)
 {
-    /* grows at powers of two */
+    /* grows by powers of two */
     if (!(table->count & (table->count - 1))) {
         size_t capacity = table->count ? 2 * (size_t)table->count : 1;
         dcoll_table_row_t *rows = realloc(table->rows, capacity * sizeof *rows);
@@ -133,7 +132,7 @@ static int read_row(struct reading *r)
     char collective[32], engine[32], algorithm[64];
     unsigned zero_copy;
     int end = 0;
-    /* %u would take a sign */
+    /* %u would accept a sign */
     if (strstr(r->text, " -") ||
         sscanf(r->text, "%31s %u %u %u %31s %" SCNu64 " %63s %u %lf %lf %lf%n",
                collective, &row.ranks, &row.ppn, &row.ports, engine, &row.bytes,
