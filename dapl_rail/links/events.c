@@ -92,7 +92,7 @@ static void receive_event(struct slot *slot,
     }
     slot->idle = false;
     if (!immediate && dto->transfered_length == LAST_BYTES) {
-        link_lose(link, DRAIL_EPEER, "the peer has lost it");
+        link_lose(link, DRAIL_EPEER, "the peer has lost this link");
         slot_return(slot, false);
         return;
     }

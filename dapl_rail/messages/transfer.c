@@ -255,7 +255,8 @@ static int transfer_failed(drail_t *t, struct transfer *x, uint32_t rails,
 {
     int later = rc;
     if (has_begun(x, rails) || atomic_load(&x->peer->error))
-        later = links_end(t, x->peer, rc, "a transfer failed in its middle");
+        later = links_end(t, x->peer, rc,
+                          "a transfer failed after part of it was posted");
     else
         links_unreserve(x->peer, x->note.rails, x->note.eps);
     links_forget(x->peer, rails, x->req, x->message);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An atomic whose answer has no memory is not carried out: who asked could not
- * tell. */
+/* An atomic is not executed if there is no memory for its answer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is found to be silent, look by look: the clock is the test's, so are the
- * answers to the questions over the first link, and what providers tell of the
+/* Which links are found to be silent, check by check. The test provides the clock,
+ * the answers to probes over the first link, and the providers' reports on the
  * wires. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a peer numbers as it should arrives once; what it numbers twice is
- * found, over whichever link it comes. */
+/* Messages arrive once if their numbers are right; a number that comes twice is
+ * detected, over whichever links. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

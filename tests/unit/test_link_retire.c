@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A DTO that ends a link's queue ends what was posted before it, too: each is
- * told, once, in the order of posting. A read that was carried over the link's
- * own next EP has no other end when that is flushed. */
+/* link_retire() also completes the ops before: each once, in the order of posting.
+ * A read that was carried over the link's own next EP gets no event of its own
+ * when that is flushed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who has sent a notification is found, whatever his rank; a mark that is in
- * vain goes, and comes again with what completes it. */
+/* note_next() finds the sender of a notification, whatever its rank. The mark of a
+ * peer without one is removed, and set again by the part that completes one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A lost link for which no EP is to be had is tried again, but not in each
- * call: the longer it lasts, the more seldom. */
+/* No EP can be created for a lost link: attempts are repeated with backoff, not in
+ * each call. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

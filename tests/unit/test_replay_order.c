@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes while several threads are at work waits, and is taken before what
- * comes after them. */
+/* Messages for other links that arrive while several threads are at work are
+ * deferred, and handled before those that arrive later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A solicitation that a provider refuses is repeated some times, however many
- * were not answered before: a peer that computes for long finds too many at
- * once. */
+/* A solicitation that a provider refuses is repeated some times, however many were
+ * not answered before: while a peer computes, its queue of requests may be full.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -39,7 +39,7 @@ static void established(struct link *link,
     if (active && (!hello_read(link->rail, data->private_data,
                                data->private_data_size, &hello) ||
                    hello.rank != link->peer->rank)) {
-        link_lose(link, DRAIL_EPEER, "its answer is not that of the peer");
+        link_lose(link, DRAIL_EPEER, "the answer is not the peer's");
         return;
     }
     link->ep.state = EP_UP;
@@ -237,7 +237,7 @@ void connect_leave_out(struct peer *peer)
         if (in_vain)
             link_down(link, link->error, "%s", sentence_text(link->why));
         else if (link->state == LINK_CONNECTING)
-            link_lose(link, DRAIL_EPEER, "it did not come up");
+            link_lose(link, DRAIL_EPEER, "the connection did not come up");
     }
 }
 

@@ -122,7 +122,7 @@ static void attempt_begins(struct peer *peer, const struct link_hello *hello)
         peer_free(peer);
     peer->ending = peer->connected;
     for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
-        link_down(link, DRAIL_EPEER, "the peer connects anew");
+        link_down(link, DRAIL_EPEER, "the peer connects again");
 }
 
 /* Calls that connect to the peer report this error. */
@@ -168,7 +168,7 @@ static void solicited(struct peer *peer, const struct link_hello *hello)
     }
     while (hello->attempt == peer->attempt &&
            (link = peer_next(peer, UINT32_MAX, &at)))
-        link_down(link, DRAIL_EPEER, "the peer connects anew");
+        link_down(link, DRAIL_EPEER, "the peer connects again");
 }
 
 /* Is it the first request for a link that was lost before it came up? */

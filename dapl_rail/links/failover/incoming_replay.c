@@ -20,14 +20,14 @@ static const char *loss_arrived(struct link *link, const struct wire *wire,
     /* at the other end it did not come up either; or only later than others,
      * if it has brought this */
     if (losses == 0 && link->state == LINK_CONNECTING && link != carrier)
-        link_lose(link, DRAIL_EPEER, "the peer could not connect it");
+        link_lose(link, DRAIL_EPEER, "the peer could not connect this link");
     if (losses == 1) {
-        link_lose(link, DRAIL_EPEER, "the peer has lost it");
+        link_lose(link, DRAIL_EPEER, "the peer has lost this link");
         ep_hurry(link);
         loss->losses = wire->seq; /* also of an EP that was not up here */
         loss->never_up = false;
     } else if (losses > 1 && losses < 1u << 31) {
-        return "times that a link was lost";
+        return "count of losses";
     }
     if (wire->seq == loss->losses &&
         (int32_t)(wire->id - loss->epoch_heard) > 0) {

@@ -81,7 +81,7 @@ static bool release_eps(struct peer *peer)
         if (link->state != LINK_LOST)
             continue;
         if (link->post_failed)
-            link_lose(link, DRAIL_EPEER, "it takes no DTOs");
+            link_lose(link, DRAIL_EPEER, "its EP accepts no DTOs");
         if (ep_is_overdue(link)) {
             rail_catch_up(link->rail);
             ep_force(link);

@@ -94,7 +94,7 @@ void reconnect_step(struct link *link)
     uint64_t retry_ns = link->failover->reconnect.retry_ns;
     bool due = job_now(t->job) >= retry_ns;
     if (link->ep.state == EP_CONNECTING && due && is_unanswered(link)) {
-        link_lose(link, DRAIL_EPEER, "its new connection was not answered");
+        link_lose(link, DRAIL_EPEER, "the new connection was not answered");
         step_in(link, t->job->size); /* that was long enough, for a few */
     } else if (link->ep.state == EP_NONE && t->job->rank < link->peer->rank) {
         if (!retry_ns)
