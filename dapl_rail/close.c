@@ -37,7 +37,7 @@ static bool link_ended(struct link *link)
  * come from it. */
 static bool link_closable(struct link *link)
 {
-    return !link->peer->connected || (link_settled(link) && loss_told(link));
+    return !link->peer->connected || (link_try_settle(link) && loss_told(link));
 }
 
 static bool final_counts_sent(struct link *link)
@@ -98,7 +98,7 @@ static int disconnect(drail_t *t)
     for (peer = t->met; peer; peer = peer->next) /* the peer did not answer */
         for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
             link_down(link, DRAIL_EPEER, "closed");
-    links_await(t, link_drained);
+    links_await(t, link_try_drain);
     return rc;
 }
 

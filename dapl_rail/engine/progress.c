@@ -28,8 +28,8 @@
 #define CHECK_NS        MS     /* the same, in drail_progress() */
 #define UNTIL_NAP_NS    50000u
 
-/* Has anything completed since the last look? */
-static bool has_moved(struct patience *p)
+/* Looks again: has anything completed since the last look? */
+static bool update_completed(struct patience *p)
 {
     uint64_t before = p->completed;
     if (p->peer)
@@ -41,7 +41,7 @@ static bool has_moved(struct patience *p)
 static void count_turn(struct patience *p)
 {
     uint64_t now = job_now(p->t->job);
-    bool moved = has_moved(p);
+    bool moved = update_completed(p);
     if (p->deadline.at_ns && !moved)
         deadline_turn(&p->deadline, now);
     else

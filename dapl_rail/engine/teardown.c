@@ -17,7 +17,7 @@ int links_end(drail_t *t, struct peer *peer, int code, const char *why)
     struct link *link;
     for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
         link_down(link, later, "%s (%s)", why, drail_strerror(code));
-    progress_until(t, link_flushed, peer, UINT32_MAX, FLUSH_MS);
+    progress_until(t, link_try_flush, peer, UINT32_MAX, FLUSH_MS);
     return later;
 }
 

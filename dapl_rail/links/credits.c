@@ -191,7 +191,7 @@ int link_replied(const struct link *link, enum reply_kind kind)
     return link->state >= LINK_DOWN ? link->error : 0;
 }
 
-bool link_settled(struct link *link)
+bool link_try_settle(struct link *link)
 {
     if ((link->state != LINK_UP && link->state != LINK_LOST) ||
         link->queue.retired == link->queue.posted)

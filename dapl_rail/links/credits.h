@@ -80,7 +80,7 @@ void link_owe(struct link *link);
 void link_pay(struct link *link);
 /* Before the end: are all requests complete? If no event will tell, posts a
  * message that has one. */
-bool link_settled(struct link *link);
+bool link_try_settle(struct link *link);
 /* Tells the peer that the reads from it, or the writes to it, of this rank go
  * on. Only if there is room and more than half of the credits are left: other
  * messages need them, and the peer may take nothing. False: it was not told. */

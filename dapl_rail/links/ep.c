@@ -119,7 +119,7 @@ bool ep_is_overdue(const struct link *link)
  * flushes it. */
 void ep_force(struct link *link)
 {
-    if (link_drained(link))
+    if (link_try_drain(link))
         return;
     link->ep.ending_ns = job_now(link->rail->owner->job);
     if (link->ep.ending == ENDING_GRACEFULLY) {
@@ -136,7 +136,8 @@ void ep_force(struct link *link)
 bool ep_try_release(struct link *link)
 {
     /* nothing comes of an EP that was never asked to connect */
-    if (link->ep.state != EP_ENDING || (link->ep.begun && !link_drained(link)))
+    if (link->ep.state != EP_ENDING ||
+        (link->ep.begun && !link_try_drain(link)))
         return false;
     link->slots.posted = 0;
     ep_table_remove(link);
@@ -146,14 +147,14 @@ bool ep_try_release(struct link *link)
     return true;
 }
 
-bool link_flushed(struct link *link)
+bool link_try_flush(struct link *link)
 {
     link_flush(link);
     return link->state == LINK_LOST ? link->queue.last_ended
                                     : link->state >= LINK_FLUSHED;
 }
 
-bool link_drained(struct link *link)
+bool link_try_drain(struct link *link)
 {
-    return link_flushed(link) && !link->slots.posted;
+    return link_try_flush(link) && !link->slots.posted;
 }

@@ -58,10 +58,11 @@ void ep_force(struct link *link);
  * free. */
 bool ep_try_release(struct link *link);
 
-/* Has the link ended, or lost its EP, with no request under way any more? */
-bool link_flushed(struct link *link);
-/* … and no receive either? Providers of verbs crash on events that come after
- * their EP is freed. */
-bool link_drained(struct link *link);
+/* Flushes a link that has ended, or lost its EP. True: no request is under way
+ * any more. */
+bool link_try_flush(struct link *link);
+/* The same; true: no receive is under way either. Providers of verbs crash on
+ * events that come after their EP is freed. */
+bool link_try_drain(struct link *link);
 
 #endif

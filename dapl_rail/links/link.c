@@ -146,7 +146,7 @@ bool links_bury(struct rail *rail, bool all)
     while ((link = *at)) {
         bool gone = !link->ep.handle;
         /* receives of an EP that was never connected do not come back */
-        if (!gone && (all || !link->ep.begun || link_drained(link))) {
+        if (!gone && (all || !link->ep.begun || link_try_drain(link))) {
             ep_table_remove(link);
             ep_release(rail, link->ep.handle);
             link->ep.handle = DAT_HANDLE_NULL;

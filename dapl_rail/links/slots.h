@@ -50,7 +50,7 @@ struct slots {
  * least half of the depth, rounded down: of 5 and a borrowed one, two), the
  * reply to an atomic, the two messages that rendezvous are finished (of a
  * withdrawn one and of the next), a withdrawal, and the message of
- * link_settled().
+ * link_try_settle().
  */
 #define SPARE_RECEIVES 8
 

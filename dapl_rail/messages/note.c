@@ -89,7 +89,7 @@ static void note_mark(const struct peer *peer)
         atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
 }
 
-static bool is_noted(const drail_t *t, unsigned rank)
+static bool check_mark(const drail_t *t, unsigned rank)
 {
     const struct peer *peer = t->peers[rank];
     if (peer && peer->mail && inbox_ready(&peer->mail->notes))
@@ -107,7 +107,7 @@ unsigned note_next(const drail_t *t, unsigned rank)
             UINT64_MAX << rank % 64;
         for (; left; left &= left - 1) {
             unsigned at = rank / 64 * 64 + (unsigned)__builtin_ctzll(left);
-            if (is_noted(t, at))
+            if (check_mark(t, at))
                 return at;
         }
     }

@@ -182,7 +182,7 @@ bool connect_drop_stale(drail_t *t, struct peer *peer)
     for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));) {
         if (link->established || link->state <= LINK_LOST)
             continue;
-        ending |= !link_flushed(link);
+        ending |= !link_try_flush(link);
         if (link->state != LINK_FLUSHED)
             continue;
         link_drop(link);

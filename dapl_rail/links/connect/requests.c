@@ -49,7 +49,7 @@ static bool is_newer(const struct peer *peer, const struct link_hello *hello)
 
 /* Has the acceptance of the link's request failed? The provider of its sender
  * may repeat the request by itself; the failure's event has come before. */
-static bool is_missed(struct rail *rail, const struct link *link)
+static bool check_missed(struct rail *rail, const struct link *link)
 {
     if (link->state == LINK_CONNECTING)
         rail_check(rail);
@@ -81,12 +81,12 @@ static bool is_late(struct peer *peer, struct rail *rail,
            (lane->waiting != cr &&
             still_waits(peer, rail->index, hello->ep, lane->waiting)) ||
            (!peer->connected && lane->link && !link_is_new(lane->link) &&
-            !is_missed(rail, lane->link));
+            !check_missed(rail, lane->link));
 }
 
-/* The next valid request that is kept, from lane *at on. NULL: there are no
- * more. all: also those whose lane still has an earlier link. */
-static DAT_CR_HANDLE next_waiting(struct peer *peer, unsigned *at, bool all)
+/* Takes the next valid request that is kept, from lane *at on. NULL: there are
+ * no more. all: also those whose lane still has an earlier link. */
+static DAT_CR_HANDLE take_waiting(struct peer *peer, unsigned *at, bool all)
 {
     unsigned eps = peer->owner->cfg.eps;
     while (*at < peer->owner->nrails * eps) {
@@ -106,7 +106,7 @@ void requests_reject(struct peer *peer)
 {
     DAT_CR_HANDLE cr;
     unsigned at = 0;
-    while ((cr = next_waiting(peer, &at, true)))
+    while ((cr = take_waiting(peer, &at, true)))
         dat_cr_reject(cr, 0, NULL);
 }
 
@@ -219,7 +219,7 @@ void requests_resume(struct peer *peer)
 {
     DAT_CR_HANDLE cr;
     unsigned at = 0;
-    while ((cr = next_waiting(peer, &at, false))) {
+    while ((cr = take_waiting(peer, &at, false))) {
         unsigned eps = peer->owner->cfg.eps, none = 0;
         if (!peer_next(peer, UINT32_MAX, &none))
             peer_take(peer, peer->asked);

@@ -137,7 +137,7 @@ static bool is_silent(const struct link *link, uint64_t limit_ns)
 
 /* Takes all events of the rail: a wait may leave them for as long as something
  * comes on other rails. Is the link still silent? */
-static bool stays_silent(const struct link *link)
+static bool recheck_silence(const struct link *link)
 {
     const struct heartbeat *h = &link->failover->heartbeat;
     rail_catch_up(link->rail);
@@ -251,7 +251,7 @@ static void check_peer(struct peer *peer, uint64_t limit_ns, uint64_t passed_ns,
             probe_behind(link);
         else if (probes && is_quiet(link) && h->checks % PROBE_CHECKS == 0)
             probe(link);
-        if (!is_silent(link, limit_ns) || !stays_silent(link))
+        if (!is_silent(link, limit_ns) || !recheck_silence(link))
             continue;
         link_lose(link, DRAIL_EPEER,
                   "nothing passed for %lu ms, though the peer answered over "

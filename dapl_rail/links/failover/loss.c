@@ -66,7 +66,7 @@ static bool flush_ended(struct peer *peer)
     struct link *link;
     bool left = false;
     for (unsigned at = 0; (link = peer_next(peer, ALL, &at));)
-        left |= link->state == LINK_DOWN && !link_flushed(link);
+        left |= link->state == LINK_DOWN && !link_try_flush(link);
     return left;
 }
 

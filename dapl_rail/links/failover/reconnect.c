@@ -31,15 +31,12 @@ void reconnect_await(struct link *link)
 }
 
 /* Has the peer's system not even acknowledged, or the peer not answered in its
- * time? Else checks again later. */
-static bool is_unanswered(struct link *link)
+ * time? */
+static bool is_unanswered(const struct link *link)
 {
     uint64_t asked =
         job_now(link->rail->owner->job) - link->failover->reconnect.asked_ns;
-    if (asked >= ANSWER_MS * MS || link_health(link).silent_ms >= SYSTEM_MS)
-        return true;
-    step_in(link, SYSTEM_MS);
-    return false;
+    return asked >= ANSWER_MS * MS || link_health(link).silent_ms >= SYSTEM_MS;
 }
 
 static void attempt_failed(struct link *link, const char *call,
@@ -96,6 +93,8 @@ void reconnect_step(struct link *link)
     if (link->ep.state == EP_CONNECTING && due && is_unanswered(link)) {
         link_lose(link, DRAIL_EPEER, "the new connection was not answered");
         step_in(link, t->job->size); /* that was long enough, for a few */
+    } else if (link->ep.state == EP_CONNECTING && due) {
+        step_in(link, SYSTEM_MS);
     } else if (link->ep.state == EP_NONE && t->job->rank < link->peer->rank) {
         if (!retry_ns)
             back_off(link);
