@@ -24,6 +24,7 @@ static atomic_int waits[RAILS]; /* epoll sets of the managers, from 1 on */
 /* Of rank 0. */
 static atomic_uint held, holds; /* of these, bits */
 static atomic_uint dazed;       /* were, and confirm the next one late */
+static unsigned rejected;
 /* Of rank 1: its sleeps pass at once, on the clock only. */
 static atomic_bool hurries;
 static atomic_llong ahead_ns;
@@ -134,6 +135,7 @@ STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
     if (status != DAT_SUCCESS)
         return status;
     requests += event->event_number == DAT_CONNECTION_REQUEST_EVENT;
+    rejected += event->event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED;
     if (hurries)
         hurries = requests <= RAILS;
     return status;
@@ -154,11 +156,14 @@ static void connect_late(struct rank *r, unsigned held_up)
     if (r->rank == 0)
         hold(held_up);
     barrier_outside(r);
+    double begin = seconds();
     expect(r, 0, drail_connect(r->t, r->peer));
     expect(r, 0, drail_notify(r->t, r->peer, 0, 0));
     expect(r, 0, drail_notify_wait(r->t, r->peer, NULL, -1));
     await_rails_up(r);
     check(r->rank ? accepted > RAILS : !accepted);
+    /* the peer did not let go of what it had accepted, but of one too late */
+    check(!rejected || seconds() - begin > 1);
 }
 
 static void all_late(struct rank *r)
