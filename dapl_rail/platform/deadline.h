@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TURN_MS 100
+#include "dapl_rail/platform/standstill.h"
+
+#define TURN_MS ((int)(STANDSTILL_LOOK_NS / 1000000u))
 #define NEVER   UINT64_MAX
 
 struct deadline {
@@ -42,8 +44,7 @@ static inline struct deadline deadline_within(struct deadline *whole,
 /* A turn has ended: moves it by what that took too long, and returns this. */
 static inline uint64_t deadline_turn(struct deadline *d, uint64_t now_ns)
 {
-    uint64_t took = now_ns - d->looked_ns, most = TURN_MS * 1000000ull;
-    uint64_t still = took > most ? took - most : 0;
+    uint64_t still = standstill_ns(now_ns - d->looked_ns);
     for (; d; d = d->whole) {
         if (d->at_ns != NEVER)
             d->at_ns += still;

@@ -15,6 +15,7 @@
 #ifndef DRAIL_SPIN_H
 #define DRAIL_SPIN_H
 
+#include "dapl_rail/platform/busywait.h"
 #include "dapl_rail/platform/platform.h"
 
 /* Polls between looks at the clock; a yield may take as long as many. */
@@ -69,10 +70,8 @@ static inline void spin_end(struct spin *s)
 {
     if (!s->start_ns)
         return;
-    if (platform_now(s->platform) - s->start_ns < 2 * s->max_ns)
-        s->limit_ns = s->max_ns;
-    else
-        s->limit_ns /= 2;
+    s->limit_ns = busywait_limit_after(s->limit_ns, s->max_ns,
+                                       platform_now(s->platform) - s->start_ns);
 }
 
 /* How long one who has waited so long may sleep before he looks again: a part

@@ -22,7 +22,7 @@ check 'an arrow upward is found' wrong 'messages is above links' \
     dapl_rail/links/queue.c '#include "dapl_rail/messages/inbox.h"'
 check 'a provider that uses the transport is found' \
     wrong 'providers must not use it' \
-    providers/shm/mr.c '#include "dapl_rail/dapl_rail.h"'
+    providers/shm/memory/range_table.c '#include "dapl_rail/dapl_rail.h"'
 check 'a look behind the public header is found' wrong 'coll must not use it' \
     coll/run/team.c '#include "dapl_rail/base/handle.h"'
 check 'a circle of headers is found' wrong '^circle' \
@@ -32,8 +32,8 @@ check 'a circle of headers in a provider is found' wrong '^circle' \
 check 'a circle of headers in the benchmarks is found' wrong '^circle' \
     bench/pair/session.h '#include "bench/pair/loop.h"'
 check 'a look from core at a provider is found' wrong 'shm is above core' \
-    providers/core/evd.c '#include "providers/shm/shm.h"'
-for pair in 'shm/mr.c embedded/embedded.h' 'core/evd.c embedded/embedded.h' \
+    providers/core/events/evd.c '#include "providers/shm/shm.h"'
+for pair in 'shm/memory/range_table.c embedded/embedded.h' 'core/events/evd.c embedded/embedded.h' \
     'embedded/embedded.c shm/shm.h'; do
     check "a look at another library is found: ${pair/ / at }" \
         wrong 'not of one library' "providers/${pair% *}" \
