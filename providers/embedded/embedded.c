@@ -98,9 +98,10 @@ static int append_entries(int out, const char *path)
     return n < 0 ? -1 : 0;
 }
 
-/* A rail over TCP for each interface that is up, of the name tcp-INTERFACE, if
- * the provider lies beside the embedded entries; that of the loopback interface
- * is among these. */
+/* A rail over TCP for each interface with an address, of the name
+ * tcp-INTERFACE, if the provider lies beside the embedded entries; that of the
+ * loopback interface is among these. One that is down may come up while it is
+ * used. */
 static void append_interfaces(int out, const char *entries)
 {
     char library[PATH_MAX];
@@ -111,7 +112,7 @@ static void append_interfaces(int out, const char *entries)
         return;
     for (const struct ifaddrs *at = all; at; at = at->ifa_next)
         if (at->ifa_addr && at->ifa_addr->sa_family == AF_INET &&
-            (at->ifa_flags & (IFF_UP | IFF_LOOPBACK)) == IFF_UP)
+            !(at->ifa_flags & IFF_LOOPBACK))
             dprintf(out,
                     "tcp-%s u2.0 nonthreadsafe default \"%s\" dapl_rail.0.1 "
                     "\"provider=tcp device=%s\" \"\"\n",

@@ -143,7 +143,7 @@ int main(int argc, char **argv)
     folder = cables_folder();
     check(folder);
     int failed =
-        run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+        run_tests(tests, sizeof tests / sizeof tests[0], 3, argc, argv);
     rmdir(folder);
     return failed;
 }

@@ -17,6 +17,7 @@
 #define SECOND    1000000000ll
 #define ENOUGH_NS (15 * SECOND) /* by which a peer is given up: 10 s */
 #define RAILS     2u
+#define ALL       3u /* as bits */
 #define DAZED_MS  100
 
 static const struct drail_platform *machine;
@@ -24,6 +25,7 @@ static atomic_int waits[RAILS]; /* epoll sets of the managers, from 1 on */
 /* Of rank 0. */
 static atomic_uint held, holds; /* of these, bits */
 static atomic_uint dazed;       /* were, and confirm the next one late */
+static unsigned rejected;
 /* Of rank 1: its sleeps pass at once, on the clock only. */
 static atomic_bool hurries;
 static atomic_llong ahead_ns;
@@ -134,6 +136,7 @@ STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
     if (status != DAT_SUCCESS)
         return status;
     requests += event->event_number == DAT_CONNECTION_REQUEST_EVENT;
+    rejected += event->event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED;
     if (hurries)
         hurries = requests <= RAILS;
     return status;
@@ -154,16 +157,19 @@ static void connect_late(struct rank *r, unsigned held_up)
     if (r->rank == 0)
         hold(held_up);
     barrier_outside(r);
+    double begin = seconds();
     expect(r, 0, drail_connect(r->t, r->peer));
     expect(r, 0, drail_notify(r->t, r->peer, 0, 0));
     expect(r, 0, drail_notify_wait(r->t, r->peer, NULL, -1));
     await_rails_up(r);
     check(r->rank ? accepted > RAILS : !accepted);
+    /* what the peer has accepted again, it does not let go of but late */
+    check(held_up != ALL || !rejected || seconds() - begin > 1);
 }
 
 static void all_late(struct rank *r)
 {
-    connect_late(r, 3);
+    connect_late(r, ALL);
 }
 
 static void one_late(struct rank *r)
@@ -182,7 +188,7 @@ static void one_later(struct rank *r)
 static void asked_first(struct rank *r)
 {
     hides = true;
-    connect_late(r, 3);
+    connect_late(r, ALL);
 }
 
 static void patient(drail_config_t *cfg)

@@ -74,7 +74,7 @@ static void ended_in_a_fault(struct rank *r)
     }
     while (!*ranks_outside)
         nap(1);
-    for (double end = seconds() + 5; !kill((pid_t)*ranks_outside, 0); nap(1))
+    for (double end = seconds() + 20; !kill((pid_t)*ranks_outside, 0); nap(1))
         check(seconds() < end);
     _exit(0);
 }
