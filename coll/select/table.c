@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/fnv.h"
 #include "table.h"
 
 #define ROWS_MAX 100000
@@ -181,27 +182,19 @@ void dcoll_table_free(dcoll_table_t *table)
     *table = (dcoll_table_t){0};
 }
 
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
-{
-    const unsigned char *at = data;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ at[i]) * 0x100000001b3ull;
-    return hash;
-}
-
 uint64_t dcoll_table_checksum(const dcoll_table_t *table)
 {
-    uint64_t hash = 0xcbf29ce484222325ull;
+    uint64_t sum = FNV_EMPTY;
     for (unsigned i = 0; i < table->count; i++) {
         const dcoll_table_row_t *row = &table->rows[i];
         uint64_t numbers[] = {row->collective, row->ranks,  row->ppn,
                               row->ports,      row->engine, row->bytes,
                               row->zero_copy};
-        hash = mix(hash, numbers, sizeof numbers);
-        hash =
-            mix(hash, row->algorithm->name, strlen(row->algorithm->name) + 1);
+        sum = fnv_add(sum, numbers, sizeof numbers);
+        sum = fnv_add(sum, row->algorithm->name,
+                      strlen(row->algorithm->name) + 1);
     }
-    return hash;
+    return sum;
 }
 
 void dcoll_table_write(FILE *file, const dcoll_table_t *table,

@@ -5,7 +5,7 @@
  * case with the fastest algorithm:
  *
  *   dcoll-table 3
- *   library 0.1.0
+ *   library 0.2.0
  *   cpu Some processor
  *   cores 2
  *   # further lines of environment

@@ -6,6 +6,9 @@
 
 check 'arrows go down' "$SOURCE/scripts/layers" "$BUILD" "$SOURCE"
 
+check 'the picture of the layers is current' sh -c \
+    '"$0/scripts/draw-layers" | cmp - "$0/docs/layers.svg"' "$SOURCE"
+
 # wrong TEXT FILE LINE: with this line in a copy of the file it is told
 wrong()
 {
@@ -80,3 +83,23 @@ done
 rm "$small/obj/dapl_rail/links/one.o"
 check 'an object that is missing is found' wrong_in_small \
     'no object of dapl_rail/links/one.c'
+
+# --- folders that are too large ------------------------------------------------
+
+for i in $(seq 25); do
+    file "bench/pair/name$i.c" "void name$i(void) {}"
+done
+touch "$small/bench/pair/name1.h"
+rm "$small/dapl_rail/links/one.c" "$small"/bench/pair/{one,two}.c
+large()
+{
+    "$SOURCE/scripts/layers" "$small" "$small" >"$work/said"
+    grep -q '^large: bench/pair has 26 names' "$work/said"
+}
+not_large()
+{
+    ! large
+}
+check '25 names are not too many' not_large
+file bench/pair/one.c 'void one(void) {}'
+check '26 are' large

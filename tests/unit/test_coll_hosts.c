@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "bench/coll/plan.h"
-#include "bench/pair/launch.h"
+#include "bench/launch/launch.h"
 
 #define RANKS 6u
 

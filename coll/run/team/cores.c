@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "coll/run/team/cores.h"
-
-/* 0 if it cannot be read: then all ranks seem to be on one host. */
-static uint64_t host_id(void)
-{
-    uint64_t hash = 0;
-    int c;
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (!file)
-        return 0;
-    while ((c = fgetc(file)) != EOF)
-        hash = (hash ^ (uint64_t)c) * 0x100000001b3ull;
-    fclose(file);
-    return hash;
-}
+#include "dapl_rail/platform/boot.h"
 
 void cores_find(struct cores *mine)
 {
-    mine->host = host_id();
+    mine->host = boot_id();
     CPU_ZERO(&mine->allowed);
     if (!sched_getaffinity(0, sizeof mine->allowed, &mine->allowed))
         return;
