@@ -300,8 +300,8 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
  * rank's own; rule 1 holds for element, max_pair, max_rank and algorithm.
  * Arrays have one entry per rank; counts and displacements are in elements. A
  * rank without elements may pass NULL as send or recv and any displacements.
- * There is no DCOLL_IN_PLACE. A
- * simulated job without payload has no irregular calls: DRAIL_ENOTSUP.
+ * There is no DCOLL_IN_PLACE. In a simulated job without payload these calls
+ * return DRAIL_ENOTSUP.
  *
  * Bounds. Set max_pair and max_rank both or neither. If they are set, a call
  * begins at once; counts beyond them are a wrong argument of this rank alone
