@@ -50,10 +50,10 @@
  *     Memory of drail_mem_alloc() is fastest: peers write into it, and, with
  *     DRAIL_ACCESS_REMOTE_READ, read it, without the kernel.
  *  9. Timeouts. A wait fails with DRAIL_ETIMEOUT if nothing has happened for
- * the timeout (the transport's, unless the function takes one): this call has
- *     made no progress, none of its bytes have moved, and the rank that it
- * waits for has neither made a call nor moved any. It looks at that rank every
- *     50 ms.
+ *     the timeout (the transport's, unless the function takes one): this call
+ *     has made no progress, none of its bytes have moved, and the rank that it
+ *     waits for has neither made a call nor moved any bytes. The wait looks at
+ *     that rank every 50 ms.
  *
  * Sources of the algorithms: Qian and Afsahi, "Efficient shared memory and RDMA
  * based collectives on multi-rail QsNetII SMP clusters"; Qian, Rashti and
@@ -92,8 +92,8 @@ typedef struct dcoll_config {
     size_t zero_copy_bytes; /**< blocks of at least so many bytes are sent from
                                  and received in the user's buffers without a
                                  copy; SIZE_MAX: never */
-    unsigned groups;        /**< groups per node of all-gather `mc-groups`;
-                                 0: that algorithm's default */
+    unsigned groups;        /**< groups per node of all-gather `mc-groups`; 0:
+                                 that algorithm's default */
     bool paced;             /**< complete each step before the next one, as in
                                  the papers (dcoll_args_t.paced). Slower;
                                  default: false */
@@ -246,11 +246,11 @@ typedef struct dcoll_call {
     unsigned root;    /**< gather, broadcast, scatter, reduce: a rank */
     const char *algorithm; /**< a name of dcoll_algorithms(); NULL or "auto":
                                 the team chooses */
-    const dcoll_reduction_t *reduction; /**< reduce, all-reduce: copied; but
-                                           what its context points to must stay
-                                             until the call is complete, or,
-                                             with dcoll_init(), until the
-                                           request is freed */
+    const dcoll_reduction_t *reduction; /**< reduce, all-reduce: copied, but not
+                                             what its context points to: that
+                                             must stay until the call is
+                                             complete or, with dcoll_init(),
+                                             until the request is freed */
 } dcoll_call_t;
 
 /*
@@ -300,7 +300,8 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
  * rank's own; rule 1 holds for element, max_pair, max_rank and algorithm.
  * Arrays have one entry per rank; counts and displacements are in elements. A
  * rank without elements may pass NULL as send or recv and any displacements.
- * There is no DCOLL_IN_PLACE.
+ * There is no DCOLL_IN_PLACE. In a simulated job without payload these calls
+ * return DRAIL_ENOTSUP.
  *
  * Bounds. Set max_pair and max_rank both or neither. If they are set, a call
  * begins at once; counts beyond them are a wrong argument of this rank alone

@@ -9,18 +9,19 @@
  *  1. Order. A rank performs its operations in order. PUT and GET only start a
  *     transfer; COMPLETE waits for them. WAIT and AWAIT wait for other ranks.
  *     Nothing orders two puts, not even two to the same peer.
- *  2. Starts. A schedule is performed many times: start 0, 1, 2 … Ranks are not
- *     synchronised between starts; a fast rank may be ahead of others.
+ *  2. Starts. A schedule is performed many times: start 0, 1, 2 … Ranks are
+ *     not synchronised between starts; a fast rank may be ahead of others.
  *  3. Memory. SEND and RECV are the user's buffers and exist once. TEMP (one
- * per rank), NODE (one per node) and the lines of flags exist `depth` times:
- *     start s uses number s mod depth.
+ *     per rank), NODE (one per node) and the lines of flags exist `depth`
+ *     times: start s uses number s mod depth.
  *  4. Permission. A put into a peer's RECV must wait for that peer's READY of
  *     the same start. What still may be read in start s - depth must not be
- *     overwritten: the writer waits with lag = depth (CREDIT or a flag), unless
- *     something that it has received since implies that the reader is done.
+ *     overwritten: the writer waits with lag = depth (CREDIT or a flag),
+ *     unless something that it has received since implies that the reader is
+ *     done.
  *  5. Completion. A put has arrived when the target's WAIT has consumed its
- * DATA notification. COMPLETE tells the initiator only that the source may be
- *     written again; after a GET it also tells that the data are there.
+ *     DATA notification. COMPLETE tells the initiator only that the source may
+ *     be written again; after a GET it also tells that the data are there.
  *  6. Flags. Ranks of a node wait for each other by flags. Each rank has
  *     `flags` of them and sets each at most once per start.
  *
@@ -135,11 +136,11 @@ typedef struct dcoll_args {
                           collectives: at the root, SEND or RECV is a part of
                           the other; their schedules do not depend on it */
     bool zero_copy;  /**< put from and into users' buffers where the algorithm
-                          can, instead of TEMP. SMP-aware
-                          algorithms go through NODE in either case,
-                          multi-connection ones with zero copy only */
+                          can, instead of TEMP. SMP-aware algorithms go through
+                          NODE in either case, multi-connection ones with zero
+                          copy only */
     unsigned groups; /**< all-gather mc-groups: groups per node, 1 … ranks of
-                        the largest node; 0: the algorithm's default */
+                          the largest node; 0: the algorithm's default */
     bool paced;      /**< complete the k messages of a step before posting those
                           of the next one, as in the papers. false: post
                           whatever is ready; ports keep the steps apart. The
@@ -192,8 +193,8 @@ typedef enum dcoll_kind {
                        peer with DATA */
     DCOLL_GET,    /**< reads src of a peer on my node (its SEND, or RECV if in
                        place on all ranks; its schedule is `shared`) to dst
-                       (mine). The peer is not notified: flags tell when src
-                       may be read and when it has been */
+                       (mine). The peer is not notified: flags tell when src may
+                       be read and when it has been */
     DCOLL_NOTIFY, /**< notifies the peer with tag, without data */
     DCOLL_WAIT,   /**< waits for the next notification with tag from peer. With
                        lag: for that of so many starts ago (with `every`: for
@@ -203,14 +204,14 @@ typedef enum dcoll_kind {
                          (rule 5): the first `puts` of them; 0: all */
     DCOLL_COPY,     /**< copies src to dst, each mine or NODE */
     DCOLL_COMBINE,  /**< reductions: dst = src op with, element by element, each
-                         mine or NODE; src comes from lower ranks. dst is src, or
-                         with, or overlaps neither */
+                         mine or NODE; src comes from lower ranks. dst is src,
+                         or with, or overlaps neither */
     DCOLL_SIGNAL, /**< sets my flag for this start, after all that I have done.
                        bytes > 0: with so many bytes of src in the flag's cache
                        line, at most DCOLL_LINE_BYTES */
-    DCOLL_AWAIT,  /**< waits until peer (on my node) has set its flag of start
-                       s - lag; passes if s < lag. bytes > 0 (only with lag 0,
-                       and only if SIGNAL has bytes): copies them to dst */
+    DCOLL_AWAIT,  /**< waits until peer (on my node) has set its flag of start s
+                       - lag; passes if s < lag. bytes > 0 (only with lag 0, and
+                       only if SIGNAL has bytes): copies them to dst */
 
     /* Irregular all-to-all. A bundle is a head, which has its length, and
        elements; a bucket is a bundle that is being filled; both are in TEMP. A
@@ -240,8 +241,8 @@ typedef enum dcoll_kind {
                        after it each element's place in RECV is known. src in
                        TEMP: in the entries of all ranks */
     DCOLL_PICK, /**< moves what peer offers me to RECV: from its table, or from
-                     the bundle src of its node, of `bytes` of room; or from
-                     its SEND, as GET does. My own elements: from my SEND */
+                     the bundle src of its node, of `bytes` of room; or from its
+                     SEND, as GET does. My own elements: from my SEND */
 } dcoll_kind_t;
 
 /** A row of buckets, bundles or tables, and how elements are dealt to them. */
@@ -416,7 +417,7 @@ typedef struct dcoll_algorithm {
     const char *summary; /**< one line: idea and source */
     const char *memory;  /**< bytes of TEMP and NODE as a formula, in words */
     unsigned ahead; /**< how many starts a rank may usefully be ahead of the
-                       root, or the root of other ranks: DCOLL_AHEAD_…; 0: the
+                         root, or the root of other ranks: DCOLL_AHEAD_…; 0: the
                          configured depth */
     unsigned depth; /**< the only depth that it supports; 0: any */
     bool placed;    /**< irregular: READY tells the sender where to write, and
@@ -462,8 +463,8 @@ typedef struct dcoll_program {
     const dcoll_shape_t *shape; /**< the caller's */
     dcoll_args_t args;
     dcoll_schedule_t *rank; /**< shape->nranks of them, owned */
-    const uint64_t *counts; /**< irregular: elements from rank i to rank j, at
-                                 i * nranks + j, for dcoll_verify() and
+    const uint64_t *counts; /**< irregular: elements from rank i to rank j, at i
+                                 * nranks + j, for dcoll_verify() and
                                  dcoll_cost(); set and owned by the caller */
 } dcoll_program_t;
 

@@ -35,8 +35,8 @@ typedef struct dcoll_table_row {
     uint64_t bytes;        /**< of one block */
     const dcoll_algorithm_t *algorithm;
     bool zero_copy;
-    double us, lo, hi; /**< median and its 95 % confidence interval, or a
-                            range, as the lines of environment tell */
+    double us, lo, hi; /**< median and its 95 % confidence interval, or a range,
+                            as the lines of environment tell */
 } dcoll_table_row_t;
 
 typedef struct dcoll_table {

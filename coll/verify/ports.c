@@ -16,8 +16,7 @@
 #include "verify.h"
 
 /* The use of ports or connections: 1 + the other rank, at [((step * nranks +
- * rank) * 2
- * + receives) * lanes + lane]. */
+ * rank) * 2 + receives) * lanes + lane]. */
 struct ports {
     struct verifier *v;
     bool connections;

@@ -24,19 +24,18 @@
  * interleavings have the same happens-before relation, and playing one of them
  * with vector clocks finds every error that any of them can have.
  *
- * Why few starts are enough.
- * If each start performs all operations, depth + 1 starts are enough. What
- * holds for starts s and s + d holds for 0 and d: all starts do the same; and
- * an order between two starts (of one rank, or by a message sent `lag` starts
- * ago) never leads back to an earlier start, so no start outside s … s + d
- * takes part. The same memory is used again after at most d = depth starts, and
- * an access that is ordered with the next one is ordered with all that follow.
- * A WAIT with a lag waits for an earlier start; so a circle of ranks that wait
- * for each other has no such WAIT, and closes already in start 0. If operations
- * are performed once in g starts, a start does the same as the one g before it:
- * what holds for s and s + d holds for s mod g and (s mod g) + d. So depth + g
- * starts are enough. A group that is waited for ends before the present start,
- * as g <= lag.
+ * Why few starts are enough. If each start performs all operations, depth + 1
+ * starts are enough. What holds for starts s and s + d holds for 0 and d: all
+ * starts do the same; and an order between two starts (of one rank, or by a
+ * message sent `lag` starts ago) never leads back to an earlier start, so no
+ * start outside s … s + d takes part. The same memory is used again after at
+ * most d = depth starts, and an access that is ordered with the next one is
+ * ordered with all that follow. A WAIT with a lag waits for an earlier start;
+ * so a circle of ranks that wait for each other has no such WAIT, and closes
+ * already in start 0. If operations are performed once in g starts, a start
+ * does the same as the one g before it: what holds for s and s + d holds for s
+ * mod g and (s mod g) + d. So depth + g starts are enough. A group that is
+ * waited for ends before the present start, as g <= lag.
  *
  * Irregular calls. Rails may map the SEND of one rank and not of another, in
  * one start and not in the next; this decides which parts an OFFER leaves in

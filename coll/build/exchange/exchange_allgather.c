@@ -12,8 +12,7 @@
  * The paper only says that correction steps are needed, and in equation (4)
  * that there are (k+1) * ⌊log_{k+1} N⌋ steps for the same bytes. This algorithm
  * takes ⌊log_{k+1} N⌋ + 2 steps, never more except for k = 1 and N = 3, and
- * moves about N
- * + 1 blocks more: equation (4) does not hold for it.
+ * moves about N + 1 blocks more: equation (4) does not hold for it.
  */
 #include "coll/build/flat.h"
 #include "coll/build/exchange/exchange_allgather.h"

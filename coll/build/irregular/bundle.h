@@ -12,7 +12,7 @@
 struct bundle_head {
     uint64_t bytes; /**< of the bundle, with the head */
     uint64_t lost;  /**< not 0: elements are missing; a bit per rank at the end
-                       of  the bundle's room tells for which ranks */
+                         of the bundle's room tells for which ranks */
 };
 
 /** The label of a run: consecutive elements from one rank to another. */

@@ -14,7 +14,7 @@ struct owners {
     struct direct exchange;
     struct slices slices;
     dcoll_place_t vector; /**< the place of the result; puts read from here,
-                             unless they read from the user's buffer */
+                               unless they read from the user's buffer */
     size_t temp;          /**< offset in TEMP of the parts that are received */
 };
 

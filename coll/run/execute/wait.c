@@ -134,8 +134,8 @@ struct patience { /* of one wait for a request */
     struct deadline deadline; /* at 0: it is too early to look at the clock */
     uint64_t moves;           /* of the team, as far as the spin knows */
     uint64_t reached;         /* by those it waits for, as far as they tell */
-    uint64_t moved; /* drail_moved() of the awaited rank; at first more
-                       than it can be */
+    uint64_t moved; /* drail_moved() of the awaited rank; at first more than it
+                       can be */
     uint64_t told;  /* the largest ledger_moved() of one rank */
     bool asleep;
     struct spin spin;

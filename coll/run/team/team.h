@@ -116,8 +116,8 @@ struct dcoll_team {
                                      the latest ledger_record_wait() */
     bool timed; /* between dcoll_times_begin() and dcoll_times_end() */
     dcoll_times_t times;
-    _Atomic int broken; /* the error that broke the team; other threads may
-                           read it */
+    _Atomic int broken; /* the error that broke the team; other threads may read
+                           it */
     drail_error_t error;
 };
 
