@@ -20,7 +20,7 @@
  */
 #include "ofi.h"
 
-#define VOLUNTEERS 32 /* messages */
+#define VOLUNTEERS 32 /* messages that may carry OFI_LEFT unasked */
 
 /* ----------------------------------------------------------- initiator --- */
 
