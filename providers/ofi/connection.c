@@ -20,10 +20,9 @@
 #define NEVER     UINT64_MAX
 #define MS        1000000u
 #define LINGER_NS 10000000000u /* for sent data to be acknowledged */
-#define TAKEN_NS                                                               \
-    1000000000u     /* for the peer to read what its system has received */
-#define RETRY_NS MS /* between looks at states that no event reports */
-#define GRACE_NS (100 * MS) /* for libfabric to read an end that is due */
+#define TAKEN_NS  1000000000u  /* for the peer to read what has arrived */
+#define RETRY_NS  MS           /* between looks without an event */
+#define GRACE_NS  (100 * MS)   /* for libfabric to read an end that is due */
 
 /* ------------------------------------------------------ birth and death --- */
 

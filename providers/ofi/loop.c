@@ -19,13 +19,12 @@
 #define AWAY_NS     1000000u
 #define AWAY_MAX_NS 4000000u
 #define EVENTS      32
-#define POLL_NS                                                                \
-    10000 /* the longest time between polls of a consumer that only polls */
-#define SELDOM_NS 200000
-#define JUDGE_NS  200000
-#define IN_VAIN   1000 /* setting up a connection needs some */
-#define SLICE_NS  100000u
-#define LONGEST   3600000 /* ms */
+#define POLL_NS     10000 /* a consumer that only polls does so more often */
+#define SELDOM_NS   200000
+#define JUDGE_NS    200000
+#define IN_VAIN     1000 /* setting up a connection needs some */
+#define SLICE_NS    100000u
+#define LONGEST     3600000 /* ms */
 
 /* -------------------------------------------------------------- events --- */
 
@@ -112,15 +111,16 @@ static void judge(struct ofi_ia *oia, struct minding *m)
 
 /* Do consumers read the CQ, by sleeping on it or by polling? If threads sleep
  * on other bells, the pollers do not serve them. */
-static bool is_theirs(struct ofi_ia *oia, struct minding *m)
+static bool consumers_read(struct ofi_ia *oia, struct minding *m)
 {
     judge(oia, m);
     return atomic_load(&oia->watched) ||
            (m->polled && !atomic_load(&oia->ia->bells));
 }
 
-/* A sleeper that has watched the CQ for long needs no thread beside it. */
-static bool may_rest(struct ofi_ia *oia, const struct minding *m)
+/* Lets a sleeper that has watched the CQ for long do without the thread. False:
+ * there is none. */
+static bool try_rest(struct ofi_ia *oia, const struct minding *m)
 {
     if (m->away_ns < AWAY_MAX_NS)
         return false;
@@ -131,21 +131,19 @@ static bool may_rest(struct ofi_ia *oia, const struct minding *m)
     return false;
 }
 
-/* Decides who reads the CQ. If consumers do, the thread does not wait for it.
+/* Decides who reads the CQ: consumers, or this thread, which then waits for it.
  */
 static void mind_cq(struct ofi_ia *oia, struct minding *m)
 {
     atomic_store(&oia->rests, false);
-    atomic_store(
-        &oia->away,
-        true); /* from here on, a consumer that needs the thread wakes it */
-    if (!is_theirs(oia, m) && serve(oia)) {
+    atomic_store(&oia->away, true); /* consumers wake it from here on */
+    if (!consumers_read(oia, m) && serve(oia)) {
         atomic_store(&oia->away, false);
         m->away_ns = 0;
         ofi_thread_await_cq(oia);
         return;
     }
-    if (may_rest(oia, m)) {
+    if (try_rest(oia, m)) {
         m->away_ns = 0;
         return;
     }

@@ -63,21 +63,22 @@ static void range_close(struct ofi_ia *oia, struct ofi_range *range)
     pthread_mutex_unlock(&oia->cq_lock);
 }
 
-static bool peers_inside(struct ofi_ia *oia, uint64_t withdrawal)
+/* Asks the peers. True: one may still access a range withdrawn by then. */
+static bool ask_peers(struct ofi_ia *oia, uint64_t withdrawal)
 {
-    if (!withdrawal || !ofi_access_inside(oia, withdrawal))
+    if (!withdrawal || !ofi_access_ask(oia, withdrawal))
         return false;
     ofi_advance(oia, true);
-    return ofi_access_inside(oia, withdrawal);
+    return ofi_access_ask(oia, withdrawal);
 }
 
-/* libfabric's tcp stops neither this side's requests nor the peers' accesses.
- */
-static bool is_used(struct ofi_ia *oia, const struct core_mr *mr)
+/* True: requests of this side or of peers still use the range, and libfabric's
+ * tcp stops neither. */
+static bool check_use(struct ofi_ia *oia, const struct core_mr *mr)
 {
     const struct ofi_range *range = mr->tp;
-    return oia->talks && (ofi_access_own(oia, mr->key) ||
-                          peers_inside(oia, range->withdrawal));
+    return oia->talks &&
+           (ofi_access_own(oia, mr->key) || ask_peers(oia, range->withdrawal));
 }
 
 bool ofi_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
@@ -86,7 +87,7 @@ bool ofi_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
     struct ofi_range *range = mr->tp;
     if (range->fid && !ia->forked)
         range_close(oia, range);
-    if (!ia->forked && is_used(oia, mr))
+    if (!ia->forked && check_use(oia, mr))
         return false;
     free(range);
     mr->tp = NULL;
