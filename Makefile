@@ -125,6 +125,7 @@ help:
 	@echo 'make dist      the sources of the last commit, in $(BUILD)/'
 	@echo 'make deb       Debian packages of them, in $(BUILD)/deb/ (needs debhelper, chrpath)'
 	@echo 'make format    clang-format over all sources'
+	@echo 'make lint      ruff, mypy, shellcheck and clang-format, which it installs'
 	@echo 'make clean     remove $(BUILD)/'
 
 # $(call say,WORD): before a command, a line on what it makes (its target, or the
@@ -260,6 +261,7 @@ reproduce: all
 -include tests/aarch64.mk
 -include scripts/install.mk
 -include scripts/package.mk
+-include scripts/lint.mk
 
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')

@@ -11,6 +11,7 @@
 #include "dapl_rail/engine/request.h"
 #include "dapl_rail/engine/reserve.h"
 #include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/queue.h"
 #include "dapl_rail/messages/mailbox.h"
@@ -108,13 +109,14 @@ static int by_extension(drail_t *t, struct peer *peer, struct link *link,
 {
     drail_req_t req;
     volatile uint64_t *result =
-        (volatile uint64_t *)(link->buffers + link->buffers_bytes - 8);
+        (volatile uint64_t *)(link->slots.buffers + link->slots.buffers_bytes -
+                              8);
     struct completion done = {.ended = req_part_ended, .req = req_of(&req)};
     struct dto d = {
         .verb = ask->op == DRAIL_FETCH_ADD ? VERB_FETCH_ADD : VERB_CMP_SWAP,
         .local = {.virtual_address = (uintptr_t)result,
                   .segment_length = 8,
-                  .lmr_context = link->lmr_context},
+                  .lmr_context = link->slots.lmr_context},
         .remote = {.virtual_address = ask->address,
                    .segment_length = 8,
                    .rmr_context = ask->rmr_context},

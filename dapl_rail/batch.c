@@ -10,12 +10,13 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/batch.h"
-#include "dapl_rail/engine/ending.h"
+#include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/request.h"
 #include "dapl_rail/engine/reserve.h"
 #include "dapl_rail/engine/work.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/rdma.h"
 #include "dapl_rail/messages/mailbox.h"
@@ -314,7 +315,7 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
         .rounds = ask->count + 1,
         .threads = b.way.threads && several_rails(b.data),
         .owed = ask->await_reply ? reply_owed : sent_owed,
-        .met = timed ? batch_met : NULL,
+        .finish = timed ? batch_met : NULL,
         .arg = &b,
         .timeout_ms = t->cfg.timeout_ms,
     };
@@ -415,7 +416,7 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
         .rails = rails,
         .threads = engine_has_threads(t),
         .owed = asked_owed,
-        .met = answer_met,
+        .finish = answer_met,
         .arg = &a,
         .timeout_ms = t->cfg.timeout_ms,
     };

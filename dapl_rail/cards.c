@@ -18,8 +18,8 @@
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/host.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/reach.h"
-#include "dapl_rail/links/roster.h"
+#include "dapl_rail/links/connect/reach.h"
+#include "dapl_rail/links/connect/roster.h"
 #include "dapl_rail/rails/rail.h"
 
 #define CARDS_VERSION 2u

@@ -5,16 +5,16 @@
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
-#include "dapl_rail/engine/ending.h"
+#include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/attempt.h"
-#include "dapl_rail/links/connect.h"
+#include "dapl_rail/links/connect/attempt.h"
+#include "dapl_rail/links/connect/connect.h"
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/link.h"
-#include "dapl_rail/links/missing.h"
+#include "dapl_rail/links/connect/unconnected.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/roster.h"
+#include "dapl_rail/links/connect/roster.h"
 #include "dapl_rail/outcome.h"
 #include "dapl_rail/rails/rail.h"
 
@@ -26,7 +26,7 @@ static bool under_way(const struct peer *peer)
     const struct link *link;
     unsigned at = 0;
     while ((link = peer_next(peer, UINT32_MAX, &at)))
-        if (link->state == LINK_CONNECTING && link->ep_state != EP_NONE)
+        if (link->state == LINK_CONNECTING && link->ep.state != EP_NONE)
             return true;
     return false;
 }
@@ -70,7 +70,7 @@ static void forget_links(drail_t *t, struct peer *peer, int rc)
 static int timed_out(drail_t *t, const struct peer *peer)
 {
     char missing[180];
-    missing_tell(peer, missing, sizeof missing);
+    unconnected_text(peer, missing, sizeof missing);
     return fail(t, DRAIL_ETIMEOUT, "drail_connect(rank %u): not in time: %s",
                 peer->rank, missing);
 }

@@ -2,7 +2,7 @@
 /* Striped RDMA writes and reads, their requests, and fences. */
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
-#include "dapl_rail/engine/ending.h"
+#include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/request.h"
@@ -90,7 +90,7 @@ static int room_owed(drail_t *t, void *arg, uint32_t *owed)
         int left = link_room(link);
         if (left < 0)
             return left;
-        bool more_comes = link->ops_head != link->ops_tail;
+        bool more_comes = link->queue.ops_head != link->queue.ops_tail;
         if (more_comes && (unsigned)left < need)
             *owed |= RAIL_BIT(rail->index);
     }
@@ -226,9 +226,10 @@ static int fence_owed(drail_t *t, void *arg, uint32_t *owed)
     (void)t;
     *owed = 0;
     while ((link = peer_next(peer, UINT32_MAX, &at))) {
-        if (link->retired < link->fence_at) {
+        if (link->queue.retired < link->queue.fence_at) {
             *owed |= RAIL_BIT(link->rail->index);
-            if (link->signalled < link->fence_at && link->state < LINK_DOWN)
+            if (link->queue.signalled < link->queue.fence_at &&
+                link->state < LINK_DOWN)
                 link_mark(link);
         } else if (link->state >= LINK_DOWN) {
             error = link->error;

@@ -5,12 +5,14 @@
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/engine/ending.h"
+#include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/reserve.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/arrival.h"
 #include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/mailbox.h"
@@ -170,7 +172,7 @@ struct receiving {
 static int await_reading(struct receiving *r)
 {
     r->patience.peer = r->strict ? NULL : r->peer;
-    int rc = progress_wait_on(&r->patience, reading_owed, r->peer);
+    int rc = progress_wait_on(&r->patience, reading_advance, r->peer);
     r->patience.peer = NULL;
     return rc;
 }

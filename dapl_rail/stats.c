@@ -3,7 +3,8 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/ahead.h"
+#include "dapl_rail/links/failover/failover.h"
+#include "dapl_rail/links/failover/outstanding.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/rail.h"
@@ -35,9 +36,9 @@ static drail_rail_state_t state_of(const struct link *link)
         return DRAIL_RAIL_UP;
     if (link->state >= LINK_DOWN)
         return has_ended(link->peer) ? DRAIL_RAIL_ENDED : DRAIL_RAIL_DOWN;
-    if (!link->lost->synced)
+    if (!link->failover->loss.synced)
         return DRAIL_RAIL_LOST;
-    return link->ep_state == EP_CONNECTING || link->ep_state == EP_UP
+    return link->ep.state == EP_CONNECTING || link->ep.state == EP_UP
                ? DRAIL_RAIL_CONNECTING
                : DRAIL_RAIL_DETOUR;
 }
@@ -77,8 +78,9 @@ uint64_t drail_moved(const drail_t *t, unsigned rank)
     const struct peer *peer = rank < t->job->size ? t->peers[rank] : NULL;
     uint64_t completed = 0;
     if (rank != t->job->rank)
-        return peer ? atomic_load_explicit(&peer->read, memory_order_relaxed)
-                    : 0;
+        return peer
+                   ? atomic_load_explicit(&peer->progress, memory_order_relaxed)
+                   : 0;
     for (peer = t->met; peer; peer = peer->next)
         completed += peer_completed(peer, peer->rails);
     return completed;

@@ -16,18 +16,18 @@
 #include "dapl_rail/engine/team.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/job/transports.h"
-#include "dapl_rail/links/carrier.h"
-#include "dapl_rail/links/connect.h"
+#include "dapl_rail/links/failover/outgoing_replay.h"
+#include "dapl_rail/links/connect/connect.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/events.h"
-#include "dapl_rail/links/farewell.h"
-#include "dapl_rail/links/knock.h"
+#include "dapl_rail/links/failover/final_counts.h"
+#include "dapl_rail/links/connect/solicit.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/loopback.h"
-#include "dapl_rail/links/lost.h"
+#include "dapl_rail/links/failover/loss.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/requests.h"
-#include "dapl_rail/links/roster.h"
+#include "dapl_rail/links/connect/requests.h"
+#include "dapl_rail/links/connect/roster.h"
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/platform/files.h"
@@ -142,7 +142,7 @@ static unsigned peers_of(const drail_t *t)
 static unsigned requests_of(const struct rail *rail, unsigned depth)
 {
     unsigned max = rail->info.max_dto, wanted = depth * REQUESTS_PER_RECEIVE;
-    unsigned others = link_foreign(rail->owner);
+    unsigned others = link_carried_requests(rail->owner);
     return max && wanted + others > max ? max - others : wanted;
 }
 
@@ -152,8 +152,8 @@ static bool depth_fits(const drail_t *t, const struct rail *rail,
                        unsigned depth)
 {
     uint64_t links = (uint64_t)peers_of(t) * t->cfg.eps;
-    uint64_t events =
-        requests_of(rail, depth) + depth + spare_receives(t) + link_foreign(t);
+    uint64_t events = requests_of(rail, depth) + depth + spare_receives(t) +
+                      link_carried_requests(t);
     unsigned max = rail->info.max_evd_qlen;
     return links * depth <= RECEIVES_MAX && (!max || links * events <= max);
 }
@@ -315,7 +315,7 @@ static drail_t *handle_new(drail_job_t *job, const drail_config_t *cfg)
     t->cfg = *cfg;
     t->last = &t->error;
     t->depth_asked = cfg->depth;
-    TAILQ_INIT(&t->knocking);
+    TAILQ_INIT(&t->soliciting);
     t->handlers = &mailbox_handlers;
     return t;
 }
@@ -377,10 +377,10 @@ static bool link_ended(struct link *link)
 /* What is under way is complete, and the peer knows what is. */
 static bool link_closable(struct link *link)
 {
-    return !link->peer->connected || (link_settled(link) && lost_told(link));
+    return !link->peer->connected || (link_settled(link) && loss_told(link));
 }
 
-static bool farewell_sent(struct link *link)
+static bool final_counts_sent(struct link *link)
 {
     return carrier_idle(link);
 }
@@ -417,20 +417,20 @@ static int disconnect(drail_t *t)
     struct peer *peer;
     t->closing = true;
     for (peer = t->met; peer; peer = peer->next) {
-        knock_end(peer);
+        solicit_end(peer);
         requests_reject(peer);
     }
     int rc = await_delivery(t);
     for (peer = t->met; peer; peer = peer->next)
         if (peer->connected)
-            farewell_send(peer);
-    links_await(t, farewell_sent);
+            final_counts_send(peer);
+    links_await(t, final_counts_sent);
     for (peer = t->met; peer; peer = peer->next)
         peer->ending = true;
     for (peer = t->met; peer; peer = peer->next)
         for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
-            if (link->ep_state == EP_UP) {
-                dat_ep_disconnect(link->ep, DAT_CLOSE_GRACEFUL_FLAG);
+            if (link->ep.state == EP_UP) {
+                dat_ep_disconnect(link->ep.handle, DAT_CLOSE_GRACEFUL_FLAG);
                 rail_catch_up(link->rail); /* its receives are flushed */
             }
     links_await(t, link_ended);

@@ -99,24 +99,26 @@ $(TEST_BIN)/unit/test_pmi2_wire: $(JOB_OBJ)/pmi2_wire.o
 $(TEST_BIN)/unit/test_host: $(JOB_OBJ)/host.o $(JOB_OBJ)/sha256.o
 $(TEST_BIN)/unit/test_sim_hollow: $(BUILD)/obj/providers/sim/hollow.o
 $(TEST_BIN)/unit/test_link_retire: $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/queue.o links/journal.o rails/fail.o base/error.o base/sentence.o \
-  platform/resources.o)
-$(TEST_BIN)/unit/test_knock_refused: $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/knock.o base/sentence.o)
+  links/queue.o links/failover/journal.o rails/fail.o base/error.o \
+  base/sentence.o platform/resources.o)
+$(TEST_BIN)/unit/test_solicit_refused: $(addprefix $(BUILD)/obj/dapl_rail/,\
+  links/connect/solicit.o base/sentence.o)
 $(TEST_BIN)/unit/test_requests_waiting: $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/accept.o links/requests.o base/sentence.o)
+  links/connect/conn_request.o links/connect/requests.o base/sentence.o)
 $(TEST_BIN)/unit/test_atomic_answer: \
   $(BUILD)/obj/dapl_rail/messages/remote_atomic.o
-$(TEST_BIN)/unit/test_link_renew $(TEST_BIN)/unit/test_slot_return: \
+$(TEST_BIN)/unit/test_ep_open $(TEST_BIN)/unit/test_slot_return: \
   $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/link.o links/beside.o links/credits.o links/ends.o links/journal.o \
-  links/parting.o links/queue.o \
+  $(addprefix links/,arrival.o credits.o ep.o ep_release.o ep_table.o link.o \
+  queue.o slots.o failover/failover.o failover/journal.o) \
   rails/fail.o base/error.o base/sentence.o platform/resources.o)
 $(TEST_BIN)/unit/test_link_buffers: $(BUILD)/obj/dapl_rail/links/buffers.o
-$(TEST_BIN)/unit/test_silence_looks: $(addprefix $(BUILD)/obj/dapl_rail/links/,\
-  silence.o ahead.o)
-$(TEST_BIN)/unit/test_renew_pause: $(BUILD)/obj/dapl_rail/links/renew.o
-$(TEST_BIN)/unit/test_foreign_order: $(BUILD)/obj/dapl_rail/links/foreign.o
+$(TEST_BIN)/unit/test_heartbeat_checks: $(addprefix $(BUILD)/obj/dapl_rail/links/,\
+  failover/heartbeat.o failover/outstanding.o)
+$(TEST_BIN)/unit/test_reconnect_pause: \
+  $(BUILD)/obj/dapl_rail/links/failover/reconnect.o
+$(TEST_BIN)/unit/test_replay_order: \
+  $(BUILD)/obj/dapl_rail/links/failover/incoming_replay.o
 $(TEST_BIN)/unit/test_inbox: $(BUILD)/obj/dapl_rail/messages/inbox.o
 $(TEST_BIN)/unit/test_note_next: $(addprefix $(BUILD)/obj/dapl_rail/messages/,\
   note.o inbox.o)
@@ -127,7 +129,7 @@ $(TEST_BIN)/unit/test_tcp_close: $(CORE_OBJ) $(if $(filter ofi,$(PROVIDERS)),\
   $(addprefix $(BUILD)/obj/providers/ofi/,access.o connection.o transfer.o socket.o))
 $(TEST_BIN)/unit/test_tcp_watch: $(if $(filter ofi,$(PROVIDERS)),\
   $(BUILD)/obj/providers/ofi/sleep.o)
-$(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep.o
+$(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep_loaded.o
 
 # provider tests are plain DAT programs: they do not link libdapl_rail
 $(call programs,provider): $(TEST_BIN)/provider/%: \

@@ -37,7 +37,7 @@ struct drail {
     struct peer **peers;     /* by rank; NULL: not met yet */
     struct peer *met;        /* all of them, by next */
     struct peer *sought;     /* those that are not connected, and some others */
-    TAILQ_HEAD(, peer) knocking; /* those we knock at, the first one first */
+    TAILQ_HEAD(, peer) soliciting; /* see connect/solicit.h; in order */
     _Atomic uint64_t *noted;     /* by rank, a bit: see note_mark() */
     bool reach_changed;          /* since reach_measured() */
     const struct link_handlers *handlers; /* of what arrives */

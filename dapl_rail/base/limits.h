@@ -11,6 +11,6 @@
 /* Copied twice, so many bytes take less than the packets and acknowledgements
  * of an RDMA write over a rail that is polled. */
 #define EAGER_PUT_BYTES 16384u
-#define SILENCE_LOOKS   8u /* within the time of tuning.silence_ms */
+#define HEARTBEAT_CHECKS   8u /* within the time of tuning.silence_ms */
 
 #endif

@@ -3,13 +3,14 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
-#include "dapl_rail/engine/ending.h"
+#include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/request.h"
 #include "dapl_rail/engine/reserve.h"
 #include "dapl_rail/engine/work.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/events.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/rdma.h"
 #include "dapl_rail/memory/region.h"
@@ -44,7 +45,7 @@ static bool under_way(const struct peer *peer)
     const struct link *link;
     unsigned at = 0;
     while ((link = peer_next(peer, UINT32_MAX, &at)))
-        if (link->retired < link->fence_at)
+        if (link->queue.retired < link->queue.fence_at)
             return true;
     return false;
 }
@@ -140,7 +141,7 @@ static int post_share(struct link *link, enum verb verb,
     rdma.told = told;
     int rc = rdma_post(&rdma, done, immed);
     *posted = rc ? rdma.posted : share->bytes;
-    link->fence_at = link->posted;
+    link->queue.fence_at = link->queue.posted;
     if (!rc)
         account(link->rail, verb, share->bytes);
     return rc;
