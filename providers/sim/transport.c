@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IAs in virtual time, and what core asks of them. */
+/* The table of the sim transport: IAs in virtual time. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void add_attributes(struct core_ia *ia, struct attributes *a)
     snprintf(ia->adapter, sizeof ia->adapter, "%s", adapter->name);
 }
 
-/* "simN": the number of the rail; -1: it is none of this world. */
+/* "simN": N; -1: the world has no such rail. */
 static int rail_of(const char *name)
 {
     const struct sim_platform *p = sim_running();
@@ -88,7 +88,7 @@ static void sim_forked(struct core_ia *ia)
     (void)ia; /* nothing is shared with the parent */
 }
 
-/* All memory is that of this process. */
+/* All memory belongs to this process. */
 static DAT_RETURN sim_mr_publish(struct core_ia *ia, struct core_mr *mr)
 {
     (void)ia, (void)mr;
@@ -101,7 +101,7 @@ static bool sim_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
     return true;
 }
 
-/* Things land without the help of those who poll. */
+/* Messages land without the help of pollers. */
 static void sim_progress(struct core_ia *ia, bool sure)
 {
     (void)ia, (void)sure;
@@ -122,7 +122,8 @@ static int sim_wait_ready(struct core_ia *ia, struct core_waiter *waiter,
         uint64_t elsewhere = news - sia->news;
         if (ready(waiter))
             return 0;
-        /* what has come to another IA may be what the caller looks for next */
+        /* an event of another IA of the rank may be what the caller looks for
+         * next */
         if (elsewhere != sia->elsewhere) {
             sia->elsewhere = elsewhere;
             return EINTR;
@@ -139,8 +140,8 @@ static void sim_idle(struct core_ia *ia)
     sim_polled();
 }
 
-/* What the processor does for a message has its price where it is seen. What
- * has been flushed was none. */
+/* Keeps the processor busy for an event when it is taken. A flushed request had
+ * no message. */
 static void sim_taken(struct core_ia *ia, const DAT_EVENT *event)
 {
     const struct sim_message *m = &sim_running()->message;
@@ -157,7 +158,7 @@ static void sim_taken(struct core_ia *ia, const DAT_EVENT *event)
                                                          : m->completion);
 }
 
-/* Those that sleep do so in sim_wait_ready, without bells. */
+/* Threads sleep in sim_wait_ready, without bells. */
 static void sim_arm(struct core_ia *ia, uint64_t bell)
 {
     (void)ia, (void)bell;
@@ -190,7 +191,7 @@ static const struct core_transport transport = {
             .rmr = true,
             .write_immed = true,
             .atomics = true},
-    .max_ias = UINT_MAX, /* those of all ranks */
+    .max_ias = UINT_MAX, /* of all ranks */
     .request_size = sizeof(struct sim_request),
     .requests_move = true,
     .one_thread = true,
