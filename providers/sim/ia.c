@@ -53,8 +53,8 @@ struct core_sp *sim_listener(const struct sockaddr_storage *address,
     return NULL;
 }
 
-void sim_ia_news(struct sim_ia *ia)
+void sim_ia_notify(struct sim_ia *ia)
 {
-    ia->news++;
-    sim_news(ia->rank);
+    ia->notices++;
+    sim_notify(ia->rank);
 }

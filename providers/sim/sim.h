@@ -17,7 +17,7 @@ struct sim_ia {
     struct sim_place place;
     const struct sim_rail *rail;
     struct core_sp *listeners; /* linked by tp */
-    uint64_t news;             /* its part of sim_news_count, … */
+    uint64_t notices;          /* its part of sim_notices, … */
     uint64_t elsewhere; /* … and the rest, as far as its waiter knows */
 };
 
@@ -63,9 +63,9 @@ void sim_ia_remove(struct sim_ia *ia);
 struct core_sp *sim_listener(const struct sockaddr_storage *address,
                              DAT_CONN_QUAL qual);
 /* Wakes waiters of the IA: something has arrived for it. */
-void sim_ia_news(struct sim_ia *ia);
+void sim_ia_notify(struct sim_ia *ia);
 
-/* conn.c */
+/* connection.c */
 struct sim_conn *sim_conn_new(struct core_ep *ep, struct sim_conn *peer);
 void sim_conn_hold(struct sim_conn *c);
 void sim_conn_drop(struct sim_conn *c);
@@ -78,7 +78,7 @@ void sim_abort(struct core_ep *ep);
 /* Its last request is complete: ends it, if it is closing. */
 void sim_conn_idle(struct sim_conn *c);
 
-/* cm.c */
+/* connect.c */
 DAT_RETURN sim_listen(struct core_sp *sp);
 void sim_unlisten(struct core_sp *sp);
 DAT_RETURN sim_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
@@ -87,7 +87,7 @@ DAT_RETURN sim_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
                       const void *private_data);
 void sim_reject(struct core_cr *cr, DAT_COUNT size, const void *private_data);
 
-/* data.c */
+/* transfer.c */
 DAT_RETURN sim_post(struct core_ep *ep, const struct core_dto *dto);
 void sim_recv_posted(struct core_ep *ep);
 /* Lands the requests that have arrived, as far as there are receives. */

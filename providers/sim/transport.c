@@ -70,7 +70,7 @@ static DAT_RETURN sim_ia_open(struct core_ia *ia, const char *params)
                             .rank = rank,
                             .place = {sim_node_of(rank), (unsigned)rail},
                             .rail = &sim_running()->rail[rail],
-                            .elsewhere = sim_news_count(rank)};
+                            .elsewhere = sim_notices(rank)};
     ia->tp = &a->ia;
     sim_ia_add(&a->ia);
     add_attributes(ia, a);
@@ -118,8 +118,8 @@ static int sim_wait_ready(struct core_ia *ia, struct core_waiter *waiter,
     uint64_t until =
         timeout_ns > SIM_FOREVER - now ? SIM_FOREVER : now + timeout_ns;
     for (;;) {
-        uint64_t news = sim_news_count(sia->rank);
-        uint64_t elsewhere = news - sia->news;
+        uint64_t notices = sim_notices(sia->rank);
+        uint64_t elsewhere = notices - sia->notices;
         if (ready(waiter))
             return 0;
         /* an event of another IA of the rank may be what the caller looks for
@@ -130,7 +130,7 @@ static int sim_wait_ready(struct core_ia *ia, struct core_waiter *waiter,
         }
         if (sim_now() >= until)
             return ETIMEDOUT;
-        sim_wait_news(news, until);
+        sim_wait_notice(notices, until);
     }
 }
 
@@ -174,7 +174,7 @@ static int sim_sleep(struct core_ia *ia, uint64_t bell, bool fed,
 static void sim_ring(struct core_ia *ia, uint64_t bells)
 {
     (void)bells;
-    sim_ia_news(sim_ia(ia));
+    sim_ia_notify(sim_ia(ia));
 }
 
 static const struct core_transport transport = {

@@ -60,7 +60,7 @@ struct Rank {
     unsigned node;
     Line line{};   /* for whatever comes */
     Line settle{}; /* until all of its flags are seen */
-    uint64_t news = 0;
+    uint64_t notices = 0;
     uint64_t reasons = 0;      /* to look again, so far */
     uint64_t stands_since = 0; /* when there was the last, or it was busy */
     unsigned vain_polls = 0;
@@ -743,23 +743,23 @@ void sim_sleep_until(uint64_t ns)
     acts(self());
 }
 
-/* -------------------------------------------------------------------- news */
+/* -------------------------------------------------------------------- notices */
 
-void sim_news(unsigned number)
+void sim_notify(unsigned number)
 {
-    world->ranks[number].news++;
+    world->ranks[number].notices++;
     look_again(world->ranks[number]);
 }
 
-uint64_t sim_news_count(unsigned rank)
+uint64_t sim_notices(unsigned rank)
 {
-    return world->ranks[rank].news;
+    return world->ranks[rank].notices;
 }
 
-void sim_wait_news(uint64_t count, uint64_t until_ns)
+void sim_wait_notice(uint64_t count, uint64_t until_ns)
 {
     Rank &rank = self();
-    if (rank.news == count)
+    if (rank.notices == count)
         wait_in(rank.line, until_ns);
     acts(rank);
 }

@@ -91,10 +91,10 @@ void sim_flag_wake(void);
 void sim_flags_settle(void);
 
 /* Wakes the waiters and pollers of a rank: something has arrived for it. */
-void sim_news(unsigned rank);
-uint64_t sim_news_count(unsigned rank);
+void sim_notify(unsigned rank);
+uint64_t sim_notices(unsigned rank);
 /* Sleeps until there are more notices than that. */
-void sim_wait_news(uint64_t count, uint64_t until_ns);
+void sim_wait_notice(uint64_t count, uint64_t until_ns);
 /* Sleeps between two polls: until a notice, or for a step that grows. */
 void sim_pause(void);
 /* A poll has found nothing: after many in a row, this pauses. */

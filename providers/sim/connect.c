@@ -62,7 +62,7 @@ static void refused(void *arg)
         c->ended = true;
         core_ep_disconnected(c->ep, m->event, m->data, m->size);
         core_ia_unlock(c->ia->ia);
-        sim_ia_news(c->ia);
+        sim_ia_notify(c->ia);
     }
     message_free(m);
 }
@@ -96,7 +96,7 @@ static void established(struct sim_conn *c, DAT_COUNT size, const void *data)
         sim_abort(c->ep);
     core_ep_established(c->ep, data, size);
     core_ia_unlock(c->ia->ia);
-    sim_ia_news(c->ia);
+    sim_ia_notify(c->ia);
     sim_land(c->peer);
 }
 
@@ -151,7 +151,7 @@ static void request_arrived(void *arg)
         m->from->ended ? NULL : sim_listener(&m->address, m->qual);
     struct sim_ia *ia = sp ? sim_ia(sp->o.ia) : NULL;
     if (sp && !request_take(sp, m)) /* an RSP ends with its first request */
-        sim_ia_news(ia);
+        sim_ia_notify(ia);
     else if (!m->from->ended)
         refuse(m->from, m->from->ia->rail->latency,
                DAT_CONNECTION_EVENT_NON_PEER_REJECTED, 0, NULL);

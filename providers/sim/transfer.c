@@ -73,7 +73,7 @@ static void complete(struct sim_conn *c, uint64_t number,
     r->status = status;
     core_requests_retire(c->ep);
     core_ep_unlock(c->ep);
-    sim_ia_news(c->ia);
+    sim_ia_notify(c->ia);
     if (status != DAT_DTO_SUCCESS)
         sim_abort(c->ep);
     else if (!core_requests_pending(c->ep))
@@ -197,7 +197,7 @@ static bool land_send(struct sim_conn *c, struct core_request *r)
                    r->w.flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG,
                    immed ? &r->immed : NULL);
     core_ep_unlock(ep);
-    sim_ia_news(c->peer->ia);
+    sim_ia_notify(c->peer->ia);
     complete(c, c->landing,
              fits ? DAT_DTO_SUCCESS : DAT_DTO_ERR_REMOTE_RESPONDER);
     return true;
@@ -236,7 +236,7 @@ static bool land_remote(struct sim_conn *c, struct core_request *r)
         answer(c, c->landing, bytes);
     } else {
         write_there(c, r);
-        sim_ia_news(target->ia);
+        sim_ia_notify(target->ia);
         complete(c, c->landing, DAT_DTO_SUCCESS);
     }
     return true;

@@ -50,7 +50,7 @@ static void end_here(struct sim_conn *c, DAT_EVENT_NUMBER event)
     c->ended = true;
     if (c->ep)
         core_ep_disconnected(c->ep, event, NULL, 0);
-    sim_ia_news(c->ia);
+    sim_ia_notify(c->ia);
 }
 
 static void peer_ended(void *arg)
