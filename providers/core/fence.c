@@ -12,7 +12,7 @@ bool core_fence_asymmetric;
 #define __has_feature(x) 0
 #endif
 #if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-#define USABLE 0 /* the tool knows of fences, not of such barriers */
+#define USABLE 0 /* ThreadSanitizer knows fences, but not such barriers */
 #else
 #define USABLE 1
 #endif

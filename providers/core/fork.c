@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Open IAs and fork. The child gets a copy of each IA, without the threads
- * behind it, and shares sockets and memory with its parent. What it has is cut
- * off: connections are over for the child, who can free and close what it has
- * without ending anything of its parent's.
+ * Open IAs and fork. The child gets a copy of each IA, without its threads, and
+ * shares sockets and memory with its parent. So the child's copy is cut off:
+ * its connections are over, and it can free and close everything without
+ * affecting the parent.
  */
 #include "internal.h"
 
@@ -12,8 +12,7 @@ static struct {
     struct core_ia *first;
 } open_ias = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Locks of the library itself, in the order in which they were named: none is
- * taken by who has another. */
+/* Locks of the library itself. A thread that holds one takes no other. */
 static struct {
     pthread_mutex_t *lock[8];
     unsigned n;
@@ -24,7 +23,7 @@ void core_fork_hold(pthread_mutex_t *lock)
     held.lock[held.n++] = lock;
 }
 
-/* The copies are made when nobody is changing them. */
+/* No thread changes an IA while the process is copied. */
 static void before(void)
 {
     pthread_mutex_lock(&open_ias.lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interface Adapters: opening, closing, and what they say of themselves. */
+/* Interface Adapters: opening, closing, attributes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "internal.h"
 
-#define MAX_IAS 128 /* of one process: each may have a thread; or max_ias */
+#define MAX_IAS 128 /* of one process, unless max_ias says otherwise */
 
 static atomic_uint open_ias;
 
@@ -15,7 +15,7 @@ static const struct core_kind ia_kind = {.type = DAT_HANDLE_TYPE_IA};
 
 #define MRS_BYTES (CORE_MAX_MRS * sizeof(struct core_mr))
 
-/* Most are never touched, and cost nothing. */
+/* Most entries are never touched, and take no memory. */
 static struct core_mr *mrs_new(void)
 {
     void *mrs = mmap(NULL, MRS_BYTES, PROT_READ | PROT_WRITE,
@@ -98,7 +98,7 @@ DAT_RETURN core_ia_open(const struct core_entry *entry, DAT_COUNT async_qlen,
     return ret;
 }
 
-/* An abrupt close takes everything down, users before what they use. */
+/* An abrupt close destroys everything: objects before those that they use. */
 static void destroy_all(struct core_ia *ia)
 {
     static const DAT_HANDLE_TYPE order[] = {
@@ -106,7 +106,8 @@ static void destroy_all(struct core_ia *ia)
         DAT_HANDLE_TYPE_EP,  DAT_HANDLE_TYPE_RMR, DAT_HANDLE_TYPE_LMR,
         DAT_HANDLE_TYPE_SRQ, DAT_HANDLE_TYPE_PZ,  DAT_HANDLE_TYPE_EVD,
         DAT_HANDLE_TYPE_CNO};
-    ia->close_patience = CORE_PATIENCE; /* a stopped peer may be inside */
+    ia->close_patience =
+        CORE_PATIENCE; /* a stopped peer may be accessing memory */
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
         for (struct core_object *o = ia->objects, *next; o; o = next) {
             next = o->next;
@@ -121,7 +122,7 @@ static DAT_RETURN ia_close(struct core_ia *ia, DAT_CLOSE_FLAGS flags)
     struct core_object *only = ia->own_async ? &ia->own_async->o : NULL;
     bool used = ia->objects && (ia->objects != only || ia->objects->next);
     if (only && atomic_load(&only->refs) > 1)
-        used = true; /* another instance of the IA reports there */
+        used = true; /* the asynchronous events of another IA go there */
     if (used && flags == DAT_CLOSE_GRACEFUL_FLAG) {
         core_ia_unlock(ia);
         return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
@@ -292,6 +293,6 @@ DAT_RETURN core_ia_ha(DAT_IA_HANDLE handle, const DAT_NAME_PTR name,
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     if (!answer)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-    *answer = DAT_FALSE; /* no two IAs stand in for one another */
+    *answer = DAT_FALSE; /* no IA can replace another */
     return DAT_SUCCESS;
 }

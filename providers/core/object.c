@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Objects and handles. The memory of an object is never given back while the
- * library is loaded, only used again for the same type: so a handle that was
- * freed is recognised (and libdat2, which reads the provider pointer before it
- * calls us, reads valid memory).
+ * library is loaded; it serves later objects of the same type. So a freed
+ * handle is recognised, and libdat2, which reads the provider pointer before it
+ * calls the provider, reads valid memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "internal.h"
 
 #define TYPES     (DAT_HANDLE_TYPE_CSP + 1)
-#define POOL_MOST 32u /* objects that are made at once */
+#define POOL_MOST 32u /* objects allocated at once */
 
 static struct {
     pthread_mutex_t lock;
@@ -24,10 +24,10 @@ __attribute__((constructor)) static void hold_over_fork(void)
     core_fork_hold(&pool.lock);
 }
 
-/* The next ones, as many as there are, up to a bound: each of them alone would
- * leave holes behind, as they begin with a cache line. Zeroed. Rather than by
- * aligned_alloc, which programs that bring a malloc of their own often leave
- * out. The lock is held. */
+/* Allocates several objects, up to a bound and as many as have been made so
+ * far: single ones would leave holes, as each begins with a cache line. Zeroed.
+ * Not by aligned_alloc, which programs with a malloc of their own often lack.
+ * The lock is held. */
 static bool pool_fill(DAT_HANDLE_TYPE type, size_t size)
 {
     unsigned n = pool.made[type] < POOL_MOST ? pool.made[type] : POOL_MOST;

@@ -130,7 +130,7 @@ static int parse_word(const struct core_params *known, const char *ia_name,
                            value ? value : "", p->kind->allowed);
 }
 
-/* What must not stand alone. */
+/* Checks that no parameter lacks another one that it needs. */
 static int check(const struct core_params *known, const char *ia_name,
                  unsigned seen)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where libdat2 comes in: it loads the library for a line of dat.conf, calls
- * its dat_provider_init with the IA name and parameters, and is given one table
- * of entry points per name. The library stays loaded (-z nodelete), so handles
- * and tables outlive dat_provider_fini.
+ * The library as libdat2 sees it. libdat2 loads it for a line of dat.conf,
+ * calls dat_provider_init with IA name and parameters, and gets a table of
+ * entry points for that name. The library stays loaded (-z nodelete), so
+ * handles and tables outlive dat_provider_fini.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static struct {
     pthread_mutex_t lock;
-    const struct core_transport *transport; /* of all */
+    const struct core_transport *transport; /* of all entries */
     struct core_entry *first;
 } entries = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -46,7 +46,7 @@ static DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
     return core_ia_open(e, async_qlen, async, ia);
 }
 
-/* Entry points that libdat2 of DAT 2.0 has but no consumer can use here. */
+/* Entry points of DAT 2.0 that no consumer can use here. */
 static DAT_RETURN no_csp_create(DAT_IA_HANDLE ia, DAT_COMM *comm,
                                 DAT_IA_ADDRESS_PTR address, DAT_EVD_HANDLE evd,
                                 DAT_CSP_HANDLE *csp)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lies in a list of local segments, in one piece, and back. */
+/* Copies between lists of local segments and contiguous memory. */
 #ifndef PROVIDERS_CORE_SEGMENTS_H
 #define PROVIDERS_CORE_SEGMENTS_H
 
@@ -8,17 +8,17 @@
 
 #include <dat2/udat.h>
 
-/* What moves bytes: memcpy, or something like it. */
+/* A function like memcpy. */
 typedef void *(*core_mover_t)(void *to, const void *from, size_t bytes);
 
-/* All of them, to where there is room for that. */
+/* Copies all segments to memory that has room for them. */
 static inline void core_gather_by(core_mover_t move, void *to, uint32_t nseg,
                                   const DAT_LMR_TRIPLET *seg)
 {
     unsigned char *at = to;
     for (uint32_t i = 0; i < nseg; i++) {
         size_t len = seg[i].segment_length;
-        if (len) /* else there may be no addresses */
+        if (len) /* else the address may be anything */
             move(at, (const void *)(uintptr_t)seg[i].virtual_address, len);
         at += len;
     }
@@ -30,7 +30,7 @@ static inline void core_gather(void *to, uint32_t nseg,
     core_gather_by(memcpy, to, nseg, seg);
 }
 
-/* So many bytes, as far as there are segments. */
+/* Copies so many bytes into the segments, as far as these reach. */
 static inline void core_scatter_by(core_mover_t move, uint32_t nseg,
                                    const DAT_LMR_TRIPLET *seg, const void *from,
                                    uint64_t bytes)

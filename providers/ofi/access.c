@@ -20,7 +20,7 @@
  */
 #include "ofi.h"
 
-#define VOLUNTEERS 32 /* messages */
+#define VOLUNTEERS 32 /* messages that may carry OFI_LEFT unasked */
 
 /* ----------------------------------------------------------- initiator --- */
 
@@ -90,7 +90,8 @@ void ofi_access_heard(struct ofi_conn *c, uint64_t data)
     core_ep_unlock(c->ep);
 }
 
-static bool is_inside(struct ofi_conn *c, uint64_t withdrawal)
+/* May the peer of this connection still access it? Asks it, once. */
+static bool ask(struct ofi_conn *c, uint64_t withdrawal)
 {
     if (!c->fid || !c->peer_inside || c->left >= withdrawal)
         return false;
@@ -103,12 +104,12 @@ static bool is_inside(struct ofi_conn *c, uint64_t withdrawal)
     return true;
 }
 
-bool ofi_access_inside(struct ofi_ia *oia, uint64_t withdrawal)
+bool ofi_access_ask(struct ofi_ia *oia, uint64_t withdrawal)
 {
     bool any = false;
     pthread_mutex_lock(&oia->cq_lock);
     for (struct ofi_conn *c = oia->conns; c; c = c->next)
-        any |= is_inside(c, withdrawal);
+        any |= ask(c, withdrawal);
     pthread_mutex_unlock(&oia->cq_lock);
     return any;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the EP's provider-specific attributes tell of its wire, over TCP:
- * whether the peer's system answers, be the peer stopped or busy. A consumer
- * with several connections to one peer compares them: the provider can't, as it
- * does not know which belong together.
+ * Attributes of an EP over TCP that tell whether the peer's system answers,
+ * even if the peer is stopped or busy. A consumer with several connections to
+ * one peer compares them. The provider can't: it does not know which
+ * connections belong together.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static struct ofi_wire *new_wire(void)
     return w;
 }
 
-/* Of an attempt to connect: has the peer's system not answered it? */
+/* For how long has the peer's system not answered an attempt to connect? */
 static void look_connecting(struct ofi_conn *c, struct ofi_acked *acked)
 {
     c->fd = ofi_socket_find(c->fid, c->guess);

@@ -18,7 +18,7 @@
 
 #include "ofi.h"
 
-#define HANDSHAKE_NS 10000000000u /* for the confirmation */
+#define HANDSHAKE_NS 10000000000u /* for the peer to confirm */
 #define CM_DATA_MAX  (sizeof(struct ofi_hello) + CORE_MAX_PRIVATE_DATA)
 
 /* --------------------------------------------------------------- hello --- */
@@ -40,7 +40,7 @@ static size_t say_hello(const struct ofi_conn *c, const struct ofi_ia *oia,
     return sizeof h + (size_t)size;
 }
 
-/* What a peer has sent, checked: the private data, or NULL. */
+/* Checks what a peer has sent; returns its private data, or NULL. */
 static const unsigned char *read_hello(struct ofi_conn *c, const void *data,
                                        size_t bytes, DAT_COUNT *size)
 {
@@ -81,7 +81,7 @@ static DAT_EVENT_NUMBER refusal(int err)
     case EHOSTUNREACH:
     case EHOSTDOWN:
     case ENETDOWN:
-    case EINVAL: /* a loopback address, from another interface */
+    case EINVAL: /* a loopback address over another interface */
     case EADDRNOTAVAIL:
         return DAT_CONNECTION_EVENT_UNREACHABLE;
     case ETIMEDOUT:
@@ -91,7 +91,7 @@ static DAT_EVENT_NUMBER refusal(int err)
     }
 }
 
-/* 0, or -errno: the attempt has failed. */
+/* Begins to connect. 0, or -errno: the attempt has failed. */
 static int reach(struct ofi_conn *c, struct core_ep *ep, struct fi_info *info,
                  DAT_COUNT size, const void *private_data)
 {
@@ -213,7 +213,7 @@ void ofi_unlisten(struct core_sp *sp)
     free(l);
 }
 
-/* In a forked child: the port is its parent's. */
+/* In a forked child: the port belongs to the parent. */
 void ofi_cm_forked(struct ofi_ia *oia)
 {
     for (struct ofi_listener *l = oia->listeners; l; l = l->next)
@@ -235,7 +235,7 @@ static void on_request(struct ofi_ia *oia, struct ofi_listener *l,
                         : ((struct sockaddr_in *)&from)->sin_port;
     if (c)
         c->info = info;
-    /* The service point may be gone after this (RSP). */
+    /* the service point may be gone after this (RSP) */
     if (private_data &&
         !core_cr_arrived(l->sp, c, &from, ntohs(port), private_data, size))
         return;
@@ -253,7 +253,7 @@ DAT_RETURN ofi_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
     unsigned char hello[CM_DATA_MAX];
     size_t bytes = say_hello(c, c->oia, size, private_data, hello);
     int err = ofi_conn_attach(c, ep, c->info);
-    if (!err) /* it was accepted by libfabric before, in order */
+    if (!err) /* libfabric had accepted it before, in order */
         c->fd = ofi_socket_find(c->fid, c->oia->last_accepted + 1);
     if (c->fd >= 0)
         c->oia->last_accepted = c->fd;
@@ -300,7 +300,7 @@ static void on_event(struct ofi_ia *oia, uint32_t number,
     else if (number == FI_CONNECTED && c->state == OFI_CONNECTING)
         on_answer(c, cm->data, data);
     else if (number == FI_CONNECTED && c->state == OFI_ACCEPTED && !oia->talks)
-        ofi_conn_established(c, NULL, 0); /* the network itself has confirmed */
+        ofi_conn_established(c, NULL, 0); /* the network itself confirms */
 }
 
 static void on_error(struct ofi_ia *oia)
@@ -324,7 +324,7 @@ bool ofi_cm_events(struct ofi_ia *oia)
     for (bool any = false;; any = true) {
         union event event;
         uint32_t number;
-        /* tcp takes a stranger's closing for "not yet" if this is EAGAIN */
+        /* with EAGAIN, tcp takes a stranger's close for "not yet" */
         errno = 0;
         ssize_t n = fi_eq_read(oia->eq, &number, &event, sizeof event, 0);
         if (n == -FI_EAVAIL)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections: their life, and how they end.
+ * The life of a connection, and its end.
  *
- * TCP says that a peer has closed, not why. So who disconnects says so before;
- * without that word the connection is broken. What is in the way unreceived
- * hides the end from libfabric, which reads in order; then it is the socket
- * that tells (ofi_conn_look).
+ * TCP reports that a peer has closed its socket, not why. So a side that
+ * disconnects says so first (OFI_BYE); without that, the connection is broken.
+ * libfabric reads in order: a message without a receive hides the end of the
+ * connection from it. Then the socket shows the end (ofi_conn_look).
  *
- * The passive side is connected when the active one has confirmed.
+ * The passive side is connected when the active side has confirmed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +19,15 @@
 
 #define NEVER     UINT64_MAX
 #define MS        1000000u
-#define LINGER_NS 10000000000u /* for what was sent to be acknowledged */
-#define TAKEN_NS  1000000000u  /* for the peer to take what its system has */
-#define RETRY_NS  MS           /* looks at what nobody tells of */
-#define GRACE_NS  (100 * MS)   /* for the end to be read where it is due */
+#define LINGER_NS 10000000000u /* for sent data to be acknowledged */
+#define TAKEN_NS  1000000000u  /* for the peer to read what has arrived */
+#define RETRY_NS  MS           /* between looks without an event */
+#define GRACE_NS  (100 * MS)   /* for libfabric to read an end that is due */
 
 /* ------------------------------------------------------ birth and death --- */
 
-/* A number that no other connection has, and the last one of its place had
- * not. */
+/* A number that no other connection has, and that the last connection in its
+ * place did not have. */
 static uint32_t new_id(struct ofi_ia *oia)
 {
     for (unsigned i = 0; i < OFI_MAX_EPS; i++) {
@@ -99,13 +99,14 @@ int ofi_conn_attach(struct ofi_conn *c, struct core_ep *ep,
     return err;
 }
 
-/* Requests and receives that the CQ can name at most: who has read so many has
- * read those of this moment, whatever other connections bring meanwhile. */
+/* The most requests and receives that the CQ can hold: a reader that has read
+ * so many has read all that were there when it began, whatever other
+ * connections add meanwhile. */
 static size_t unread_most(const struct ofi_ia *oia)
 {
     size_t most = 0;
     for (const struct ofi_conn *c = oia->conns; c; c = c->next)
-        if (c->fid) /* with an RDMA write of immediate data, a request is two */
+        if (c->fid) /* an RDMA write with immediate data is two requests */
             most += 2 * (size_t)c->ep->attr.max_request_dtos +
                     (size_t)c->ep->attr.max_recv_dtos;
     return most;
@@ -119,10 +120,10 @@ static bool is_reading(struct ofi_conn *c)
     return any;
 }
 
-/* An endpoint of libfabric's tcp that is closed while the answer to a read
- * comes in gives back what it has of that read twice (1.17; cured later), and
- * then it is given to two requests at once, of any endpoint: data go astray.
- * One that finds the end by itself does not. */
+/* A defect of libfabric's tcp (1.17; cured later): if an endpoint is closed
+ * while the answer to a read arrives, it frees the read's state twice. That
+ * state then serves two requests at once, of any endpoint, and data go astray.
+ * An endpoint that finds the end by itself does not do so. */
 static void end_reads(struct ofi_conn *c, size_t most)
 {
     size_t unread;
@@ -135,8 +136,8 @@ static void end_reads(struct ofi_conn *c, size_t most)
     } while (ofi_socket_unread(c->fd) != unread);
 }
 
-/* What has arrived is delivered: libfabric has acknowledged it. From here on it
- * does not touch the consumer's memory. */
+/* Delivers what has arrived, which libfabric has acknowledged. Afterwards
+ * libfabric does not touch the consumer's memory. */
 static void close_endpoint(struct ofi_conn *c)
 {
     struct ofi_ia *oia = c->oia;
@@ -155,9 +156,9 @@ static void close_endpoint(struct ofi_conn *c)
     c->live = false;
     core_ep_unlock(c->ep);
     fi_close(&fid->fid);
-    ofi_drain_most(oia, most); /* what it left there names the connection */
+    ofi_drain_most(oia, most); /* its completions there name the connection */
     pthread_mutex_unlock(&oia->cq_lock);
-    /* what is left there for others may have been signalled already */
+    /* completions of others may have been signalled already */
     ofi_nudge(oia);
     ofi_thread_wake(oia);
     c->fd = -1;
@@ -241,8 +242,8 @@ static DAT_EVENT_NUMBER why(const struct ofi_conn *c)
                                 : DAT_CONNECTION_EVENT_BROKEN;
 }
 
-/* The word may have come just before the end, and messages behind it, which are
- * acknowledged. */
+/* OFI_BYE may have arrived just before the end, and acknowledged messages
+ * before it. */
 static void look_confirmed(struct ofi_conn *c)
 {
     if (c->state == OFI_ACCEPTED && atomic_load(&c->confirmed))
@@ -251,7 +252,7 @@ static void look_confirmed(struct ofi_conn *c)
 
 void ofi_conn_ended(struct ofi_conn *c)
 {
-    ofi_advance(c->oia, true); /* words may be among what it reads */
+    ofi_advance(c->oia, true); /* control messages may be among them */
     look_confirmed(c);
     switch (c->state) {
     case OFI_CONNECTING:
@@ -273,8 +274,8 @@ void ofi_conn_ended(struct ofi_conn *c)
     }
 }
 
-/* The requests are done: says goodbye, and waits until the peer's system has
- * it all, for a socket that is closed early takes it back. */
+/* The requests are complete: sends OFI_BYE, and waits until the peer's system
+ * has all data, because a socket closed earlier would discard them. */
 static void leave(struct ofi_conn *c)
 {
     ofi_conn_say(c, OFI_BYE);
@@ -347,8 +348,8 @@ static void on_deadline(struct ofi_conn *c)
         ofi_conn_ended(c);
 }
 
-/* A dead way is found by the peer's system not answering. Who looks late was
- * stopped himself: what he has not heard meanwhile is no silence. */
+/* If the path is cut, the peer's system does not answer. If this process looks
+ * late because it was stopped, the silence meanwhile does not count. */
 static void look_silence(struct ofi_conn *c, uint64_t now)
 {
     uint64_t limit = (uint64_t)c->oia->params.silence_ms * MS;
@@ -363,7 +364,7 @@ static void look_silence(struct ofi_conn *c, uint64_t now)
         c->look = now + every;
 }
 
-/* What has no receive there is not taken: that is not waited for for ever. */
+/* a message without a receive stays unread: bound the wait for it */
 static void look_draining(struct ofi_conn *c, uint64_t now)
 {
     if (c->fd < 0 || is_reading(c) || ofi_socket_unsent(c->fd))
@@ -384,9 +385,9 @@ static void look_graceful(struct ofi_conn *c, uint64_t now)
         ofi_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
 }
 
-/* The network has failed, or the peer has closed its end: libfabric will say so
- * when it has read what came before. If that is stuck, as nobody has posted a
- * receive, nothing will come of it. */
+/* The network has failed, or the peer has closed its socket. libfabric reports
+ * that when it has read what arrived before. If a message without a receive
+ * blocks it, it never does. */
 static void look_failed(struct ofi_conn *c, uint64_t now)
 {
     size_t unread = ofi_socket_unread(c->fd);
@@ -428,8 +429,8 @@ uint64_t ofi_conn_look(struct ofi_conn *c, uint64_t now)
     return c->look < c->deadline ? c->look : c->deadline;
 }
 
-/* The socket is the parent's, too: it is let go of, not shut down. What
- * libfabric has of it stays: to give it back would be felt there. */
+/* The parent has the socket, too: the child closes it without shutting it down.
+ * libfabric's objects stay: freeing them would affect the parent. */
 void ofi_conn_forked(struct ofi_conn *c)
 {
     if (c->fd >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The network interface of a rail. The kernel tells at once when its link goes
- * down: long before TCP would give up.
+ * The network interface of a rail. The kernel reports at once when its link
+ * goes down, long before TCP would give up.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ static bool same_host(const struct sockaddr *a, const struct sockaddr *b)
                    sizeof(struct in6_addr));
 }
 
-/* How well an address suits; 0: not at all. */
+/* How well an address suits the rail; 0: not at all. */
 static int suits(const struct ofi_params *p, const struct ifaddrs *at)
 {
     const struct sockaddr *a = at->ifa_addr;
@@ -50,7 +50,7 @@ static int suits(const struct ofi_params *p, const struct ifaddrs *at)
         return same_host(a, (const struct sockaddr *)&p->address) ? 3 : 0;
     if (a->sa_family == AF_INET)
         return 2;
-    /* one of the link alone would need its scope, too */
+    /* a link-local address would need its scope, too */
     return !IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)a)->sin6_addr);
 }
 
@@ -101,8 +101,8 @@ int ofi_device_find(struct ofi_ia *oia)
     return best ? 0 : not_found(oia);
 }
 
-/* Interfaces of one device of the machine share its name there; others, such as
- * virtual ones, stand for themselves. */
+/* Interfaces of one device have the device's name there; others, such as
+ * virtual ones, are adapters of their own. */
 void ofi_device_adapter(const struct ofi_ia *oia, char *name, size_t size)
 {
     char link[64], device[PATH_MAX];
@@ -150,7 +150,7 @@ static void on_changes(struct ofi_ia *oia, const char *at, size_t left)
     }
 }
 
-/* Some changes were lost, as there were too many. */
+/* Some changes were lost, because there were too many: asks for the state. */
 static void look_now(struct ofi_ia *oia)
 {
     struct ifreq of = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an IA opens of libfabric. */
+/* The objects of libfabric that an IA opens. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@ static socklen_t address_size(const struct sockaddr_storage *a)
                                    : sizeof(struct sockaddr_in6);
 }
 
-/* Over TCP, keys and addresses can be ours: DAT names memory by its address
- * and 32 bits. Adapters have keys of their own, of as many bits. */
+/* Over TCP, the provider can choose keys and addresses: DAT names memory by its
+ * address and 32 bits. Adapters choose keys of their own, of as many bits. */
 static bool is_tcp(const struct ofi_ia *oia)
 {
     return strcmp(oia->params.provider, "verbs") != 0;
@@ -69,7 +69,7 @@ static int find_info(struct ofi_ia *oia)
                  oia->params.provider, oia->device);
         return failed(oia, what, err);
     }
-    if (is_tcp(oia)) /* addresses are addresses, not offsets */
+    if (is_tcp(oia)) /* addresses are virtual addresses, not offsets */
         oia->info->domain_attr->mr_mode = FI_MR_VIRT_ADDR;
     oia->local_keys = oia->info->domain_attr->mr_mode & FI_MR_LOCAL;
     oia->talks = is_tcp(oia);
@@ -94,7 +94,7 @@ static unsigned least(size_t a, size_t b)
     return (unsigned)(a < b ? a : b);
 }
 
-/* The IA can do what this network can. */
+/* Limits the IA to what this network can do. */
 static int limit(struct ofi_ia *oia)
 {
     struct core_ability *can = &oia->ia->can;

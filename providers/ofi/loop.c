@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the IA's thread does. It sleeps until there is something: an event of
- * connections, a deadline, a change of the link, the end of a peer's socket;
- * and the CQ, for libfabric moves data only when that is read. Consumers that
- * poll, and one that sleeps (sleep.c), read it faster: while they do, the thread
- * looks after them once in a few milliseconds, and reads it itself when they
- * have stopped.
+ * The loop of the IA's thread. It sleeps until there is an event of a
+ * connection, a deadline, a change of the link, the end of a peer's socket, or
+ * something in the CQ: libfabric moves data only when the CQ is read. Consumers
+ * that poll, or one that sleeps (sleep.c), read the CQ faster. While they do,
+ * the thread only looks at them once in a few milliseconds; when they have
+ * stopped, it reads the CQ itself.
  */
 #include <poll.h>
 #include <sys/epoll.h>
@@ -19,10 +19,10 @@
 #define AWAY_NS     1000000u
 #define AWAY_MAX_NS 4000000u
 #define EVENTS      32
-#define POLL_NS     10000 /* at most, of a consumer that does nothing else */
+#define POLL_NS     10000 /* a consumer that only polls does so more often */
 #define SELDOM_NS   200000
 #define JUDGE_NS    200000
-#define IN_VAIN     1000 /* set-up needs some */
+#define IN_VAIN     1000 /* setting up a connection needs some */
 #define SLICE_NS    100000u
 #define LONGEST     3600000 /* ms */
 
@@ -35,7 +35,7 @@ static void on_peers_end(struct ofi_ia *oia, uint32_t id)
         atomic_store(&c->failed, true);
 }
 
-/* Returns whether the EQ was among them. */
+/* False: the EQ was not among them. */
 static bool on_events(struct ofi_ia *oia, const struct epoll_event *events,
                       int n)
 {
@@ -64,8 +64,8 @@ static bool on_events(struct ofi_ia *oia, const struct epoll_event *events,
 
 /* -------------------------------------------------------------- the CQ --- */
 
-/* Reads the CQ until it may be slept on; false: something stays in it that
- * reading does not move. */
+/* Reads the CQ until the thread may sleep on it. False: something stays in it
+ * that reading does not move. */
 static bool serve(struct ofi_ia *oia)
 {
     bool any, empty;
@@ -76,24 +76,24 @@ static bool serve(struct ofi_ia *oia)
 }
 
 struct minding {
-    uint64_t polls, when, used; /* at the last look that judged, … */
-    bool polled;                /* … which said so */
-    uint64_t away_ns;           /* until the next */
-    unsigned in_vain;           /* the EQ was said to have something */
+    uint64_t polls, when, used; /* at the last judgement, … */
+    bool polled;                /* … which found that consumers poll */
+    uint64_t away_ns;           /* until the next look */
+    unsigned in_vain; /* times in a row that the EQ was signalled and empty */
 };
 
-/* Of all its threads. */
+/* CPU time of all threads of the process. */
 static uint64_t process_ns(void)
 {
     return busywait_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* Do consumers poll all the time that they have a core, which is no more than
- * the process has had, nor than has passed? One that looks at memory instead,
- * where the peer writes, needs the thread as much as one that computes; so does
- * one that sleeps elsewhere, or gets a core too seldom. What came just after
- * the last look says nothing: a consumer that polls between messages has no
- * time for many. */
+/* Do consumers poll all the time that they have a core? That time is at most
+ * what the process has had, and at most what has passed. A consumer that polls
+ * memory instead, where the peer writes, needs the thread as much as one that
+ * computes; so does one that sleeps elsewhere, or that gets a core too seldom.
+ * A time just after the last judgement says nothing: a consumer that polls
+ * between messages makes few polls in it. */
 static void judge(struct ofi_ia *oia, struct minding *m)
 {
     uint64_t polls = atomic_load_explicit(&oia->polls, memory_order_relaxed);
@@ -109,16 +109,18 @@ static void judge(struct ofi_ia *oia, struct minding *m)
     m->used = used;
 }
 
-/* Is the CQ read by who sleeps, or by who polls? Others may sleep besides. */
-static bool is_theirs(struct ofi_ia *oia, struct minding *m)
+/* Do consumers read the CQ, by sleeping on it or by polling? If threads sleep
+ * on other bells, the pollers do not serve them. */
+static bool consumers_read(struct ofi_ia *oia, struct minding *m)
 {
     judge(oia, m);
     return atomic_load(&oia->watched) ||
            (m->polled && !atomic_load(&oia->ia->bells));
 }
 
-/* A sleeper that watches for long needs nobody to look after it. */
-static bool may_rest(struct ofi_ia *oia, const struct minding *m)
+/* Lets a sleeper that has watched the CQ for long do without the thread. False:
+ * there is none. */
+static bool try_rest(struct ofi_ia *oia, const struct minding *m)
 {
     if (m->away_ns < AWAY_MAX_NS)
         return false;
@@ -129,18 +131,19 @@ static bool may_rest(struct ofi_ia *oia, const struct minding *m)
     return false;
 }
 
-/* Whose is the CQ? If it is the consumers', it is not waited for. */
+/* Decides who reads the CQ: consumers, or this thread, which then waits for it.
+ */
 static void mind_cq(struct ofi_ia *oia, struct minding *m)
 {
     atomic_store(&oia->rests, false);
-    atomic_store(&oia->away, true); /* who needs it from now on wakes it */
-    if (!is_theirs(oia, m) && serve(oia)) {
+    atomic_store(&oia->away, true); /* consumers wake it from here on */
+    if (!consumers_read(oia, m) && serve(oia)) {
         atomic_store(&oia->away, false);
         m->away_ns = 0;
         ofi_thread_await_cq(oia);
         return;
     }
-    if (may_rest(oia, m)) {
+    if (try_rest(oia, m)) {
         m->away_ns = 0;
         return;
     }
@@ -151,7 +154,7 @@ static void mind_cq(struct ofi_ia *oia, struct minding *m)
 
 /* ------------------------------------------------------------- the rest --- */
 
-/* What is to be done for connections; returns when to look again. */
+/* Looks at all connections; returns when to look again. */
 static uint64_t mind_conns(struct ofi_ia *oia)
 {
     uint64_t now = busywait_now_ns(), next = UINT64_MAX;
@@ -184,8 +187,8 @@ static int sleep_ms(struct ofi_ia *oia, const struct minding *m, uint64_t next)
     return ms > LONGEST ? LONGEST : (int)ms;
 }
 
-/* Consumers that spin may have all cores: the thread is to get one at once, for
- * the moment that it needs it. Linux from 6.12 on knows such slices. */
+/* Consumers that spin may occupy all cores. The thread needs one at once, but
+ * only for a moment: Linux has such short slices from 6.12 on. */
 static void ask_for_short_slices(void)
 {
     struct {
@@ -211,7 +214,8 @@ void *ofi_loop(void *arg)
         uint64_t next = mind_conns(oia);
         core_ia_unlock(oia->ia);
         mind_cq(oia, &m);
-        /* one that can't be accepted for want of descriptors stays there */
+        /* a connection that can't be accepted, for want of descriptors, stays
+         * there */
         if (m.in_vain > IN_VAIN)
             poll(NULL, 0, 1);
         int n =

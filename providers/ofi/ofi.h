@@ -255,7 +255,7 @@ void ofi_access_answer(struct ofi_conn *c);
 void ofi_access_heard(struct ofi_conn *c, uint64_t data);
 /* May a peer still access a range that was withdrawn by then? It is asked; its
  * answer arrives in the CQ. */
-bool ofi_access_inside(struct ofi_ia *oia, uint64_t withdrawal);
+bool ofi_access_ask(struct ofi_ia *oia, uint64_t withdrawal);
 /* Has this side unfinished requests from or to that range? */
 bool ofi_access_own(struct ofi_ia *oia, uint32_t key);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registered ranges. libfabric holds what peers ask for against the range, its
- * key and its privileges. cq_lock: tcp looks ranges up while the CQ is read,
- * without a lock of its own.
+ * Registered ranges. libfabric checks accesses of peers against the range, its
+ * key and its privileges. cq_lock is held, because tcp looks ranges up while
+ * the CQ is read, without a lock of its own.
  */
 #include <stdlib.h>
 
@@ -20,8 +20,8 @@ static uint64_t access_of(const struct ofi_ia *oia, const struct core_mr *mr)
     return access;
 }
 
-/* For the access of peers, or, with an adapter, of our own requests; if there
- * is none, libfabric need not know of it. */
+/* Registers a range for peers, or, with an adapter, also for this side's own
+ * requests. libfabric need not know a range that neither needs. */
 static int range_register(struct ofi_ia *oia, struct core_mr *mr,
                           struct ofi_range *range)
 {
@@ -53,7 +53,7 @@ DAT_RETURN ofi_mr_publish(struct core_ia *ia, struct core_mr *mr)
     return DAT_SUCCESS;
 }
 
-/* An adapter's accesses are over then. */
+/* Closes it: an adapter's accesses are over then. */
 static void range_close(struct ofi_ia *oia, struct ofi_range *range)
 {
     pthread_mutex_lock(&oia->cq_lock);
@@ -63,20 +63,22 @@ static void range_close(struct ofi_ia *oia, struct ofi_range *range)
     pthread_mutex_unlock(&oia->cq_lock);
 }
 
-static bool peers_inside(struct ofi_ia *oia, uint64_t withdrawal)
+/* Asks the peers. True: one may still access a range withdrawn by then. */
+static bool ask_peers(struct ofi_ia *oia, uint64_t withdrawal)
 {
-    if (!withdrawal || !ofi_access_inside(oia, withdrawal))
+    if (!withdrawal || !ofi_access_ask(oia, withdrawal))
         return false;
     ofi_advance(oia, true);
-    return ofi_access_inside(oia, withdrawal);
+    return ofi_access_ask(oia, withdrawal);
 }
 
-/* libfabric's tcp stops neither requests of ours nor peers. */
-static bool is_used(struct ofi_ia *oia, const struct core_mr *mr)
+/* True: requests of this side or of peers still use the range, and libfabric's
+ * tcp stops neither. */
+static bool check_use(struct ofi_ia *oia, const struct core_mr *mr)
 {
     const struct ofi_range *range = mr->tp;
-    return oia->talks && (ofi_access_own(oia, mr->key) ||
-                          peers_inside(oia, range->withdrawal));
+    return oia->talks &&
+           (ofi_access_own(oia, mr->key) || ask_peers(oia, range->withdrawal));
 }
 
 bool ofi_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
@@ -85,7 +87,7 @@ bool ofi_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
     struct ofi_range *range = mr->tp;
     if (range->fid && !ia->forked)
         range_close(oia, range);
-    if (!ia->forked && is_used(oia, mr))
+    if (!ia->forked && check_use(oia, mr))
         return false;
     free(range);
     mr->tp = NULL;

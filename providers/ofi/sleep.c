@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Consumers that sleep. One of an IA's that wait for what connections bring
- * watches the CQ itself: that wakes it without a detour by the thread. Others
- * sleep on a futex each.
+ * Consumers that sleep. One of those that wait for connections watches the CQ
+ * itself, so that an event wakes it directly and not through the thread. Each
+ * of the others sleeps on a futex.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -15,12 +15,12 @@
 #include "ofi.h"
 
 #define BLOCKED_NS 1000000u /* naps while reading does not empty the CQ */
-/* Wakes in a row by a CQ that has nothing: long messages come in many pieces,
- * and then it may nap, too, but not for long. */
+/* Wakes in a row by an empty CQ: long messages arrive in many pieces. Then the
+ * watcher naps, too, but not for long. */
 #define IN_VAIN     1000
 #define VAIN_NAP_NS 50000u
 
-enum { RUNG, ARMED, WATCHES }; /* a bell */
+enum { RUNG, ARMED, WATCHES }; /* states of a bell */
 
 static long futex(_Atomic uint32_t *word, int op, uint32_t value,
                   const struct timespec *timeout)
@@ -40,8 +40,8 @@ void ofi_arm(struct core_ia *ia, uint64_t bell)
 
 /* ------------------------------------------------------------ the watch --- */
 
-/* Who sleeps on a futex, and a thread that has left the CQ to the watch
- * altogether, must know that it is over. */
+/* Ends the watch: sleepers on futexes, and a thread that has left the CQ to
+ * this watcher, must know. */
 static void watch_ends(void *arg)
 {
     struct ofi_ia *oia = arg;
@@ -59,7 +59,7 @@ static struct timespec timespec_of(uint64_t ns)
                              .tv_nsec = (long)(ns % 1000000000u)};
 }
 
-/* Here alone the thread can be cancelled. */
+/* The thread can be cancelled only here. */
 static int watch_ns(struct ofi_ia *oia, bool cq, uint64_t ns, int cancel_state)
 {
     struct pollfd fds[] = {{.fd = cq ? oia->cq_fd : -1, .events = POLLIN},
@@ -77,7 +77,7 @@ static int watch_ns(struct ofi_ia *oia, bool cq, uint64_t ns, int cancel_state)
     return err;
 }
 
-/* Is it worth watching? Else it naps, and then it is, once more. */
+/* May it watch now? If not, it naps, and then it may once more. */
 static bool is_quiet(struct ofi_ia *oia)
 {
     if (oia->in_vain < IN_VAIN)
@@ -86,8 +86,8 @@ static bool is_quiet(struct ofi_ia *oia)
     return false;
 }
 
-/* What it has read for others may have been its own, and its time may be over:
- * who called looks again before it is watched for more. */
+/* The completions that it has read may be its own, and its time may be over:
+ * the caller looks again before it watches on. */
 static int watch(struct ofi_ia *oia, _Atomic uint32_t *bell, uint64_t ns,
                  int cancel_state)
 {
@@ -127,7 +127,7 @@ int ofi_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
         core_cancel_as(state);
         return err;
     }
-    /* nobody may be going to poll any more: the thread must */
+    /* perhaps no consumer polls from now on: the thread must */
     if (!atomic_load(&oia->watched) && atomic_exchange(&oia->away, false))
         ofi_thread_wake(oia);
     core_cancel_as(state);

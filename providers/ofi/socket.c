@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The TCP socket below a connection. libfabric does not hand it out, but tells
- * its two addresses, and of those there is only one. The peer's system answers
- * for as long as it lives and the way there exists, be the peer stopped, busy
- * or without a receive: so its silence tells a dead way from a slow peer.
+ * The TCP socket of a connection. libfabric does not give it out, but tells its
+ * two addresses, which no other socket has. The peer's system answers as long
+ * as it lives and the path exists, even if the peer is stopped, busy, or has no
+ * receive. So its silence means a cut path, not a slow peer.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -72,7 +72,8 @@ static int anywhere(const struct pair *of)
     return found;
 }
 
-/* An idle connection asks now and then whether the peer is still there. */
+/* Lets an idle connection ask now and then whether the peer's system is there.
+ */
 static void keep_alive(int fd)
 {
     const int on = 1, idle = 1, every = 1, count = 5; /* seconds */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The IA's thread: its start and end, and the descriptors that it sleeps on.
- * What it does is in loop.c.
+ * The IA's thread: starting and ending it, and the descriptors that it sleeps
+ * on. What it does: loop.c.
  */
 #include <errno.h>
 #include <signal.h>
@@ -76,7 +76,7 @@ int ofi_thread_start(struct ofi_ia *oia)
         close_fds(oia);
         return -1;
     }
-    /* the consumer's signals are none of this thread's business */
+    /* the consumer's signals are for its own threads */
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);

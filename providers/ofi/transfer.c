@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The data path. Short requests that tell nobody are injected: done when
- * posted. The others wait in the EP's queue of unfinished requests for
- * libfabric's word: of those that tell, that the peer has placed or received
- * what they carry, and with it, as a peer takes all in order, all before.
+ * The data path. Short requests without a completion event are injected: they
+ * are complete when posted. Others wait in the EP's queue of unfinished
+ * requests for libfabric's completion. For requests with an event, that means
+ * that the peer has placed or received the data, and, as a peer takes
+ * everything in order, those of all earlier requests.
  *
- * libfabric has the consumer's receives themselves. An RDMA write with
- * immediate data is a write and an empty send that carries them: it consumes a
- * receive, as DAT has it.
+ * The consumer's receives are given to libfabric. An RDMA write with immediate
+ * data is a write and an empty send that carries them: it consumes a receive,
+ * as in DAT.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static void *desc_of(const struct ofi_ia *oia, uint32_t key)
     return oia->local_keys && range ? fi_mr_desc(range->fid) : NULL;
 }
 
-struct pieces { /* of local memory, as libfabric has them */
+struct pieces { /* local segments, as libfabric describes them */
     size_t count;
     struct iovec iov[CORE_MAX_IOV];
     void *desc[CORE_MAX_IOV];
@@ -67,7 +68,7 @@ static bool tells(const struct core_dto *dto)
     return !(dto->flags & DAT_COMPLETION_SUPPRESS_FLAG);
 }
 
-/* An adapter's completions mean that by themselves. */
+/* an adapter's completions mean that anyway */
 static uint64_t completion(const struct ofi_conn *c, const struct core_dto *dto)
 {
     bool asks = c->oia->talks && tells(dto);
@@ -94,7 +95,7 @@ static ssize_t give_remote(struct ofi_conn *c, const struct core_dto *dto,
 {
     struct fi_rma_iov there = {
         .addr = dto->remote_address, .len = dto->total, .key = dto->remote_key};
-    if (!dto->total) /* which looks at no key */
+    if (!dto->total) /* its key is not checked */
         there = (struct fi_rma_iov){.addr = c->peer_control,
                                     .key = OFI_CONTROL_KEY};
     struct fi_msg_rma m = {.msg_iov = p->iov,
@@ -108,13 +109,13 @@ static ssize_t give_remote(struct ofi_conn *c, const struct core_dto *dto,
     return fi_writemsg(c->fid, &m, context ? completion(c, dto) : 0);
 }
 
-/* The peer hears of the first access to its memory before that comes. */
+/* Tells the peer before the first access to its memory. */
 static ssize_t announce(struct ofi_conn *c, const struct core_dto *dto)
 {
     return dto->op == CORE_SEND || !dto->total ? 0 : ofi_access_enter(c);
 }
 
-/* Hands a request to libfabric, to be completed under that context. */
+/* Gives a request to libfabric, to be completed under that context. */
 static ssize_t give(struct ofi_conn *c, const struct core_dto *dto,
                     struct ofi_op *op)
 {
@@ -144,7 +145,7 @@ static const void *gather(const struct core_dto *dto,
     return room;
 }
 
-/* A copy goes: the request is done. */
+/* libfabric copies it: the request is complete. */
 static ssize_t inject(struct ofi_conn *c, const struct core_dto *dto)
 {
     unsigned char room[INJECT_MAX];
@@ -164,8 +165,9 @@ static ssize_t inject(struct ofi_conn *c, const struct core_dto *dto)
     return err;
 }
 
-/* libfabric keeps what it can't send yet, and tells nobody: now and then a
- * request must be one that it completes, so that a queue's end is felt. */
+/* libfabric keeps injected data that it can't send yet, without a completion.
+ * So now and then a request must be one that it completes: then a full queue is
+ * noticed. */
 static bool may_inject(const struct ofi_conn *c, const struct core_dto *dto)
 {
     size_t limit = c->oia->info->tx_attr->inject_size;
@@ -173,7 +175,7 @@ static bool may_inject(const struct ofi_conn *c, const struct core_dto *dto)
            dto->total <= INJECT_MAX && c->injected < INJECT_RUN;
 }
 
-/* Is there nothing to be told to the peer, or to be asked of it? */
+/* Is there no control message to send, or to wait for? */
 static bool is_nothing(const struct ofi_conn *c, const struct core_dto *dto)
 {
     bool asks = dto->op == CORE_WRITE && c->oia->talks && tells(dto);
@@ -181,7 +183,7 @@ static bool is_nothing(const struct ofi_conn *c, const struct core_dto *dto)
            (dto->op == CORE_WRITE || dto->op == CORE_READ);
 }
 
-/* Hands over a request that is in the queue: 0, or -errno. */
+/* Gives a queued request to libfabric: 0, or -errno. */
 static ssize_t start(struct ofi_conn *c, struct core_request *r,
                      const struct core_dto *dto)
 {
@@ -296,7 +298,7 @@ DAT_RETURN ofi_recv_post(struct core_ep *ep, const struct core_wqe *w)
     if (c && c->fid)
         err = ofi_recv_hand(c, w);
     if (!err)
-        core_recv_add(ep); /* before another thread hears that it is filled */
+        core_recv_add(ep); /* before another thread can see that it is filled */
     core_ep_unlock(ep);
     core_cancel_as(state);
     return err ? CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE)
@@ -325,8 +327,8 @@ void ofi_receive_early(struct ofi_conn *c)
     c->early_end = &c->early;
 }
 
-/* The peer was quicker than the news that it is connected: the consumer hears
- * of that first. */
+/* Data have arrived before the event that the connection is up: the consumer
+ * must get that event first. */
 static void keep_early(struct ofi_conn *c, uint64_t length, uint64_t data)
 {
     struct ofi_early *e = malloc(sizeof *e);
@@ -409,7 +411,7 @@ static DAT_DTO_COMPLETION_STATUS status_of(int err)
     }
 }
 
-/* What is canceled is flushed when the connection ends. */
+/* Receives that are cancelled are flushed when the connection ends. */
 static void on_error(struct ofi_ia *oia)
 {
     struct fi_cq_err_entry e = {0};
@@ -462,7 +464,7 @@ void ofi_drain_most(struct ofi_ia *oia, size_t most)
         }
         for (ssize_t i = 0; i < n; i++) {
             on_completion(oia, &entries[i]);
-            /* a control word is neither */
+            /* a control message is neither */
             most -= !(entries[i].flags & FI_REMOTE_WRITE);
         }
     }

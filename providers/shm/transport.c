@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shm transport as core sees it. */
+/* The table of the shm transport; opening and closing an IA. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,8 +18,8 @@
 #include "providers/shm/wakeup/doorbell.h"
 #include "providers/shm/wakeup/poll_announced.h"
 
-/* A port has an address of its own: a loopback address, from its name (FNV-1a).
- * A rail is a port of its own if nothing else is said. */
+/* A port has a loopback address of its own, made from its name (FNV-1a).
+ * Without the parameter port, a rail has a port of its own. */
 static void own_address(struct core_ia *ia)
 {
     struct sockaddr_in *a = (struct sockaddr_in *)&ia->address;
@@ -48,9 +48,9 @@ static void own_attributes(struct core_ia *ia)
              fabric[0] ? ":" : "", fabric);
     core_attribute_add(ia, "fabric", sia->fabric_text);
     core_attribute_add(ia, "scope", sia->params.network ? "network" : "host");
-    /* what has completed is in the target's memory, or is received */
+    /* completed: in the target's memory, or received */
     core_attribute_add(ia, "completion", "delivered");
-    /* what is registered takes no memory before it is used */
+    /* registering allocates no pages */
     core_attribute_add(ia, "registration", "lazy");
     core_attribute_add(ia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
     core_attribute_add(ia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");

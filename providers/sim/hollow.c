@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory without contents: ranges of addresses that do not overlap, in a tree.
- * Actors run in turn, so nobody changes it under another one. */
+ * Actors run in turn, so no lock is needed. */
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 
 #include "world.h"
 
-/* Pages of so many ranges can't be touched: the system has at most 65530 maps
- * for a process, and stacks and buffers need some, too. */
+/* Pages of so many ranges are protected from access. The system allows a
+ * process 65530 maps, of which stacks and buffers need some. */
 #define PROTECTED_MOST 16384u
 
 struct range {
@@ -23,14 +23,15 @@ static struct {
     unsigned protected;
 } hollow;
 
-/* Those that overlap are equal. */
+/* Ranges that overlap compare as equal. */
 static int compare(const void *a, const void *b)
 {
     const struct range *x = a, *y = b;
     return x->end <= y->begin ? -1 : y->end <= x->begin;
 }
 
-/* What lies within its whole pages; others have contents of others, too. */
+/* The whole pages within a range; the others hold contents of other memory,
+ * too. */
 static bool protect(const struct range *r, int access)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -56,7 +57,8 @@ static int insert(struct range found)
     return 0;
 }
 
-/* Of what is marked in part, or by others, nothing. */
+/* Finds a marked range that contains these bytes; a partly marked range counts
+ * as not marked. */
 static int erase(struct range found)
 {
     struct range *const *at = tfind(&found, &hollow.ranges, compare);

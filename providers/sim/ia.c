@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The IAs that are open, and their addresses: 10.RAIL.RANK.RANK. Those that a
- * rank has opened on one rail have the same: conn quals tell them apart. */
+/* The open IAs and their addresses: 10.RAIL.RANK.RANK. IAs that one rank has
+ * opened on one rail share the address; connection qualifiers tell them apart.
+ */
 #include <arpa/inet.h>
 
 #include "sim.h"
 
 #define NETWORK 10u
-#define LISTS   4096u /* by rank, as there are thousands */
+#define LISTS   4096u /* by rank, of which there are thousands */
 
 static struct sim_ia *open_ias[LISTS];
 
@@ -52,8 +53,8 @@ struct core_sp *sim_listener(const struct sockaddr_storage *address,
     return NULL;
 }
 
-void sim_ia_news(struct sim_ia *ia)
+void sim_ia_notify(struct sim_ia *ia)
 {
-    ia->news++;
-    sim_news(ia->rank);
+    ia->notices++;
+    sim_notify(ia->rank);
 }

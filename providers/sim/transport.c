@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IAs in virtual time, and what core asks of them. */
+/* The table of the sim transport: IAs in virtual time. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void add_attributes(struct core_ia *ia, struct attributes *a)
     snprintf(ia->adapter, sizeof ia->adapter, "%s", adapter->name);
 }
 
-/* "simN": the number of the rail; -1: it is none of this world. */
+/* "simN": N; -1: the world has no such rail. */
 static int rail_of(const char *name)
 {
     const struct sim_platform *p = sim_running();
@@ -70,7 +70,7 @@ static DAT_RETURN sim_ia_open(struct core_ia *ia, const char *params)
                             .rank = rank,
                             .place = {sim_node_of(rank), (unsigned)rail},
                             .rail = &sim_running()->rail[rail],
-                            .elsewhere = sim_news_count(rank)};
+                            .elsewhere = sim_notices(rank)};
     ia->tp = &a->ia;
     sim_ia_add(&a->ia);
     add_attributes(ia, a);
@@ -88,7 +88,7 @@ static void sim_forked(struct core_ia *ia)
     (void)ia; /* nothing is shared with the parent */
 }
 
-/* All memory is that of this process. */
+/* All memory belongs to this process. */
 static DAT_RETURN sim_mr_publish(struct core_ia *ia, struct core_mr *mr)
 {
     (void)ia, (void)mr;
@@ -101,7 +101,7 @@ static bool sim_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
     return true;
 }
 
-/* Things land without the help of those who poll. */
+/* Messages land without the help of pollers. */
 static void sim_progress(struct core_ia *ia, bool sure)
 {
     (void)ia, (void)sure;
@@ -118,18 +118,19 @@ static int sim_wait_ready(struct core_ia *ia, struct core_waiter *waiter,
     uint64_t until =
         timeout_ns > SIM_FOREVER - now ? SIM_FOREVER : now + timeout_ns;
     for (;;) {
-        uint64_t news = sim_news_count(sia->rank);
-        uint64_t elsewhere = news - sia->news;
+        uint64_t notices = sim_notices(sia->rank);
+        uint64_t elsewhere = notices - sia->notices;
         if (ready(waiter))
             return 0;
-        /* what has come to another IA may be what the caller looks for next */
+        /* an event of another IA of the rank may be what the caller looks for
+         * next */
         if (elsewhere != sia->elsewhere) {
             sia->elsewhere = elsewhere;
             return EINTR;
         }
         if (sim_now() >= until)
             return ETIMEDOUT;
-        sim_wait_news(news, until);
+        sim_wait_notice(notices, until);
     }
 }
 
@@ -139,8 +140,8 @@ static void sim_idle(struct core_ia *ia)
     sim_polled();
 }
 
-/* What the processor does for a message has its price where it is seen. What
- * has been flushed was none. */
+/* Keeps the processor busy for an event when it is taken. A flushed request had
+ * no message. */
 static void sim_taken(struct core_ia *ia, const DAT_EVENT *event)
 {
     const struct sim_message *m = &sim_running()->message;
@@ -157,7 +158,7 @@ static void sim_taken(struct core_ia *ia, const DAT_EVENT *event)
                                                          : m->completion);
 }
 
-/* Those that sleep do so in sim_wait_ready, without bells. */
+/* Threads sleep in sim_wait_ready, without bells. */
 static void sim_arm(struct core_ia *ia, uint64_t bell)
 {
     (void)ia, (void)bell;
@@ -173,7 +174,7 @@ static int sim_sleep(struct core_ia *ia, uint64_t bell, bool fed,
 static void sim_ring(struct core_ia *ia, uint64_t bells)
 {
     (void)bells;
-    sim_ia_news(sim_ia(ia));
+    sim_ia_notify(sim_ia(ia));
 }
 
 static const struct core_transport transport = {
@@ -190,7 +191,7 @@ static const struct core_transport transport = {
             .rmr = true,
             .write_immed = true,
             .atomics = true},
-    .max_ias = UINT_MAX, /* those of all ranks */
+    .max_ias = UINT_MAX, /* of all ranks */
     .request_size = sizeof(struct sim_request),
     .requests_move = true,
     .one_thread = true,

@@ -24,8 +24,7 @@ constexpr uint64_t STEP_NS = 1000, LONGEST_STEP_NS = 1000000, STEP_PART = 4;
 constexpr unsigned FREE_POLLS = 256;
 constexpr double NS = 1e-9;
 
-/* What is to be done later, by date; at one date in the order of its setting.
- */
+/* Calls to be made later, by date; on one date in the order of setting. */
 struct Call {
     void (*function)(void *);
     void *arg;
@@ -36,51 +35,51 @@ using Agenda = std::multimap<double, Call>;
 struct Thread {
     unsigned rank;
     s4u::Actor *actor;
-    uint64_t seen = 0; /* Rank.reasons that it has followed */
+    uint64_t seen = 0; /* Rank.reasons, when it looked last */
 };
 
 struct Line;
 
 struct Sleeper {
     s4u::Actor *actor;
-    Line *line = nullptr; /* where it waits, or NULL, … */
+    Line *line = nullptr; /* where it waits, or NULL … */
     Sleeper *before = nullptr, *next = nullptr;
-    std::optional<Agenda::iterator> alarm{}; /* … and until when at most */
+    std::optional<Agenda::iterator> alarm{}; /* … and until when */
     bool woken = false;
 };
 
-/* Those who wait for the same, who came first before. */
+/* Sleepers that wait for the same address, the earliest first. */
 struct Line {
-    const void *what = nullptr; /* in World.lines, or NULL: a rank's own */
+    const void *what = nullptr; /* in World.lines; NULL: a rank's line */
     Sleeper *first = nullptr, *last = nullptr;
-    bool called = false; /* they are to be woken */
+    bool called = false; /* its sleepers are going to be woken */
 };
 
 struct Rank {
     unsigned node;
-    Line line{};   /* for whatever comes */
-    Line settle{}; /* until all of its flags are seen */
-    uint64_t news = 0;
-    uint64_t reasons = 0;      /* to look again, so far */
-    uint64_t stands_since = 0; /* when there was the last, or it was busy */
+    Line line{};   /* of sleepers that wait for any notice */
+    Line settle{}; /* of sleepers that wait until all its flags are seen */
+    uint64_t notices = 0;
+    uint64_t reasons = 0;      /* to look again, counted */
+    uint64_t stands_since = 0; /* time of the last, or busy until */
     unsigned vain_polls = 0;
-    unsigned unseen = 0; /* flags that it has set */
+    unsigned unseen = 0; /* flags that it has set and others do not see yet */
 };
 
-/* Copies in a memory that get the same each. */
+/* Simultaneous copies in a memory, which all have the same rate. */
 struct Share {
-    double served = 0;                       /* bytes of each so far */
-    std::multimap<double, Sleeper *> ends{}; /* when so many are served */
+    double served = 0;                       /* bytes of each copy so far */
+    std::multimap<double, Sleeper *> ends{}; /* by served at their end */
 };
 
 struct Copies {
     Share memory{}, cache{};
-    double as_of = 0;                        /* when so much was served */
-    Share *first = nullptr;                  /* where one ends first, … */
+    double as_of = 0;       /* time at which served was computed */
+    Share *first = nullptr; /* the share in which a copy ends first … */
     std::optional<Agenda::iterator> alarm{}; /* … and when */
 };
 
-struct Flag { /* that others don't see yet */
+struct Flag { /* set, and not seen by others yet */
     uint32_t *where;
     uint32_t value;
     unsigned rank;
@@ -97,15 +96,15 @@ struct Parcel {
     s4u::CommPtr comm = nullptr;
 };
 
-/* Of a rail: one of a node's. */
+/* A rail of a node. */
 struct Port {
     s4u::Host *host;
     const sim_rail *rail;
-    double free_s = 0;              /* the next message may begin to leave */
-    double lands_s = 0;             /* the next one may land */
-    std::vector<uint64_t> recent{}; /* flows, the latest one first */
-    unsigned streams = 0;           /* parcels whose bytes flow */
-    std::deque<Parcel *> waiting{}; /* for one of these to have left */
+    double free_s = 0;  /* when the next message may begin to leave */
+    double lands_s = 0; /* when the next one may land */
+    std::vector<uint64_t> recent{}; /* flows, the latest served first */
+    unsigned streams = 0;           /* parcels whose bytes are leaving */
+    std::deque<Parcel *> waiting{}; /* for one of these to end */
 };
 
 struct World {
@@ -113,16 +112,16 @@ struct World {
     std::vector<std::vector<Port>> ports; /* by node and rail */
     std::vector<Rank> ranks;
     Thread *running = nullptr;
-    std::unordered_map<const void *, Line> lines; /* by what they wait for */
+    std::unordered_map<const void *, Line> lines; /* by address */
     Agenda agenda;
-    Timer *alarm = nullptr;    /* of the first of it, … */
+    Timer *alarm = nullptr;    /* of the first call … */
     double alarm_s = INFINITY; /* … at this time; none before that is set */
     uint64_t flows = 0;
     std::vector<std::vector<unsigned>> neighbours; /* ranks by node */
     std::vector<Copies> copies;                    /* by memory */
-    std::map<uintptr_t, uintptr_t> carried{}; /* begin and end of bytes in the
-                                                 caches of who brought them */
-    std::deque<Flag> flags;                   /* the oldest first */
+    /* begin and end of bytes in caches of the processor that carried them */
+    std::map<uintptr_t, uintptr_t> carried{};
+    std::deque<Flag> flags; /* the oldest first */
     bool stuck = false;
 };
 
@@ -137,8 +136,8 @@ double clock_s()
 
 void agenda_run();
 
-/* The simulator has one timer at a time: many, which mostly are put off, cost
- * it more than the rest of what it does. */
+/* Uses one timer of the simulator at a time. Many timers, most of which are
+ * moved, would cost it more than everything else. */
 void agenda_arm()
 {
     World &w = *world;
@@ -150,7 +149,7 @@ void agenda_arm()
     w.alarm = Timer::set(w.alarm_s, agenda_run);
 }
 
-/* Calls that are made may make others, also for now. */
+/* Calls may set others, also for now. */
 void agenda_run()
 {
     World &w = *world;
@@ -178,8 +177,8 @@ template <auto function, class T> Agenda::iterator at(double date, T *arg)
         date, [](void *what) { function(static_cast<T *>(what)); }, arg);
 }
 
-/* At this time, when all actors sleep: whom it resumes has gone to sleep, and
- * who asks for it is not interrupted. */
+/* Makes the calls of this time when all actors sleep: an actor that they wake
+ * has gone to sleep before, and the actor that set them is not interrupted. */
 template <auto function, class T> void soon(T *arg)
 {
     at<function>(clock_s(), arg);
@@ -192,9 +191,9 @@ s4u::Link *link_new(s4u::NetZone *zone, const std::string &name, double rate)
     return zone->create_link(name, rate)->set_latency(0)->seal();
 }
 
-/* What all that share a part pass through: a link for each direction, and one
- * for both. None where there is no limit, or none that what comes from the
- * rails of the part, `most` in each direction, can reach. */
+/* The links of a part, which all its users pass: one for each direction, and
+ * one for both. None if there is no limit, or if the part's rails together
+ * (`most` in each direction) can't reach it. */
 struct Part {
     s4u::Link *out = nullptr, *in = nullptr, *both = nullptr;
 
@@ -264,13 +263,13 @@ void network_new(World &w, unsigned nodes)
     s4u::NetZone *zone = s4u::create_star_zone("cluster");
     w.ports.resize(nodes);
     w.neighbours.resize(nodes);
-    w.copies.resize(nodes); /* as many memories at most */
+    w.copies.resize(nodes); /* at least as many as memories */
     for (unsigned n = 0; n < nodes; n++)
         node_new(w, zone, n);
     zone->seal();
 }
 
-/* Its connection turns to the next one. */
+/* The connection begins to serve its next message. */
 void parcel_left(Parcel *parcel)
 {
     double &free_s = parcel->flow->free_s;
@@ -290,7 +289,7 @@ void parcel_flow(Parcel *parcel)
     parcel->comm->set_data(parcel);
 }
 
-/* A parcel of the port has left: the next one takes its place. */
+/* A parcel of the port has left; the next one begins. */
 void port_go_on(Port &port)
 {
     if (port.waiting.empty()) {
@@ -306,11 +305,11 @@ void transfer_ended(const s4u::Activity &activity)
     Parcel *parcel = activity.get_data<Parcel>();
     port_go_on(*parcel->from);
     parcel_left(parcel);
-    soon<parcel_free>(parcel); /* the simulator still looks at its comm */
+    soon<parcel_free>(parcel); /* the simulator still uses its comm */
 }
 
-/* Has the rail so many connections in use that it has lost sight of this one?
- * It knows those that it has served last. */
+/* Has the rail lost this connection's state? It holds that of the connections
+ * that it has used last. */
 bool is_unknown(Port &port, const sim_flow &flow)
 {
     auto &recent = port.recent;
@@ -323,7 +322,7 @@ bool is_unknown(Port &port, const sim_flow &flow)
     return unknown;
 }
 
-/* When its bytes begin to leave. */
+/* The time at which a message's bytes begin to leave. */
 double leaves_at(Port &port, sim_flow &flow)
 {
     const sim_rail &rail = *port.rail;
@@ -349,8 +348,8 @@ void parcel_leave(Parcel *parcel)
     }
 }
 
-/* When its connection is free: another of it may have left meanwhile. Who waits
- * for the rail waits in turn. */
+/* Its connection is free now; another message of it may have left meanwhile. A
+ * message that waits for the rail takes its turn. */
 void parcel_send(Parcel *parcel)
 {
     if (parcel->flow->free_s > clock_s())
@@ -363,7 +362,7 @@ void parcel_send(Parcel *parcel)
 
 void configure()
 {
-    /* rates and latencies are what the platform says, shared max-min fair */
+    /* rates and latencies are the platform's; links are shared max-min fair */
     for (const char *option :
          {"network/model:CM02", "network/TCP-gamma:0", "network/crosstraffic:0",
           "network/latency-factor:1", "network/bandwidth-factor:1",
@@ -376,10 +375,10 @@ Rank &self()
     return world->ranks[world->running->rank];
 }
 
-/* A call that lets others run. */
+/* A call during which other actors run. */
 template <class F> auto switching(F call)
 {
-    struct Back { /* to the caller */
+    struct Back { /* back to the caller */
         Thread *running = world->running;
         Back()
         {
@@ -437,8 +436,8 @@ void sleep(const Sleeper &me)
     });
 }
 
-/* Not inlined: gcc 12 takes a sleeper on its caller's stack for one that is
- * left behind in the line, which it leaves before its caller goes on. */
+/* Not inlined: gcc 12 takes a sleeper on its caller's stack for one that stays
+ * in the line, although it leaves the line before its caller continues. */
 [[gnu::noinline]] void line_up(Line &line, Sleeper *s)
 {
     s->line = &line;
@@ -447,7 +446,7 @@ void sleep(const Sleeper &me)
     line.last = s;
 }
 
-/* Nobody waits in it, and none is to be woken. */
+/* The line has no sleepers, and none is going to be woken. */
 void line_end(Line &line)
 {
     if (line.what)
@@ -470,7 +469,7 @@ void rouse_all(Line *line)
     Sleeper *s = line->first;
     line_end(*line);
     while (s) {
-        Sleeper *next = s->next; /* s lives on a stack of its own */
+        Sleeper *next = s->next; /* s lives on the stack of its actor */
         rouse(s);
         s = next;
     }
@@ -484,14 +483,14 @@ void wake(Line &line)
     }
 }
 
-/* The rank does something else than to poll. */
+/* The rank does something other than polling. */
 void acts(Rank &rank)
 {
     rank.vain_polls = 0;
     rank.stands_since = sim_now();
 }
 
-/* Whoever waits or polls in the rank looks again. */
+/* Waiters and pollers of the rank look again. */
 void look_again(Rank &rank)
 {
     rank.reasons++;
@@ -499,7 +498,7 @@ void look_again(Rank &rank)
     wake(rank.line);
 }
 
-/* The same, for what the caller has done. */
+/* The same, because of what the caller has done. */
 void others_look_again(Rank &rank)
 {
     Thread &me = *world->running;
@@ -507,7 +506,7 @@ void others_look_again(Rank &rank)
     look_again(rank);
 }
 
-/* Its time is over. */
+/* The sleeper's time is over. */
 void give_up(Sleeper *s)
 {
     if (s->line)
@@ -523,7 +522,7 @@ void sleep_until(double date)
     sleep(me);
 }
 
-/* Until it is woken, or so late. */
+/* Sleeps in the line until woken, or until that time. */
 void wait_in(Line &line, uint64_t until_ns)
 {
     Sleeper me = {world->running->actor};
@@ -542,7 +541,8 @@ Copies &memory_of(unsigned node)
     return world->copies[node / std::max(1u, world->platform->memory.nodes)];
 }
 
-/* How many of these are in another one's caches, where they are no more. */
+/* Takes these bytes out of the caches of the processor that carried them;
+ * returns how many there were. */
 uint64_t handed_over(uintptr_t begin, uintptr_t end)
 {
     auto &carried = world->carried;
@@ -567,7 +567,7 @@ unsigned copies_at_once(const Copies &c)
     return static_cast<unsigned>(c.memory.ends.size() + c.cache.ends.size());
 }
 
-/* Bytes a second of each; there are some. */
+/* Rate of each copy; there is at least one. */
 double share_rate(const Copies &c, const Share &share)
 {
     const struct sim_platform *p = world->platform;
@@ -584,7 +584,7 @@ Share &share_of(Copies &c, uint64_t bytes)
     return cached ? c.cache : c.memory;
 }
 
-/* To this moment, before another one begins or ends. */
+/* Computes served up to now, before a copy begins or ends. */
 void copies_serve(Copies &c)
 {
     for (Share *share : {&c.memory, &c.cache})
@@ -593,7 +593,7 @@ void copies_serve(Copies &c)
     c.as_of = clock_s();
 }
 
-/* The first of them ends in so many seconds. */
+/* Seconds until the first of the copies ends. */
 double share_left(const Copies &c, const Share &share)
 {
     double bytes = std::max(0.0, share.ends.begin()->first - share.served);
@@ -616,7 +616,7 @@ void copies_go_on(Copies &c)
         c.alarm = at<copies_end>(clock_s() + share_left(c, *first), &c);
 }
 
-/* The caller is one of them, for so many bytes. */
+/* The caller copies so many bytes, and sleeps meanwhile. */
 void copies_join(Copies &c, Share &share, double bytes)
 {
     Sleeper me = {world->running->actor};
@@ -641,7 +641,7 @@ void copies_end(Copies *c)
     copies_go_on(*c);
 }
 
-/* Whoever pauses or waits on the node looks again. */
+/* Those that pause or wait on the node look again. */
 void node_look(unsigned node)
 {
     for (unsigned rank : world->neighbours[node]) {
@@ -649,7 +649,7 @@ void node_look(unsigned node)
     }
 }
 
-/* The oldest one: all take the same time. */
+/* The oldest flag is seen now: all take the same time. */
 void flag_seen(void *)
 {
     Flag flag = world->flags.front();
@@ -726,7 +726,7 @@ void sim_busy(double seconds)
     if (seconds <= 0)
         return;
     sleep_until(clock_s() + seconds);
-    others_look_again(self()); /* they may wait for what it has had */
+    others_look_again(self()); /* they may wait for a flag that it has reset */
 }
 
 void sim_wake(const void *what)
@@ -743,30 +743,30 @@ void sim_sleep_until(uint64_t ns)
     acts(self());
 }
 
-/* -------------------------------------------------------------------- news */
+/* ----------------------------------------------------------------- notices */
 
-void sim_news(unsigned number)
+void sim_notify(unsigned number)
 {
-    world->ranks[number].news++;
+    world->ranks[number].notices++;
     look_again(world->ranks[number]);
 }
 
-uint64_t sim_news_count(unsigned rank)
+uint64_t sim_notices(unsigned rank)
 {
-    return world->ranks[rank].news;
+    return world->ranks[rank].notices;
 }
 
-void sim_wait_news(uint64_t count, uint64_t until_ns)
+void sim_wait_notice(uint64_t count, uint64_t until_ns)
 {
     Rank &rank = self();
-    if (rank.news == count)
+    if (rank.notices == count)
         wait_in(rank.line, until_ns);
     acts(rank);
 }
 
-/* Until there is a reason to look again: at once, if there has been one since
- * this thread did so last. What comes by other memory is seen by who has waited
- * for a part of what the rank has. */
+/* Sleeps until there is a reason to look again; at once, if there has been one
+ * since this thread looked last. A change of other memory is noticed after a
+ * part of the time that the rank has waited. */
 static void step(Rank &rank, Thread &me)
 {
     uint64_t now = sim_now();
@@ -802,7 +802,7 @@ void sim_copy(const void *to, const void *from, uint64_t bytes)
     if (!bytes)
         return;
     uint64_t foreign = handed_over(begin, begin + bytes);
-    handed_over(target, target + bytes); /* it is written anew */
+    handed_over(target, target + bytes); /* its contents are overwritten */
     Copies &c = memory_of(self().node);
     copies_join(c, share_of(c, bytes), static_cast<double>(bytes));
     if (foreign)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Protection: what a key, its range, its privileges and its PZ do not allow is
- * refused, breaks the connection and touches no memory. Memory regions. */
+/* Protection: an access that key, range, privileges or PZ do not allow is
+ * refused, breaks the connection, and touches no memory. Memory regions. */
 #include "peer.h"
 
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which listener an address reaches: that of the rail that has it. */
+/* An address reaches the listener of the rail that has it. */
 #include "util.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asynchronous events of an IA may go to the EVD of another one, which may be
+/* Asynchronous events of an IA may go to the EVD of another IA, which may be
  * closed abruptly before it. */
 #include "util.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomics on private memory exclude each other across processes. Who is killed
- * or stopped in the middle of one does not keep the others for ever. */
+/* Atomics on private memory exclude each other across processes. A process that
+ * is killed or stopped during one does not block the others for ever. */
 #include "peer.h"
 
 #include <signal.h>

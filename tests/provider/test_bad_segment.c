@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests for a connection whose shared memory is of no use: each is refused,
- * ends nothing, and the next good one is served. */
+/* Connection requests whose shared memory is not valid: each is refused, breaks
+ * nothing, and the next valid one is served. */
 #include "peer.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rail's cable that is pulled, plugged and made slower from outside. */
+/* A rail's cable is pulled, plugged and slowed from outside. */
 #include "peer.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread that is to be cancelled calls the provider: whatever it has begun
- * there is done, and nothing stays locked. */
+/* Cancelled threads: a call of the provider that has begun is completed, and no
+ * lock stays taken. */
 #include "peer.h"
 
 #include <netinet/in.h>

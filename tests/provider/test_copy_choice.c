@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which copies bypass the caches: chosen by measuring, or by stream= of
- * dat.conf; the attribute `copies` tells, and whatever is chosen, the bytes
- * are those of the source. */
+/* The choice of copies that bypass the caches: by measuring, or by stream= of
+ * dat.conf. The attribute `copies` shows it; the bytes are correct either way.
+ */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>

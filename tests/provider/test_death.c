@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer that dies at any moment: the connection breaks and everything posted
- * is flushed. */
+/* A peer dies at any moment: the connection breaks, and all requests are
+ * flushed. */
 #include "peer.h"
 
 #include <signal.h>

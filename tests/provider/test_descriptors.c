@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A listener in a process that has no file descriptor left. */
+/* A listener in a process that has run out of file descriptors. */
 #include "peer.h"
 
 #include <fcntl.h>

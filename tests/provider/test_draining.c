@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A graceful disconnect waits for the peer to take what was sent: asleep. */
+/* A graceful disconnect waits, asleep, until the peer has taken all messages.
+ */
 #include "peer.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an EP asks for and what it gets. */
+/* Attributes of an EP: what is asked for and what is granted. */
 #include "util.h"
 
 #include <sys/resource.h>

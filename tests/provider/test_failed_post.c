@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ends a connection from the receiver's side. A request that fails: what
- * has arrived before is received all the same, as its sender was told. A
- * receive whose event finds no room: none comes after it. */
+/* Failures of a receiver. When a request of its own fails, messages that have
+ * arrived before are still received, as their senders were told. When a receive
+ * finds no room for its event, no later message is received. */
 #include "peer.h"
 
 #define BYTES 64

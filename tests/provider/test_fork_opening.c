@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process forks while another of its threads opens and closes IAs: what is
- * locked then is not locked in the child for ever. The provider is called
- * directly: the registry has locks of its own, which nobody frees. */
+/* A process forks while another thread opens and closes IAs: no lock stays
+ * taken in the child. The provider is called directly, because the registry's
+ * own locks would stay taken. */
 #include "peer.h"
 
 #include <pthread.h>

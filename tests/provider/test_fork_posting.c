@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process forks while other threads of it are just posting an event and
- * taking one: in the child, which has no such threads, the one never was, and
- * the other is gone. */
+/* A process forks while other threads post an event and take one. In the child,
+ * which has no such threads, the first was never posted, and the second is
+ * taken. */
 #include "peer.h"
 
 #include <pthread.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A machine, or a thread of its, that stands still while a connection is being
- * made, for longer than that may take, and then goes on: the peer had no time
- * to confirm it, or asks again when it is too late. The manager of the rail
- * that asks is held; the clock is the test's.
+ * A machine, or one of its threads, stands still while a connection is being
+ * made, for longer than the time limit. Either the time does not count, or the
+ * peer asks again. The manager of the asking rail is held back; the clock is
+ * the test's.
  */
 #include "peer.h"
 

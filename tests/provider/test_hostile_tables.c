@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a peer that has gone mad says of itself: where its memory lies, and how
- * its link is made. The initiator believes what it can check, and lives. */
+/* A peer publishes nonsense about its memory and its link model. The initiator
+ * uses only what it can check, and lives. */
 #include "peer.h"
 
 #include <math.h>

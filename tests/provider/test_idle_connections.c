@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connections on which nothing happens cost nothing: an EVD of hundreds is
- * polled in the time of a few, and still what comes on any is found. */
+/* Idle connections cost nothing: an EVD of hundreds is polled as fast as one of
+ * a few, and a message on any of them is found. */
 #include "util.h"
 
 #include <sys/mman.h>

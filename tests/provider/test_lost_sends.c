@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A receiver that disconnects in the middle of a stream: what the sender was
- * told to be received was received. */
+/* A receiver disconnects in the middle of a stream: every message whose send
+ * has completed was received. */
 #include "peer.h"
 
 #include <pthread.h>

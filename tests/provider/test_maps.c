@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an initiator maps of its peers' memory: not more than is registered, not
- * for longer, and nothing whose pages may vanish. */
+/* An initiator maps no more of its peers' memory than is registered, not for
+ * longer, and nothing whose pages may vanish. */
 #include "peer.h"
 
 #include <pthread.h>

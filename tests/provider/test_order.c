@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Completions come in the order of posting, also when a connection ends in
- * between, and what was sent before the end comes before it. */
+/* Completions come in the order of posting, even if a connection ends in
+ * between; messages sent before the end come before it. */
 #include "peer.h"
 
 #include <pthread.h>

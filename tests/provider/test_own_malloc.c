@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that brings a malloc of its own often leaves aligned_alloc out:
- * then it gives memory that free does not know. Providers do without. */
+/* Programs with a malloc of their own often leave out aligned_alloc, whose
+ * memory their free does not know. So providers must not use it. */
 #include "util.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An EVD that several EPs share is polled while EPs of it come and go. */
+/* An EVD that several EPs share is polled while EPs of it are made and freed.
+ */
 #include "util.h"
 
 #include <pthread.h>

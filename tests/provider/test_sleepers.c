@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads asleep in dat_evd_wait and dat_cno_wait: who wakes them, what they
- * cost those who don't sleep, and what is left of one that was cancelled. */
+/* Threads asleep in dat_evd_wait and dat_cno_wait: which events wake them, what
+ * they cost other threads, and that a cancelled one leaves nothing behind. */
 #include "util.h"
 
 #include <dlfcn.h>

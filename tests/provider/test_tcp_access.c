@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Over TCP, too, what a key, its range and its privileges do not allow breaks
+/* Over TCP, too, an access that key, range and privileges do not allow breaks
  * the connection at both ends and touches no memory. The request may have
  * completed before: its memory was free again. */
 #include "tcp.h"

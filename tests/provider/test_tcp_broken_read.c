@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A connection ends while the answer to a read comes in: what libfabric has of
- * that read is not used again for others, over whichever connection.
+ * A connection ends while the answer to a read arrives: libfabric does not use
+ * the state of that read again for another request, over any connection.
  */
 #include "tcp.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The active side confirms the connection, sends, and dies, and all of that is
- * found at once: it was connected, and what came is delivered.
+ * The active side confirms the connection, sends, and dies, all of which is
+ * found at once: the connection was established, and the message is delivered.
  */
 #include "tcp.h"
 

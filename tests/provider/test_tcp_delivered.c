@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Over TCP, too, a completion says that the peer has it: not that the systems
- * between keep it. A stopped peer places nothing.
+ * Over TCP, too, a completion means that the peer has the data, not that the
+ * systems between keep them. A stopped peer receives nothing.
  */
 #include "tcp.h"
 

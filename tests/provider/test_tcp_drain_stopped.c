@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A machine that stands still while a connection ends gracefully, for longer
- * than that may take: the peer could not take what was sent. The clock is the
- * test's, and slow, so that no busy machine makes it late.
+ * A machine stands still while a connection ends gracefully, for longer than
+ * the time limit: the peer could not read the data meanwhile. The clock is the
+ * test's, and slow, so that a busy machine does not change the outcome.
  */
 #include "tcp.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A message waits for its receive, and another thread fills that as soon as
- * libfabric has it: before the call that posts it has returned.
+ * A message waits for its receive, and another thread fills the receive as soon
+ * as libfabric has it: before the call that posts it has returned.
  */
 #include "tcp.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Peers over TCP that do nothing, end, or are none: libfabric reads a
+ * TCP peers that do nothing, end, or are no DAT peers at all: libfabric reads a
  * connection in order, and only when it is called.
  */
 #include "tcp.h"

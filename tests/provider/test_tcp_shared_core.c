@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A consumer that shares its core polls seldom, but all the time that it has
- * the core: the IA's thread leaves what comes to him, rather than wake up for
- * each message, which would take even more of the core.
+ * the core. The IA's thread leaves its messages to it, instead of waking up for
+ * each, which would take even more of the core.
  */
 #include "tcp.h"
 

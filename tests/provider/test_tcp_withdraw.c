@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory is deregistered while a transfer from it or to it is under way over
- * TCP, whose data libfabric moves piece by piece: either the deregistration
- * says that the memory is in use, or nothing touches it any more.
+ * Memory is deregistered while a transfer over TCP accesses it, whose data
+ * libfabric moves piece by piece. Either the deregistration says that the
+ * memory is in use, or nothing accesses it any more.
  */
 #include "tcp.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What core offers transports that are not like shared memory, shown with a
- * small one: a network that is handed the receives and fills them by itself,
- * makes progress by IA, delivers after a while without waking anybody, and
- * refuses what it can't carry out. Its two IAs are in this process.
+ * What core offers to transports that are not like shared memory, shown with a
+ * small one: a network that takes the receives and fills them by itself, makes
+ * progress per IA, delivers after a while without waking a thread, and refuses
+ * requests that it can't carry out. Its two IAs are in this process.
  */
 #include "util.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that is withdrawn while a peer writes to it: what was freed is not
- * touched any more, and a peer that is stopped in the middle of an access makes
- * nobody wait for ever. */
+/* Memory is withdrawn while a peer writes to it: freed memory is not touched
+ * any more, and a peer that is stopped in the middle of an access blocks no
+ * call for ever. */
 #include "peer.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The connection of an EP: connecting, disconnecting, and the events by which
- * the transport's own thread reports both. All of it under ia->lock. */
+ * the transport reports both. ia->lock is held. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ DAT_RETURN core_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
     case DAT_EP_STATE_ACTIVE_CONNECTION_PENDING:
     case DAT_EP_STATE_PASSIVE_CONNECTION_PENDING:
     case DAT_EP_STATE_DISCONNECT_PENDING:
-        if (!ep->tp) { /* a CR of an RSP waits to be accepted */
+        if (!ep->tp) { /* the CR of an RSP, not accepted yet */
             ret = core_ep_bad_state(state);
             break;
         }
@@ -101,8 +101,9 @@ DAT_RETURN core_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 
 /* ------------------------------------------------ the transport reports --- */
 
-/* Mostly there is little of it. Neither place moves: events that have not been
- * taken may point there. NULL: out of memory. */
+/* Copies the peer's private data, which are mostly short. Neither place moves,
+ * because events that have not been taken may point there. NULL: out of memory.
+ */
 static void *private_data_keep(struct core_ep *ep, const void *data,
                                uint32_t size)
 {
@@ -130,10 +131,10 @@ static void connection_event(struct core_ep *ep, DAT_EVENT_NUMBER number,
 void core_ep_established(struct core_ep *ep, const void *private_data,
                          DAT_COUNT size)
 {
-    /* Receives posted before are seen by the peer from now on. */
+    /* from here on, the peer sees receives that were posted before */
     atomic_store(&ep->state, DAT_EP_STATE_CONNECTED);
     connection_event(ep, DAT_CONNECTION_EVENT_ESTABLISHED, private_data, size);
-    core_ep_ring(ep); /* a message may have come before that */
+    core_ep_ring(ep); /* a message may have arrived before that */
 }
 
 void core_ep_disconnected(struct core_ep *ep, DAT_EVENT_NUMBER event,

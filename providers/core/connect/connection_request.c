@@ -35,7 +35,8 @@ int core_cr_arrived(struct core_sp *sp, void *cr_tp,
     d->local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address;
     d->conn_qual = sp->qual;
     d->cr_handle = cr;
-    if (sp->ep) { /* an RSP serves once: it goes, its EP stays reserved */
+    if (sp->ep) { /* an RSP serves one request: it ends, its EP stays reserved
+                   */
         struct core_ep *ep = sp->ep;
         cr->ep = ep;
         sp->ep = NULL;

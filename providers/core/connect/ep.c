@@ -43,8 +43,9 @@ static bool attr_ok(const struct core_ability *can, const DAT_EP_ATTR *a)
                0;
 }
 
-/* 0 stands for "as much as there is" where a maximum of none is useless; and
- * more than there is gets that: lengths are no limits of an EP (dto.c). */
+/* Fills in an attribute: 0 stands for the IA's maximum where a maximum of 0
+ * would be useless, and a larger value becomes that maximum. Lengths do not
+ * limit an EP (dto.c). */
 static void attr_complete(const struct core_ability *can, DAT_EP_ATTR *a)
 {
     if (!a->max_message_size || a->max_message_size > can->max_message_size)
@@ -61,7 +62,7 @@ static void attr_complete(const struct core_ability *can, DAT_EP_ATTR *a)
         a->max_rdma_write_iov = (DAT_COUNT)can->max_rdma_iov;
 }
 
-#define FIRST_REQUESTS 1u /* a power of 2; more as they are posted */
+#define FIRST_REQUESTS 1u /* a power of 2; grows as needed */
 
 static uint32_t mask_for(DAT_COUNT n)
 {
@@ -91,7 +92,7 @@ static DAT_COUNT request_iov(const DAT_EP_ATTR *attr)
     return attr->max_rdma_write_iov > most ? attr->max_rdma_write_iov : most;
 }
 
-/* Their memory is touched when something is posted: most EPs never use the
+/* Their memory is touched when something is posted. Most EPs never use the
  * whole depth. */
 static int queues_new(const struct core_transport *transport,
                       const DAT_EP_ATTR *attr, struct queues *q)
@@ -137,7 +138,7 @@ static bool evd_ok(DAT_EVD_HANDLE handle, struct core_ia *ia, int flag)
     return evd && evd->o.ia == ia && (evd->flags & flag);
 }
 
-/* Takes or gives back the EP's hold on what it uses. */
+/* Takes (core_ref) or drops (core_unref) references to what the EP uses. */
 static void ep_refs(struct core_ep *ep, void (*change)(struct core_object *))
 {
     if (ep->pz)
@@ -166,7 +167,7 @@ static void ep_destroy(void *object)
 static void ep_forked(void *object)
 {
     struct core_ep *ep = object;
-    core_ep_unlock(ep); /* whose thread had it is not here */
+    core_ep_unlock(ep); /* the thread that held it does not exist here */
     if (!ep->tp)
         return;
     core_ep_unpoll(ep);
@@ -365,7 +366,7 @@ DAT_RETURN core_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
     if (!param)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
     struct core_ia *ia = ep->o.ia;
-    /* what the mask does not name need not be valid */
+    /* members outside the mask need not be valid */
     struct core_pz *pz =
         mask & DAT_EP_FIELD_PZ_HANDLE ? core_pz_get(param->pz_handle) : ep->pz;
     if ((mask & DAT_EP_FIELD_PZ_HANDLE) && (!pz || pz->o.ia != ia))
@@ -470,7 +471,7 @@ DAT_RETURN core_ep_free(DAT_EP_HANDLE handle)
     struct core_ia *ia = ep->o.ia;
     DAT_RETURN ret = DAT_SUCCESS;
     core_ia_lock(ia);
-    if (ep->reserved) /* an RSP would be left without its EP */
+    if (ep->reserved) /* else an RSP would lose its EP */
         ret = core_ep_bad_state(core_ep_state(ep));
     else
         ep_destroy(ep);

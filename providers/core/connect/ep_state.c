@@ -30,8 +30,8 @@ DAT_RETURN core_ep_bad_state(DAT_EP_STATE state)
     return CORE_ERROR(DAT_INVALID_STATE, subtype[state]);
 }
 
-/* Without a PZ or an EVD for connection events an EP can't connect, nor with
- * an SRQ's receives that it could not tell of. */
+/* An EP is unconfigured without a PZ or an EVD for connection events, or with
+ * an SRQ but no EVD for its receives. */
 static DAT_EP_STATE idle_state(const struct core_ep *ep)
 {
     bool configured = ep->pz && ep->connect_evd && (!ep->srq || ep->recv_evd);

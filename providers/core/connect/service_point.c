@@ -7,7 +7,7 @@
 #define ANY_FIRST 0x8000u
 #define ANY_COUNT 0x8000u
 
-/* What the creation of each begins with. */
+/* The first checks of both kinds of creation. */
 static DAT_RETURN sp_check(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE evd_handle)
 {
     struct core_ia *ia = core_ia_get(ia_handle);
@@ -69,7 +69,8 @@ DAT_RETURN core_psp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual,
     if (ret != DAT_SUCCESS)
         return ret;
     struct core_ia *ia = ia_handle;
-    if (flags == DAT_PSP_PROVIDER_FLAG) /* attribute ep_creator: never */
+    if (flags == DAT_PSP_PROVIDER_FLAG) /* attribute ep_creator: the provider
+                                           never creates EPs */
         return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
     if (flags != DAT_PSP_CONSUMER_FLAG)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);

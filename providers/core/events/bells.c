@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who sleeps for what. A thread that goes to sleep takes one of the IA's bells
- * and leaves its bit wherever something that it waits for can turn up: in its
- * EVD (a CNO: in all EVDs that it serves), and, by the transport, in the
- * connections that feed it. So an event costs a system call only if somebody
- * sleeps for that EVD.
+ * Bells: which thread sleeps for which events. A thread that goes to sleep
+ * takes one of the IA's bells. It leaves the bit of the bell wherever its
+ * events can appear: in its EVD (for a CNO, in all EVDs of the CNO), and,
+ * through the transport, in the connections that feed it. So an event costs a
+ * system call only if a thread sleeps for it.
  *
- * A sleeper writes its bit and then looks once more at its EVD; who adds an
- * event writes it and then looks for bits (core/fence.h).
+ * A sleeper sets its bit and then looks at its EVD once more; a thread that
+ * adds an event does so and then looks at the bits. At least one sees the other
+ * (fence.h).
  */
 #include "providers/core/internal.h"
 
@@ -28,7 +29,7 @@ void core_ep_set_bells(struct core_ep *ep)
         t->set_bells(ep, ep_bells(ep));
 }
 
-/* ia->bell_lock is held. Peers that announce ring whoever sleeps. */
+/* ia->bell_lock is held. A peer that announces rings all sleepers itself. */
 static void evd_update(struct core_evd *evd)
 {
     struct core_cno *cno = atomic_load(&evd->cno);
@@ -51,7 +52,7 @@ void core_ep_bells(struct core_ep *ep)
     pthread_mutex_lock(&ep->o.ia->bell_lock);
     core_ep_set_bells(ep);
     pthread_mutex_unlock(&ep->o.ia->bell_lock);
-    /* a sleeper may have to look after one more */
+    /* a sleeper may now have one more EVD to look at */
     core_fence_light(core_fence_asymmetric);
     core_ring(ep->o.ia, UINT64_MAX);
 }
@@ -83,7 +84,7 @@ static void waiter_update(struct core_waiter *w, uint64_t bell)
         pthread_mutex_unlock(&ia->bell_lock);
         return;
     }
-    core_ia_lock(ia); /* no EVD comes or goes */
+    core_ia_lock(ia); /* keeps the EVDs of the CNO as they are */
     pthread_mutex_lock(&ia->bell_lock);
     w->cno->bell = bell;
     for (struct core_evd *evd = NULL; (evd = core_cno_next(w->cno, evd));)
@@ -97,8 +98,9 @@ bool core_bell_take(struct core_waiter *w)
     struct core_ia *ia = w->ia;
     pthread_mutex_lock(&ia->bell_lock);
     uint64_t taken = atomic_load(&ia->bells);
-    uint64_t bell = ~taken & (taken + 1); /* the lowest that is free */
-    atomic_fetch_or(&ia->bells, bell);    /* others are given back meanwhile */
+    uint64_t bell = ~taken & (taken + 1); /* the lowest free bell */
+    atomic_fetch_or(&ia->bells,
+                    bell); /* other threads give bells back meanwhile */
     pthread_mutex_unlock(&ia->bell_lock);
     w->bell = bell;
     if (!bell)

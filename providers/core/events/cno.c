@@ -8,7 +8,7 @@
 static void cno_forked(void *object)
 {
     struct core_cno *cno = object;
-    atomic_store(&cno->waiting, false); /* who waited for it is not here */
+    atomic_store(&cno->waiting, false); /* its waiter does not exist here */
     cno->bell = 0;
 }
 
@@ -24,7 +24,7 @@ DAT_RETURN core_cno_create(DAT_IA_HANDLE ia_handle,
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
     if (!out)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-    /* Nobody would call an agent: there are no interrupts here. */
+    /* an agent would never be called: there are no interrupts */
     if (agent.proxy_agent_func)
         return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
 
@@ -52,7 +52,7 @@ DAT_RETURN core_cno_modify_agent(DAT_CNO_HANDLE handle,
 DAT_RETURN core_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask,
                           DAT_CNO_PARAM *param)
 {
-    /* The header's DAT_CNO_FIELD_ALL (4) does not cover its own fields. */
+    /* DAT_CNO_FIELD_ALL of the header (4) does not cover all fields */
     DAT_RETURN bad = core_query_check(
         handle, DAT_HANDLE_TYPE_CNO,
         mask & ~(DAT_CNO_FIELD_IA_HANDLE | DAT_CNO_FIELD_PROXY_TYPE |

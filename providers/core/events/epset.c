@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sets of EPs that pollers walk without a lock. Changes are made under
- * ia->bell_lock. An array that became too small stays until the
- * set is freed, for a poller may still walk it; EPs themselves are never
- * unmapped (object.c).
+ * ia->bell_lock. An array that became too small stays until the set is freed,
+ * because a poller may still walk it. EPs themselves are never unmapped
+ * (object.c).
  */
 #include <stdlib.h>
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Event Dispatchers: bounded queues with many producers (event.c) and one
- * consumer. Events of remote origin are found by asking the EPs of the EVD for
- * progress, so a poll that finds something takes no lock and makes no system
- * call.
+ * consumer. To find events that come over connections, a poll makes progress of
+ * the EPs of the EVD; if that finds something, it takes no lock and makes no
+ * system call.
  */
 #include <sys/mman.h>
 
 #include "providers/core/events/evd_ring.h"
 
-#define LOOK_EVERY 1024 /* polls that find nothing */
+#define LOOK_EVERY 1024 /* polls in a row without an event */
 #define EVD_STREAMS                                                            \
     (DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DEFAULT_FLAG |                            \
      (int)DAT_IB_EVD_EXTENSION_FLAG)
@@ -21,8 +21,8 @@ static void ring_free(struct core_evd_ring *r)
     munmap(r, r->size);
 }
 
-/* An empty one begins anew, as it was at first: so only as many slots are
- * touched as are full at once. */
+/* An empty queue begins anew at its first slot, so that only as many slots are
+ * touched as are full at one time. */
 static void ring_rewind(struct core_evd_ring *r)
 {
     uint64_t used = atomic_load_explicit(&r->tail, memory_order_relaxed);
@@ -58,7 +58,7 @@ static bool evd_take_any(struct core_evd *evd, DAT_EVENT *event)
     return false;
 }
 
-/* Mostly there is one queue, and nothing in it. */
+/* Usually there is one queue, and it is empty. */
 static inline bool evd_take(struct core_evd *evd, DAT_EVENT *event)
 {
     struct core_evd_ring *r = evd->first;
@@ -98,7 +98,7 @@ static void evd_destroy(void *object)
     core_object_free(evd);
 }
 
-/* Moves an event, which nobody else sees. */
+/* Moves an event, which no other thread sees. */
 static void slot_move(struct core_evd_ring *r, uint64_t from, uint64_t to)
 {
     struct core_evd_slot *f = &r->slot[from & r->mask];
@@ -109,8 +109,8 @@ static void slot_move(struct core_evd_ring *r, uint64_t from, uint64_t to)
     atomic_store(&t->turn, (to & ~r->mask) + 1);
 }
 
-/* Threads of the parent were about to put events: those are taken out; or to
- * take one: that is gone. */
+/* Threads of the parent may have been adding or taking an event: removes the
+ * first, forgets the second. */
 static void ring_forked(struct core_evd_ring *r)
 {
     uint64_t at = atomic_load(&r->head), tail = atomic_load(&r->tail);
@@ -126,7 +126,8 @@ static void ring_forked(struct core_evd_ring *r)
     atomic_store(&r->tail, end);
 }
 
-/* Who waited or slept for it, or was putting an event, is not here. */
+/* Threads of the parent that waited, slept, or added an event do not exist
+ * here. */
 static void evd_forked(void *object)
 {
     struct core_evd *evd = object;
@@ -221,7 +222,7 @@ DAT_RETURN core_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask,
     return DAT_SUCCESS;
 }
 
-/* Who sleeps for the EVD: it may not be what it was. */
+/* The bells of the EVD's sleepers, which may have changed. */
 static void evd_look_again(struct core_evd *evd)
 {
     core_evd_bells(evd);
@@ -329,7 +330,7 @@ DAT_RETURN core_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
         return CORE_ERROR(DAT_INVALID_HANDLE, 0);
     if (!event)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-    /* one consumer at a time: the waiter's event is not ours to take */
+    /* one consumer at a time: the event belongs to the waiter */
     if (atomic_load_explicit(&evd->waiting, memory_order_acquire))
         return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
     if (evd_take(evd, event))
@@ -337,15 +338,16 @@ DAT_RETURN core_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
     core_evd_progress(evd);
     if (evd_take(evd, event))
         return evd_taken(evd, event);
-    /* Who polls in vain looks after the other connections, too. */
+    /* A thread that polls without success also makes progress of the other
+     * connections, now and then. */
     if (++evd->polls % LOOK_EVERY == 0) {
         core_poll(evd->o.ia, NULL, false);
         core_poll_some(evd->o.ia, false);
     }
     if (evd->o.ia->transport->idle)
         evd->o.ia->transport->idle(evd->o.ia);
-    /* Without the error class, as the verbs providers have it: genuine
-     * `dtest -p` compares with the bare type. */
+    /* Without the error class, like verbs providers: the genuine `dtest -p`
+     * compares with the type alone. */
     return DAT_QUEUE_EMPTY;
 }
 
@@ -358,7 +360,7 @@ DAT_RETURN core_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     if (!(evd->flags & DAT_EVD_SOFTWARE_FLAG))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
-    /* Refused rather than lost: the consumer is told here. */
+    /* Refuses the event instead of losing it: its consumer learns that here. */
     return core_evd_try(evd, event) ? CORE_ERROR(DAT_QUEUE_FULL, 0)
                                     : DAT_SUCCESS;
 }
@@ -367,13 +369,14 @@ struct evd_wait {
     struct core_waiter w;
     DAT_COUNT threshold;
     bool entered;
-    /* events from here on were not there when the wait began */
+    /* events from here on arrived after the wait began */
     struct core_evd_ring *ring;
     uint64_t at;
 };
 
-/* Has an event come that ends a wait? Unsignalled and unsolicited completions
- * are counted, but do not end one that has begun. */
+/* Has an event arrived that ends a wait? Unsignalled and unsolicited
+ * completions count towards the threshold, but do not end a wait that has
+ * begun. */
 static bool evd_news(struct evd_wait *w)
 {
     while (core_ring_full_at(w->ring, w->at) &&
@@ -382,7 +385,7 @@ static bool evd_news(struct evd_wait *w)
     for (struct core_evd_ring *r = w->ring; r; r = core_ring_next(r)) {
         uint64_t at = r == w->ring ? w->at : 0;
         uint64_t end = atomic_load_explicit(&r->tail, memory_order_acquire);
-        /* a producer that is late must not hide the one behind it */
+        /* a slow producer must not hide the event behind its own */
         for (; at < end; at++)
             if (core_ring_full_at(r, at) && !r->slot[at & r->mask].silent)
                 return true;
@@ -430,13 +433,14 @@ DAT_RETURN core_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout,
     DAT_RETURN ret = core_wait(&w.w, timeout);
     if (ret == DAT_SUCCESS && !atomic_load(&evd->waitable))
         ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE);
-    /* A counted event may be a few instructions short of published. */
+    /* A counted event may be published a few instructions later. */
     if (ret == DAT_SUCCESS)
         while (!evd_take(evd, event))
             sched_yield();
     *n_more = evd_count(evd);
     if (ret == DAT_SUCCESS)
-        evd_taken(evd, event); /* who ends waiting may lose the EVD */
+        evd_taken(evd,
+                  event); /* from here on, another thread may free the EVD */
     core_wait_end(&w.w);
     return ret;
 }

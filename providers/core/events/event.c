@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Putting events into EVDs; and the asynchronous events of an IA, which may go
- * to an EVD of another one that is closed before.
+ * Adding events to EVDs; and the asynchronous events of an IA, which may go to
+ * an EVD of another IA that is closed earlier.
  */
 #include <sys/mman.h>
 
@@ -33,10 +33,10 @@ static struct core_evd_ring *ring_new(uint64_t cap, bool rewinds)
     return r;
 }
 
-/* Queues are as long as the worst case of all connections, and each event takes
- * the next slot. So that they touch no more memory than is in use at once, they
- * begin anew whenever they are empty, or, where several threads are at work,
- * begin short. */
+/* A queue has room for the worst case of all connections, and each event takes
+ * the next slot. To touch only as much memory as events need at one time, a
+ * queue begins anew whenever it is empty, or, with several threads, begins
+ * short and grows. */
 struct core_evd_ring *core_evd_ring_new(uint64_t qlen,
                                         const struct core_transport *t)
 {
@@ -46,8 +46,8 @@ struct core_evd_ring *core_evd_ring_new(uint64_t qlen,
     return ring_new(cap, t->one_thread);
 }
 
-/* This queue is full: a larger one behind it, which empties itself meanwhile;
- * producers and the consumer go on. NULL: there is none. */
+/* The queue is full: adds a larger one behind it, to which producers and the
+ * consumer move on. NULL: out of memory, or it has its full size. */
 static struct core_evd_ring *ring_after(struct core_evd *evd,
                                         struct core_evd_ring *r)
 {
@@ -63,7 +63,8 @@ static struct core_evd_ring *ring_after(struct core_evd *evd,
     return next;
 }
 
-/* A slot that is this producer's until ring_publish; NULL: all are full. */
+/* A slot that belongs to this producer until ring_publish; NULL: all are full.
+ */
 static inline __attribute__((always_inline)) struct core_evd_slot *
 ring_claim(struct core_evd_ring *r)
 {
@@ -85,7 +86,7 @@ ring_claim(struct core_evd_ring *r)
     }
 }
 
-/* Not inlined: it is rare. */
+/* not inlined: rare */
 static __attribute__((noinline)) struct core_evd_slot *
 claim_behind(struct core_evd *evd, struct core_evd_ring *r)
 {
@@ -112,7 +113,7 @@ static void ring_publish(struct core_evd_slot *s, struct core_evd *evd,
     atomic_store_explicit(&s->turn, lap + 1, memory_order_release);
 }
 
-/* Tells those who may sleep for an event that was put. */
+/* Wakes threads that sleep for an event that was added. */
 static void evd_notify(struct core_evd *evd)
 {
     if (atomic_load_explicit(&evd->cno, memory_order_relaxed))
@@ -168,8 +169,8 @@ int core_evd_try(struct core_evd *evd, const DAT_EVENT *event)
 
 /* -------------------------------------------------- asynchronous events --- */
 
-/* Of the lists of IAs whose asynchronous events go to an IA's EVDs. Who is
- * telling one has it: the EVD does not end meanwhile. */
+/* Protects the lists of IAs whose asynchronous events go to an IA's EVDs. A
+ * thread that adds one holds it, so that the EVD stays. */
 static pthread_mutex_t tellers_lock = PTHREAD_MUTEX_INITIALIZER;
 
 __attribute__((constructor)) static void hold_over_fork(void)
@@ -191,7 +192,7 @@ void core_async_begin(struct core_ia *ia, struct core_evd *evd)
     pthread_mutex_unlock(&tellers_lock);
 }
 
-/* It tells no more. */
+/* Its events go nowhere any more. */
 static void hush(struct core_ia *ia)
 {
     core_unref(&ia->async_evd->o);
@@ -227,6 +228,8 @@ void core_async_event(struct core_ia *ia, DAT_EVENT_NUMBER number,
     e.event_data.asynch_error_event_data.reason = reason;
     pthread_mutex_lock(&tellers_lock);
     if (ia->async_evd)
-        core_evd_try(ia->async_evd, &e); /* a full one has no other to tell */
+        core_evd_try(
+            ia->async_evd,
+            &e); /* a full asynchronous EVD has no other EVD to report to */
     pthread_mutex_unlock(&tellers_lock);
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which connected EPs a poll looks at. A few are looked at each time, which
- * costs their peers nothing. Where the transport can do it, the peers of all
- * others announce what they have, which costs them some atomic operations: so
- * a poll takes as long with a thousand connections as with a few. An EP whose
- * peer has announced often takes the place of one that has received nothing
- * meanwhile.
+ * Which connected EPs a poll looks at. It looks at a few each time, which costs
+ * their peers nothing. If the transport can do it, the peers of all other EPs
+ * announce their messages, which costs them some atomic operations. So a poll
+ * takes as long with a thousand connections as with a few. An EP whose peer has
+ * announced often takes the place of one that has received nothing meanwhile.
  */
 #include "providers/core/internal.h"
 
-#define POLLED_MAX 8u /* EPs of an IA that are looked at each time */
-#define SOME       4u /* that are looked at unasked */
+#define POLLED_MAX 8u /* EPs of an IA that each poll looks at */
+#define SOME       4u /* others, which have not announced anything */
 
 static void unpoll(struct core_ep *ep)
 {
@@ -48,7 +47,7 @@ static bool is_full(const struct core_ia *ia)
     return atomic_load(&ia->polled.count) >= POLLED_MAX;
 }
 
-/* bell_lock: who goes through the sets with it finds EPs that are alive. */
+/* bell_lock: all EPs in the sets are alive while it is held */
 static void leave(struct core_ep *ep)
 {
     core_epset_remove(&ep->o.ia->eps, ep);
@@ -90,7 +89,7 @@ void core_ep_unpoll(struct core_ep *ep)
     pthread_mutex_unlock(&ep->o.ia->bell_lock);
 }
 
-/* Those that have received nothing since the last time make room. */
+/* EPs that have received nothing since the last time make room. */
 static bool make_room(struct core_ia *ia)
 {
     struct core_ep *ep;
@@ -109,7 +108,8 @@ void core_poll_often(struct core_ia *ia, _Atomic(struct core_ep *) *here)
     if (pthread_mutex_trylock(&ia->bell_lock))
         return;
     struct core_ep *ep = atomic_load(here);
-    /* before the peer stops to announce: it rings for who sleeps now */
+    /* in this order: the peer rings sleepers itself when it no longer announces
+     */
     if (ep && (!is_full(ia) || make_room(ia)) && !poll_each_time(ep)) {
         core_ep_set_bells(ep);
         ia->transport->announce(ep, false);
@@ -135,7 +135,7 @@ void core_poll(struct core_ia *ia, struct core_evd *evd, bool sure)
         t->ia_progress(ia, sure);
         return;
     }
-    /* every poll comes here: the array is looked up once */
+    /* every poll comes here: look up the array only once */
     struct core_ep_array *a =
         atomic_load_explicit(&core_polled(ia, evd)->now, memory_order_acquire);
     unsigned n = a ? atomic_load_explicit(&a->n, memory_order_acquire) : 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting: poll for a moment, then give the core away between polls, then
- * sleep. The middle phase keeps a spinning process from starving the one it
- * waits for when there are more processes than cores; its length follows what
- * waiting on this IA has been like.
+ * Waiting: poll for a moment, then yield the core between polls, then sleep.
+ * The yields let a process run that this one waits for, if there are more
+ * processes than cores. How long they last depends on how long waits on this IA
+ * have been (busywait.h).
  */
 #include <errno.h>
 #include <unistd.h>
@@ -11,13 +11,13 @@
 #include "dapl_rail/platform/busywait.h"
 #include "providers/core/internal.h"
 
-#define PAUSE_NS     3000   /* a cache line's way, and a short handler */
-#define YIELD_MAX_NS 300000 /* a few times what a sleep and a wake-up take */
+#define PAUSE_NS     3000 /* time for a cache line's way and a short handler */
+#define YIELD_MAX_NS 300000 /* some times a sleep and a wake-up */
 #define YIELD_MIN_NS 1000
-#define WANTED_NS    1000 /* a yield that takes so long has let others run */
-#define CLOCK_EVERY  16   /* polls per clock reading */
-#define NAP_NS       10000000 /* sleep that nobody ends; see has_others */
-#define OVERSLEEP_NS 500000   /* poll rather than sleep when due this soon */
+#define WANTED_NS    1000     /* a longer yield has let another thread run */
+#define CLOCK_EVERY  16       /* polls per clock reading */
+#define NAP_NS       10000000 /* a sleep that no event ends: see has_others */
+#define OVERSLEEP_NS 500000   /* poll rather than sleep if due this soon */
 
 /* Polls until ready or `until`. */
 static bool poll_until(struct core_waiter *w, uint64_t until)
@@ -33,8 +33,9 @@ static bool poll_until(struct core_waiter *w, uint64_t until)
     return false;
 }
 
-/* The same, giving the core away. Where none of those who get it then brings
- * what is waited for, one poll more would only keep it from them. */
+/* The same with yields. If the events come through the kernel, and a yield has
+ * let another thread run without bringing the event, further polls would only
+ * keep the core from others: false. */
 static bool yield_until(struct core_waiter *w, uint64_t until)
 {
     uint64_t now;
@@ -55,7 +56,8 @@ static bool serves(const struct core_waiter *w, const struct core_evd *evd)
     return evd && (w->evd ? w->evd == evd : atomic_load(&evd->cno) == w->cno);
 }
 
-/* Has the IA a connection that feeds it, or one that does not? */
+/* Has the IA a connection that feeds what is waited for (@p feeds), or one that
+ * does not? */
 static bool has_ep(const struct core_waiter *w, bool feeds)
 {
     struct core_ep *ep;
@@ -73,17 +75,17 @@ static bool is_fed(const struct core_waiter *w)
     return has_ep(w, true);
 }
 
-/* Connections that have nothing to do with what is waited for: their peers
- * don't wake this waiter, but an adapter would serve them. */
+/* Other connections, whose peers do not wake this waiter. An adapter would
+ * serve them; here a thread must. */
 static bool has_others(const struct core_waiter *w)
 {
-    if (w->evd) /* of thousands of connections, mostly */
+    if (w->evd) /* quick, where there are thousands of connections */
         return atomic_load(&w->ia->eps.count) !=
                atomic_load(&w->evd->eps.count);
     return has_ep(w, false);
 }
 
-/* When something that the waiter waits for is due. */
+/* When something is due that the waiter waits for. */
 static uint64_t next_due(struct core_waiter *w, uint64_t seen)
 {
     uint64_t next = UINT64_MAX;
@@ -105,8 +107,8 @@ static void abandon(void *waiter)
     atomic_store(w->waiting, false);
 }
 
-/* Sleeps until rung or so long: 0 or EINTR. Here alone the thread can be
- * cancelled, if it could be outside. */
+/* Sleeps until the bell is rung or the time is over: 0 or EINTR. The thread can
+ * be cancelled here and nowhere else, if its caller allowed it. */
 static int sleep_ns(struct core_waiter *w, bool fed, uint64_t ns)
 {
     int err, type;
@@ -123,7 +125,7 @@ static int sleep_ns(struct core_waiter *w, bool fed, uint64_t ns)
     return err;
 }
 
-/* One sleep at most: 0 ready, EAGAIN not yet, EINTR, ETIMEDOUT. */
+/* Sleeps once at most. 0: ready; EAGAIN: not yet; EINTR; ETIMEDOUT. */
 static int sleep_once(struct core_waiter *w, uint64_t end)
 {
     int err = 0;
@@ -183,7 +185,7 @@ static DAT_RETURN outcome(int err)
                       0);
 }
 
-/* In the transport's time. */
+/* Waits by the transport's clock. */
 static DAT_RETURN wait_there(struct core_waiter *w, DAT_TIMEOUT timeout)
 {
     uint64_t ns =

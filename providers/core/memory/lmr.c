@@ -2,7 +2,7 @@
 /* Local Memory Regions. */
 #include "providers/core/internal.h"
 
-/* Without its range. */
+/* Frees the object; its range is gone. */
 static void lmr_end(struct core_lmr *lmr)
 {
     core_unref(&lmr->pz->o);
@@ -31,8 +31,8 @@ static DAT_RETURN lmr_register(struct core_lmr *lmr, uint64_t base,
                           DAT_RESOURCE_MEMORY_REGION);
     mr->base = base;
     mr->length = length;
-    /* Local reading is always allowed, as verbs providers have it: genuine
-     * dtest sends from memory that it registered for local writing only. */
+    /* Local reading is always allowed, as by verbs providers: the genuine dtest
+     * sends from memory that it registered for local writing only. */
     mr->priv = priv | DAT_MEM_PRIV_LOCAL_READ_FLAG;
     mr->pz_id = lmr->pz->id;
     DAT_RETURN ret = ia->transport->mr_publish(ia, mr);

@@ -9,11 +9,11 @@
 
 #include "providers/core/internal.h"
 
-#define WITHDRAW_YIELDS  50 /* looks before it sleeps between them */
+#define WITHDRAW_YIELDS  50 /* looks before it begins to sleep between them */
 #define WITHDRAW_POLL_US 100
 
-/* The lowest free place: peers then meet few different ones, and see by the new
- * key that what was there is gone. */
+/* Takes the lowest free place, so that peers map few different ones. The new
+ * key tells them that the old range is gone. */
 struct core_mr *core_range_new(struct core_ia *ia)
 {
     for (unsigned at = ia->mr_hint; at < CORE_MAX_MRS; at++) {

@@ -2,7 +2,7 @@
 /* Remote Memory Regions: windows into LMRs. */
 #include "providers/core/internal.h"
 
-/* Without its range. */
+/* Frees the object; its range is gone. */
 static void rmr_end(struct core_rmr *rmr)
 {
     if (rmr->lmr)
@@ -79,7 +79,7 @@ DAT_RETURN core_rmr_query(DAT_RMR_HANDLE handle, DAT_RMR_PARAM_MASK mask,
     return DAT_SUCCESS;
 }
 
-/* INVALID_STATE: a peer is in the window. */
+/* Ends the binding. INVALID_STATE: a peer is accessing the window. */
 static DAT_RETURN rmr_unbind(struct core_rmr *rmr)
 {
     unsigned patience = CORE_PATIENCE;
@@ -93,7 +93,7 @@ static DAT_RETURN rmr_unbind(struct core_rmr *rmr)
     return DAT_SUCCESS;
 }
 
-/* Binds to a part of an LMR, ia->lock is held. */
+/* Binds to a part of an LMR; ia->lock is held. */
 static DAT_RETURN rmr_bind(struct core_rmr *rmr, struct core_lmr *lmr,
                            const DAT_LMR_TRIPLET *t, int priv,
                            struct core_ep *ep)
@@ -132,7 +132,7 @@ static DAT_RETURN rmr_check(struct core_rmr *rmr, struct core_lmr *lmr,
     if (t->lmr_context != mr->key ||
         !core_range_within(mr, t->virtual_address, t->segment_length))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-    /* A window may not allow what local access does not. */
+    /* a window may not allow more than local access */
     if (((priv & (int)DAT_MEM_PRIV_REMOTE_READ_FLAG) &&
          !(mr->priv & (int)DAT_MEM_PRIV_LOCAL_READ_FLAG)) ||
         ((priv & (int)DAT_MEM_PRIV_REMOTE_WRITE_FLAG) &&

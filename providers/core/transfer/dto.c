@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data Transfer Operations: the checks that posting makes, the queues of an EP
- * and the completion events.
+ * Data Transfer Operations: the checks of posts, the queues of an EP, and the
+ * completion events.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,8 @@ static const struct op_names request_names[] = {
                        DAT_IB_CMP_AND_SWAP},
 };
 
-/* Posts a DTO completion; a lost completion breaks the connection: false. */
+/* Posts the event of a DTO. If the EVD is full, breaks the connection: false.
+ */
 static bool dto_event(struct core_ep *ep, struct core_evd *evd,
                       const struct op_names *names, DAT_DTO_COOKIE cookie,
                       DAT_DTO_COMPLETION_STATUS status, uint64_t length,
@@ -63,7 +64,7 @@ void core_request_event(struct core_ep *ep, enum core_op op,
                         DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
                         DAT_DTO_COMPLETION_STATUS status, uint64_t length)
 {
-    /* Suppression and silence are for success only. */
+    /* Errors are never suppressed, and end waits. */
     bool failed = status != DAT_DTO_SUCCESS;
     if (!failed && (flags & DAT_COMPLETION_SUPPRESS_FLAG))
         return;
@@ -74,9 +75,9 @@ void core_request_event(struct core_ep *ep, enum core_op op,
 
 /* ------------------------------------------------------------- requests --- */
 
-/* Lengths are held against what the IA can do. The EP attributes of the same
- * names are no limits: verbs providers do not enforce them, and genuine dtest
- * writes more than it asked for. */
+/* Lengths are checked against the IA's maxima. The EP attributes of the same
+ * names do not limit them: verbs providers do not enforce these, and the
+ * genuine dtest writes more than it asked for. */
 
 struct core_request *core_request_queue(struct core_ep *ep,
                                         const struct core_dto *dto)
@@ -112,8 +113,8 @@ void core_requests_retire(struct core_ep *ep)
     }
 }
 
-/* Room for twice as many, in new places; by their poster. Who completes them
- * may be another thread. */
+/* Doubles the room. Called by the poster, while another thread may complete
+ * requests. */
 static int requests_grow(struct core_ep *ep)
 {
     uint32_t mask = 2 * ep->sq_mask + 1;
@@ -139,8 +140,8 @@ static inline DAT_RETURN post_request(struct core_ep *ep, struct core_dto *dto)
 {
     DAT_EP_STATE state = core_ep_state(ep);
     if (state == DAT_EP_STATE_DISCONNECTED) {
-        /* accepted and flushed, as the specification has it, behind older
-         * ones that are perhaps just being flushed */
+        /* accepted and flushed, as DAT specifies, after older requests, whose
+         * flush may be going on */
         core_ep_flush(ep);
         core_request_done(ep, dto, DAT_DTO_ERR_FLUSHED);
         return DAT_SUCCESS;
@@ -150,7 +151,7 @@ static inline DAT_RETURN post_request(struct core_ep *ep, struct core_dto *dto)
     uint64_t used = atomic_load_explicit(&ep->sq_tail, memory_order_relaxed) -
                     atomic_load_explicit(&ep->sq_head, memory_order_acquire);
     if (used >= (uint64_t)ep->attr.max_request_dtos) {
-        /* perhaps some are done by now and nobody has looked */
+        /* some may be complete without anyone having looked */
         core_progress(ep->o.ia, ep, true);
         used = atomic_load_explicit(&ep->sq_tail, memory_order_relaxed) -
                atomic_load_explicit(&ep->sq_head, memory_order_acquire);
@@ -210,7 +211,7 @@ DAT_RETURN core_post_remote(DAT_EP_HANDLE handle, struct core_dto *dto,
                                     dto->seg, local_priv, &dto->total);
     if (bad != DAT_SUCCESS)
         return bad;
-    /* A read fills the local segments; a write may use part of the target */
+    /* a read fills all local segments; a write may use a part of its target */
     if (dto->total > ep->o.ia->can.max_rdma_size ||
         (dto->op == CORE_READ ? dto->total < remote->segment_length
                               : dto->total > remote->segment_length))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The InfiniBand extensions of dat_ib_extensions.h that are offered: RDMA
- * write with immediate data and the two 64-bit atomics.
+ * The InfiniBand extensions of dat_ib_extensions.h that are offered: RDMA write
+ * with immediate data, and the two 64-bit atomics.
  */
 #include "providers/core/internal.h"
 
@@ -19,7 +19,7 @@ static DAT_RETURN atomic_op(DAT_HANDLE ep, enum core_op op, va_list args)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
     if (!remote || remote->segment_length < 8 || remote->virtual_address % 8)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
-    /* exactly the eight bytes of either side */
+    /* exactly eight bytes on either side */
     DAT_LMR_TRIPLET local = *dto.seg;
     DAT_RMR_TRIPLET target = *remote;
     local.segment_length = 8;

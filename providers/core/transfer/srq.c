@@ -22,7 +22,8 @@ static void srq_destroy(void *object)
 static void srq_forked(void *object)
 {
     struct core_srq *srq = object;
-    pthread_mutex_init(&srq->lock, NULL); /* whose thread had it is not here */
+    pthread_mutex_init(&srq->lock,
+                       NULL); /* the thread that held it does not exist here */
 }
 
 static const struct core_kind srq_kind = {
@@ -112,7 +113,7 @@ DAT_RETURN core_srq_post_recv(DAT_SRQ_HANDLE handle, DAT_COUNT nseg,
         memcpy(w->seg, seg, (size_t)nseg * sizeof *seg);
     }
     pthread_mutex_unlock(&srq->lock);
-    /* a thread may sleep on a message that had found no receive */
+    /* a thread may sleep while a message waits for a receive */
     core_fence_light(core_fence_asymmetric);
     if (was_empty)
         core_ring(srq->o.ia, UINT64_MAX);
@@ -131,7 +132,7 @@ bool core_srq_take(struct core_srq *srq, struct core_wqe *w)
         srq->outstanding++;
         low =
             srq->low_watermark > 0 && srq->count < (uint32_t)srq->low_watermark;
-        if (low) /* told once per arming, as the specification has it */
+        if (low) /* once per arming, as DAT specifies */
             srq->low_watermark = 0;
     }
     pthread_mutex_unlock(&srq->lock);

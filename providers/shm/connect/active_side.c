@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The active side of a connection: it asks for it (dat_ep_connect). */
+/* The active side of a connection: dat_ep_connect, and the peer's answers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -89,7 +89,7 @@ void shm_active_accepted(struct shm_conn *c, const struct shm_cm_msg *msg,
     shm_conn_established(c, msg->private_data, (DAT_COUNT)msg->private_size);
 }
 
-/* Another socket, of the same number: shm_abort may be using it. Another
+/* Another socket, with the same number, as shm_abort may be using it. Another
  * segment, too: the peer has closed its side of this one. */
 static int begin_again(struct shm_conn *c)
 {

@@ -89,7 +89,7 @@ static void cut_end(struct shm_ia *sia, unsigned n)
     for (struct shm_conn *c = sia->conns; c; c = c->next)
         connected += c->state == SHM_CONN_CONNECTED;
     for (struct shm_conn *c = sia->conns, *next; c; c = next) {
-        next = c->next; /* the newest comes first */
+        next = c->next; /* the newest comes first in the list */
         if (c->state == SHM_CONN_CONNECTED && (connected-- == n || !n))
             on_cut(c);
     }
@@ -97,7 +97,7 @@ static void cut_end(struct shm_ia *sia, unsigned n)
 
 void shm_on_cable(struct shm_ia *sia)
 {
-    shm_cable_seen(sia); /* what comes from here on wakes us again */
+    shm_cable_seen(sia); /* a later change wakes the thread again */
     for (struct shm_conn *c = sia->conns, *next; c; c = next) {
         next = c->next;
         if (shm_cable_cut(c))
@@ -140,7 +140,7 @@ static void close_fds(int fds[SHM_CM_FDS])
 
 void shm_on_readable(struct shm_ia *sia, int fd)
 {
-    /* A message may end the connection and free it: look it up each time. */
+    /* a message may end and free the connection: look it up each time */
     while (fd < sia->watch_size && sia->watch[fd].conn) {
         struct shm_conn *c = sia->watch[fd].conn;
         struct shm_cm_msg msg;

@@ -159,7 +159,7 @@ int shm_cm_is_local(const struct sockaddr_storage *address)
         ((struct sockaddr_in6 *)&a)->sin6_port = 0;
         len = sizeof(struct sockaddr_in6);
     }
-    /* One can bind to the host's own addresses only. */
+    /* only the host's own addresses can be bound */
     int fd = socket(a.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return errno == EAFNOSUPPORT ? 0 : -1;

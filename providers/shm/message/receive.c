@@ -77,7 +77,7 @@ static size_t payload_size(const struct shm_head *h, size_t limit)
     }
 }
 
-/* Moves the data of a message with this (checked) head into a receive. */
+/* Moves a message with this (checked) head into a receive. */
 static DAT_DTO_COMPLETION_STATUS deliver(struct shm_conn *c,
                                          const struct shm_head *h,
                                          const struct shm_msg *m,
@@ -182,7 +182,7 @@ void shm_recv_posted(struct core_ep *ep)
     publish_receives(c,
                      atomic_load_explicit(&ep->rq_tail, memory_order_relaxed) -
                          c->rq_base);
-    /* a message may have come before, and found no receive */
+    /* a message may have arrived before, and found no receive */
     if (shm_rx_next(c))
         core_ep_ring(ep);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The segment of a connection: one page of counters, two rings, two backlogs.
- * Each ring is mapped twice in a row, so that a message never has to be split
- * at its end.
+ * Mapping the segment of a connection. Each ring is mapped twice in a row, so
+ * that a message never has to be split at the end of the ring.
  */
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -12,12 +11,12 @@
 #include "providers/shm/memory/peer.h"
 #include "providers/shm/shm.h"
 
-#define BACKLOGS    (SHM_PAGE + 4 * SHM_RING_BYTES) /* where they are mapped */
+#define BACKLOGS    (SHM_PAGE + 4 * SHM_RING_BYTES) /* offset of their mapping */
 #define MAPPED_SIZE (BACKLOGS + 2 * SHM_BACKLOG_BYTES)
 
 static const uint64_t sample = SHM_MAGIC;
 
-/* Zeros that cost no memory. */
+/* Maps zeros, which take no memory. */
 static void *map_nothing(void *where, int fixed)
 {
     return mmap(where, MAPPED_SIZE, PROT_READ,
@@ -78,7 +77,7 @@ int shm_segment_map(struct shm_conn *c)
     return 0;
 }
 
-/* Can we read the peer's private memory? */
+/* Can this process read the peer's private memory? */
 static bool read_sample(const struct shm_conn *c)
 {
     uint64_t found = 0;
@@ -98,8 +97,8 @@ void shm_segment_agree(struct shm_conn *c)
 
 void shm_segment_unmap(struct shm_conn *c)
 {
-    /* It can hardly fail, as nothing is split; then a dead segment stays
-     * there until the next. */
+    /* It can hardly fail. If it does, the old segment stays mapped until the
+     * next one. */
     if (c->segment)
         map_nothing(c->place, MAP_FIXED);
     c->segment = NULL;

@@ -321,8 +321,9 @@ static void carry_out(struct core_ep *ep, const struct core_dto *dto)
     finish(ep, dto, status, due);
 }
 
-/* Does a mute cable lose it? Then it waits until the connection ends. */
-static bool is_lost(struct core_ep *ep, const struct core_dto *dto)
+/* In a mute cable, the request waits until the connection ends. False: the
+ * cable works. */
+static bool lose_if_mute(struct core_ep *ep, const struct core_dto *dto)
 {
     static const struct shm_request never = {.due = UINT64_MAX,
                                              .carried_out = true};
@@ -354,7 +355,7 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
         finish(ep, dto, DAT_DTO_ERR_FLUSHED, 0);
         return DAT_SUCCESS;
     }
-    if (cable && is_lost(ep, dto))
+    if (cable && lose_if_mute(ep, dto))
         return DAT_SUCCESS;
     uint64_t start = cable && !c->sia->clocks ? busywait_now_ns() : 0;
     carry_out(ep, dto);

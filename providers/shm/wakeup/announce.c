@@ -46,7 +46,7 @@ static void give_bit(struct shm_conn *c)
     c->announce = 0;
 }
 
-/* With a link model, messages come by the mere passing of time. */
+/* Not with a link model, where messages become due without a peer's action. */
 bool shm_announce(struct core_ep *ep, bool on)
 {
     core_ep_lock(ep);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How connections are made: by messages of a latency each. */
+/* Setting up connections, by messages that take one latency each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,13 +7,13 @@
 
 #define US 1e-6
 
-/* On its way to one end, which holds it, from the other. */
+/* A message on its way to one end, which it keeps alive, from the other end. */
 struct message {
     struct sim_conn *to;
     struct sim_conn *from;
-    struct sockaddr_storage address; /* of a request: where it goes */
+    struct sockaddr_storage address; /* address of a request */
     DAT_CONN_QUAL qual;
-    DAT_EVENT_NUMBER event; /* of a refusal */
+    DAT_EVENT_NUMBER event; /* reason of a refusal */
     DAT_COUNT size;
     unsigned char data[CORE_MAX_PRIVATE_DATA];
 };
@@ -62,7 +62,7 @@ static void refused(void *arg)
         c->ended = true;
         core_ep_disconnected(c->ep, m->event, m->data, m->size);
         core_ia_unlock(c->ia->ia);
-        sim_ia_news(c->ia);
+        sim_ia_notify(c->ia);
     }
     message_free(m);
 }
@@ -72,7 +72,7 @@ static void refuse(struct sim_conn *c, double latency_s, DAT_EVENT_NUMBER event,
 {
     struct message *m = message_new(c, NULL, size, data);
     if (!m)
-        return; /* it times out */
+        return; /* the attempt has timed out */
     m->event = event;
     message_send(m, latency_s, refused);
 }
@@ -81,14 +81,14 @@ static void timed_out(void *arg)
 {
     struct message *m = arg;
     if (m->to->peer)
-        message_free(m); /* it is connected, or has been */
+        message_free(m); /* connected now, or before */
     else
         refused(m);
 }
 
 /* ------------------------------------------------------------- established */
 
-/* The EP is to have what is sent to it from now on. */
+/* From now on the EP receives what is sent to it. */
 static void established(struct sim_conn *c, DAT_COUNT size, const void *data)
 {
     core_ia_lock(c->ia->ia);
@@ -96,7 +96,7 @@ static void established(struct sim_conn *c, DAT_COUNT size, const void *data)
         sim_abort(c->ep);
     core_ep_established(c->ep, data, size);
     core_ia_unlock(c->ia->ia);
-    sim_ia_news(c->ia);
+    sim_ia_notify(c->ia);
     sim_land(c->peer);
 }
 
@@ -112,7 +112,7 @@ static void accepted(void *arg)
 {
     struct message *m = arg;
     struct sim_conn *c = m->to, *passive = m->from;
-    if (c->ended) { /* it has given up */
+    if (c->ended) { /* the active side has given up */
         if (!passive->ended) {
             core_ia_lock(passive->ia->ia);
             sim_conn_end(passive, DAT_CONNECTION_EVENT_DISCONNECTED);
@@ -150,8 +150,8 @@ static void request_arrived(void *arg)
     struct core_sp *sp =
         m->from->ended ? NULL : sim_listener(&m->address, m->qual);
     struct sim_ia *ia = sp ? sim_ia(sp->o.ia) : NULL;
-    if (sp && !request_take(sp, m)) /* an RSP is gone then */
-        sim_ia_news(ia);
+    if (sp && !request_take(sp, m)) /* an RSP ends with its first request */
+        sim_ia_notify(ia);
     else if (!m->from->ended)
         refuse(m->from, m->from->ia->rail->latency,
                DAT_CONNECTION_EVENT_NON_PEER_REJECTED, 0, NULL);
@@ -223,7 +223,7 @@ DAT_RETURN sim_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
         return out_of_memory();
     }
     message_send(m, c->ia->rail->latency, accepted);
-    sim_conn_drop(active); /* it is the connection's now */
+    sim_conn_drop(active); /* the connection's now */
     cr->tp = NULL;
     return DAT_SUCCESS;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A place in the table of ranges has had so many uses that a key comes again:
- * who still has the old range mapped must not take it for the new one. Rather
- * than by a quarter of a million registrations, the key is brought back in the
- * table itself, which this process finds among its own mappings. */
+/* A place in the table of ranges is used so often that a key comes again: a
+ * peer that still has the old range mapped must not take it for the new one.
+ * The test does not register a quarter of a million ranges; it sets the key in
+ * the table, which it finds among its own mappings. */
 #include "peer.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer that has gone mad writes nonsense into the queue that it shares with
- * us: that ends the connection, not the process. Such a peer is played by this
- * process itself, which finds the queue among its own mappings. */
+/* A peer writes nonsense into the queue that it shares with this process: the
+ * connection ends, not the process. The test plays the peer itself, and finds
+ * the queue among its own mappings. */
 #include "peer.h"
 
 #include "providers/shm/message/ring.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests: those of an EP leave one after the other, and land a latency later
- * in the same order. Until then nothing of them can be seen.
+ * Requests: those of an EP leave one after the other, and land one latency
+ * later in the same order. Until then they have no visible effect.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +20,13 @@ static struct sim_request *of(struct core_request *r)
     return (struct sim_request *)r->tp;
 }
 
-/* Does it carry data to its target? */
+/* Does the request carry data to its target? */
 static bool carries(enum core_op op)
 {
     return op == CORE_SEND || op == CORE_WRITE || op == CORE_WRITE_IMMED;
 }
 
-/* An answer on its way back: what a request reads. */
+/* An answer on its way back: the data that a request reads. */
 struct answer {
     struct sim_conn *c, *from;
     uint64_t number;
@@ -39,7 +39,7 @@ static void *at(uint64_t address)
     return (void *)(uintptr_t)address;
 }
 
-/* From one list to another that is as long at least. */
+/* Copies from one list of segments to another that is at least as long. */
 static void move(const struct core_wqe *to, const struct core_wqe *from)
 {
     uint32_t i = 0;
@@ -73,14 +73,14 @@ static void complete(struct sim_conn *c, uint64_t number,
     r->status = status;
     core_requests_retire(c->ep);
     core_ep_unlock(c->ep);
-    sim_ia_news(c->ia);
+    sim_ia_notify(c->ia);
     if (status != DAT_DTO_SUCCESS)
         sim_abort(c->ep);
     else if (!core_requests_pending(c->ep))
         sim_conn_idle(c);
 }
 
-/* Those of a carrier that is not the processor. */
+/* Bytes that the network carries; 0 if the processor does. */
 static uint64_t flying(const struct sim_conn *c, uint64_t bytes)
 {
     return c->ia->rail->carrier == SIM_CARRIER_PROCESSOR ? 0 : bytes;
@@ -95,7 +95,7 @@ static bool may(const struct sim_conn *target, const struct sim_request *s,
            core_range_within(mr, s->remote_address, bytes);
 }
 
-/* Is the memory that it was posted with registered still? */
+/* Is the memory of the post still registered? */
 static bool has_memory(const struct sim_conn *c, const struct core_request *r)
 {
     for (uint32_t i = 0; i < r->w.nseg; i++)
@@ -105,7 +105,7 @@ static bool has_memory(const struct sim_conn *c, const struct core_request *r)
     return true;
 }
 
-/* The bytes are moved now, if both ends still have them. */
+/* Copies the bytes, if both ends still have the memory. */
 static DAT_DTO_COMPLETION_STATUS take_answer(const struct answer *a,
                                              struct core_request *r)
 {
@@ -123,8 +123,8 @@ static DAT_DTO_COMPLETION_STATUS take_answer(const struct answer *a,
     return DAT_DTO_SUCCESS;
 }
 
-/* An answer takes its time, with its bytes and without. If its sender has ended
- * meanwhile, the news of that flushes the request. */
+/* An answer takes its time, with or without data. If its sender ends meanwhile,
+ * the request is flushed by the end of the connection. */
 static void answered(void *arg)
 {
     struct answer *a = arg;
@@ -166,7 +166,7 @@ static void refuse(struct sim_conn *c, DAT_DTO_COMPLETION_STATUS status)
     complete(c, c->landing, status);
 }
 
-/* What a request writes. */
+/* Writes the data of a request. */
 static void write_there(const struct sim_conn *c, struct core_request *r)
 {
     void *to = at(of(r)->remote_address);
@@ -175,7 +175,7 @@ static void write_there(const struct sim_conn *c, struct core_request *r)
         sim_carried(to, r->w.total);
 }
 
-/* Into the next receive; false: there is none. */
+/* Receives a message; false: there is no receive. */
 static bool land_send(struct sim_conn *c, struct core_request *r)
 {
     struct core_ep *ep = c->peer->ep;
@@ -197,7 +197,7 @@ static bool land_send(struct sim_conn *c, struct core_request *r)
                    r->w.flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG,
                    immed ? &r->immed : NULL);
     core_ep_unlock(ep);
-    sim_ia_news(c->peer->ia);
+    sim_ia_notify(c->peer->ia);
     complete(c, c->landing,
              fits ? DAT_DTO_SUCCESS : DAT_DTO_ERR_REMOTE_RESPONDER);
     return true;
@@ -236,7 +236,7 @@ static bool land_remote(struct sim_conn *c, struct core_request *r)
         answer(c, c->landing, bytes);
     } else {
         write_there(c, r);
-        sim_ia_news(target->ia);
+        sim_ia_notify(target->ia);
         complete(c, c->landing, DAT_DTO_SUCCESS);
     }
     return true;
@@ -248,7 +248,7 @@ static bool can_land(const struct sim_conn *c)
            core_ep_state(c->peer->ep) == DAT_EP_STATE_CONNECTED;
 }
 
-/* False: there is no receive for it. */
+/* Lands a request; false: there is no receive for it. */
 static bool land(struct sim_conn *c, struct core_request *r)
 {
     if (carries(r->op) && !has_memory(c, r)) {
@@ -312,7 +312,7 @@ static double cost_of(const struct core_dto *dto)
     return is_inline && m->inline_bytes > 0 ? m->post_inline : m->post;
 }
 
-/* The processor brings the bytes there itself, or gets them. */
+/* The processor itself carries the bytes, in either direction. */
 static void carry(const struct sim_conn *c, const struct core_dto *dto)
 {
     const struct sim_rail *rail = c->ia->rail;

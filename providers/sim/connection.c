@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connections, and how they end. */
+/* The life of a connection, and its end. */
 #include <stdlib.h>
 
 #include "sim.h"
@@ -30,7 +30,7 @@ void sim_conn_hold(struct sim_conn *c)
     c->refs++;
 }
 
-/* Two ends hold each other until both have ended. */
+/* The two ends keep each other alive until both have ended. */
 void sim_conn_drop(struct sim_conn *c)
 {
     if (!--c->refs)
@@ -50,7 +50,7 @@ static void end_here(struct sim_conn *c, DAT_EVENT_NUMBER event)
     c->ended = true;
     if (c->ep)
         core_ep_disconnected(c->ep, event, NULL, 0);
-    sim_ia_news(c->ia);
+    sim_ia_notify(c->ia);
 }
 
 static void peer_ended(void *arg)
@@ -113,7 +113,7 @@ void sim_ep_release(struct core_ep *ep)
 static void break_now(void *arg)
 {
     struct sim_conn *c = arg;
-    if (!c->ended) { /* else its IA may be closed */
+    if (!c->ended) { /* else the peer's IA may be closed */
         core_ia_lock(c->ia->ia);
         sim_conn_end(c, DAT_CONNECTION_EVENT_BROKEN);
         core_ia_unlock(c->ia->ia);

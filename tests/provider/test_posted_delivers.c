@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Posted means on its way: what a post call has accepted reaches the receiver
- * without another DAT call of the poster, as an adapter would have it. After
- * its posts the poster only looks at its memory, where the receiver writes when
- * it has got everything. */
+/* An accepted post reaches the receiver without another DAT call of its poster,
+ * as with an adapter. After its posts, the poster only looks at its memory,
+ * which the receiver writes when it has received everything. */
 #include "peer.h"
 
 #include <errno.h>

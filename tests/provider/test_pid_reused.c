@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pid of a peer that is gone may be another process's: memory that is
- * reached by pid is not accessed any more, even while the connection manager
- * has had no time to notice the death. Here it gets none, and the kernel would
- * access anybody's memory by that pid. */
+/* The pid of a dead peer may belong to another process: private memory is then
+ * no longer accessed, even if the connection manager has not noticed the death.
+ * Here it never notices, and the kernel would access any process by that pid.
+ */
 #include "peer.h"
 
 #include <stdatomic.h>

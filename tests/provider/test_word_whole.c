@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A poller that watches an aligned word of its memory, alone or at the end of a
- * message, never sees a part of it written. */
+/* A poller of an aligned word, alone or at the end of a message, never sees a
+ * part of it written. */
 #include "peer.h"
 
 #include <pthread.h>
