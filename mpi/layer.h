@@ -29,6 +29,7 @@
  *     run.c            the kind of call; calls that are repeated
  *     regular.c        equal blocks: packed, made, unpacked
  *     irregular.c      blocks of different sizes (MPI_Alltoallv and its kind)
+ *     blocks.c         where these blocks are; packed and unpacked
  *     long_blocks.c    blocks of 2 GiB and more go by messages of MPI
  *     reduce.c         reductions
  *     operators.c      MPI's types and operations as those of libdcoll

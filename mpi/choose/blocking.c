@@ -6,7 +6,7 @@
 #include "mpi/below/below.h"
 #include "mpi/choose/choose.h"
 #include "mpi/requests/requests.h"
-#include "mpi/run/run.h"
+#include "mpi/run/blocks.h"
 
 struct layer layer;
 
@@ -60,7 +60,7 @@ static int64_t block_bytes(const struct layer_comm *c,
     if (is_misplaced(a, root))
         return -1;
     if (layer_is_irregular(a->collective)) /* a rank knows its own only */
-        return irregular_is_right(c, a) ? 0 : -1;
+        return blocks_are_right(c, a) ? 0 : -1;
     switch (a->collective) {
     case LAYER_BARRIER:
         return 0;

@@ -9,7 +9,7 @@
 
 #include "mpi/choose/choose.h"
 #include "mpi/requests/requests.h"
-#include "mpi/run/run.h"
+#include "mpi/run/blocks.h"
 
 #define MOST_TEAMS 128 /* at a time: MPICH has 2048 communicators in all */
 #define NODE_RAILS "shm0"
@@ -120,7 +120,7 @@ static bool has_buffers(struct layer_comm *c)
                        BUFFER_LEAST,
                    "the trials of all ranks fit");
     if (c->trials && buffer_reserve(&c->send, BUFFER_LEAST) &&
-        buffer_reserve(&c->recv, BUFFER_LEAST) && irregular_reserve(c))
+        buffer_reserve(&c->recv, BUFFER_LEAST) && blocks_reserve(c))
         return true;
     snprintf(c->why, sizeof c->why, "no memory");
     return false;

@@ -54,11 +54,6 @@ void regular_close(struct regular *r);
 
 /* ---- irregular.c ---- */
 
-/* Are the arguments right, as far as this rank can see? */
-bool irregular_is_right(const struct layer_comm *c,
-                        const struct layer_call *call);
-/* Reserves what each call needs for its counts. NULL: no memory. */
-void *irregular_reserve(struct layer_comm *c);
 /* Makes a call. An MPI error, or LEFT_TO_MPI. */
 int irregular_run(struct layer_comm *c, const struct layer_call *call);
 

@@ -14,7 +14,7 @@ static const char *const kinds[] = {"allgather", "alltoall", "gather",
                                     "scatter",   "bcast",    "allreduce",
                                     "reduce"};
 
-/* Of one that has no such argument it changes nothing. */
+/* Changes nothing in a call that has no such argument. */
 struct call {
     int count, root;
     int send_step, recv_step; /* ints from one to the next; not of reductions */
@@ -73,7 +73,7 @@ static void fill(union number *data, const struct call *c, int step, int b,
         put(data + (b * c->count + i) * step, value(rank, of, i), c->real);
 }
 
-/* What this rank gives: its own block, or one for each, in place or not. */
+/* Fills what this rank sends: its own block, or one for each rank. */
 static void give(int kind, const struct call *c, int place)
 {
     int own = place || kind == BCAST, step = own ? c->recv_step : c->send_step;
@@ -127,7 +127,7 @@ static void make(int kind, const struct call *c, int place)
     const void *send = place ? MPI_IN_PLACE : from[c->from];
     void *recv = to[c->to];
     const int n = c->count, root = c->root;
-    const int elsewhere = rank == root ? n : 0; /* which means nothing */
+    const int elsewhere = rank == root ? n : 0; /* ignored */
     const MPI_Datatype out = types[c->send_step], in = types[c->recv_step];
     const MPI_Datatype number = c->real ? MPI_FLOAT : MPI_INT;
     const MPI_Op op = c->most ? MPI_MAX : MPI_SUM;

@@ -21,7 +21,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
 
 static int mine[INTS], all[RANKS * INTS];
 
-/* The last rank comes late: a wait that waits for nobody finds old data. */
+/* The last rank comes late: a wait that returns at once finds old data. */
 static int round_is_right(int round, int rank, int size)
 {
     MPI_Request request;
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int round = 1; round <= ROUNDS; round++) {
         failures += !round_is_right(round, rank, size);
-        MPI_Barrier(MPI_COMM_WORLD); /* in which it may be prepared */
+        MPI_Barrier(MPI_COMM_WORLD); /* prepares the next call */
     }
     failures += waits != ROUNDS;
     MPI_Allreduce(&failures, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -16,7 +16,7 @@
 
 static int world_rank, failures, few;
 
-/* For mpi_late.c: a module finds what its MPI has. */
+/* For mpi_late.c: a module finds the functions that its MPI has. */
 #define WEAK(name, symbol)                                                     \
     extern void name(void) __asm__(#symbol) __attribute__((weak))
 WEAK(status_all, MPI_Request_get_status_all);
@@ -31,7 +31,7 @@ int weak_names_are_right(void)
            !barrier_init == !barrier_init_below;
 }
 
-/* By the one with large counts, if that is wanted. */
+/* By the function with large counts, if that is wanted. */
 #if MPI_VERSION >= 4
 static int large;
 #define CALL(name, ...) (large ? name##_c(__VA_ARGS__) : name(__VA_ARGS__))
@@ -61,7 +61,7 @@ static const MPI_Aint *wide_displs(int side, const int *displs, MPI_Comm comm)
 
 static int *send, *recv;
 
-/* Those with counts for each rank. */
+/* Functions with counts for each rank. */
 static int alltoallv(const int *send_counts, const int *send_displs,
                      const int *recv_counts, const int *recv_displs,
                      MPI_Datatype type, MPI_Comm comm)
@@ -211,7 +211,7 @@ static void gather(MPI_Comm comm, const struct shape *s, int n, int root,
     clear();
     place &= rank == root;
     fill(place ? recv + rank * span(s, n) : send, s, n, rank, 0);
-    /* what the others say of what they receive means nothing */
+    /* other ranks' receive arguments are ignored */
     CALL(MPI_Gather, place ? MPI_IN_PLACE : send, n, s->type,
          rank == root ? recv : NULL, rank == root ? n : -7,
          rank == root ? s->type : MPI_DATATYPE_NULL, root, comm);
@@ -331,7 +331,7 @@ static void scatter_parts(MPI_Comm comm, const struct shape *s, int n, int root,
     place &= rank == root;
     for (int r = 0; r < size && rank == root; r++)
         fill(send + span(s, displs[r]), s, counts[r], r, 7);
-    /* what others say of sending means nothing */
+    /* other ranks' send arguments are ignored */
     scatterv(rank == root ? send : MPI_IN_PLACE, rank == root ? counts : NULL,
              rank == root ? displs : NULL,
              rank == root ? s->type : MPI_DATATYPE_NULL,
@@ -430,8 +430,8 @@ static void reduce_by_own(MPI_Comm comm)
     MPI_Type_free(&type);
 }
 
-/* Two of the same signature on different ranks: the one in one piece, the other
- * with gaps. */
+/* Two types with the same signature, on different ranks: contiguous, and with
+ * gaps. */
 static void mixed(MPI_Comm comm, const struct shape *plain,
                   const struct shape *gaps)
 {
@@ -448,9 +448,9 @@ static void mixed(MPI_Comm comm, const struct shape *plain,
     check(good, "all-gather of mixed types", mine, count, 0);
 }
 
-/* A long message that its sender has to go on with while it waits in a
- * collective, which the receiver only comes to with the message. With gaps, so
- * that the receiver can't fetch it alone. */
+/* The sender of a long message must make progress with it while it waits in a
+ * collective: the receiver enters the collective only after the message. With
+ * gaps, so that the receiver can't fetch the message alone. */
 static void owes_a_message(MPI_Comm comm)
 {
     static const struct shape ints = {"ints", MPI_INT, 1, 1};

@@ -14,8 +14,8 @@
 #define TIMES   12
 #define ALL     2048
 #define MANY    1900
-#define USED    160 /* of these: with another one for each they are too many */
-#define SECONDS 60  /* nobody waits longer */
+#define USED    160 /* with one of the layer for each, they are too many */
+#define SECONDS 60  /* until the test fails */
 #define LASTS   0.5 /* seconds, in which a team pays for itself */
 
 static int failures;
@@ -36,7 +36,7 @@ static void broadcast(MPI_Comm comm)
     }
 }
 
-/* Of the spawned program by its parents, or the other way. */
+/* The parents get the failures of the spawned program, or the other way. */
 static void merged(MPI_Comm others, int high)
 {
     MPI_Comm all;
@@ -56,8 +56,8 @@ static void spawn(char *program)
     merged(child, 0);
 }
 
-/* So many, or as many as there are; those at the front are used, before others
- * are made, or those at the end when all are. */
+/* Makes so many communicators, or as many as MPI has. Uses the first ones
+ * before it makes the others, or the last ones after all. */
 static int make(MPI_Comm *comms, int most, int front, int end)
 {
     int made = 0;
@@ -105,8 +105,8 @@ static void freed_in_any_order(int rank, int size)
     expect("sum of ranks", sum, size * (size - 1) / 2);
 }
 
-/* Rank 0 frees it, and rank 1 not before a message that rank 0 sends then.
- * Before it, rank 0 has begun a call to which rank 1 comes after it. */
+/* Rank 0 begins a call, frees the communicator, and sends a message. Rank 1
+ * waits for this message before it makes the call. */
 static void freed_late(int rank, int pending)
 {
     MPI_Comm comm;
@@ -114,7 +114,7 @@ static void freed_late(int rank, int pending)
     int token = rank == 0 ? 7 : 0;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     broadcast(comm);
-    for (int i = 0; i < 3; i++) { /* from the third on it is prepared */
+    for (int i = 0; i < 3; i++) { /* prepared from the third one on */
         MPI_Ibarrier(comm, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         broadcast(comm);
@@ -141,8 +141,8 @@ static int mappings(void)
     return lines;
 }
 
-/* It is freed before its requests: its memory is given back when they are
- * freed, too. */
+/* The communicator is freed before its requests; its memory is given back after
+ * them. */
 static void kept(void)
 {
     int before = 0;
@@ -167,7 +167,7 @@ static void kept(void)
     expect("mappings are many more", mappings() > before + 16, 0);
 }
 
-/* Of which a team would cost more than it saves. */
+/* With too few calls to pay for a team. */
 static void short_lived(int size)
 {
     for (int round = 0; round < 40; round++) {
@@ -182,7 +182,7 @@ static void short_lived(int size)
     }
 }
 
-/* One that pays for its team, also where calls are fast. */
+/* With enough calls to pay for a team, even if calls are fast. */
 static void lasting(int rank)
 {
     enum { BYTES = 4 << 20, CALLS = 700, MOST = 16384 };

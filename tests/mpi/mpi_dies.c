@@ -42,8 +42,8 @@ static int call(const char *how)
     return rc ? rc : MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* That another has died is known: no call is begun, made persistent, or waited
- * for at the end of a communicator that has had such. */
+/* It is known that a rank has died: non-blocking and persistent calls fail, and
+ * freeing the communicator does not wait. */
 static int none_again(int persistent, MPI_Comm *copy)
 {
     MPI_Request request;
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 6; i++) /* libdcoll makes the seventh, also in trials */
         call(how);
     for (int i = 0; how && i < 3; i++) {
-        MPI_Barrier(MPI_COMM_WORLD); /* in which it may be prepared */
+        MPI_Barrier(MPI_COMM_WORLD); /* prepares the next call */
         call(how);
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);

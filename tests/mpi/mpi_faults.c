@@ -13,7 +13,7 @@
 
 #define MOST    (1 << 18) /* ints of a side */
 #define ONE     1         /* the rank at fault */
-#define SECONDS 20        /* nobody waits longer */
+#define SECONDS 20        /* until the test fails */
 
 static int rank, size, failures, told;
 static int *to, *from;
@@ -27,9 +27,9 @@ static void check(int good, const char *what)
 
 /* -------------------------------------------------------------- memory --- */
 
-static long refuse_at; /* of the libraries' allocations the nth, 0: none */
+static long refuse_at; /* this allocation of the libraries fails; 0: none */
 
-/* Whom this program's own functions stand before, which are called before a
+/* The functions that those of this program replace; they are called before a
  * sanitizer is ready. */
 #ifdef DRAIL_SANITIZE
 #define BEHIND(name) __interceptor_##name
@@ -80,7 +80,7 @@ static void on_error(MPI_Comm *comm, int *code, ...)
     told++;
 }
 
-/* Errors come back, and the handler is told. */
+/* Errors are returned, and the handler is called. */
 static MPI_Comm copy_of(MPI_Comm comm)
 {
     MPI_Errhandler handler;
@@ -165,7 +165,7 @@ static int all_calls(MPI_Comm comm, MPI_Datatype type)
 
 /* -------------------------------------------------------------- faults --- */
 
-/* Each allocation in turn, more and more sparsely. */
+/* Lets each allocation fail, and later ones more sparsely. */
 static void no_memory(void)
 {
     MPI_Datatype type = gapped();
@@ -186,7 +186,7 @@ static void no_memory(void)
     MPI_Type_free(&type);
 }
 
-/* Its rails are none. */
+/* DRAIL_RAILS names no rail that exists. */
 static void no_rail(void)
 {
     MPI_Comm comm = copy_of(MPI_COMM_WORLD);
@@ -197,8 +197,7 @@ static void no_rail(void)
     MPI_Comm_free(&comm);
 }
 
-/* MPI_IN_PLACE where MPI forbids it, which is no address. Some of it nobody but
- * Open MPI sees. */
+/* MPI_IN_PLACE where MPI forbids it. Of MPIs, only Open MPI sees all of it. */
 static void bad_place(void)
 {
     enum { ALLGATHER, GATHER, SCATTER, BCAST, GATHERV, SCATTERV };
@@ -239,12 +238,12 @@ static void bad_place(void)
     }
 }
 
-/* All ranks', which is no matter, then that of one. */
+/* Wrong on all ranks, which all leave, then on one rank. */
 static void bad_argument(void)
 {
     MPI_Comm comm = copy_of(MPI_COMM_WORLD);
     check(!gather_all(comm, 10, MPI_INT, 1), "an error");
-    /* what MPICH returns when it has told a handler is no error */
+    /* MPICH returns success after a handler */
     MPI_Allgather(to, -1, MPI_INT, from, -1, MPI_INT, comm);
     MPI_Bcast(to, 1, MPI_INT, size, comm);
     check(told == 2, "the handler was not told twice");
@@ -259,7 +258,7 @@ static void bad_argument(void)
     check(!gather_all(MPI_COMM_WORLD, 10, MPI_INT, 1), "elsewhere");
 }
 
-/* The others first agree on whether they have room for what is tried. */
+/* The other ranks first agree on memory for the trial. */
 static void bad_in_agreement(void)
 {
     enum { COUNT = 40000 };
@@ -283,7 +282,7 @@ static int gather_begun(MPI_Comm comm, int n)
                : MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Of a request that is made for one start. */
+/* A persistent request with one start. */
 static int start_once(MPI_Request *request)
 {
     int rc = MPI_Start(request);
@@ -301,7 +300,7 @@ static int gather_kept(MPI_Comm comm, int n)
     return rc || request == MPI_REQUEST_NULL ? rc : start_once(&request);
 }
 
-/* The same of a call that does not block, which the others wait for. */
+/* The same for a non-blocking call, which the other ranks wait for. */
 static void bad_form(int (*gather)(MPI_Comm comm, int n))
 {
     MPI_Comm comm = copy_of(MPI_COMM_WORLD);
@@ -338,7 +337,7 @@ static int sum_kept(MPI_Comm comm, const void *mine)
     return rc ? rc : start_once(&request);
 }
 
-/* Its buffer is none, which MPI need not see. */
+/* One rank's buffer is NULL, which MPI need not notice. */
 static void no_buffer(int (*add_up)(MPI_Comm comm, const void *mine))
 {
     MPI_Comm comm = copy_of(MPI_COMM_WORLD);
@@ -363,7 +362,7 @@ static void bad_begun(void)
     no_buffer(sum_begun);
 }
 
-/* It receives less from itself than it sends, which it alone knows. */
+/* A rank receives less from itself than it sends; only this rank knows. */
 static void bad_counts(void)
 {
     MPI_Comm comm = copy_of(MPI_COMM_WORLD);
@@ -382,7 +381,7 @@ static void bad_counts(void)
     MPI_Comm_free(&comm);
 }
 
-/* All start what is under way. */
+/* All ranks start a request that is under way. */
 static void started_twice(void)
 {
     MPI_Comm comm = copy_of(MPI_COMM_WORLD);
@@ -403,7 +402,7 @@ static void bad_kept(void)
     started_twice();
 }
 
-/* It can't be packed. */
+/* Data of one rank can't be packed. */
 static void bad_type(void)
 {
     MPI_Comm comm = copy_of(MPI_COMM_WORLD);
@@ -419,8 +418,8 @@ static void bad_type(void)
     MPI_Comm_free(&comm);
 }
 
-/* More than can be packed, from that rank to itself, which the others don't
- * know: of a type that has the same bytes again and again. */
+/* One rank sends more to itself than can be packed, which no other rank knows.
+ * The type names the same bytes again and again. */
 static void too_long(void)
 {
 #if MPI_VERSION >= 4
@@ -444,7 +443,7 @@ static void too_long(void)
 #endif
 }
 
-/* ... and while the contest has trials, in which some are made below. */
+/* ... and during trials, when the MPI makes some calls. */
 static void bad_in_contest(void)
 {
     MPI_Datatype type;
@@ -505,7 +504,7 @@ static void in_finalize(void)
     MPI_Comm_set_attr(MPI_COMM_SELF, key, &other);
 }
 
-/* Sums of which every other order has other bits. */
+/* Sums that have other bits in any other order. */
 static void same_bits(void)
 {
     double mine[8], first[8], again[8];

@@ -62,7 +62,7 @@ WEAK void mpi_request_free_(fint *, fint *);
 WEAK void mpi_start_(fint *, fint *);
 WEAK void mpi_startall_(fint *, fint *, fint *);
 
-/* Fortran's variables, whose addresses count */
+/* Fortran's variables, whose addresses mean MPI_IN_PLACE and so on */
 int mpi_fortran_in_place_;
 fint mpi_fortran_status_ignore_[FIELDS];
 fint mpi_fortran_statuses_ignore_[2 * FIELDS];
@@ -124,7 +124,7 @@ static void begin_gather(int persistent, fint *request)
                         &error);
 }
 
-#else /* whose calls with buffers call those of C */
+#else /* its functions with buffers call those of C */
 
 static void blocking(void)
 {
@@ -290,7 +290,7 @@ static void by_testall(fint *requests)
     check_status(statuses[MESSAGE]);
 }
 
-/* Nothing has been written there. */
+/* Nothing has been written to it. */
 static void check_ignored(void)
 {
     fint written = 0;
@@ -345,7 +345,7 @@ int main(int argc, char **argv)
     type = MPI_Type_c2f(MPI_INT);
     for (int i = 0; i < N; i++)
         sent[i] = 10 * rank + i;
-    for (int i = 0; i < 3; i++) { /* which prepare those that don't block */
+    for (int i = 0; i < 3; i++) { /* prepares non-blocking ones */
         blocking();
         not_blocking(0);
         not_blocking(1);

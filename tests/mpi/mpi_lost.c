@@ -12,7 +12,7 @@
 
 #include "tests/cable.h"
 
-#define SECONDS 30 /* nobody waits longer */
+#define SECONDS 30 /* until the test fails */
 #define ROUNDS  3  /* before */
 
 int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,

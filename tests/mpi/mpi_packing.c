@@ -18,7 +18,7 @@
 
 static int rank, size, failures, packs;
 
-/* That of the MPI, counted. */
+/* Counts MPI_Pack. */
 int PMPI_Pack(const void *in, int count, MPI_Datatype type, void *out,
               int bytes, int *at, MPI_Comm comm)
 {
@@ -80,7 +80,7 @@ static void packed_once(void)
     free(all);
 }
 
-/* It may be in memory that it can't write. */
+/* The root's buffer may be read-only. */
 static void root_is_read(void)
 {
     int *data = map(INTS * sizeof *data), right = 1;
@@ -166,7 +166,7 @@ static char *map_again(int mib, char fill)
     return at;
 }
 
-/* The last rank gives so many MiB to rank 0, all others a byte. */
+/* The last rank sends so many MiB to rank 0, the others a byte. */
 static void gather(int mib, int begun)
 {
     int counts[64], displs[64], right = 1, last = rank == size - 1;
@@ -197,7 +197,7 @@ static void gather(int mib, int begun)
 static void long_blocks(void)
 {
     gather(LONGEST, 0);
-    for (int i = 0; i < 2; i++) { /* then it is prepared */
+    for (int i = 0; i < 2; i++) { /* prepared from then on */
         gather(1, 1);
         MPI_Barrier(MPI_COMM_WORLD);
     }

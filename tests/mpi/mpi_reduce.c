@@ -191,7 +191,7 @@ static void own_operations(MPI_Comm comm)
     MPI_Type_free(&pair);
 }
 
-/* Where the greatest is, and the first of equal ones. */
+/* The rank of the maximum, the lowest of equal ones. */
 static void locations(MPI_Comm comm)
 {
     struct {
@@ -221,8 +221,8 @@ static void same_bits(MPI_Comm comm)
         }
 }
 
-/* What such calls need is prepared in blocking ones, when they have come twice:
- * several of each, with a barrier between them, while others are under way. */
+/* A non-blocking call is prepared after two misses, in a blocking call: so
+ * there are several of each, with a barrier between them. */
 static void not_blocking(MPI_Comm comm)
 {
     enum { CALLS = 12, COUNT = 500, AT_ONCE = 3 };

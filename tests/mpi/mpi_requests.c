@@ -40,7 +40,7 @@ struct op {
     MPI_Comm comm;
     int rank, size, root;
     int n;              /* elements of a block; irregular: part() of it */
-    int gaps, in_place; /* its datatype; where that is possible */
+    int gaps, in_place; /* of the type; where possible */
     int salt;           /* of this start */
     MPI_Datatype type;
     int *send, *recv;
@@ -271,7 +271,7 @@ static MPI_Datatype new_type(const struct op *o)
     return type;
 }
 
-/* What a rank does not use is wrong on purpose. */
+/* Arguments that this rank need not give are wrong on purpose. */
 static void begin(struct op *o, MPI_Request *request)
 {
     MPI_Datatype type = new_type(o), none = MPI_DATATYPE_NULL;
@@ -320,7 +320,7 @@ static void begin(struct op *o, MPI_Request *request)
     default:
         MPI_Ibarrier(o->comm, request);
     }
-    if (o->gaps) /* a type may go while it is in use */
+    if (o->gaps) /* a type may be freed while it is in use */
         MPI_Type_free(&type);
 }
 
@@ -578,7 +578,7 @@ static void all_at_once(MPI_Comm comm, int n, int gaps, int place, int rounds)
         for (int k = 0; k < KINDS; k++)
             verify(&ops[k], ways[way]);
         if (round < 4)
-            MPI_Barrier(comm); /* where those that follow may be prepared */
+            MPI_Barrier(comm); /* prepares later ones */
     }
     for (int k = 0; k < KINDS; k++)
         close_op(&ops[k]);
@@ -631,8 +631,7 @@ static void persistent(MPI_Comm comm, int n, int gaps, int place, int rounds)
     free(data);
 }
 
-/* More than may be under way at once, of which the latest is waited for
- * first. */
+/* More calls than may be under way at once; the latest is waited for first. */
 static void many_equal(MPI_Comm comm)
 {
     enum { N = 11 };
@@ -656,8 +655,8 @@ static void many_equal(MPI_Comm comm)
         close_op(&ops[i]);
 }
 
-/* Nobody may wait for others in a start: rank 0 sends what they need to come
- * when it has begun. */
+/* A start must not wait for other ranks: rank 0 starts, and then sends the
+ * message that the others need before they start. */
 static void begins_early(MPI_Comm comm, int rounds)
 {
     struct op o;
@@ -737,8 +736,8 @@ static void starts_late(MPI_Comm comm)
     close_op(&o);
 }
 
-/* A communicator may go while its calls are under way, and before its
- * persistent ones. */
+/* A communicator may be freed while its calls are under way, and before its
+ * persistent requests. */
 static void freed_communicator(int rounds)
 {
     for (int round = 0; round < rounds; round++) {
@@ -776,8 +775,8 @@ static void freed_communicator(int rounds)
     }
 }
 
-/* What is over on one rank may be in use by another: many are made and freed.
- */
+/* Many persistent requests are made and freed: a request that one rank has
+ * freed may be in use on another. */
 static void made_and_freed(MPI_Comm comm)
 {
     for (int i = 0; i < 60; i++) {
@@ -794,7 +793,7 @@ static void made_and_freed(MPI_Comm comm)
     }
 }
 
-/* Sparse exchange of messages: nobody knows how many come (T. Hoefler, C.
+/* Sparse exchange: no rank knows how many messages come (T. Hoefler, C.
  * Siebert, A. Lumsdaine, "Scalable Communication Protocols for Dynamic Sparse
  * Data Exchange", 2010). */
 static void sparse(MPI_Comm comm, int tag)
