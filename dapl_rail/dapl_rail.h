@@ -639,11 +639,12 @@ typedef struct drail drail_t;
  * @param cfg copied.
  * @param out owned by the caller until drail_close().
  * @param err may be NULL.
- * @return 0; DRAIL_EINVAL in all ranks, with the same sentence: a rail has no
- * counterpart, or ranks differ in DRAIL_DEPTH, DRAIL_EAGER_BYTES, DRAIL_EPS or
- * DRAIL_EXTENSIONS; DRAIL_EPEER: another rank failed; DRAIL_ENORAIL,
- * DRAIL_EOPEN, DRAIL_EDAT: a rail of this rank; DRAIL_ENOTSUP: notify_by;
- * DRAIL_ENOMEM; DRAIL_ETIMEOUT; DRAIL_EINTR.
+ * @return 0; DRAIL_EINVAL: a wrong configuration or environment variable, or,
+ * in all ranks with the same sentence: a rail has no counterpart, or ranks
+ * differ in DRAIL_DEPTH, DRAIL_EAGER_BYTES, DRAIL_EPS or DRAIL_EXTENSIONS;
+ * DRAIL_EPEER: another rank failed; DRAIL_ENORAIL, DRAIL_EOPEN, DRAIL_EDAT: a
+ * rail of this rank; DRAIL_ENOTSUP: notify_by; DRAIL_ENOMEM; DRAIL_ETIMEOUT;
+ * DRAIL_EINTR.
  */
 int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
                drail_error_t *err);

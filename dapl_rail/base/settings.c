@@ -206,8 +206,8 @@ static const struct setting settings[] = {
      AT(cfg.policy), 0, 0, policy_names},
     {"DRAIL_WAIT", "how one thread waits for several rails", "any",
      "any or serial", parse_name, AT(cfg.waiting), 0, 0, waiting_names},
-    {"DRAIL_NOTIFY_BY", "what tells the target that a rail's data are there",
-     "auto", "auto, send or immed", parse_name, AT(cfg.notify_by), 0, 0,
+    {"DRAIL_NOTIFY_BY", "how a notification travels", "auto",
+     "auto, send or immed", parse_name, AT(cfg.notify_by), 0, 0,
      notify_by_names},
     {"DRAIL_WEIGHTS", "relative rates of the rails for policy weighted", "",
      "numbers from 0 separated by commas", parse_weights, 0, 0, 0, NULL},
@@ -218,8 +218,8 @@ static const struct setting settings[] = {
      "a number, with K, M or G for powers of 1024", parse_size,
      AT(cfg.stripe_threshold), 0, SIZE_MAX, NULL},
     {"DRAIL_STRIPE_ALIGN",
-     "borders of stripes are multiples of it (bytes); 0: cache lines between "
-     "long ones",
+     "borders of stripes are multiples of this (bytes); 0: of cache lines in "
+     "long messages",
      "0", "0 or a power of 2 up to 1G", parse_align, 0, 0, 1u << 30, NULL},
     {"DRAIL_EAGER_BYTES", "longer sends use rendezvous (bytes)", "4K",
      "0 to 1M", parse_size, AT(cfg.eager_bytes), 0, 1u << 20, NULL},
@@ -233,8 +233,8 @@ static const struct setting settings[] = {
      "1 to 86400000", parse_number, AT(cfg.connect_timeout_ms), 1, DAY_MS,
      NULL},
     {"DRAIL_SILENCE_MS",
-     "a rail is lost that has work and is silent for so long, while the peer "
-     "answers over others (milliseconds); 0: never for that",
+     "a rail with work and no sign of life for so long is broken, if the peer "
+     "answers over another rail (milliseconds); 0: never",
      "56", "0 to 86400000", parse_number, AT(tuning.silence_ms), 0, DAY_MS,
      NULL},
     {"DRAIL_PIN", "bind the resident team near its rails", "1", "0 or 1",

@@ -94,6 +94,15 @@ static int read_contact(struct discovery *d, const char *line,
     return 0;
 }
 
+int launched_check(unsigned size, const drail_job_config_t *cfg)
+{
+    if (cfg->nranks == DRAIL_RANKS_AUTO || cfg->nranks == size)
+        return 0;
+    return error_set(cfg->error, DRAIL_EINVAL,
+                     "%u ranks are asked for, and %u were launched",
+                     cfg->nranks, size);
+}
+
 static int from_kvs(struct discovery *d, const drail_job_config_t *cfg)
 {
     char line[KVS_LINE] = "";
@@ -101,10 +110,8 @@ static int from_kvs(struct discovery *d, const drail_job_config_t *cfg)
     d->rank = d->kvs->rank;
     d->size = d->kvs->size;
     rc = job_place_check(d->rank, d->size, cfg->error);
-    if (!rc && cfg->nranks != DRAIL_RANKS_AUTO && cfg->nranks != d->size)
-        rc = error_set(cfg->error, DRAIL_EINVAL,
-                       "%u ranks are asked for, and %u were launched",
-                       cfg->nranks, d->size);
+    if (!rc)
+        rc = launched_check(d->size, cfg);
     if (!rc && d->rank == 0)
         rc = write_contact(d, line, cfg->error);
     if (rc)

@@ -19,5 +19,7 @@ struct discovery {
  * there is nothing to release. */
 int discover(struct discovery *d, const drail_job_config_t *cfg);
 void discovery_release(struct discovery *d);
+/* Are as many ranks launched as the configuration asks for? */
+int launched_check(unsigned size, const drail_job_config_t *cfg);
 
 #endif

@@ -194,10 +194,8 @@ int launch_run(drail_launch_t *l, const drail_job_config_t *cfg,
     drail_job_t job;
     struct oob_channel channel = channel_of(l, &job);
     sigset_t old;
-    if (cfg->nranks != DRAIL_RANKS_AUTO && cfg->nranks != l->size)
-        return error_set(cfg->error, DRAIL_EINVAL,
-                         "%u ranks are asked for, and %u were launched",
-                         cfg->nranks, l->size);
+    if (launched_check(l->size, cfg))
+        return DRAIL_EINVAL;
     if (l->broken)
         return error_set(cfg->error, l->broken,
                          "an earlier job of this launch has failed");
@@ -207,12 +205,12 @@ int launch_run(drail_launch_t *l, const drail_job_config_t *cfg,
                    cfg->ppn))
         return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
     supervisor_signals_take(&old);
-    int status = 1,
-        first = job_first_allgather(&job, cfg->connect_ms, cfg->error);
+    int status = 1;
+    int first = job_first_allgather(&job, cfg->connect_ms, cfg->error);
     if (!first)
         status = rank_main(&job, arg) & 0xff;
-    job.open =
-        NULL; /* transports that it has not closed: their memory is gone */
+    /* transports that rank_main has not closed: their memory may be gone */
+    job.open = NULL;
     /* rank_main is over: only a signal interrupts from here on */
     atomic_store(&job.stop, false);
     job.stop_all = &l->supervisor.interrupted;

@@ -8,10 +8,10 @@
 #define PMI2_HEAD 6u    /* characters of the length */
 #define PMI2_MOST 4096u /* longest message that is written or accepted */
 
-/* Writes length and message, with a final zero: a command, then pairs of key and
- * value, then NULL. Values must not contain ';'. A pair whose value is NULL or
- * empty is left out: MPICH 5's launcher refuses it. Returns the bytes without the
- * zero, or 0 when they are too many. */
+/* Writes length and message, with a final zero: a command, then pairs of key
+ * and value, then NULL. Values must not contain ';'. A pair whose value is NULL
+ * or empty is left out: MPICH 5's launcher refuses it. Returns the bytes
+ * without the zero, or 0 when they are too many. */
 size_t pmi2_write(char text[PMI2_HEAD + PMI2_MOST + 1], const char *command,
                   ...) __attribute__((sentinel));
 /* The length of the message that follows; 0: malformed, or too long. */

@@ -5,6 +5,10 @@
  * ranks, or a thread of rank 0. The server gathers a contribution of each rank
  * and sends all of them to every rank. This is a star: fine for some hundreds
  * of ranks; with n ranks, n times the result leaves the server's host.
+ *
+ * In reading order: oob_server.c and oob_rank.c, the two sides; signals.h; then
+ * who runs the server and ends the ranks: children.h for forked ranks,
+ * supervisor.h for launched ones.
  */
 #ifndef DRAIL_OOB_H
 #define DRAIL_OOB_H

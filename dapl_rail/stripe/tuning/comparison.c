@@ -38,15 +38,14 @@ void comparison_add(struct comparison *c, uint32_t set)
 
 double candidate_rate(const struct candidate *e)
 {
-    return e->rounds ? (double)e->rate[e->rounds / 2] : 0;
+    return e->rounds ? e->rate[e->rounds / 2] : 0;
 }
 
-static void note(struct candidate *e, double rate)
+void insert_rate(double *rates, unsigned n, double rate)
 {
-    unsigned at = e->rounds++;
-    for (; at && (double)e->rate[at - 1] > rate; at--)
-        e->rate[at] = e->rate[at - 1];
-    e->rate[at] = (float)rate;
+    for (; n && rates[n - 1] > rate; n--)
+        rates[n] = rates[n - 1];
+    rates[n] = rate;
 }
 
 static bool is_in(const struct comparison *c, unsigned i)
@@ -59,13 +58,13 @@ static void round_ends(struct comparison *c, unsigned rounds)
 {
     double lead = 0;
     for (unsigned i = 0; i < c->count; i++) {
-        double rate = (double)c->candidates[i].rate[(rounds - 1) / 2];
+        double rate = c->candidates[i].rate[(rounds - 1) / 2];
         if (is_in(c, i) && rate > lead)
             lead = rate;
     }
     for (unsigned i = 0; i < c->count; i++) {
         unsigned least = !i ? ROUNDS_CHAMPION : c->one_round ? 1 : ROUNDS;
-        double best = (double)c->candidates[i].rate[rounds - 1];
+        double best = c->candidates[i].rate[rounds - 1];
         if (is_in(c, i) && rounds >= least &&
             best * (1 + SLACK / rounds) < lead)
             c->in &= ~(1u << i);
@@ -75,7 +74,7 @@ static void round_ends(struct comparison *c, unsigned rounds)
 bool comparison_record(struct comparison *c, double rate)
 {
     struct candidate *e = &c->candidates[c->turn];
-    note(e, rate);
+    insert_rate(e->rate, e->rounds++, rate);
     uint32_t later = c->in & ~((2u << c->turn) - 1);
     if (!later)
         round_ends(c, e->rounds);
@@ -88,8 +87,7 @@ bool comparison_record(struct comparison *c, double rate)
 static double rate_to_beat(const struct comparison *c,
                            const struct candidate *e)
 {
-    return e == c->candidates ? (double)e->rate[e->rounds * 3 / 4]
-                              : candidate_rate(e);
+    return e == c->candidates ? e->rate[e->rounds * 3 / 4] : candidate_rate(e);
 }
 
 const struct candidate *comparison_winner(const struct comparison *c)

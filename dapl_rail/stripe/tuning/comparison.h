@@ -17,8 +17,8 @@
 
 struct candidate {
     uint32_t set;
-    unsigned rounds;               /* in which it took part, and its … */
-    float rate[COMPARISON_ROUNDS]; /* … rates there, bytes/ns, ascending */
+    unsigned rounds;                /* in which it took part, and its … */
+    double rate[COMPARISON_ROUNDS]; /* … rates there, bytes/ns, ascending */
 };
 
 struct comparison {
@@ -28,6 +28,9 @@ struct comparison {
     unsigned turn;  /* index of the candidate whose turn it is */
     bool one_round; /* one bad round eliminates a challenger */
 };
+
+/* Inserts a rate into n ascending ones; the caller's array has room. */
+void insert_rate(double *rates, unsigned n, double rate);
 
 /* The first turn is the champion's. */
 void comparison_begin(struct comparison *c, uint32_t champion, bool one_round);

@@ -287,19 +287,6 @@ static void account(struct tuner *c, double bytes, double ns)
         c->debt = 0;
 }
 
-/* The median. */
-static double usual_rate(const struct epoch *e)
-{
-    double sorted[EPOCH_PARTS];
-    for (unsigned i = 0; i < e->parts; i++) {
-        unsigned at = i;
-        for (; at && sorted[at - 1] > e->rate[i]; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = e->rate[i];
-    }
-    return sorted[e->parts / 2];
-}
-
 /*
  * Adds messages to the part. Is it complete? The turns of a comparison have as
  * many messages as the first part, rounded down to a power of two. So two ranks
@@ -321,7 +308,7 @@ static bool part_ends(struct tuner *c, unsigned messages, double bytes,
         return false;
     if (!e->parts || e->part_ns < e->shortest)
         e->shortest = e->part_ns;
-    e->rate[e->parts++] = e->part_bytes / e->part_ns;
+    insert_rate(e->rate, e->parts++, e->part_bytes / e->part_ns);
     e->part_bytes = e->part_ns = 0;
     if (!c->stint)
         c->stint = e->messages < TURN_MESSAGES
@@ -368,7 +355,7 @@ void tuner_measured(struct tuner *c, uint32_t set, unsigned messages,
         if (comparison_record(&c->comparison, rate))
             comparison_ends(c);
     } else if (complete(e)) {
-        champion_ends(c, usual_rate(e));
+        champion_ends(c, e->rate[e->parts / 2]); /* the median */
     } else {
         return;
     }

@@ -30,7 +30,7 @@ struct epoch {
     double part_bytes, part_ns; /* of the present part */
     unsigned messages;
     unsigned parts;           /* complete ones, … */
-    double rate[EPOCH_PARTS]; /* … their rates, … */
+    double rate[EPOCH_PARTS]; /* … their rates, ascending, … */
     double shortest;          /* … and the shortest time of one */
     unsigned skip;            /* first messages that do not count, … */
     double skip_ns;           /* … and the time of those so far */
