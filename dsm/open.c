@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "dsm/base/enter.h"
-#include "dsm/pages/fault.h"
+#include "dsm/pages/handler.h"
 #include "dsm/pages/huge.h"
 #include "dsm/pages/map.h"
 #include "dsm/progress_thread.h"
@@ -286,7 +286,7 @@ static int open_space(struct opening *o)
     if (!rc)
         rc = agree_on_result(o, open_team(d));
     if (!rc) {
-        rc = fault_register(d);
+        rc = handler_add(d);
         rc = agree_on_result(o, rc ? rc : progress_thread_start(d));
     }
     return rc;
@@ -295,7 +295,7 @@ static int open_space(struct opening *o)
 static void free_space(ddsm_t *d)
 {
     progress_thread_stop(d);
-    fault_unregister(d);
+    handler_remove(d);
     dcoll_team_free(d->team);
     /* before memory is unmapped: a transfer that has not ended may still write
      * there */
@@ -390,71 +390,4 @@ void ddsm_close(ddsm_t *d)
     /* other ranks may still fetch pages from here */
     drail_job_barrier(d->job, INT_MAX);
     free_space(d);
-}
-
-unsigned ddsm_rank(const ddsm_t *d)
-{
-    return d->rank;
-}
-
-unsigned ddsm_size(const ddsm_t *d)
-{
-    return d->size;
-}
-
-drail_t *ddsm_rails_take(ddsm_t *d)
-{
-    return space_enter(d) ? NULL : d->t;
-}
-
-void ddsm_rails_give(ddsm_t *d)
-{
-    if (!space_is_inside(d))
-        return;
-    space_leave(d);
-}
-
-bool ddsm_is_symmetric(const ddsm_t *d)
-{
-    return d->symmetric;
-}
-
-void *ddsm_base(const ddsm_t *d)
-{
-    return d->view;
-}
-
-size_t ddsm_bytes(const ddsm_t *d)
-{
-    return d->bytes;
-}
-
-size_t ddsm_page_bytes(const ddsm_t *d)
-{
-    return page_bytes(d);
-}
-
-/* Faults of other threads change them, so enter; a thread that has taken the
- * rails is inside already. True: leave afterwards. */
-static bool enter_for_stats(ddsm_t *d)
-{
-    return !space_is_inside(d) && space_enter(d) == 0;
-}
-
-void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats)
-{
-    ddsm_t *own = (ddsm_t *)d; /* to lock it */
-    const bool entered = enter_for_stats(own);
-    ddsm_stats_t now = d->stats;
-    if (entered)
-        space_leave(own);
-    *stats = now; /* @stats may lie in the view */
-}
-
-void ddsm_stats_reset(ddsm_t *d)
-{
-    const bool entered = enter_for_stats(d);
-    d->stats = (ddsm_stats_t){0};
-    if (entered)
-        space_leave(d);
 }

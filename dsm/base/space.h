@@ -4,7 +4,7 @@
  *
  *   base/   this state; entering it, one thread at a time; errors
  *   pages/  map (addresses), pages (states and protection), fetch, flush and
- *           diff (writing home), fault and signals, huge, coalesce
+ *           diff (writing home), handler, fault and signals, huge, coalesce
  *   sync/   control (memory that other ranks read), notices, ticket, peer_wait
  *   .       the public calls, and the progress thread
  */

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The handler of SIGSEGV, and the spaces whose faults it serves. */
+/*
+ * Serves a fault, in the handler of SIGSEGV, on the stack of the thread that
+ * faulted. It may call functions that are not async-signal-safe: the
+ * interrupted instruction is an access to the view, and no library holds a lock
+ * then, as none touches the view. Other signals wait until the fault is served
+ * (signals.h).
+ */
 #ifndef DSM_PAGES_FAULT_H
 #define DSM_PAGES_FAULT_H
 
 #include "dsm/base/space.h"
 
-/* From now on faults in the view of @d are served. Installs the handler for
- * the first space. DRAIL_ENOMEM: too many spaces in this process. */
-int fault_register(ddsm_t *d);
-/* Removes the handler with the last space, unless it is below another one.
- * Nothing happens if @d is not registered. */
-void fault_unregister(ddsm_t *d);
+/* @address lies in the view of @d; @context is the handler's. False: the page
+ * is not allocated, so the fault is the program's. In that case, and before
+ * ddsm_config_t.failed, the signal mask is restored. */
+bool fault_serve(ddsm_t *d, uintptr_t address, void *context);
 
 #endif

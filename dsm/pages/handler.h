@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The process's handler of SIGSEGV, and the spaces whose faults it serves. */
+#ifndef DSM_PAGES_HANDLER_H
+#define DSM_PAGES_HANDLER_H
+
+#include "dsm/base/space.h"
+
+/* From now on faults in the view of @d are served. Installs the handler for
+ * the first space. DRAIL_ENOMEM: too many spaces in this process. */
+int handler_add(ddsm_t *d);
+/* Removes the handler with the last space, unless it is below another one.
+ * Nothing happens if @d was not added. */
+void handler_remove(ddsm_t *d);
+
+#endif
