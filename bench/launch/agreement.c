@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agreement.h"
+#include "dapl_rail/platform/fnv.h"
 
 #define ONE SIZE_MAX /* instead of where the number of items is */
 
@@ -59,25 +60,15 @@ static const struct field {
 };
 #define FIELDS (sizeof fields / sizeof *fields)
 
-/* FNV-1a, from another digest on, or this. */
-#define EMPTY UINT64_C(0xcbf29ce484222325)
-static uint64_t digest(uint64_t value, const void *data, size_t bytes)
-{
-    const unsigned char *at = data;
-    while (bytes--)
-        value = (value ^ *at++) * UINT64_C(0x100000001b3);
-    return value;
-}
-
 static uint64_t digest_of(const options_t *opts, const struct field *f)
 {
     const char *base = (const char *)opts, *item = base + f->at;
-    uint64_t value = EMPTY;
+    uint64_t value = FNV_EMPTY;
     unsigned count = 1;
     if (f->count != ONE)
         memcpy(&count, base + f->count, sizeof count);
     for (; count--; item += f->bytes)
-        value = digest(value, item, f->names ? strlen(item) + 1 : f->bytes);
+        value = fnv_add(value, item, f->names ? strlen(item) + 1 : f->bytes);
     return value;
 }
 
@@ -92,7 +83,7 @@ int agreement_find(drail_job_t *job, const options_t *opts,
         return DRAIL_ENOMEM;
     for (size_t f = 0; f < FIELDS; f++)
         mine[f] = digest_of(opts, &fields[f]);
-    mine[FIELDS] = digest(EMPTY, opts->argv[1], strlen(opts->argv[1]));
+    mine[FIELDS] = fnv_add(FNV_EMPTY, opts->argv[1], strlen(opts->argv[1]));
     int rc = drail_job_allgather(job, mine, sizeof mine, all, -1);
     for (unsigned r = 1; !rc && !*differs && r < ranks; r++)
         for (size_t f = 0; !*differs && f <= FIELDS; f++)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Choice of the engine. */
 #include "dapl_rail/engine/engine.h"
 
 #include "dapl_rail/base/handle.h"
@@ -17,7 +16,7 @@ bool engine_has_threads(const drail_t *t)
 
 int engine_run(drail_t *t, struct work *work)
 {
-    /* one rail is not worth a dispatch: the caller does it, as in `single` */
+    /* one rail is not worth a dispatch: the caller does it */
     bool team = work->threads && work->rails & (work->rails - 1) &&
                 !atomic_load_explicit(&t->unsettled, memory_order_relaxed);
     work->known = work->rails;

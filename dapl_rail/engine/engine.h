@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engines: how the rails are driven. */
+/*
+ * The engines: one thread drives all rails, or a thread each drives one. The
+ * files of this folder, in reading order:
+ *
+ *   work.h       what is to be done on each of several rails
+ *   engine.h     the engines; which one runs the work
+ *   team.h       the resident threads of engine threaded
+ *   progress.h   where operations wait
+ *   request.h    what a drail_req_t holds
+ *   reserve.h    credits for a message to one peer
+ *   teardown.h   ending links in the middle of an operation
+ */
 #ifndef DRAIL_ENGINE_ENGINE_H
 #define DRAIL_ENGINE_ENGINE_H
 
@@ -11,11 +22,11 @@ struct work;
 
 int engine_nonthreaded(drail_t *t, struct work *work);
 int engine_threaded(drail_t *t, struct work *work);
-/* Do all rails have threads of their own, whatever is to be done? */
+/* Does each rail have a thread of its own for any work? */
 bool engine_has_threads(const drail_t *t);
-/* Runs the work, by threads or without. */
+/* Runs the work with threads or without, as the work says. */
 int engine_run(drail_t *t, struct work *work);
-/* Of these rails, those that the present engine uses. */
+/* Those of these rails that the present engine uses. */
 uint32_t engine_rails(const drail_t *t, uint32_t rails);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Seed 004, section 4.3.1 (fig. 4): one thread posts on all rails in turn,
- * then takes the events of all rails. With one rail this is the single-rail
- * engine of section 4.2 (fig. 2).
+ * Seed 004, section 4.3.1 (fig. 4): one thread posts on all rails in turn, then
+ * takes the events of all rails. With one rail this is the single-rail engine
+ * of section 4.2 (fig. 2).
  */
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
@@ -10,14 +10,15 @@
 #include "dapl_rail/engine/work.h"
 #include "dapl_rail/rails/rail.h"
 
-/* A round on *rails, where those stay that found no room: DRAIL_EAGAIN. */
+/* Posts a round on *rails. DRAIL_EAGAIN: *rails is set to those without room.
+ */
 static int post_round(drail_t *t, struct work *work, unsigned round,
                       uint32_t *rails)
 {
     uint32_t full = 0;
     for (uint32_t left = *rails; left; left &= left - 1) {
         unsigned r = (unsigned)__builtin_ctz(left);
-        /* its thread may have done it, and then left */
+        /* the rail's thread may have posted it before it left */
         int rc = work->round[r] > round
                      ? 0
                      : work->post(&t->rails[r], work->arg, round);
@@ -46,7 +47,7 @@ int engine_nonthreaded(drail_t *t, struct work *work)
     }
     if (!work->owed)
         return 0;
-    return work->strict ? progress_wait(t, work_owed, work, work->timeout_ms)
-                        : progress_wait_for(work->peer, work_owed, work,
+    return work->strict ? progress_wait(t, work_advance, work, work->timeout_ms)
+                        : progress_wait_for(work->peer, work_advance, work,
                                             work->timeout_ms);
 }

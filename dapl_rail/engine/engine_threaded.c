@@ -13,8 +13,9 @@
 #include "dapl_rail/platform/spin.h"
 #include "dapl_rail/rails/locality.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/tuners.h"
 
 static unsigned nth_rail(uint32_t rails, unsigned n)
 {
@@ -35,7 +36,7 @@ static void forkjoin_body(void *arg, unsigned index)
     work_rail(f->t, f->work, r);
 }
 
-/* The paper's way: a parallel region per message. */
+/* As in the paper: a parallel region per message. */
 static int run_forkjoin(drail_t *t, struct work *work)
 {
     const struct drail_platform *p = t->job->platform;
@@ -56,13 +57,13 @@ static void run_resident(drail_t *t, struct work *work)
         team_join(t, (unsigned)__builtin_ctz(left));
 }
 
-/* What has been named must be there; `auto` can do without. */
+/* There are no threads: an error if the engine was named; `auto` goes on. */
 static int without_threads(drail_t *t, struct work *work, int rc)
 {
     if (t->cfg.engine != DRAIL_ENGINE_AUTO)
         return rc;
-    timing_without_threads(t);
-    way_settle(t);
+    tuners_without_threads(t);
+    route_settle(t);
     return engine_nonthreaded(t, work);
 }
 
@@ -70,11 +71,11 @@ int engine_threaded(drail_t *t, struct work *work)
 {
     int rc = 0;
     if (!work->rounds) {
-        /* what is about to come is not worth a dispatch */
-        rc = progress_spin(t, work_owed, work);
+        /* if all comes within the spin time, no dispatch is needed */
+        rc = progress_spin(t, work_advance, work);
         if (rc) {
             spin_end(&t->spin);
-            return rc < 0 ? progress_last_look(t, work_owed, work, rc) : 0;
+            return rc < 0 ? progress_last_look(t, work_advance, work, rc) : 0;
         }
         work->rails = work->known & ~work->done;
     }
@@ -91,7 +92,7 @@ int engine_threaded(drail_t *t, struct work *work)
     t->parallel = false;
     if (!work->rounds)
         spin_end(&t->spin);
-    if (rc) { /* called within a parallel region of the caller's */
+    if (rc) { /* the caller is in a parallel region of its own */
         fail(t, DRAIL_ENOTSUP,
              "engine threaded, team forkjoin: OpenMP gives fewer than %d "
              "threads here",
@@ -99,12 +100,12 @@ int engine_threaded(drail_t *t, struct work *work)
         return without_threads(t, work, DRAIL_ENOTSUP);
     }
     rc = work_result(work);
-    if (!rc && work_left(work)) {
-        work_met(work);
+    if (!rc && work_is_unfinished(work)) {
+        work_mark_done(work);
         return engine_nonthreaded(t, work);
     }
     if (!rc || work->rounds)
         return rc;
-    work_met(work);
-    return progress_last_look(t, work_owed, work, rc);
+    work_mark_done(work);
+    return progress_last_look(t, work_advance, work, rc);
 }

@@ -11,14 +11,14 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/ahead.h"
-#include "dapl_rail/links/attempt.h"
-#include "dapl_rail/links/connect.h"
+#include "dapl_rail/links/failover/outstanding.h"
+#include "dapl_rail/links/connect/attempt.h"
+#include "dapl_rail/links/connect/connect.h"
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/link.h"
-#include "dapl_rail/links/lost.h"
+#include "dapl_rail/links/failover/loss.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/silence.h"
+#include "dapl_rail/links/failover/heartbeat.h"
 #include "dapl_rail/rails/rail.h"
 
 #define WAIT_SLICE_US (TURN_MS * 1000u) /* longest between looks at flags */
@@ -119,7 +119,7 @@ static inline __attribute__((always_inline)) int poll_rails(drail_t *t,
         else if (!error)
             error = rc;
     }
-    lost_serve(t);
+    loss_serve(t);
     return error ? error : n;
 }
 
@@ -209,8 +209,8 @@ void progress_check(drail_t *t)
     for (unsigned r = 0; r < t->nrails; r++)
         rail_check(&t->rails[r]);
     attempts_serve(t);
-    silence_look(t);
-    lost_serve(t);
+    heartbeat_check(t);
+    loss_serve(t);
 }
 
 void progress_step(drail_t *t)
@@ -362,7 +362,7 @@ int rail_wait(struct rail *rail, const struct peer *peer, owed_t owed,
         rc = patience_check(&p);
         if (rc)
             return rc;
-        if (silence_may_be(t, waited_ns(&p))) /* one thread looks */
+        if (heartbeat_is_due(t, waited_ns(&p))) /* one thread looks */
             atomic_store_explicit(&t->unsettled, true, memory_order_relaxed);
     }
 }
@@ -372,7 +372,7 @@ int rail_wait(struct rail *rail, const struct peer *peer, owed_t owed,
 static bool any_closed(const drail_t *t, const struct peer *only)
 {
     for (unsigned r = 0; r < t->nrails; r++) {
-        if (!only && t->rails[r].partings)
+        if (!only && t->rails[r].releases)
             return true;
         for (const struct link *l = t->rails[r].closed; l; l = l->next_closed)
             if (!only || l->peer == only)
@@ -390,7 +390,7 @@ bool progress_until(drail_t *t, bool (*reached)(struct link *link),
     for (;;) {
         for (unsigned r = 0; r < t->nrails; r++)
             rail_catch_up(&t->rails[r]); /* before a look at all links */
-        lost_serve(t);
+        loss_serve(t);
         progress_check(t);
         bool left = !reached && any_closed(t, only);
         const struct peer *peer = reached ? only ? only : t->met : NULL;

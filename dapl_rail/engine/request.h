@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests: what a drail_req_t holds, and how it hears of its rails. */
+/* What a drail_req_t holds: the state of one operation. */
 #ifndef DRAIL_ENGINE_REQUEST_H
 #define DRAIL_ENGINE_REQUEST_H
 
@@ -15,7 +15,7 @@ struct req {
     _Atomic uint32_t pending; /* rails whose last DTO has not completed */
     _Atomic int status;
     uint32_t peer;
-    uint8_t left[DRAIL_MAX_RAILS]; /* EPs of them */
+    uint8_t left[DRAIL_MAX_RAILS]; /* EPs of each that are not complete */
 };
 
 _Static_assert(sizeof(struct req) <= sizeof(drail_req_t),
@@ -26,11 +26,12 @@ static inline struct req *req_of(drail_req_t *opaque)
     return (struct req *)opaque;
 }
 
-/* It is complete when a DTO on so many EPs of each of these rails is. */
+/* Starts a request, which is complete when a DTO is on so many EPs of each of
+ * these rails. */
 void req_start(struct req *req, const struct peer *peer, uint32_t rails,
                unsigned eps);
-/* For completion.ended: the EP's part of the request, and of the timed
- * message, is complete. */
+/* A completion.ended: an EP's part of the request, and of the timed message, is
+ * complete. */
 void req_part_ended(struct link *link, const struct completion *done,
                     int status);
 /* An owed_t. */

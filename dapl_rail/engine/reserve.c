@@ -4,6 +4,7 @@
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 
 struct reserve {
@@ -11,8 +12,8 @@ struct reserve {
     uint32_t rails, eps;
 };
 
-/* Has taken them when it returns 1. */
-static int reserve_owed(drail_t *t, void *arg, uint32_t *owed)
+/* An owed_t that takes the credits when it returns 1. */
+static int try_reserve(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct reserve *want = arg;
     struct link *taken[DRAIL_MAX_RAILS * DRAIL_MAX_EPS], *link;
@@ -43,9 +44,9 @@ int links_reserve(drail_t *t, struct peer *peer, uint32_t rails, uint32_t eps,
 {
     struct reserve want = {.peer = peer, .rails = rails, .eps = eps};
     uint32_t owed;
-    int rc = reserve_owed(t, &want, &owed);
+    int rc = try_reserve(t, &want, &owed);
     if (rc == 0)
-        rc = progress_wait_for(peer, reserve_owed, &want, timeout_ms);
+        rc = progress_wait_for(peer, try_reserve, &want, timeout_ms);
     return rc < 0 ? rc : 0;
 }
 

@@ -19,53 +19,55 @@
 #include "dapl_rail/rails/locality.h"
 #include "dapl_rail/rails/rail.h"
 
-/* A counter that one thread advances and another waits for. */
-struct gate {
+/* An eventcount: one thread advances it, another awaits that. */
+struct eventcount {
     _Atomic uint32_t count;
     _Atomic uint32_t sleeping;
 };
 
 struct member {
-    /* a line that the caller writes, and one that the member writes */
-    struct gate start __attribute__((aligned(CACHE_LINE)));
-    struct work *work; /* NULL: leave */
-    uint32_t seen;     /* of done, by the caller */
-    struct gate done __attribute__((aligned(CACHE_LINE)));
+    /* a cache line that the caller writes, and one that the member writes */
+    struct eventcount start __attribute__((aligned(CACHE_LINE)));
+    struct work *work; /* NULL: end */
+    uint32_t seen;     /* the caller has seen so many advances of done */
+    struct eventcount done __attribute__((aligned(CACHE_LINE)));
 };
 
 struct team {
     struct member members[DRAIL_MAX_RAILS];
     drail_t *t;
     struct platform_threads *threads;
-    pid_t process; /* that has them */
+    pid_t process;    /* that has these threads */
     struct spin spin; /* of the caller that joins */
 };
 
-static void gate_pass(const struct drail_platform *p, struct gate *gate)
+static void eventcount_advance(const struct drail_platform *p,
+                               struct eventcount *event)
 {
     if (p->set) {
-        p->set(p, &gate->count, atomic_load(&gate->count) + 1);
+        p->set(p, &event->count, atomic_load(&event->count) + 1);
         return;
     }
-    atomic_fetch_add(&gate->count, 1);
-    /* sequentially consistent with the sleeper's store and second look */
-    if (atomic_load(&gate->sleeping))
-        p->wake(p, &gate->count, false);
+    atomic_fetch_add(&event->count, 1);
+    /* sequentially consistent with the sleeper's store and its second load */
+    if (atomic_load(&event->sleeping))
+        p->wake(p, &event->count, false);
 }
 
 /* Waits until the counter is no longer old. */
-static void gate_wait(struct gate *gate, uint32_t old, struct spin *spin)
+static void eventcount_await(struct eventcount *event, uint32_t old,
+                             struct spin *spin)
 {
     const struct drail_platform *p = spin->platform;
     spin_begin(spin);
     do {
-        if (atomic_load_explicit(&gate->count, memory_order_acquire) != old)
+        if (atomic_load_explicit(&event->count, memory_order_acquire) != old)
             goto out;
     } while (spin_more(spin));
-    atomic_store(&gate->sleeping, 1);
-    while (atomic_load(&gate->count) == old)
-        p->wait(p, &gate->count, old, PLATFORM_FOREVER, false);
-    atomic_store(&gate->sleeping, 0);
+    atomic_store(&event->sleeping, 1);
+    while (atomic_load(&event->count) == old)
+        p->wait(p, &event->count, old, PLATFORM_FOREVER, false);
+    atomic_store(&event->sleeping, 0);
 out:
     spin_end(spin);
 }
@@ -87,13 +89,13 @@ static void member_run(void *arg, unsigned i)
     spin_open(&spin, t);
     bool bound = locality_bind(t->rails[index].cpu, &before);
     for (uint32_t n = 0;; n++) {
-        gate_wait(&m->start, n, &spin);
+        eventcount_await(&m->start, n, &spin);
         if (!m->work)
             break;
         work_rail(t, m->work, index);
-        gate_pass(spin.platform, &m->done);
+        eventcount_advance(spin.platform, &m->done);
     }
-    /* OpenMP may give this thread to the application's regions next */
+    /* OpenMP may give this thread to a region of the application next */
     if (bound)
         locality_unbind(&before);
 }
@@ -103,7 +105,7 @@ int team_open(drail_t *t)
     const struct drail_platform *p = t->job->platform;
     if (t->team && t->team->process == getpid())
         return 0;
-    team_close(t); /* that of the process which has forked this one */
+    team_close(t); /* inherited from the process that forked this one */
     struct team *team = alloc_lines(sizeof *team);
     if (!team)
         return fail(t, DRAIL_ENOMEM, "out of memory");
@@ -123,13 +125,13 @@ void team_start(drail_t *t, unsigned index, struct work *work)
 {
     struct member *m = &t->team->members[index];
     m->work = work;
-    gate_pass(t->job->platform, &m->start);
+    eventcount_advance(t->job->platform, &m->start);
 }
 
 void team_join(drail_t *t, unsigned index)
 {
     struct member *m = &t->team->members[index];
-    gate_wait(&m->done, m->seen, &t->team->spin);
+    eventcount_await(&m->done, m->seen, &t->team->spin);
     m->seen++;
 }
 

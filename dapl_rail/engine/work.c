@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The steps of one rail, which all engines share. */
 #include "dapl_rail/engine/work.h"
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/queue.h"
 #include "dapl_rail/rails/rail.h"
 
-/* Rails of which one must get room on its link. */
+/* Argument of link_room_owed(): one of these rails must get room. */
 struct room {
     const struct peer *peer;
     uint32_t rails;
 };
 
-/* A rail goes on when all of its EPs have room. */
-static int room_owed(drail_t *t, void *arg, uint32_t *owed)
+/* A rail has room if all of its EPs have. */
+static int link_room_owed(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct room *room = arg;
     uint32_t ready = room->rails;
@@ -36,16 +36,17 @@ static int room_owed(drail_t *t, void *arg, uint32_t *owed)
 int work_await_room(const struct work *work, uint32_t rails)
 {
     struct room room = {.peer = work->peer, .rails = rails};
-    return progress_wait_for(work->peer, room_owed, &room, work->timeout_ms);
+    return progress_wait_for(work->peer, link_room_owed, &room,
+                             work->timeout_ms);
 }
 
 static int rail_await_room(struct rail *rail, const struct work *work)
 {
     struct room room = {.peer = work->peer, .rails = RAIL_BIT(rail->index)};
-    return rail_wait(rail, work->peer, room_owed, &room, work->timeout_ms);
+    return rail_wait(rail, work->peer, link_room_owed, &room, work->timeout_ms);
 }
 
-int work_owed(drail_t *t, void *arg, uint32_t *owed)
+int work_advance(drail_t *t, void *arg, uint32_t *owed)
 {
     struct work *work = arg;
     int rc = work->owed(t, work->arg, owed);
@@ -55,7 +56,7 @@ int work_owed(drail_t *t, void *arg, uint32_t *owed)
     uint32_t ready = work->known & ~*owed & ~work->done;
     for (; ready; ready &= ready - 1) {
         unsigned r = (unsigned)__builtin_ctz(ready);
-        int error = work->met ? work->met(&t->rails[r], work->arg) : 0;
+        int error = work->finish ? work->finish(&t->rails[r], work->arg) : 0;
         if (error == DRAIL_EAGAIN) {
             *owed |= RAIL_BIT(r);
             rc = 0;
@@ -68,7 +69,7 @@ int work_owed(drail_t *t, void *arg, uint32_t *owed)
     return rc;
 }
 
-/* What the rail's thread does while it has the rail. */
+/* What the rail's thread does while it has taken the rail. */
 static int rail_steps(struct rail *rail, struct work *work)
 {
     int rc = 0;
@@ -83,9 +84,9 @@ static int rail_steps(struct rail *rail, struct work *work)
     if (!rc && work->owed)
         rc = rail_wait(rail, work->strict ? NULL : work->peer, work->owed,
                        work->arg, work->timeout_ms);
-    if (rc || !work->met)
+    if (rc || !work->finish)
         return rc;
-    while ((rc = work->met(rail, work->arg)) == DRAIL_EAGAIN) {
+    while ((rc = work->finish(rail, work->arg)) == DRAIL_EAGAIN) {
         rc = rail_await_room(rail, work);
         if (rc)
             break;
@@ -97,7 +98,7 @@ int work_rail(drail_t *t, struct work *work, unsigned index)
 {
     const struct drail_platform *platform = t->spin.platform;
     struct rail *rail = &t->rails[index];
-    /* at most for the moment that another thread looks at it */
+    /* another thread may be polling it for a moment */
     while (!rail_take(rail))
         platform->relax(platform);
     int rc = rail_steps(rail, work);
@@ -116,7 +117,7 @@ int work_result(const struct work *work)
     return 0;
 }
 
-void work_met(struct work *work)
+void work_mark_done(struct work *work)
 {
     for (uint32_t left = work->rails; left; left &= left - 1) {
         unsigned r = (unsigned)__builtin_ctz(left);
@@ -125,7 +126,7 @@ void work_met(struct work *work)
     }
 }
 
-bool work_left(const struct work *work)
+bool work_is_unfinished(const struct work *work)
 {
     for (uint32_t left = work->rails; left; left &= left - 1)
         if (work->result[__builtin_ctz(left)] == WAIT_LEFT)

@@ -1,43 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What to do on several rails, whichever engine drives them. */
+/* Work on several rails, which any engine can run. */
 #ifndef DRAIL_ENGINE_WORK_H
 #define DRAIL_ENGINE_WORK_H
 
 #include "dapl_rail/engine/progress.h"
 
 /*
- * post runs `rounds` times per rail, 0 of them if there is nothing to post;
- * then, if owed is given, the rail is waited for and met (may be NULL) runs
- * once. Neither waits: for room on their link to the peer, which they ask for
- * by DRAIL_EAGAIN, the engine does, and calls them again.
+ * On each rail the engine calls `post` for each round (0: nothing to post).
+ * Then, if `owed` is given, it waits until the rail owes nothing, and calls
+ * `finish` (may be NULL) once. post and finish must not wait: without room on
+ * the link to the peer they return DRAIL_EAGAIN, and the engine waits and calls
+ * them again.
  */
 struct work {
     struct peer *peer;
     uint32_t rails;
-    bool threads; /* one drives each of several rails; else the caller */
+    bool threads; /* a thread drives each of several rails; else the caller */
     unsigned rounds;
     int (*post)(struct rail *rail, void *arg, unsigned round);
     owed_t owed;
-    int (*met)(struct rail *rail, void *arg);
+    int (*finish)(struct rail *rail, void *arg);
     void *arg;
     int timeout_ms;
-    bool strict; /* that is the caller's, whatever completes meanwhile */
-    uint32_t known, done; /* rails that have owed something, that are met */
-    unsigned round[DRAIL_MAX_RAILS]; /* that is next */
+    bool strict; /* completions of the peer's do not extend the timeout */
+    uint32_t known,
+        done; /* rails that have owed something, that are finished */
+    unsigned round[DRAIL_MAX_RAILS]; /* the next one */
     int result[DRAIL_MAX_RAILS];
 };
 
-/* Waits for room on the link of one of these rails, in the one thread. */
+/* Waits until one of these rails has room. Without threads. */
 int work_await_room(const struct work *work, uint32_t rails);
 /* The steps of one rail, in its own thread. */
 int work_rail(drail_t *t, struct work *work, unsigned index);
-/* As work->owed, for one thread that waits for all rails of the work (its
- * argument): every rail that owes nothing any more is met once. */
-int work_owed(drail_t *t, void *arg, uint32_t *owed);
+/* An owed_t for one thread that waits for all rails of the work, its argument:
+ * also finishes each rail that owes nothing any more. */
+int work_advance(drail_t *t, void *arg, uint32_t *owed);
+/* The first error of a rail, or 0. */
 int work_result(const struct work *work);
-/* The rails whose threads have met them are not met again. */
-void work_met(struct work *work);
-/* Have threads left before their rails were met? */
-bool work_left(const struct work *work);
+/* The rails that threads have finished are not finished again. */
+void work_mark_done(struct work *work);
+/* Has a thread left before its rail was finished? */
+bool work_is_unfinished(const struct work *work);
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl_rail/links/arrival.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 
+/* False: the peer has returned more credits than it has. */
 static bool credits_arrived(struct link *link, unsigned credits)
 {
+    struct credits *c = &link->credits;
     link->rail->stats.recvs++;
-    link->received++;
-    link->credits += (int)credits;
-    return link->credits + (int)link->reserved <=
-           (int)link->rail->owner->cfg.depth;
+    c->received++;
+    c->available += (int)credits;
+    return c->available + (int)c->reserved <= (int)link->rail->owner->cfg.depth;
 }
 
 const char *arrival_message(struct slot *slot)
@@ -28,8 +28,8 @@ const char *arrival_message(struct slot *slot)
         slot_return(slot, false);
         return NULL;
     }
-    if (wire->type == WIRE_READING) {
-        atomic_fetch_add_explicit(&slot->link->peer->read, 1,
+    if (wire->type == WIRE_PROGRESS) {
+        atomic_fetch_add_explicit(&slot->link->peer->progress, 1,
                                   memory_order_relaxed);
         slot_return(slot, true);
         return NULL;
@@ -45,4 +45,24 @@ const char *arrival_immediate(struct slot *slot, uint32_t data)
         return "credits";
     return slot->link->rail->owner->handlers->noted(slot,
                                                     data >> IMMED_CREDIT_BITS);
+}
+
+void slot_return(struct slot *slot, bool owe)
+{
+    struct link *link = slot->link;
+    int rc = slot_recycle(slot);
+    if (rc)
+        link_lose(link, rc, "%s", link->rail->error.text);
+    if (owe && link->state < LINK_DOWN)
+        link_owe(link);
+}
+
+void slot_return_soon(struct slot *slot)
+{
+    struct rail *rail = slot->link->rail;
+    slots_return_now(rail);
+    if (slot->link->credits.owed + 1 < rail->owner->cfg.depth / 2)
+        rail->unreturned = slot;
+    else
+        slot_return(slot, true);
 }

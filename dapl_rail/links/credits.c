@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A message consumes a receive that the peer has posted. We start with as many
- * credits as the peer has receives; every message carries back those that its
- * sender has consumed, or a message of its own when half of the depth is owed.
- * Such messages, replies and the last message need no credit: there are spare
- * receives for them.
- */
-#include "dapl_rail/job/job.h"
 #include "dapl_rail/links/credits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/queue.h"
 
-/* Is there a send slot whose last message is complete, besides those that are
- * reserved? */
-static bool slot_free(const struct link *link, unsigned keep)
+/* Is a send slot free, besides those that are reserved, and so many more? */
+static bool has_send_slot(const struct link *link, unsigned keep)
 {
-    return link->sent - link->sent_retired + link->reserved + keep <
+    return link->queue.sent - link->queue.sent_retired +
+               link->credits.reserved + keep <
            link->rail->owner->cfg.depth;
 }
 
@@ -28,28 +22,30 @@ int link_reserve(struct link *link)
     if (link->state >= LINK_DOWN)
         return link->error;
     /* one slot is kept for messages of credits */
-    if (link->credits <= 0 || !slot_free(link, 1))
+    if (link->credits.available <= 0 || !has_send_slot(link, 1))
         return DRAIL_EAGAIN;
-    link->credits--;
-    link->reserved++;
+    link->credits.available--;
+    link->credits.reserved++;
     return 0;
 }
 
 void link_unreserve(struct link *link)
 {
-    link->credits++;
-    link->reserved--;
+    link->credits.available++;
+    link->credits.reserved--;
 }
 
 /* Where the next message of so many bytes is sent from. */
 static unsigned char *send_place(const struct link *link, size_t bytes)
 {
     return bytes <= SLOT_HEAD
-               ? link->heads + (link->next * 2 + 1) * SLOT_HEAD
-               : link->buffers + (link->nslots + link->next) * link->slot_bytes;
+               ? link->slots.heads + (link->credits.next * 2 + 1) * SLOT_HEAD
+               : link->slots.buffers +
+                     (link->slots.count + link->credits.next) *
+                         link->slots.slot_bytes;
 }
 
-/* What is sent for a put counts as the put's. */
+/* In the statistics, bytes sent for a put are those of the put. */
 static int post_message(struct link *link, struct wire *wire,
                         const struct wire_put *put, const void *payload,
                         size_t bytes, const struct completion *done)
@@ -60,7 +56,7 @@ static int post_message(struct link *link, struct wire *wire,
     unsigned depth = link->rail->owner->cfg.depth;
     unsigned char *slot =
         send_place(link, head + (put ? sizeof *put : 0) + bytes);
-    wire->credits = (uint16_t)link->owed;
+    wire->credits = (uint16_t)link->credits.owed;
     memcpy(slot, wire, sizeof *wire);
     if (put) {
         memcpy(slot + head, put, sizeof *put);
@@ -72,13 +68,14 @@ static int post_message(struct link *link, struct wire *wire,
         .verb = VERB_SEND,
         .local = {.virtual_address = (uintptr_t)slot,
                   .segment_length = (DAT_SEG_LENGTH)(head + bytes),
-                  .lmr_context = link->lmr_context},
+                  .lmr_context = link->slots.lmr_context},
     };
     int rc = link_post(link, &d, done);
     if (rc)
         return rc;
-    link->next = link->next + 1 < depth ? link->next + 1 : 0;
-    link->owed = 0;
+    link->credits.next =
+        link->credits.next + 1 < depth ? link->credits.next + 1 : 0;
+    link->credits.owed = 0;
     link->rail->stats.sends++;
     link->rail->stats.send_bytes += put ? 0 : bytes;
     return 0;
@@ -89,15 +86,15 @@ int link_send(struct link *link, struct wire *wire, const void *payload,
 {
     int rc = post_message(link, wire, NULL, payload, bytes, done);
     if (!rc)
-        link->reserved--;
+        link->credits.reserved--;
     return rc;
 }
 
-bool link_say_reading(struct link *link)
+bool link_send_progress(struct link *link)
 {
-    struct wire wire = {.type = WIRE_READING};
+    struct wire wire = {.type = WIRE_PROGRESS};
     int depth = (int)link->rail->owner->cfg.depth;
-    if (link->credits <= depth / 2 || link_reserve(link))
+    if (link->credits.available <= depth / 2 || link_reserve(link))
         return false;
     bool said = !link_send(link, &wire, NULL, 0, NULL);
     if (!said)
@@ -110,22 +107,23 @@ int link_send_put(struct link *link, struct wire *wire,
 {
     int rc = post_message(link, wire, put, payload, bytes, NULL);
     if (!rc)
-        link->reserved--;
+        link->credits.reserved--;
     return rc;
 }
 
 int link_write_immed(struct link *link, struct dto *write, uint32_t note,
                      const struct completion *done)
 {
-    unsigned credits = link->owed < IMMED_CREDITS ? link->owed : IMMED_CREDITS;
+    unsigned credits =
+        link->credits.owed < IMMED_CREDITS ? link->credits.owed : IMMED_CREDITS;
     write->verb = VERB_WRITE_IMMED;
     write->immed = note << IMMED_CREDIT_BITS | credits;
     int rc = link_post(link, write, done);
     if (rc)
         return rc;
-    link->owed -= credits;
-    link->reserved--;
-    link->immeds++;
+    link->credits.owed -= credits;
+    link->credits.reserved--;
+    link->credits.immeds++;
     return 0;
 }
 
@@ -133,34 +131,35 @@ int link_write_immed(struct link *link, struct dto *write, uint32_t note,
 static bool has_room(const struct link *link)
 {
     return (link->state == LINK_UP || link->state == LINK_LOST) &&
-           slot_free(link, 0) && link_room(link) > 0;
+           has_send_slot(link, 0) && link_room(link) > 0;
 }
 
-/* What can't be sent now is tried again after each event of the link. */
+/* Is called again after each event of the link. */
 void link_pay(struct link *link)
 {
     struct wire wire = {.type = WIRE_CREDIT};
-    for (unsigned i = 0; link->replies && i < REPLIES; i++) {
-        struct reply *reply = &link->replies[i];
+    for (unsigned i = 0; link->credits.replies && i < REPLIES; i++) {
+        struct reply *reply = &link->credits.replies[i];
         if (reply->due && has_room(link))
             reply->due = post_message(link, &reply->wire, NULL, reply->data,
                                       reply->bytes, NULL) != 0;
     }
-    if (link->owed >= link->rail->owner->cfg.depth / 2 && has_room(link))
+    if (link->credits.owed >= link->rail->owner->cfg.depth / 2 &&
+        has_room(link))
         post_message(link, &wire, NULL, NULL, 0, NULL);
 }
 
 void link_owe(struct link *link)
 {
-    link->owed++;
+    link->credits.owed++;
     link_pay(link);
 }
 
 int link_may_reply(struct link *link)
 {
-    if (!link->replies)
-        link->replies = calloc(REPLIES, sizeof *link->replies);
-    return link->replies ? 0 : DRAIL_ENOMEM;
+    if (!link->credits.replies)
+        link->credits.replies = calloc(REPLIES, sizeof *link->credits.replies);
+    return link->credits.replies ? 0 : DRAIL_ENOMEM;
 }
 
 int link_reply(struct link *link, enum reply_kind kind, const struct wire *wire,
@@ -169,7 +168,7 @@ int link_reply(struct link *link, enum reply_kind kind, const struct wire *wire,
     int rc = link_may_reply(link);
     if (rc)
         return rc;
-    struct reply *reply = &link->replies[kind];
+    struct reply *reply = &link->credits.replies[kind];
     reply->due = true;
     reply->wire = *wire;
     reply->bytes = bytes;
@@ -181,13 +180,13 @@ int link_reply(struct link *link, enum reply_kind kind, const struct wire *wire,
 
 int link_withdraw(struct link *link, const struct wire *wire)
 {
-    link->credits--;
+    link->credits.available--;
     return link_reply(link, REPLY_WITHDRAWN, wire, NULL, 0);
 }
 
 int link_replied(const struct link *link, enum reply_kind kind)
 {
-    if (link->replies && !link->replies[kind].due)
+    if (link->credits.replies && !link->credits.replies[kind].due)
         return 1;
     return link->state >= LINK_DOWN ? link->error : 0;
 }
@@ -195,10 +194,10 @@ int link_replied(const struct link *link, enum reply_kind kind)
 bool link_settled(struct link *link)
 {
     if ((link->state != LINK_UP && link->state != LINK_LOST) ||
-        link->retired == link->posted)
+        link->queue.retired == link->queue.posted)
         return true;
-    /* the last DTOs are suppressed: one with an event tells of them */
-    if (link->signalled != link->posted && has_room(link)) {
+    /* the last requests have no event: this one's tells of them */
+    if (link->queue.signalled != link->queue.posted && has_room(link)) {
         struct wire wire = {.type = WIRE_CREDIT};
         post_message(link, &wire, NULL, NULL, 0, &(struct completion){0});
     }

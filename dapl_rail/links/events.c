@@ -8,10 +8,10 @@
 #include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/arrival.h"
-#include "dapl_rail/links/carrier.h"
-#include "dapl_rail/links/connect.h"
+#include "dapl_rail/links/connect/connect.h"
 #include "dapl_rail/links/credits.h"
-#include "dapl_rail/links/foreign.h"
+#include "dapl_rail/links/failover/incoming_replay.h"
+#include "dapl_rail/links/failover/outgoing_replay.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/queue.h"
 #include "dapl_rail/rails/fail.h"
@@ -56,12 +56,12 @@ static void link_failed(struct link *link, DAT_DTO_COMPLETION_STATUS status)
 {
     int code = dto_code(status);
     /* flushed is only the consequence: the connection event says why */
-    if (link->ep_state != EP_ENDING && status == DAT_DTO_ERR_FLUSHED)
+    if (link->ep.state != EP_ENDING && status == DAT_DTO_ERR_FLUSHED)
         rail_check(link->rail);
     if (link->state == LINK_CONNECTING)
         return;
     if (code == DRAIL_EPEER)
-        link_lost(link, code, "a DTO ended with %s", dto_error(status));
+        link_lose(link, code, "a DTO ended with %s", dto_error(status));
     else
         link_down(link, code, "a DTO ended with %s", dto_error(status));
 }
@@ -82,7 +82,7 @@ static void receive_event(struct slot *slot,
 {
     struct link *link = slot->link;
     const char *wrong = "shorter than its header";
-    link->receives--;
+    link->slots.posted--;
     if (link->closed)
         return;
     /* also on a link that is down: what a peer sent before it closed counts */
@@ -92,7 +92,7 @@ static void receive_event(struct slot *slot,
     }
     slot->idle = false;
     if (!immediate && dto->transfered_length == LAST_BYTES) {
-        link_lost(link, DRAIL_EPEER, "the peer has lost it");
+        link_lose(link, DRAIL_EPEER, "the peer has lost it");
         slot_return(slot, false);
         return;
     }
@@ -101,8 +101,9 @@ static void receive_event(struct slot *slot,
     } else if (dto->transfered_length >= sizeof(struct wire)) {
         /* so that later checks see what has really arrived */
         slot->bytes = (uint32_t)dto->transfered_length;
-        wrong =
-            is_foreign(slot) ? foreign_arrived(slot) : arrival_message(slot);
+        wrong = ((const struct wire *)slot->data)->lane
+                    ? incoming_replay_arrived(slot)
+                    : arrival_message(slot);
     }
     if (wrong)
         link_down(link, DRAIL_EDAT, "a malformed message arrived: %s", wrong);
@@ -140,14 +141,14 @@ static void carried_event(struct carried *carried,
     if (link->closed)
         return;
     if (status == DAT_DTO_SUCCESS)
-        carrier_done(carried);
+        carrier_completed(carried);
     else
         link_failed(link, status);
 }
 
 static void last_event(struct link *link)
 {
-    if (link->ep_state == EP_ENDING)
+    if (link->ep.state == EP_ENDING)
         link_flush_done(link);
 }
 

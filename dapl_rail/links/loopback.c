@@ -7,7 +7,7 @@
 #include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/events.h"
-#include "dapl_rail/links/hello.h"
+#include "dapl_rail/links/connect/hello.h"
 #include "dapl_rail/links/wire.h"
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/rails/fail.h"
@@ -46,7 +46,7 @@ static int ep_create(struct rail *rail, const struct loopback *l,
 
 static int ask(struct rail *rail, const struct loopback *l)
 {
-    struct hello hello = hello_of(rail, 0);
+    struct link_hello hello = hello_of(rail, 0);
     DAT_RETURN status =
         dat_ep_connect(l->active, (DAT_IA_ADDRESS_PTR)&rail->address, l->qual,
                        DAT_TIMEOUT_INFINITE, sizeof hello, &hello,
@@ -82,7 +82,7 @@ int loopback_open(struct rail *rail)
 /* Is it ours? Any process may ask. */
 static bool is_ours(const struct rail *rail, DAT_CR_HANDLE cr)
 {
-    const struct hello hello = hello_of(rail, 0);
+    const struct link_hello hello = hello_of(rail, 0);
     DAT_CR_PARAM param;
     memset(&param, 0, sizeof param);
     return dat_cr_query(cr, DAT_CR_FIELD_ALL, &param) == DAT_SUCCESS &&

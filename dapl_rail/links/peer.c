@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/roster.h"
+#include "dapl_rail/links/connect/roster.h"
 
 struct peer *peer_meet(drail_t *t, unsigned rank)
 {
@@ -21,7 +21,7 @@ struct peer *peer_meet(drail_t *t, unsigned rank)
     peer->outside = roster_outside(t, t->job->rank, rank);
     if (peer->outside == peer->inside)
         peer->outside = 0;
-    /* no change: so it has counted before it was met */
+    /* no change: this was assumed before the peer was met */
     peer->rails = peer->inside;
     atomic_init(&peer->up, peer->inside);
     peer_seek(peer);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A provider may recycle the entries of suppressed DTOs only when a later one
- * completes with an event, so at least one DTO in a quarter of the queue asks
- * for it. Posting never waits: without room it says so, and whoever waits lets
- * everything else go on meanwhile.
+ * Posting never waits: without room it returns DRAIL_EAGAIN, and the caller
+ * lets everything else go on before it tries again.
  */
 #include "dapl_rail/links/queue.h"
 
@@ -11,32 +9,34 @@
 #include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
-#include "dapl_rail/links/journal.h"
+#include "dapl_rail/links/failover/failover.h"
+#include "dapl_rail/links/failover/journal.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
 
-/* As each DTO comes by here, it is worth a copy in each caller. */
+/* Inlined: each request passes here. */
 static inline __attribute__((always_inline)) DAT_RETURN
 post_now(struct link *link, struct dto *d, DAT_DTO_COOKIE cookie,
          DAT_COMPLETION_FLAGS flags)
 {
     switch (d->verb) {
     case VERB_WRITE:
-        return dat_ep_post_rdma_write(link->ep, 1, &d->local, cookie,
+        return dat_ep_post_rdma_write(link->ep.handle, 1, &d->local, cookie,
                                       &d->remote, flags);
     case VERB_WRITE_IMMED:
-        return dat_ib_post_rdma_write_immed(link->ep, 1, &d->local, cookie,
-                                            &d->remote, d->immed, flags);
+        return dat_ib_post_rdma_write_immed(
+            link->ep.handle, 1, &d->local, cookie, &d->remote, d->immed, flags);
     case VERB_READ:
-        return dat_ep_post_rdma_read(link->ep, 1, &d->local, cookie, &d->remote,
-                                     flags);
+        return dat_ep_post_rdma_read(link->ep.handle, 1, &d->local, cookie,
+                                     &d->remote, flags);
     case VERB_SEND:
-        return dat_ep_post_send(link->ep, 1, &d->local, cookie, flags);
+        return dat_ep_post_send(link->ep.handle, 1, &d->local, cookie, flags);
     case VERB_FETCH_ADD:
-        return dat_ib_post_fetch_and_add(link->ep, d->operand, &d->local,
+        return dat_ib_post_fetch_and_add(link->ep.handle, d->operand, &d->local,
                                          cookie, &d->remote, flags);
     case VERB_CMP_SWAP:
-        return dat_ib_post_cmp_and_swap(link->ep, d->compare, d->operand,
+        return dat_ib_post_cmp_and_swap(link->ep.handle, d->compare, d->operand,
                                         &d->local, cookie, &d->remote, flags);
     }
     return DAT_NOT_IMPLEMENTED;
@@ -72,15 +72,17 @@ int link_room(const struct link *link)
 {
     if (link->state != LINK_UP && link->state != LINK_LOST)
         return link->state == LINK_CONNECTING ? DRAIL_EPEER : link->error;
-    return (int)(link->full_at - link->posted);
+    return (int)(link->queue.full_at - link->queue.posted);
 }
 
-/* Enough suppressed ones: this DTO must have an event. */
+/* A provider may recycle the entries of requests without an event only when a
+ * later one has an event. So one in a quarter of the queue must have it, at
+ * least. */
 static bool event_due(const struct link *link, bool send)
 {
-    return link->posted + 1 - link->signalled >=
-               link->rail->request_depth / 4 ||
-           (send && link->sent + 1 - link->sent_signalled >=
+    const struct queue *q = &link->queue;
+    return q->posted + 1 - q->signalled >= link->rail->request_depth / 4 ||
+           (send && q->sent + 1 - q->sent_signalled >=
                         link->rail->owner->cfg.depth / 4);
 }
 
@@ -90,36 +92,44 @@ static DAT_RETURN post_suppressed(struct link *link, struct dto *d)
                     DAT_COMPLETION_SUPPRESS_FLAG);
 }
 
-/* Its place may still be to be made. */
-static inline struct op *op_place(struct link *link)
+/* The place of the next op; allocates its chunk if need be. NULL: out of
+ * memory. */
+static inline struct op *op_place(struct queue *q)
 {
-    uint64_t place = link->ops_head & link->ops_mask;
-    struct op **chunk = &link->ops[place / OPS_CHUNK];
+    uint64_t place = q->ops_head & q->ops_mask;
+    struct op **chunk = &q->ops[place / OPS_CHUNK];
     if (!*chunk && !(*chunk = alloc_lines(OPS_CHUNK * sizeof **chunk)))
         return NULL;
     return *chunk + place % OPS_CHUNK;
 }
 
-/* The op of the DTO that is posted next; NULL: there is no memory for one more
- * at once. */
+/* Fills in the op of the request that is posted next. NULL: out of memory. */
 static struct op *op_next(struct link *link, const struct dto *d,
                           const struct completion *done)
 {
-    struct op *op = op_place(link);
+    struct queue *q = &link->queue;
+    struct op *op = op_place(q);
     if (!op)
         return NULL;
     op->link = link;
-    op->posted = link->posted + 1;
-    op->sent = link->sent + (d->verb == VERB_SEND);
+    op->posted = q->posted + 1;
+    op->sent = q->sent + (d->verb == VERB_SEND);
     op->done = done ? *done : (struct completion){0};
     return op;
 }
 
-static void op_posted(struct link *link, const struct op *op)
+static void op_posted(struct queue *q, const struct op *op)
 {
-    link->ops_head++;
-    link->signalled = op->posted;
-    link->sent_signalled = op->sent;
+    q->ops_head++;
+    q->signalled = op->posted;
+    q->sent_signalled = op->sent;
+}
+
+/* False: the queue is full, or there is no memory for the journal. */
+static inline bool make_room(struct link *link)
+{
+    struct queue *q = &link->queue;
+    return q->posted != q->full_at && journal_make_room(&link->journal, q);
 }
 
 static DAT_RETURN post_signalled(struct link *link, struct dto *d,
@@ -131,18 +141,18 @@ static DAT_RETURN post_signalled(struct link *link, struct dto *d,
     DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)op};
     DAT_RETURN status = post_now(link, d, cookie, DAT_COMPLETION_DEFAULT_FLAG);
     if (status == DAT_SUCCESS)
-        op_posted(link, op);
+        op_posted(&link->queue, op);
     return status;
 }
 
 static void dto_posted(struct link *link, const struct dto *d)
 {
-    journal_keep(link, d);
-    link->posted++;
-    link->sent += d->verb == VERB_SEND;
+    journal_keep(&link->journal, link->queue.posted, d);
+    link->queue.posted++;
+    link->queue.sent += d->verb == VERB_SEND;
 }
 
-/* On a link that is lost: enters it only, for another link or the next EP. */
+/* Of a lost link: records the request, for its carrier or its next EP. */
 static int post_later(struct link *link, const struct dto *d,
                       const struct completion *done)
 {
@@ -151,13 +161,13 @@ static int post_later(struct link *link, const struct dto *d,
                          "rank %u: atomics go over %s, which is lost: %s",
                          link->peer->rank, link->rail->info.name,
                          sentence_text(link->why));
-    if (link->posted == link->full_at || !journal_has_room(link))
+    if (!make_room(link))
         return DRAIL_EAGAIN;
     if (done || event_due(link, d->verb == VERB_SEND)) {
         const struct op *op = op_next(link, d, done);
         if (!op)
             return DRAIL_EAGAIN;
-        op_posted(link, op);
+        op_posted(&link->queue, op);
     }
     dto_posted(link, d);
     peer_unsettle(link->peer);
@@ -167,22 +177,22 @@ static int post_later(struct link *link, const struct dto *d,
 static int post_failed(struct link *link, const struct dto *d,
                        const struct completion *done, DAT_RETURN status)
 {
-    /* The queue may be shorter than the provider said: it is not asked again
-     * before others are complete. */
+    /* The queue may be shorter than the provider has said: it is full until
+     * requests complete. */
     if (DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES &&
-        link->ops_head != link->ops_tail) {
-        link->full_at = link->posted;
+        link->queue.ops_head != link->queue.ops_tail) {
+        link->queue.full_at = link->queue.posted;
         return DRAIL_EAGAIN;
     }
     int rc = dat_fail(link->rail, dto_call(d->verb), status);
-    if (DAT_GET_TYPE(status) != DAT_INVALID_STATE || !link->journal ||
+    if (DAT_GET_TYPE(status) != DAT_INVALID_STATE || !link->journal.records ||
         atomic_load(&link->peer->error))
         return rc;
-    /* the EP has lost its connection, of which no event has come yet */
+    /* the EP has lost its connection; the event is still to come */
     link->state = LINK_LOST;
-    link->broken = true;
+    link->post_failed = true;
     sentence_write(&link->why, "%s", link->rail->error.text);
-    link->lost->tried = link->posted;
+    link->failover->replay.tried = link->queue.posted;
     return post_later(link, d, done);
 }
 
@@ -191,7 +201,7 @@ int link_post(struct link *link, struct dto *d, const struct completion *done)
     if (link->state != LINK_UP)
         return link->state == LINK_LOST ? post_later(link, d, done)
                                         : link_error(link);
-    if (link->posted == link->full_at || !journal_has_room(link))
+    if (!make_room(link))
         return DRAIL_EAGAIN;
     DAT_RETURN status = done || event_due(link, d->verb == VERB_SEND)
                             ? post_signalled(link, d, done)
@@ -202,45 +212,46 @@ int link_post(struct link *link, struct dto *d, const struct completion *done)
     return 0;
 }
 
-/* Nothing is written, but as DTOs complete in order, its event tells of all
- * before it. */
 int link_mark(struct link *link)
 {
     static const struct completion nobody;
     struct dto d = {
         .verb = VERB_WRITE,
-        .local = {.virtual_address = (uintptr_t)link->buffers,
-                  .lmr_context = link->lmr_context},
+        .local = {.virtual_address = (uintptr_t)link->slots.buffers,
+                  .lmr_context = link->slots.lmr_context},
     };
     return link_post(link, &d, &nobody);
 }
 
-/* If none is in use, the first places again, that no more are made than are in
- * use at once. While it is lost, they have numbers that others know. */
-static void first_places(struct link *link)
+/* If no op is in use, begins again with the first chunk: so no more chunks are
+ * allocated than are in use at once. Not while the link is lost: replay.next_op
+ * is such a number. */
+static void reuse_chunks(struct link *link)
 {
-    if (link->ops_tail == link->ops_head && link->state == LINK_UP)
-        link->ops_tail = link->ops_head = 0;
+    struct queue *q = &link->queue;
+    if (q->ops_tail == q->ops_head && link->state == LINK_UP)
+        q->ops_tail = q->ops_head = 0;
 }
 
 static void retire_first(struct link *link, int status)
 {
-    const struct op *op = op_first(link);
-    link->ops_tail++;
-    link->retired = op->posted;
-    link->full_at = link->retired + link->rail->request_depth;
-    link->sent_retired = op->sent;
+    struct queue *q = &link->queue;
+    const struct op *op = op_first(q);
+    q->ops_tail++;
+    q->retired = op->posted;
+    q->full_at = q->retired + link->rail->request_depth;
+    q->sent_retired = op->sent;
     if (op->done.ended)
         op->done.ended(link, &op->done, status);
-    first_places(link);
+    reuse_chunks(link);
 }
 
-/* Those before it, too: one that was carried over the link's own next EP has
- * an event that ends nothing when it is flushed. */
+/* Ops before it may be left: one that was carried over the link's own next EP
+ * gets no event of its own when that is flushed. */
 void link_retire(struct op *op, int status)
 {
     struct link *link = op->link;
-    while (op_first(link) != op)
+    while (op_first(&link->queue) != op)
         retire_first(link, status);
     retire_first(link, status);
 }
@@ -248,14 +259,15 @@ void link_retire(struct op *op, int status)
 void link_resume(struct link *link)
 {
     link->state = LINK_UP;
-    first_places(link);
+    reuse_chunks(link);
 }
 
 void link_forget(struct link *link, const struct req *req,
-                 const struct message *message)
+                 const struct timed_message *message)
 {
-    for (uint64_t i = link->ops_tail; i != link->ops_head; i++) {
-        struct completion *done = &op_at(link, i)->done;
+    const struct queue *q = &link->queue;
+    for (uint64_t i = q->ops_tail; i != q->ops_head; i++) {
+        struct completion *done = &op_at(q, i)->done;
         if (req && done->req == req)
             done->req = NULL;
         if (message && done->message == message)
@@ -263,41 +275,46 @@ void link_forget(struct link *link, const struct req *req,
     }
 }
 
-/* Does another link read or write its memory? */
+/* Does a carrier read or write the link's memory? */
 static bool is_carried(const struct link *link)
 {
-    return link->lost->pending && !link->lost->carrier->last_come;
+    const struct replay *r = &link->failover->replay;
+    return r->pending && !r->carrier->queue.last_ended;
 }
 
-static void flush_done(struct link *link)
+/* All requests have come back: retires those of a link that is down. */
+static void retire_all(struct link *link)
 {
+    struct queue *q = &link->queue;
     if (link->state != LINK_DOWN || is_carried(link))
         return;
-    while (link->ops_tail != link->ops_head)
-        link_retire(op_first(link), link->error);
-    link->retired = link->posted;
+    while (q->ops_tail != q->ops_head)
+        link_retire(op_first(q), link->error);
+    q->retired = q->posted;
     link->state = LINK_FLUSHED;
 }
 
 void link_flush_done(struct link *link)
 {
-    struct link *lane;
+    struct link *other;
     unsigned at = 0;
-    link->last_come = true;
-    flush_done(link);
+    link->queue.last_ended = true;
+    retire_all(link);
     /* nothing is pending while several threads are at work */
-    while ((lane = peer_next(link->peer, UINT32_MAX, &at)))
-        if (lane->lost->pending && lane->lost->carrier == link)
-            link_flush(lane);
+    while ((other = peer_next(link->peer, UINT32_MAX, &at))) {
+        const struct replay *r = &other->failover->replay;
+        if (r->pending && r->carrier == link)
+            link_flush(other);
+    }
 }
 
 static DAT_RETURN post_last(struct link *link)
 {
     struct dto d = {
         .verb = VERB_SEND,
-        .local = {.virtual_address = (uintptr_t)link->buffers,
+        .local = {.virtual_address = (uintptr_t)link->slots.buffers,
                   .segment_length = LAST_BYTES,
-                  .lmr_context = link->lmr_context},
+                  .lmr_context = link->slots.lmr_context},
     };
     DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)link | COOKIE_LAST};
     return dto_post(link, &d, cookie, DAT_COMPLETION_DEFAULT_FLAG);
@@ -305,23 +322,22 @@ static DAT_RETURN post_last(struct link *link)
 
 bool link_post_last(struct link *link)
 {
-    link->last_posted = post_last(link) == DAT_SUCCESS;
-    return link->last_posted;
+    link->queue.last_posted = post_last(link) == DAT_SUCCESS;
+    return link->queue.last_posted;
 }
 
-/* Requests end in order, so the event of one more tells of all. */
 void link_flush(struct link *link)
 {
-    if (link->ep_state == EP_NONE || link->last_come)
-        flush_done(link);
-    if (link->ep_state != EP_ENDING || link->last_posted)
+    if (link->ep.state == EP_NONE || link->queue.last_ended)
+        retire_all(link);
+    if (link->ep.state != EP_ENDING || link->queue.last_posted)
         return;
     DAT_RETURN status = post_last(link);
     if (DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES)
         return; /* the queue is full: again when something has come back */
-    if (status != DAT_SUCCESS && link->ending == ENDING_RESET)
-        return; /* it takes none any more, others may still come back */
-    link->last_posted = true;
+    if (status != DAT_SUCCESS && link->ep.ending == ENDING_RESET)
+        return; /* it takes no more; requests may still come back */
+    link->queue.last_posted = true;
     if (status != DAT_SUCCESS)
         link_flush_done(link);
 }

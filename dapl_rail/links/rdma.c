@@ -20,9 +20,9 @@ int rdma_post_several(struct rdma *r, const struct completion *done,
             return rc;
         if (last)
             break;
-        /* where that leaves only when the part has come */
+        /* if the message leaves only after the part */
         if (r->told && seen)
-            link_say_reading(r->link);
+            link_send_progress(r->link);
         r->posted += part;
         d.local.virtual_address += part;
         d.remote.virtual_address += part;

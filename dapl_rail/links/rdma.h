@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One link's part of a transfer, as RDMA writes or reads. */
+/* An RDMA write or read of any length on one link, as one or more DTOs. */
 #ifndef DRAIL_LINKS_RDMA_H
 #define DRAIL_LINKS_RDMA_H
 
 #include "dapl_rail/dapl_rail.h"
 #include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/queue.h"
 #include "dapl_rail/memory/region.h"
 
 struct rdma {
     struct link *link;
-    struct dto dto; /* all of it, if the rail can do so much in one */
-    size_t bytes, most;
-    size_t posted; /* bytes, in the middle of it */
-    bool told;     /* the peer waits for it, and hears of each part */
+    struct dto dto;     /* as if it were one DTO */
+    size_t bytes, most; /* length, and the most of one DTO */
+    size_t posted;      /* bytes, if there was no room for all */
+    bool told;          /* after each part, the peer, which waits, is told */
 };
 
-/* What is long goes in parts, each with an event: that it goes on is seen. */
+/* A long transfer has parts, each with an event: their completion shows that
+ * the wire works. */
 #define PARTS      16u
 #define PART_LEAST ((size_t)8 << 20)
 
-/* Most bytes of a DTO where there are so many in all. */
+/* The most bytes of a DTO of a transfer of so many bytes. */
 static inline size_t rdma_most(const struct rail *rail, size_t bytes)
 {
     size_t part = bytes / PARTS & ~(size_t)4095;
@@ -29,7 +31,7 @@ static inline size_t rdma_most(const struct rail *rail, size_t bytes)
     return part < rail->max_rdma ? part : rail->max_rdma;
 }
 
-/* Inline as of each put. */
+/* Inlined: each put passes here. */
 static inline void rdma_init(struct rdma *r, struct link *link, enum verb verb,
                              const drail_xfer_t *x, const drail_chunk_t *part)
 {
@@ -56,13 +58,14 @@ static inline void rdma_init(struct rdma *r, struct link *link, enum verb verb,
     };
 }
 
-/* As rdma_post, where it takes more than the DTO. */
+/* The rest of rdma_post(): several DTOs, or immediate data. */
 int rdma_post_several(struct rdma *r, const struct completion *done,
                       const uint32_t *immed);
 
-/* Posts it, or what is left of it, the last DTO with done and, unless it is
- * NULL, with immediate data (link_write_immed). 0: all is posted, and may be
- * posted again. DRAIL_EAGAIN: there was no room for all. */
+/* Posts it, or what is left of it: the last DTO with done and, unless immed is
+ * NULL, with immediate data (link_write_immed). 0: all is posted; the next call
+ * posts it again. DRAIL_EAGAIN: there was no room for all; the next call posts
+ * the rest. */
 static inline int rdma_post(struct rdma *r, const struct completion *done,
                             const uint32_t *immed)
 {

@@ -9,9 +9,9 @@
 #include "dapl_rail/links/wire.h"
 
 /* Where nothing has arrived yet. */
-static const struct arrival nothing;
+static const struct inbox_entry nothing;
 
-static struct arrival *ring_of(const struct inbox *box)
+static struct inbox_entry *ring_of(const struct inbox *box)
 {
     return atomic_load_explicit(&box->ring, memory_order_acquire);
 }
@@ -24,8 +24,8 @@ static bool is_made(const struct inbox *box)
 /* Threads of several rails may do that at once. */
 static int make(struct inbox *box)
 {
-    struct arrival *none = (struct arrival *)&nothing;
-    struct arrival *ring = calloc(box->mask + 1, sizeof *ring);
+    struct inbox_entry *none = (struct inbox_entry *)&nothing;
+    struct inbox_entry *ring = calloc(box->mask + 1, sizeof *ring);
     if (ring && !atomic_compare_exchange_strong(&box->ring, &none, ring))
         free(ring);
     return is_made(box) ? 0 : DRAIL_ENOMEM;
@@ -36,7 +36,7 @@ void inbox_defer(struct inbox *box, unsigned capacity)
     uint32_t n = 1;
     while (n < capacity)
         n *= 2;
-    atomic_init(&box->ring, (struct arrival *)&nothing);
+    atomic_init(&box->ring, (struct inbox_entry *)&nothing);
     box->mask = n - 1;
 }
 
@@ -54,7 +54,7 @@ void inbox_close(struct inbox *box)
 
 /* Does what has come of it, perhaps over another rail, belong to something
  * else? Or it has come before. */
-static bool contradicts(const struct arrival *a, const struct wire *wire,
+static bool contradicts(const struct inbox_entry *a, const struct wire *wire,
                         unsigned rail, unsigned ep, uint32_t rails,
                         const struct slot *slot)
 {
@@ -74,7 +74,7 @@ int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
         return -1;
     if (!is_made(box) && make(box))
         return DRAIL_ENOMEM;
-    struct arrival *a = &ring_of(box)[wire->seq & box->mask];
+    struct inbox_entry *a = &ring_of(box)[wire->seq & box->mask];
     if (contradicts(a, wire, rail, ep, rails, slot))
         return -1;
     a->eps[rail] |= (uint8_t)EP_BIT(ep);
@@ -89,14 +89,14 @@ int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
     return 0;
 }
 
-struct arrival *inbox_next(const struct inbox *box)
+struct inbox_entry *inbox_next(const struct inbox *box)
 {
     return &ring_of(box)[box->next & box->mask];
 }
 
 bool inbox_ready(const struct inbox *box)
 {
-    struct arrival *a = inbox_next(box);
+    struct inbox_entry *a = inbox_next(box);
     uint32_t arrived = atomic_load_explicit(&a->arrived, memory_order_acquire);
     return arrived &&
            arrived == atomic_load_explicit(&a->expected, memory_order_relaxed);
@@ -104,7 +104,7 @@ bool inbox_ready(const struct inbox *box)
 
 void inbox_pop(struct inbox *box)
 {
-    struct arrival *a = inbox_next(box);
+    struct inbox_entry *a = inbox_next(box);
     uint32_t rails = atomic_load_explicit(&a->expected, memory_order_relaxed);
     box->likely = rails | box->last;
     box->last = rails;
@@ -115,10 +115,10 @@ void inbox_pop(struct inbox *box)
     box->next++;
 }
 
-struct arrival *inbox_find(const struct inbox *box, uint32_t seq)
+struct inbox_entry *inbox_find(const struct inbox *box, uint32_t seq)
 {
     if (seq - box->next > box->mask || !is_made(box))
         return NULL;
-    struct arrival *a = &ring_of(box)[seq & box->mask];
+    struct inbox_entry *a = &ring_of(box)[seq & box->mask];
     return atomic_load_explicit(&a->arrived, memory_order_acquire) ? a : NULL;
 }

@@ -13,7 +13,7 @@ struct slot;
 struct wire;
 
 /* What has arrived of one notification or message. */
-struct arrival {
+struct inbox_entry {
     _Atomic uint32_t arrived;  /* rails whose parts have all come */
     _Atomic uint32_t expected; /* rails on which it travels, 0: unknown */
     _Atomic uint32_t id;
@@ -27,7 +27,7 @@ struct arrival {
  * nrails * eps * depth of them and the ring never wraps onto a live entry.
  */
 struct inbox {
-    _Atomic(struct arrival *) ring;
+    _Atomic(struct inbox_entry *) ring;
     uint32_t mask;
     uint32_t next;         /* sequence number that is delivered next */
     uint32_t last, likely; /* rails of the last one, and of the last two */
@@ -41,10 +41,10 @@ void inbox_close(struct inbox *box);
  * it has this number twice; or DRAIL_ENOMEM. */
 int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
               unsigned ep, uint32_t rails, struct slot *slot);
-struct arrival *inbox_next(const struct inbox *box);
+struct inbox_entry *inbox_next(const struct inbox *box);
 bool inbox_ready(const struct inbox *box);
 /* What has this number and is not delivered, or NULL. */
-struct arrival *inbox_find(const struct inbox *box, uint32_t seq);
+struct inbox_entry *inbox_find(const struct inbox *box, uint32_t seq);
 /* Passes on to the next. */
 void inbox_pop(struct inbox *box);
 

@@ -22,7 +22,7 @@ struct reading {
     drail_xfer_t xfer;
     drail_key_t key;
     drail_mem_t *mem; /* the receiver's buffer */
-    int result;       /* what reading_owed() said at last */
+    int result;       /* what reading_advance() said at last */
     void *buffer;
     size_t bytes;
     uint32_t id;

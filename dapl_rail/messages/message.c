@@ -8,8 +8,10 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/ahead.h"
+#include "dapl_rail/links/arrival.h"
+#include "dapl_rail/links/failover/outstanding.h"
 #include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/transfer.h"
@@ -39,7 +41,7 @@ const char *message_arrived(struct slot *slot)
 const char *message_withdrawn(struct slot *slot)
 {
     const struct wire *wire = (const struct wire *)slot->data;
-    struct arrival *a =
+    struct inbox_entry *a =
         inbox_find(&slot->link->peer->mail->messages, wire->seq);
     if (a && a->slot)
         ((struct wire *)a->slot->data)->type = WIRE_WITHDRAWN;
@@ -82,7 +84,7 @@ static bool is_announced(const struct inbox *box)
     return ((const struct wire *)slot->data)->type == WIRE_RENDEZVOUS;
 }
 
-int message_owed(drail_t *t, void *arg, uint32_t *owed)
+int message_await(drail_t *t, void *arg, uint32_t *owed)
 {
     struct message_wait *w = arg;
     const struct inbox *box = &w->peer->mail->messages;
@@ -182,7 +184,7 @@ static void still_reading(drail_t *t, const struct peer *peer)
     if (!reading->told_ns) /* it begins */
         reading->told_ns = now;
     else if (now - reading->told_ns < READING_NS ||
-             !link_say_reading(reading->link))
+             !link_send_progress(reading->link))
         return;
     else
         reading->told_ns = now;
@@ -200,7 +202,7 @@ static void finish(struct reading *reading, int status)
         link_down(reading->link, rc, "out of memory");
 }
 
-int reading_owed(drail_t *t, void *arg, uint32_t *owed)
+int reading_advance(drail_t *t, void *arg, uint32_t *owed)
 {
     struct reading *reading = ((struct peer *)arg)->mail->reading;
     if (!reading->active) /* asked again */

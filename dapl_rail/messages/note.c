@@ -12,14 +12,16 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/arrival.h"
 #include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/messages/mailbox.h"
 
 int note_owed(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct note_wait *w = arg;
-    struct arrival *a = inbox_next(&w->peer->mail->notes);
+    struct inbox_entry *a = inbox_next(&w->peer->mail->notes);
     (void)t;
     uint32_t arrived = atomic_load_explicit(&a->arrived, memory_order_acquire);
     if (arrived) {
@@ -149,7 +151,7 @@ const char *note_arrived_immed(struct slot *slot, uint32_t immed)
 
 uint32_t note_deliver(struct peer *peer)
 {
-    struct arrival *a = inbox_next(&peer->mail->notes);
+    struct inbox_entry *a = inbox_next(&peer->mail->notes);
     uint32_t id = atomic_load_explicit(&a->id, memory_order_relaxed);
     uint32_t rails = atomic_load_explicit(&a->expected, memory_order_relaxed);
     uint8_t eps[DRAIL_MAX_RAILS];

@@ -3,22 +3,23 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
-#include "dapl_rail/engine/ending.h"
+#include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/request.h"
 #include "dapl_rail/engine/reserve.h"
 #include "dapl_rail/engine/work.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/events.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/rdma.h"
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/eager_put.h"
 #include "dapl_rail/messages/note.h"
 #include "dapl_rail/stripe/spread.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
-#include "dapl_rail/stripe/weights.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/cut.h"
 
 /* Not an initialiser: that would clear all parts for every short message. */
 void transfer_init(struct transfer *x, struct peer *peer,
@@ -44,7 +45,7 @@ static bool under_way(const struct peer *peer)
     const struct link *link;
     unsigned at = 0;
     while ((link = peer_next(peer, UINT32_MAX, &at)))
-        if (link->retired < link->fence_at)
+        if (link->queue.retired < link->queue.fence_at)
             return true;
     return false;
 }
@@ -96,10 +97,10 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
     if (cut_eager(t, x, flags))
         return;
-    struct way way =
-        way_next(t, x->reach, x->verb == VERB_READ, x->xfer->bytes, 1);
-    uint64_t start = way.timed ? job_now(t->job) : 0;
-    int n = cut(t, x->xfer->bytes, &way, chunks);
+    struct route route =
+        route_next(t, x->reach, x->verb == VERB_READ, x->xfer->bytes, 1);
+    uint64_t start = route.timed ? job_now(t->job) : 0;
+    int n = cut_message(t, x->xfer->bytes, &route, chunks);
     unsigned rail = choice_of(t, flags);
     if (rail && n == 1 && x->xfer->bytes < t->cfg.stripe_threshold)
         chunks[0].rail = reaching(t, x->reach, rail - 1);
@@ -108,12 +109,12 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
         x->data |= RAIL_BIT(chunks[i].rail);
     }
     x->note.eps = spread_over(t, x->xfer->bytes, chunks, n, &x->peer->turn);
-    x->threads = way.threads;
-    if (!way.timed)
+    x->threads = route.threads;
+    if (!route.timed)
         return;
     if (!under_way(x->peer))
         t->timing->gap = false;
-    x->message = timing_start(t, &way, chunks, n,
+    x->message = timing_start(t, &route, chunks, n,
                               (unsigned)__builtin_popcount(x->note.eps), start);
 }
 
@@ -140,7 +141,7 @@ static int post_share(struct link *link, enum verb verb,
     rdma.told = told;
     int rc = rdma_post(&rdma, done, immed);
     *posted = rc ? rdma.posted : share->bytes;
-    link->fence_at = link->posted;
+    link->queue.fence_at = link->queue.posted;
     if (!rc)
         account(link->rail, verb, share->bytes);
     return rc;
@@ -296,12 +297,12 @@ static int transfer_post(drail_t *t, struct transfer *x, int timeout_ms)
 bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer)
 {
     size_t bytes = xfer->bytes, posted = 0;
-    struct way way;
-    if (!way_is_brief(t, peer_reach(peer), bytes, &way) ||
-        !cut_is_plain(t, bytes, way.rails) || !bytes || t->cfg.eps > 1 ||
+    struct route route;
+    if (!route_is_untimed(t, peer_reach(peer), bytes, &route) ||
+        !cut_is_plain(t, bytes, route.rails) || !bytes || t->cfg.eps > 1 ||
         t->timing->gap || t->parallel)
         return false;
-    drail_chunk_t whole = {.rail = (unsigned)__builtin_ctz(way.rails),
+    drail_chunk_t whole = {.rail = (unsigned)__builtin_ctz(route.rails),
                            .bytes = bytes};
     struct link *link = peer_link(peer, whole.rail, 0);
     return bytes <= link->rail->max_rdma &&

@@ -14,16 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "platform.h"
+#include "dapl_rail/platform/busywait.h"
+#include "dapl_rail/platform/platform.h"
 
 #define SECOND 1000000000ull
-
-static uint64_t clock_ns(clockid_t id)
-{
-    struct timespec ts;
-    clock_gettime(id, &ts);
-    return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
 
 static struct timespec timespec_of(uint64_t ns)
 {
@@ -34,13 +28,13 @@ static struct timespec timespec_of(uint64_t ns)
 static uint64_t machine_now_ns(const struct drail_platform *p)
 {
     (void)p;
-    return clock_ns(CLOCK_MONOTONIC);
+    return busywait_now_ns();
 }
 
 static uint64_t machine_cpu_ns(const struct drail_platform *p)
 {
     (void)p;
-    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    return busywait_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void machine_sleep_until(const struct drail_platform *p, uint64_t ns)
@@ -79,11 +73,7 @@ static void machine_yield(const struct drail_platform *p)
 static void machine_relax(const struct drail_platform *p)
 {
     (void)p;
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
+    busywait_relax();
 }
 
 static void machine_copy(const struct drail_platform *p, void *to,

@@ -14,8 +14,8 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/platform/resources.h"
 #include "dapl_rail/rails/fail.h"
-#include "dapl_rail/rails/handlers.h"
-#include "dapl_rail/rails/keep.h"
+#include "dapl_rail/rails/signal_handlers.h"
+#include "dapl_rail/rails/keep_loaded.h"
 #include "dapl_rail/rails/network.h"
 #include "dapl_rail/rails/rail.h"
 #include "providers/embedded/embedded.h"
@@ -206,7 +206,7 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
               drail_error_t *err)
 {
     DAT_PROVIDER_INFO listed;
-    struct handlers handlers;
+    struct signal_handlers handlers;
     DAT_RETURN status;
 
     if (strlen(name) >= DRAIL_NAME_MAX)
@@ -220,11 +220,11 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
     if (rc)
         return not_found(rc, name, err);
     rail->async_evd = DAT_HANDLE_NULL;
-    handlers_note(&handlers);
+    signal_handlers_save(&handlers);
     status = dat_ia_openv(rail->info.name, ASYNC_QLEN, &rail->async_evd,
                           &rail->ia, listed.dapl_version_major,
                           listed.dapl_version_minor, listed.is_thread_safe);
-    handlers_restore(&handlers);
+    signal_handlers_restore(&handlers);
     if (status != DAT_SUCCESS) {
         rail->ia = DAT_HANDLE_NULL;
         return not_opened(name, status, err);
@@ -287,7 +287,7 @@ int rail_listen(struct rail *rail, unsigned qlen)
     DAT_RETURN status = dat_pz_create(rail->ia, &rail->pz);
     if (status != DAT_SUCCESS)
         return dat_fail(rail, "dat_pz_create", status);
-    provider_keep(rail->pz);
+    provider_keep_loaded(rail->pz);
     rail->dto_qlen = evd_qlen(rail, qlen);
     int rc = rail_evd_create(rail, qlen, DAT_EVD_DTO_FLAG, &rail->dto_evd);
     if (!rc)

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One rail: an IA with its PZ, EVDs and PSP. */
+/*
+ * One rail: an IA with its PZ, EVDs and PSP. The files of this folder:
+ *
+ *   rail.h             opening an IA, listening, closing
+ *   rail_info.c        what a rail is, and what two rails share
+ *   registry.c         the rails that the registry lists
+ *   fail.h             errors of a rail
+ *   locality.h         the cores near a rail
+ *   network.h          the network of an address
+ *   signal_handlers.h  providers must not replace the program's handlers
+ *   keep_loaded.h      providers' libraries stay loaded
+ */
 #ifndef DRAIL_RAILS_RAIL_H
 #define DRAIL_RAILS_RAIL_H
 
@@ -12,10 +23,16 @@
 #include "dapl_rail/dapl_rail.h"
 
 struct buffers;
+struct ep_release;
 struct link;
 struct loopback;
-struct parting;
 struct piece;
+
+/* links/ep_table.c: a hash table of links by their EPs. */
+struct ep_table {
+    struct link **lists;
+    unsigned nlists, count;
+};
 
 struct rail {
     drail_t *owner;
@@ -27,51 +44,52 @@ struct rail {
     DAT_PSP_HANDLE psp;
     DAT_CONN_QUAL conn_qual;
     struct sockaddr_storage address;
-    DAT_MEM_PRIV_FLAGS read_sink_priv; /* more, for targets of RDMA reads */
+    DAT_MEM_PRIV_FLAGS read_sink_priv; /* to add for targets of RDMA reads */
     bool atomics, write_immed;         /* offered, and allowed */
-    bool atomics_of_processor; /* atomics: as the processor's own ones */
-    bool split_receives; /* receives in two places save memory: those of short
-                            messages lie close together */
+    bool atomics_of_processor; /* atomic with those of the processor, too */
+    bool split_receives; /* a receive lies in two places: short messages are
+                            close together, which saves memory */
     uint64_t max_rdma;
     unsigned request_depth; /* request DTOs outstanding per EP */
     unsigned dto_qlen, links;
-    int cpu;                   /* core of the team's thread, -1: not pinned */
-    _Atomic bool taken;        /* see rail_take */
-    struct link **ends;        /* ends.c: links by their EPs, … */
-    unsigned ends_lists;       /* … in so many lists, … */
-    unsigned ends_count;       /* … so many of them */
-    struct buffers *buffers;   /* buffers.c: of its links, … */
-    struct piece *pieces;      /* … those that are free, … */
-    unsigned buffers_pieces;   /* … and how many there are */
-    struct link *closed;       /* freed when no event of theirs is left */
-    struct slot *read;         /* see slot_return_soon */
-    struct parting *partings;  /* EPs of links/parting.h */
-    struct loopback *loopback; /* since the first atomic that needs it */
-    bool evds_left;            /* the provider has not freed some */
-    unsigned lost_links;       /* so many are, … */
-    uint64_t lost_since_ns;    /* … since when at least one has been */
+    int cpu;            /* core of the team's thread, -1: not pinned */
+    _Atomic bool taken; /* see rail_take */
+    struct ep_table ep_table;
+    struct buffers *buffers;     /* buffers.c: memory of its links, … */
+    struct piece *pieces;        /* … its free pieces, … */
+    unsigned buffers_pieces;     /* … and the number of all */
+    struct link *closed;         /* see links_bury */
+    struct slot *unreturned;     /* see slot_return_soon */
+    struct ep_release *releases; /* links/ep_release.c: the list */
+    struct loopback *loopback;   /* NULL until the first atomic that needs it */
+    bool evds_left;              /* the provider has not freed some */
+    unsigned lost_links;         /* so many are lost, … */
+    uint64_t lost_since_ns;      /* … and at least one since then */
     drail_rail_stats_t stats;
     drail_error_t error;
 } __attribute__((aligned(CACHE_LINE)));
 
+/* Opens the IA with this name and asks for its attributes. 0 or an error. */
 int rail_open(struct rail *rail, const char *name, bool extensions,
               drail_error_t *err);
-/* qlen: DTO events that the EVD should hold. */
+/* Creates the PZ, EVDs and PSP. qlen: DTO events that the EVD should hold. */
 int rail_listen(struct rail *rail, unsigned qlen);
 void rail_close(struct rail *rail);
 
-/* For those who need more than the rail has. */
+/* EVDs and PSPs besides those of the rail. */
 int rail_evd_create(struct rail *rail, unsigned qlen, DAT_EVD_FLAGS flags,
                     DAT_EVD_HANDLE *evd);
-/* Also DAT_HANDLE_NULL. False: the provider holds that it is in use. */
+/* The handle may be DAT_HANDLE_NULL. False: the provider says that the EVD is
+ * in use. */
 bool rail_evd_free(DAT_EVD_HANDLE evd);
 int rail_listen_on(struct rail *rail, DAT_EVD_HANDLE cr_evd,
                    DAT_CONN_QUAL *qual, DAT_PSP_HANDLE *psp);
 
 /*
- * While several threads are at work (drail.parallel), whoever touches a rail
- * has taken it: the thread that works for it, until it has done, or one that
- * waits and lets the others' rails go on. Does not wait.
+ * While several threads are at work (drail.parallel), a thread must take a rail
+ * before it uses it: the rail's own thread for as long as it works, or another
+ * thread that waits and lets this rail go on. Does not wait: false if it is
+ * taken.
  */
 static inline bool rail_take(struct rail *rail)
 {
@@ -83,6 +101,7 @@ static inline void rail_leave(struct rail *rail)
     atomic_store_explicit(&rail->taken, false, memory_order_release);
 }
 
+/* The registry's entry of this name. 0, DRAIL_ENORAIL or another error. */
 int rails_find(const char *name, DAT_PROVIDER_INFO *info);
 
 #endif

@@ -108,7 +108,7 @@ static inline void sort_bucket(uint32_t *keys, size_t n)
 
 static const double BODY_STEP = 1e-3, BODY_SOFTENING = 1e-4;
 
-/* What others see of a body: written by one rank, and so one element. */
+/* The shared part of a body. One rank writes it, so it is one element. */
 typedef struct body {
     double at[3], mass;
 } body_t;

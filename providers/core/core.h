@@ -1,21 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a transport sees of core. Core is what every DAT 2.0 provider of ours
- * shares: objects and their handles, EVD queues, attributes, posting checks,
- * the connection state machine and the entry points that libdat2 calls. A
- * transport (providers/shm, …) supplies one struct core_transport; core calls
- * down through it, and the transport reports back through the core_…
- * functions at the end of this file. What core keeps to itself: internal.h.
+ * What a transport sees of core.
  *
- * Thread rules, stricter than the "nonthreadsafe" that dat.conf declares:
- * different objects may be used by different threads at the same time, and an
- * EP may be posted to while another thread polls its EVDs. One object is used
- * by one thread at a time.
+ * A DAT 2.0 provider is a handful of small files behind one table. Core has
+ * what all providers share: objects and handles, EVD queues, attributes, the
+ * checks of posts, the connection state machine, and the entry points that
+ * libdat2 calls. A transport (shm, ofi, sim) fills in one struct
+ * core_transport. Core calls the functions of the table; the transport reports
+ * back by calling the core_… functions at the end of this file.
  *
- * Lock order: ia->lock (slow path: connections, creation, destruction) before
- * ia->bell_lock (going to sleep) before ep->lock (receive side and unfinished
- * requests of one EP). The post path of an EP without unfinished requests
- * takes no lock.
+ * Rules
+ *
+ *  1. Threads. Consumers may use different objects from different threads at
+ *     the same time, and post to an EP while another thread polls its EVDs. One
+ *     object is used by one thread at a time. (dat.conf promises less:
+ *     "nonthreadsafe".)
+ *  2. Locks are taken in this order: ia->lock (creation, destruction,
+ *     connections), ia->bell_lock (going to sleep), ep->lock (the receive side
+ *     and the unfinished requests of one EP). Posting to an EP that has no
+ *     unfinished requests takes no lock. Each function below names the locks
+ *     that its caller holds; if it names none, its caller holds none.
+ *  3. Errors. A function that returns DAT_RETURN returns DAT_SUCCESS or a
+ *     complete DAT error (CORE_ERROR), and has then changed nothing. Other
+ *     functions return 0 or -1, or NULL, as they say. A request that was posted
+ *     reports its error in its completion.
+ *  4. Order. Requests complete in the order of their posts. One that can't
+ *     complete at once waits in the EP's queue of unfinished requests, and
+ *     every later one behind it.
+ *  5. Progress. Nothing moves while no consumer polls, waits or posts, unless
+ *     the transport has a thread or its network moves data by itself.
+ *  6. Memory that pollers read without a lock (EPs, connections) is never given
+ *     back; it serves a later object of the same kind. What a poller reads
+ *     there without ep->lock is a hint.
+ *  7. Cancellation. A thread that holds a lock, or is in a function of the
+ *     transport, can't be cancelled, except in core_transport.sleep.
+ *  8. fork. In a child, connections of its parent's IAs are over. The child may
+ *     free what it inherited, and open IAs of its own.
+ *
+ * Files, in reading order
+ *
+ *  core.h internal.h    what transports see; what core keeps to itself
+ *  provider.c           entry points: the library as libdat2 loads it
+ *  ia.c object.c fork.c open IAs, their objects, and what a fork does to them
+ *  params.[ch]          the parameters of a line of dat.conf
+ *  connect/             ep ep_state service_point connection_request connection
+ *  memory/              pz range lmr rmr
+ *  transfer/            dto extension srq: posting, and completing what was
+ *                       posted; segments.h copies lists of segments
+ *  events/              event evd cno: queues of events; wait bells: sleeping;
+ *                       polling epset: which EPs a poll looks at
+ *  fence.[ch]           a fence that is free for the side that runs often
+ *
+ * To add a provider: make a folder beside shm, with a struct core_transport
+ * that a constructor gives to core_transport_is, and a dat.conf.in; add it to
+ * PROVIDERS in the Makefile and to scripts/layers. The smallest transport is in
+ * tests/provider/test_transport_offers.c. All of tests/provider must pass over
+ * it, as must dapltest and dtest.
  */
 #ifndef DAPL_CORE_H
 #define DAPL_CORE_H
@@ -36,7 +76,7 @@
 #include <dat2/dat_ib_extensions.h>
 
 #define CORE_CACHELINE 64
-/* Bounds of what a transport may offer (struct core_ability) */
+/* Upper bounds of struct core_ability. */
 #define CORE_MAX_IOV          16
 #define CORE_MAX_PRIVATE_DATA 256
 #define CORE_MAX_MRS          16384 /* LMRs and bound RMRs of an IA */
@@ -55,7 +95,7 @@ struct core_waiter; /* a thread in dat_evd_wait or dat_cno_wait */
 
 struct core_kind; /* of an object: internal.h */
 
-/* First member of every object that a DAT handle names. */
+/* First member of every object that a DAT handle points to. */
 struct core_object {
     const DAT_PROVIDER *provider; /* libdat2 finds the entry points here */
     uint32_t magic;               /* CORE_MAGIC while alive */
@@ -64,26 +104,27 @@ struct core_object {
     struct core_ia *ia;
     struct core_object *prev, *next; /* ia->objects */
     DAT_CONTEXT context;
-    atomic_uint refs; /* objects and DTOs that need this one */
+    atomic_uint refs; /* objects and DTOs that use this one */
 };
 
-struct core_ep_array; /* EPs that pollers read without a lock */
+/* A set of EPs that pollers read without a lock. */
+struct core_ep_array;
 struct core_epset {
     _Atomic(struct core_ep_array *) now;
     atomic_uint count;
 };
 
-/* What an IA can do. */
+/* What an IA can do, as its attributes say. */
 struct core_ability {
     unsigned max_eps;      /* also PZs, SRQs and CNOs; twice as many EVDs */
     unsigned max_dtos;     /* of each queue of an EP, or of an SRQ */
     unsigned default_dtos; /* of an EP that does not say */
     unsigned max_iov;      /* of sends and receives */
     unsigned max_rdma_iov;
-    unsigned max_rdma_reads; /* of an EP, each way */
+    unsigned max_rdma_reads; /* of an EP, in each direction */
     unsigned max_private_data;
     uint64_t max_message_size, max_rdma_size; /* bytes */
-    bool srq, rmr, write_immed, atomics;      /* else they are refused */
+    bool srq, rmr, write_immed, atomics;      /* false: core refuses them */
 };
 
 struct core_ia {
@@ -92,30 +133,31 @@ struct core_ia {
     struct core_ability can; /* the transport's; ia_open may lower it */
     void *tp;                /* the transport's part */
     struct core_ia *next_open, **open_at; /* fork.c */
-    bool forked; /* a copy of the parent's: not for use */
+    bool forked; /* inherited by a forked child: it can only be closed */
     char name[DAT_NAME_MAX_LENGTH];
     char adapter[DAT_NAME_MAX_LENGTH]; /* IA attribute adapter_name */
     DAT_NAMED_ATTR attributes[CORE_MAX_ATTRIBUTES]; /* core_attribute_add */
     DAT_COUNT attribute_count;
     struct sockaddr_storage address;
-    struct core_evd *async_evd; /* event.c; NULL: there is none (any more) */
+    struct core_evd *async_evd; /* event.c; NULL: none, or no longer */
     struct core_evd *own_async; /* created by dat_ia_open, or NULL */
     struct core_ia *tellers, *next_teller, **teller_at; /* event.c */
     pthread_mutex_t lock;                               /* core_ia_lock */
-    int cancel_state; /* of the thread that has it, outside */
+    int cancel_state; /* of the lock's holder, before it took the lock */
     struct core_object *objects;
     unsigned count[DAT_HANDLE_TYPE_CSP + 1]; /* objects by type */
     struct core_mr *mrs;                     /* CORE_MAX_MRS, by index */
-    unsigned mr_hint;                        /* all before are in use */
-    unsigned close_patience;  /* memory.c: of an abrupt close, for all ranges */
+    unsigned mr_hint;         /* all before this index are in use */
+    unsigned close_patience;  /* range.c: looks of an abrupt close, in all */
     struct core_epset eps;    /* connected EPs, … */
-    struct core_epset polled; /* … and those looked at each time: polling.c */
-    atomic_uint round;        /* whose turn it is to be looked at unasked */
-    /* by the transport: 0 while nothing is announced; or NULL */
-    _Atomic uint64_t *news;
-    pthread_mutex_t bell_lock; /* who sleeps for what (bells.c) */
-    _Atomic uint64_t bells;    /* taken */
-    atomic_uint patience_ns;   /* wait.c: polling with yields */
+    struct core_epset polled; /* … and those that each poll looks at */
+    atomic_uint round;        /* polling.c: next EP to look at unannounced */
+    /* set by the transport, or NULL; it reads 0 while no peer has announced
+     * anything (core_transport.announced) */
+    _Atomic uint64_t *announced_words;
+    pthread_mutex_t bell_lock; /* bells.c: sleeping threads */
+    _Atomic uint64_t bells;    /* bells that sleepers have taken */
+    atomic_uint patience_ns;   /* wait.c: how long polling with yields pays */
 };
 
 struct core_pz {
@@ -125,8 +167,8 @@ struct core_pz {
 
 /* ---- memory ---- */
 
-/* A registered range, of an LMR or of a bound RMR. The key names it, locally
- * and remotely: index in the low bits, generation above. 0 is no key. */
+/* A registered range, of an LMR or of a bound RMR. Its key is both its LMR and
+ * its RMR context: index in the low bits, generation above. 0 is no key. */
 struct core_mr {
     uint32_t key;
     uint32_t generation;
@@ -134,18 +176,19 @@ struct core_mr {
     uint64_t length;
     int priv;
     uint32_t pz_id;
-    struct core_ep *ep;   /* RMR bound for one EP only, else NULL */
-    uint32_t rmr_context; /* what peers name it by: the key, unless
-                             mr_publish says otherwise */
-    void *tp;             /* the transport's */
+    struct core_ep *ep;   /* the only EP whose peer may use it; NULL: any */
+    uint32_t rmr_context; /* the name that peers use: the key, unless
+                             mr_publish sets another */
+    void *tp;             /* the transport's part */
 };
 
-/* The range of a key if it is valid here, else NULL. */
+/* The range with this key, or NULL: the key is not valid. */
 static inline struct core_mr *core_mr_find(struct core_ia *ia, uint32_t key)
 {
     struct core_mr *mr = &ia->mrs[key % CORE_MAX_MRS];
     return key && mr->key == key ? mr : NULL;
 }
+/* Is [address, address + length) within the range? */
 static inline bool core_range_within(const struct core_mr *mr, uint64_t address,
                                      uint64_t length)
 {
@@ -155,28 +198,28 @@ static inline bool core_range_within(const struct core_mr *mr, uint64_t address,
 
 /* ---- service points and connection requests ---- */
 
-struct core_sp { /* PSP or RSP */
+struct core_sp { /* service point: a PSP or an RSP */
     struct core_object o;
     DAT_CONN_QUAL qual;
     struct core_evd *evd;
-    struct core_ep *ep; /* RSP only */
-    void *tp;
+    struct core_ep *ep; /* of an RSP, which serves one request; else NULL */
+    void *tp;           /* the transport's part */
 };
 
-struct core_cr {
+struct core_cr { /* connection request that has arrived */
     struct core_object o;
     struct sockaddr_storage remote;
     DAT_PORT_QUAL remote_port;
     DAT_COUNT private_size;
     unsigned char private_data[CORE_MAX_PRIVATE_DATA];
-    struct core_ep *ep; /* of an RSP */
+    struct core_ep *ep; /* of an RSP; else NULL */
     void *tp;           /* the transport's half-open connection */
 };
 
 /* ---- endpoints ---- */
 
-/* A posted receive, or a request that could not complete when posted. In a
- * queue there is room for as many segments as its EP may post. */
+/* A posted receive, or a request that could not complete when it was posted.
+ * Entries of a queue have room for as many segments as its EP may post. */
 struct core_wqe {
     DAT_DTO_COOKIE cookie;
     DAT_COMPLETION_FLAGS flags;
@@ -194,7 +237,8 @@ enum core_op { /* what a request does */
                CORE_CMP_SWAP,
 };
 
-/* A request as posted. `seg` belongs to the caller of the post function. */
+/* A request as posted. `seg` is the consumer's, and valid only during the call.
+ */
 struct core_dto {
     enum core_op op;
     DAT_DTO_COOKIE cookie;
@@ -208,13 +252,13 @@ struct core_dto {
     uint64_t operand, compare;
 };
 
-/* An unfinished request: kept in order, completed in order. */
+/* An unfinished request (rule 4). */
 struct core_request {
     enum core_op op;
     uint32_t immed;
-    bool done; /* and this is how: */
+    bool done; /* it completes with `status` when its turn comes */
     DAT_DTO_COMPLETION_STATUS status;
-    void *tp; /* the transport's request_size bytes, zeroed */
+    void *tp; /* the transport's request_size bytes, zero at first */
     struct core_wqe w;
 };
 
@@ -232,27 +276,26 @@ struct core_ep {
     uint32_t sq_mask, sq_stride, sq_tp; /* sq_tp: where a request has its tp */
     unsigned char *sq;                  /* core_request_at */
 
-    /* What pollers look at without a lock, also when the EP is gone and its
-     * memory serves another one: atomic, and never cleared. */
+    /* From here on, what pollers read without a lock (rule 6): atomic, and not
+     * cleared when the memory serves another EP. */
     _Alignas(CORE_CACHELINE) _Atomic(void *) tp; /* the transport's connection,
                                                     NULL before */
     _Atomic int state;                           /* DAT_EP_STATE */
-    /* What the peer has sent last, or, if it is longer, in private_data, which
-     * has room for all. Also of the next EP: events may point there that have
-     * not been taken. */
+    /* The peer's private data: here, or, if it is longer, in private_data. They
+     * stay for the next EP in this memory: events that the consumer has not
+     * taken yet may point there. */
     unsigned char private_little[32];
     void *private_data;
     _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_tail;
-    uint32_t rq_tail_place; /* that of number rq_tail: to divide takes long */
+    uint32_t rq_tail_place; /* rq_tail modulo rq_places, without a division */
     _Atomic uint64_t sq_tail;
     _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_head;
     uint32_t rq_head_place;
-    atomic_flag lock;     /* receive side and unfinished requests */
-    atomic_bool received; /* something, since polling.c looked last */
-    bool announced;       /* its peer tells when there is something; bell_lock
-                           */
+    atomic_flag lock;     /* core_ep_lock */
+    atomic_bool received; /* a message, since polling.c looked last */
+    bool announced;       /* its peer announces; ia->bell_lock */
     _Alignas(CORE_CACHELINE) _Atomic uint64_t sq_head;
-    /* of connections alone, which those who post don't look at */
+    /* not used by posts */
     struct core_evd *connect_evd;
     DAT_CONN_QUAL remote_qual;
     bool reserved; /* by an RSP */
@@ -268,122 +311,143 @@ static inline struct sockaddr_storage core_ep_remote(const struct core_ep *ep)
 
 /* ----------------------------------------------------------- transport --- */
 
-/* What a transport supplies. All functions that return DAT_RETURN give
- * DAT_SUCCESS or a full DAT error; a request that the network can't carry out
- * is refused with DAT_MODEL_NOT_SUPPORTED. Those marked "or NULL" are left out
- * by transports that have nothing to do there. */
+/* What a transport supplies. A transport leaves out (NULL) those marked
+ * "optional" if it has nothing to do there. */
 struct core_transport {
     const char *provider; /* provider attribute provider_name */
     struct core_ability can;
-    unsigned max_ias;    /* of one process; 0: some */
+    unsigned max_ias;    /* of one process; 0: core's default */
     size_t request_size; /* the transport's part of a core_request */
-    bool requests_move;  /* nobody keeps the address of one, or looks at one
-                            without ep->lock */
-    bool one_thread;     /* calls it, and core, of all ranks of a process: what
-                            they have is to be small */
-    size_t ep_size;      /* of what core_ep_area gives */
+    bool requests_move;  /* core may move unfinished requests: the transport
+                            keeps no address of one, and reads none without
+                            ep->lock */
+    bool one_thread;     /* one thread runs all ranks of the process: event
+                            queues begin anew whenever they are empty, so that
+                            many ranks touch little memory */
+    size_t ep_size;      /* bytes of core_ep_area */
 
-    /* Opens the device named by ia->name with the parameters of dat.conf;
-     * sets ia->tp, ia->adapter and ia->address, adds attributes. */
+    /* ---- the IA ---- */
+
+    /* Opens the device named by ia->name with the parameters of its dat.conf
+     * line. Sets ia->tp, ia->adapter and ia->address, may lower ia->can, and
+     * adds attributes. Says on stderr what is wrong with a parameter. */
     DAT_RETURN (*ia_open)(struct core_ia *ia, const char *params);
+    /* Closes it. EPs, ranges and service points have been released before. */
     void (*ia_close)(struct core_ia *ia);
-    /* The attributes are asked for: writes what has changed into the texts of
-     * those whose values do. Or NULL: none does. */
+    /* Optional. The consumer asks for the attributes: rewrites the texts of
+     * those whose values change. */
     void (*attributes_asked)(struct core_ia *ia);
-    /* The same of an EP: names its provider-specific attributes in @p attr.
-     * They live as long as its connection. ia->lock is held. Or NULL. */
+    /* Optional. The same for an EP: sets the provider-specific attributes in
+     * *attr, which must live as long as its connection. ia->lock is held. */
     void (*ep_attributes_asked)(struct core_ep *ep, DAT_EP_ATTR *attr);
-    /* In a forked child, for an IA that its parent had open: lets go of what
-     * the two share. What is called later ends nothing of the parent's. */
+    /* In a forked child, for each IA that its parent had open: closes or
+     * replaces what the two processes share, so that no later call of the child
+     * changes anything of the parent's (rule 8). */
     void (*forked)(struct core_ia *ia);
 
-    /* Publishes / withdraws a range for remote access. From mr_withdraw on
-     * nobody enters the range; it returns whether all have left it, and is
-     * called again until they have. It does not wait. ia->lock is held. */
+    /* ---- memory; ia->lock is held ---- */
+
+    /* Lets peers access a range, as mr->priv allows. */
     DAT_RETURN (*mr_publish)(struct core_ia *ia, struct core_mr *mr);
+    /* Ends that. No new access begins after the first call. Returns true when
+     * none is going on any more; else core calls it again a little later. Does
+     * not wait. */
     bool (*mr_withdraw)(struct core_ia *ia, struct core_mr *mr);
 
-    /* Connections; ia->lock is held. */
+    /* ---- connections; ia->lock is held ---- */
+
+    /* Listens at sp->qual, and reports requests by core_cr_arrived. */
     DAT_RETURN (*listen)(struct core_sp *sp);
     void (*unlisten)(struct core_sp *sp);
+    /* Begins to connect to ep->remote, ep->remote_qual. Ends in
+     * core_ep_established or core_ep_disconnected, at the latest when the
+     * timeout is over (UINT64_MAX: never), and not within this call if it
+     * returns an error. */
     DAT_RETURN(*connect)
     (struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
      const void *private_data);
     DAT_RETURN(*accept)
     (struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
      const void *private_data);
+    /* Frees cr->tp; tells the peer, if it still waits. */
     void (*reject)(struct core_cr *cr, DAT_COUNT size,
                    const void *private_data);
-    /* Starts to disconnect; ends in core_ep_disconnected(). */
+    /* Begins to disconnect; ends in core_ep_disconnected. Graceful: only when
+     * all requests have completed. */
     void (*disconnect)(struct core_ep *ep, bool graceful);
-    /* Takes ep->tp away; the EP is idle or about to be freed. Neither lock is
-     * needed by the caller but ia->lock. */
+    /* Frees ep->tp, if there is one, and sets it to NULL. The EP is idle, or
+     * about to be freed. */
     void (*ep_release)(struct core_ep *ep);
+    /* Breaks the connection after a local error. Any thread, any lock. */
+    void (*abort)(struct core_ep *ep);
 
-    /* Carries out a request; the DTO is checked against local memory.
-     * Returns DAT_SUCCESS, having completed it by core_request_done() or
-     * queued it by core_request_queue(), or an error and has done nothing. */
+    /* ---- posting; core has checked segments and state ---- */
+
+    /* Carries out a request, and completes it by core_request_done or queues it
+     * by core_request_queue. If the network can't carry it out at all, refuses
+     * it with DAT_MODEL_NOT_SUPPORTED. */
     DAT_RETURN (*post)(struct core_ep *ep, const struct core_dto *dto);
-    /* Adds a receive to an EP in any state by core_recv_add(), from its poster.
-     * A network that fills receives by itself gets the buffers here, and
-     * completes the oldest (core_recv_peek, core_recv_done) when it reports
-     * one, which must not be before; w is the queue's until then. An error
-     * refuses it. Or NULL. */
+    /* Optional. Adds a receive, by core_recv_add, to an EP in any state. A
+     * network that fills receives by itself takes the buffers here; when it
+     * reports one, the transport completes the oldest (core_recv_peek,
+     * core_recv_done), and not before. *w stays valid until then. */
     DAT_RETURN (*recv_post)(struct core_ep *ep, const struct core_wqe *w);
-    /* A receive was added to a connected EP. Or NULL. */
+    /* Optional. A receive was added to a connected EP. */
     void (*recv_posted)(struct core_ep *ep);
 
-    /* Moves what can be moved: of one EP (a caller without locks may come when
-     * that is just gone: what counts is ep->tp under ep->lock), or of the whole
-     * IA where the network has one queue for all (one of the two is NULL).
-     * `sure`: wait for the lock rather than leave the work to the thread that
-     * has it. */
+    /* ---- progress ---- */
+
+    /* Moves what can be moved, and completes requests and receives: of one EP,
+     * or of the whole IA if the network has one queue for all. One of the two
+     * is NULL. The EP may be just losing its connection: only ep->tp read under
+     * ep->lock counts. `sure`: waits for the lock; else leaves the work to the
+     * thread that holds it. */
     void (*progress)(struct core_ep *ep, bool sure);
     void (*ia_progress)(struct core_ia *ia, bool sure);
-    /* When (CLOCK_MONOTONIC, ns) progress, which last looked at @p seen, will
-     * find something by the mere passing of time; UINT64_MAX: never. Or NULL:
+    /* Optional. The next time (CLOCK_MONOTONIC, ns) after @p seen at which
+     * progress will find something merely because time has passed; UINT64_MAX:
      * never. */
     uint64_t (*next_due)(struct core_ep *ep, uint64_t seen);
     uint64_t (*ia_next_due)(struct core_ia *ia, uint64_t seen);
-    /* For networks that are asked EP by EP, so that most need not be asked: the
-     * peer is to announce (on) what it has for this EP, a message or news of an
-     * unfinished request, or need not (any more). False: it can't. The EP is
-     * connected, or was just now; ia->bell_lock is held. And, progress of those
-     * EPs whose peers have announced something, which calls core_poll_often for
-     * an EP that was found so many times. Or NULL, both. */
+    /* Optional, both: with many EPs, a poll need not look at each of them.
+     * announce asks the EP's peer to announce (`on`), or to no longer announce,
+     * that it has a message or has moved a request. False: it can't. The EP is
+     * connected, or was just now; ia->bell_lock is held.
+     * announced makes progress of the EPs whose peers have announced; it calls
+     * core_poll_often for an EP that announces often. */
     bool (*announce)(struct core_ep *ep, bool on);
     void (*announced)(struct core_ia *ia, bool sure);
-    /* Breaks the connection after a local error. Any lock may be held. */
-    void (*abort)(struct core_ep *ep);
 
-    /* For a network whose time is not this machine's: waits until ready(w), or
-     * so long (UINT64_MAX: for ever): 0, ETIMEDOUT, or EINTR; and, a consumer
-     * has polled and found nothing; and, one has taken this event. No lock is
-     * held. Or NULL. */
+    /* ---- waiting ---- */
+
+    /* Optional, all three: the network has a clock of its own (sim). wait
+     * returns 0 when ready(w), ETIMEDOUT after so long (UINT64_MAX: never), or
+     * EINTR. idle: a consumer has polled and found nothing. taken: a consumer
+     * has taken this event. */
     int (*wait)(struct core_ia *ia, struct core_waiter *w,
                 bool (*ready)(struct core_waiter *w), uint64_t timeout_ns);
     void (*idle)(struct core_ia *ia);
     void (*taken)(struct core_ia *ia, const DAT_EVENT *event);
 
-    /* Sleeping. An IA has 64 bells, named by one bit each; a thread that is
-     * to sleep has one of its own. arm; the last look; sleep until it was rung
-     * since, or the time is over: returns 0, or EINTR. `fed`: what it waits
-     * for may come over a connection. A thread may be cancelled in sleep at any
-     * instruction. */
+    /* Sleeping. An IA has 64 bells, one bit each; a thread that goes to sleep
+     * takes one. It calls arm, looks a last time for events, and calls sleep,
+     * which returns 0 when the bell was rung after arm or the time is over, or
+     * EINTR. `fed`: a connection may bring what it waits for. A thread may be
+     * cancelled in sleep at any instruction. ring: any thread. */
     void (*arm)(struct core_ia *ia, uint64_t bell);
     int (*sleep)(struct core_ia *ia, uint64_t bell, bool fed,
                  uint64_t timeout_ns);
-    void (*ring)(struct core_ia *ia, uint64_t bells); /* any thread */
-    /* What comes arrives in the kernel, which wakes sleepers, and no other
-     * process puts events: it does not help to give the core to them. */
+    void (*ring)(struct core_ia *ia, uint64_t bells);
+    /* Messages arrive in the kernel, which wakes sleepers, and no other process
+     * adds events: yielding the core does not bring them sooner. */
     bool in_kernel;
-    /* The bells to ring when the network has something for the EP: a message,
-     * or news of an unfinished request. Or NULL: it rings all. */
+    /* Optional. The bells to ring when there is a message for the EP, or a
+     * request of it has moved. NULL: the transport rings all. */
     void (*set_bells)(struct core_ep *ep, uint64_t bells);
 };
 
-/* All that the library exports: by these libdat2 has it serve a line of
- * dat.conf, or no more. */
+/* The only exported functions: libdat2 calls them to begin and to end serving a
+ * line of dat.conf. */
 #define CORE_EXPORTED __attribute__((visibility("default")))
 CORE_EXPORTED void dat_provider_init(const DAT_PROVIDER_INFO *info,
                                      const char *params);
@@ -391,28 +455,36 @@ CORE_EXPORTED void dat_provider_fini(const DAT_PROVIDER_INFO *info);
 
 /* ------------------------------------------- for the transport to call --- */
 
-/* Names the transport of the library, of all its IAs: once, when it is loaded
- * (from a constructor). */
+/* Sets the transport of all IAs of this library. To be called once, by a
+ * constructor. */
 void core_transport_is(const struct core_transport *transport);
 
-/* Adds a provider-specific attribute; both texts live as long as the IA. */
+/* Adds a provider-specific attribute. Both texts must live as long as the IA;
+ * at most CORE_MAX_ATTRIBUTES. */
 void core_attribute_add(struct core_ia *ia, const char *name,
                         const char *value);
 
+/* ---- connections; ia->lock is held, ep->lock is not ---- */
+
+/* The EP is connected: posts the event, with the peer's private data. */
 void core_ep_established(struct core_ep *ep, const void *private_data,
                          DAT_COUNT size);
-/* Ends a connection or an attempt: moves to DISCONNECTED, flushes what is
- * posted and posts the event. ia->lock is held, ep->lock is not. */
+/* A connection, or an attempt, has ended: sets the state to DISCONNECTED,
+ * flushes all posted requests and receives, and posts this event. */
 void core_ep_disconnected(struct core_ep *ep, DAT_EVENT_NUMBER event,
                           const void *private_data, DAT_COUNT size);
-/* A request for a connection came in for sp; cr_tp is the transport's half
- * of it. ia->lock is held. Returns 0, or -1 when there is no room. */
+/* A connection request has arrived at sp; cr_tp is the transport's half-open
+ * connection, which core gives back by accept or reject. sp may be gone
+ * afterwards (RSP). Returns 0; -1: there is no room, cr_tp stays the caller's.
+ */
 int core_cr_arrived(struct core_sp *sp, void *cr_tp,
                     const struct sockaddr_storage *remote, DAT_PORT_QUAL port,
                     const void *private_data, DAT_COUNT size);
 
-/* What may not be left half done is not cancelled: returns the thread's cancel
- * state, for core_cancel_as. */
+/* ---- cancellation, locks, fork ---- */
+
+/* Disables cancellation of this thread; returns the state before, for
+ * core_cancel_as. */
 static inline int core_cancel_off(void)
 {
     int state;
@@ -424,7 +496,7 @@ static inline void core_cancel_as(int state)
     pthread_setcancelstate(state, NULL);
 }
 
-/* ia->lock; nobody is cancelled who holds it. */
+/* ia->lock. Its holder can't be cancelled. */
 static inline void core_ia_lock(struct core_ia *ia)
 {
     int state = core_cancel_off();
@@ -438,22 +510,24 @@ static inline void core_ia_unlock(struct core_ia *ia)
     core_cancel_as(state);
 }
 
-/* fork.c. A lock that belongs to no IA, to be named when the library is loaded:
- * held while the process forks, and free in the child. Who has it may take no
- * other of these, and none of an IA. */
+/* Registers a lock that belongs to no IA, when the library is loaded: fork
+ * takes it and releases it in parent and child. A thread that holds it may take
+ * no other such lock, and none of an IA. */
 void core_fork_hold(pthread_mutex_t *lock);
 
-/* Has the EP unfinished requests? Then new ones must queue behind them. */
+/* ---- requests ---- */
+
+/* Has the EP unfinished requests? Then new ones must queue (rule 4). */
 static inline bool core_requests_pending(struct core_ep *ep)
 {
     return atomic_load_explicit(&ep->sq_tail, memory_order_relaxed) !=
            atomic_load_explicit(&ep->sq_head, memory_order_acquire);
 }
-/* The event of a request, unless it is a success that tells nobody. */
+/* Posts the completion event of a request, as its flags ask. */
 void core_request_event(struct core_ep *ep, enum core_op op,
                         DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
                         DAT_DTO_COMPLETION_STATUS status, uint64_t length);
-/* Completes a request at once; nothing may be pending. */
+/* Completes a request at once. None may be unfinished. */
 static inline void core_request_done(struct core_ep *ep,
                                      const struct core_dto *dto,
                                      DAT_DTO_COMPLETION_STATUS status)
@@ -463,29 +537,31 @@ static inline void core_request_done(struct core_ep *ep,
         core_request_event(ep, dto->op, dto->cookie, dto->flags, status,
                            dto->total);
 }
-/* Keeps a request for later and returns it, for the transport to fill in its
- * part; there is room (core checked). ep->lock is held. */
+/* Queues a request and returns it; the transport fills in its part (tp). There
+ * is always room: core has checked. ep->lock is held. */
 struct core_request *core_request_queue(struct core_ep *ep,
                                         const struct core_dto *dto);
-/* The unfinished request of this number: from sq_head to sq_tail. */
+/* The unfinished request of this number, from sq_head up to sq_tail. */
 static inline struct core_request *core_request_at(struct core_ep *ep,
                                                    uint64_t number)
 {
     return (void *)(ep->sq + (number & ep->sq_mask) * ep->sq_stride);
 }
-/* That which has this part of the transport's. */
+/* The request whose part of the transport this is. */
 static inline struct core_request *core_request_of(const struct core_ep *ep,
                                                    void *tp)
 {
     return (void *)((unsigned char *)tp - ep->sq_tp);
 }
-/* Completes the finished requests at the head of the queue in order.
+/* Completes requests from the head of the queue, as long as they are done.
  * ep->lock is held. */
 void core_requests_retire(struct core_ep *ep);
 
-/* The transport's part of an EP for as long as that lives, of ep_size bytes:
- * zero at first, and as the transport left it when the EP's memory serves
- * another one. */
+/* ---- endpoints ---- */
+
+/* The transport's part of an EP, ep_size bytes, connected or not. Zero at
+ * first; when the memory serves another EP (rule 6), as the transport left it.
+ */
 static inline void *core_ep_area(struct core_ep *ep)
 {
     return ep + 1;
@@ -508,33 +584,39 @@ static inline DAT_EP_STATE core_ep_state(struct core_ep *ep)
 {
     return (DAT_EP_STATE)atomic_load_explicit(&ep->state, memory_order_acquire);
 }
-/* Adds the EP to / takes it off the lists that pollers walk. */
+/* Adds the EP to the sets that pollers walk (0, or -1 without memory); takes it
+ * out again. */
 int core_ep_poll(struct core_ep *ep);
 void core_ep_unpoll(struct core_ep *ep);
-/* The EP here (NULL: it is gone), whose peer announces, is better looked at
- * each time. What lies here changes under ia->bell_lock. No lock is held. */
+/* Lets polls look each time at the EP at *here (NULL: it is gone), whose peer
+ * announces often. *here changes under ia->bell_lock only. */
 void core_poll_often(struct core_ia *ia, _Atomic(struct core_ep *) *here);
 
-/* Wakes this process's sleepers on the EVDs of the EP, after a fence. */
+/* Wakes threads of this process that sleep for the EVDs of the EP. The caller
+ * has executed a fence. */
 void core_ep_ring(struct core_ep *ep);
 
-/* Sequentially consistent: either the poster of the receive sees that the EP is
- * disconnected, or who disconnects it sees the receive and flushes it. */
+/* ---- receives ---- */
+
+/* Makes a receive visible. Sequentially consistent: either its poster sees that
+ * the EP is disconnected, or the thread that disconnects it sees the receive
+ * and flushes it. */
 static inline void core_recv_add(struct core_ep *ep)
 {
     atomic_fetch_add(&ep->rq_tail, 1);
 }
-/* The receive of this number: from rq_head to rq_tail. */
+/* The receive of this number, from rq_head up to rq_tail. */
 static inline struct core_wqe *core_recv_at(const struct core_ep *ep,
                                             uint64_t number)
 {
     return (void *)(ep->rq + number % ep->rq_places * ep->rq_stride);
 }
-/* The next posted receive, or NULL; ep->lock is held. The EP's own stays
- * in its queue until core_recv_done; one of an SRQ is copied to *copy. */
+/* The oldest posted receive, or NULL. ep->lock is held. A receive of the EP
+ * stays in its queue until core_recv_done; one of an SRQ is taken, and copied
+ * to *copy. */
 struct core_wqe *core_recv_peek(struct core_ep *ep, struct core_wqe *copy);
-/* Completes the receive of core_recv_peek. `immed` is NULL but for RDMA
- * writes with immediate data. False: there was no room for its event, and the
+/* Completes the receive of core_recv_peek. ep->lock is held. `immed`: the
+ * immediate data of an RDMA write, else NULL. False: its EVD was full, and the
  * connection is broken. */
 bool core_recv_done(struct core_ep *ep, const struct core_wqe *w,
                     DAT_DTO_COMPLETION_STATUS status, uint64_t length,

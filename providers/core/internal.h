@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What core keeps for itself: the objects that no transport sees, and what
- * the files of core call of one another. They call downward:
+ * What core keeps to itself: objects that no transport sees, and the functions
+ * by which core's files use one another. A file calls only those below it:
  *
- *  provider                  entry points, by name
- *  ia cno connection ep      operations of DAT's objects, …
- *  extension memory
- *  dto srq                   … of what is posted
- *  evd                       … and of what comes of it
- *  wait event
- *  polling                   which EPs a poll looks at
- *  ep_state
- *  bells epset               who sleeps for what, sets of EPs
+ *  provider                          entry points, by name
+ *  ia                                open IAs
+ *  connect/  connection_request service_point connection ep
+ *  memory/   rmr lmr pz range
+ *  transfer/ extension srq dto
+ *  events/   cno evd                 operations of EVDs and CNOs
+ *            wait event              waiting for events, posting events
+ *            polling                 which EPs a poll looks at
+ *  connect/  ep_state
+ *  events/   bells epset             sleeping threads, sets of EPs
  *  object fork fence
  */
 #ifndef DAPL_CORE_INTERNAL_H
 #define DAPL_CORE_INTERNAL_H
 
-#include "core.h"
-#include "fence.h"
+#include "providers/core/core.h"
+#include "providers/core/fence.h"
 
 #define CORE_MAX_EVD_QLEN (1 << 20)
 
@@ -32,11 +33,11 @@ struct core_ep_array {
     _Atomic(struct core_ep *) ep[];
 };
 
-/* What dat.conf says of an IA (provider.c). */
+/* A line of dat.conf (provider.c). */
 struct core_entry {
     struct core_entry *next;
     const struct core_transport *transport;
-    DAT_PROVIDER table; /* entry points; device_name is ours to free */
+    DAT_PROVIDER table; /* entry points; device_name is freed with it */
     char *params;       /* or NULL */
 };
 
@@ -64,14 +65,15 @@ struct core_cno {
     struct core_object o;
     DAT_OS_WAIT_PROXY_AGENT agent;
     atomic_bool waiting;
-    uint64_t bell; /* of the waiter, 0: none sleeps; ia->bell_lock */
+    uint64_t bell; /* of its waiter; 0: none sleeps; ia->bell_lock */
 };
 
 struct core_evd_slot {
-    /* Vyukov's bounded queue, but for the index: zeroed memory is an empty
-     * queue. Position of the lap's first slot: a producer's; 1 more: full. */
+    /* Vyukov's bounded queue, with another index so that zeroed memory is an
+     * empty queue. Position of the lap's first slot: a producer may fill it; 1
+     * more: it is full. */
     _Atomic uint64_t turn;
-    bool silent; /* ends no wait */
+    bool silent; /* the event ends no wait */
     DAT_EVENT event;
 };
 
@@ -79,13 +81,13 @@ struct core_evd_ring {
     _Atomic(struct core_evd_ring *) next; /* a larger one; event.c */
     size_t size;
     uint64_t mask;
-    bool rewinds; /* one thread is producer and consumer */
+    bool rewinds; /* one thread is producer and consumer (one_thread) */
     _Alignas(CORE_CACHELINE) _Atomic uint64_t tail; /* producers */
     _Alignas(CORE_CACHELINE) _Atomic uint64_t head; /* the consumer */
     struct core_evd_slot slot[];
 };
 
-/* Members on lines of their own: each side writes to its. */
+/* Each side writes to cache lines of its own. */
 #define CORE_APART(type, a, b)                                                 \
     (offsetof(type, a) / CORE_CACHELINE < offsetof(type, b) / CORE_CACHELINE)
 _Static_assert(CORE_APART(struct core_evd_ring, mask, tail) &&
@@ -94,23 +96,22 @@ _Static_assert(CORE_APART(struct core_evd_ring, mask, tail) &&
 _Static_assert(CORE_APART(struct core_ep, state, rq_tail) &&
                    CORE_APART(struct core_ep, sq_tail, rq_head) &&
                    CORE_APART(struct core_ep, rq_head, sq_head),
-               "who posts, and who completes");
+               "posting and completing");
 
 struct core_evd {
     struct core_object o;
     DAT_EVD_FLAGS flags;
-    _Atomic(struct core_evd_ring *) ring; /* where producers put */
-    struct core_evd_ring *first;          /* where the consumer starts */
-    _Atomic uint64_t qlen;                /* events that it has room for */
+    _Atomic(struct core_evd_ring *) ring; /* producers fill this one */
+    struct core_evd_ring *first;          /* the consumer empties this one */
+    _Atomic uint64_t qlen;                /* its room, in events */
     _Atomic(struct core_cno *) cno;
-    atomic_bool triggered; /* an event for the CNO */
+    atomic_bool triggered; /* its CNO has an event to report */
     atomic_bool enabled, waitable, waiting, overflowed;
-    struct core_epset eps;    /* EPs that feed it, … */
-    struct core_epset polled; /* … and those of them that are looked at when it
-                                 is polled */
+    struct core_epset eps;    /* connected EPs whose events come here … */
+    struct core_epset polled; /* … and those that each poll looks at */
     unsigned polls;           /* that found nothing */
-    uint64_t bell;            /* of the waiter, 0: none sleeps; ia->bell_lock */
-    _Atomic uint64_t bells;   /* to ring for an event: of waiter and CNO's */
+    uint64_t bell;            /* of its waiter; 0: none sleeps; ia->bell_lock */
+    _Atomic uint64_t bells;   /* to ring for an event: its and its CNO's */
 };
 
 /* ---- shared receive queues ---- */
@@ -128,20 +129,21 @@ struct core_srq {
 
 #define CORE_MAGIC 0xda7c0de5u
 
-/* What objects of one type have in common: their file says it. */
+/* A type of objects. */
 struct core_kind {
     DAT_HANDLE_TYPE type;
     /* Bytes that are zeroed when the memory serves another object (0: all).
-     * Pollers may still look at what lies behind. */
+     * Pollers may still read what lies behind (core.h, rule 6). */
     size_t cleared;
-    /* When the IA is closed abruptly, and those who use this one are gone;
-     * ia->lock is held. */
+    /* The IA is closed abruptly; objects that use this one are gone. ia->lock
+     * is held. */
     void (*destroy)(void *object);
-    /* In a forked child, which has none of the parent's threads. Or NULL. */
+    /* In a forked child, where the parent's threads do not exist. Or NULL. */
     void (*forked)(void *object);
 };
 
-/* A new object of the IA, whose lock is held; or without one (NULL). */
+/* A new object of the IA, whose lock is held (NULL: of no IA). NULL: out of
+ * memory. */
 void *core_object_new(struct core_ia *ia, const struct core_kind *kind,
                       size_t size);
 void core_object_free(void *object);
@@ -155,8 +157,8 @@ static inline void *core_object_get(DAT_HANDLE handle, DAT_HANDLE_TYPE type)
 }
 /* INVALID_HANDLE with the subtype of this type. */
 DAT_RETURN core_bad_handle(DAT_HANDLE_TYPE type);
-/* What each query begins with: is the handle one of this type, are all bits of
- * the mask known (none of them is in `unknown`), is there a place to answer? */
+/* Checks the arguments of a query: the handle is of this type, the mask has no
+ * `unknown` bits, and param is not NULL. */
 DAT_RETURN core_query_check(DAT_HANDLE handle, DAT_HANDLE_TYPE type,
                             uint64_t unknown, const void *param);
 static inline void core_ref(struct core_object *o)
@@ -168,12 +170,11 @@ static inline void core_unref(struct core_object *o)
     atomic_fetch_sub_explicit(&o->refs, 1, memory_order_relaxed);
 }
 
-/* fork.c: the IA is open from here / up to here; a forked child cuts off its
- * copy. */
+/* fork.c. The IA is open / is no longer open: forked children cut it off. */
 void core_fork_add(struct core_ia *ia);
 void core_fork_remove(struct core_ia *ia);
-/* A child's call for an IA of its parent's (ia->forked), whom peers would
- * meet instead. */
+/* The error of a child's call that would need an IA of its parent
+ * (ia->forked). */
 #define CORE_FORKED CORE_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE)
 
 static inline struct core_ia *core_ia_get(DAT_HANDLE handle)
@@ -196,56 +197,58 @@ static inline struct core_pz *core_pz_get(DAT_HANDLE handle)
 DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
                         struct core_cno *cno, DAT_EVD_FLAGS flags,
                         struct core_evd **out);
-/* The room that a queue has for so many events; and a queue that gets it. */
+/* The room of a queue for so many events; and such a queue. */
 uint64_t core_evd_room(uint64_t qlen);
 struct core_evd_ring *core_evd_ring_new(uint64_t qlen,
                                         const struct core_transport *t);
-/* Queues an event; `notify`: it may end a wait. Returns 0, or -1 when the
- * queue is full (the asynchronous EVD has been told). */
+/* Queues an event, which ends a wait if `notify`. Returns 0, or -1 when the
+ * queue is full; the asynchronous EVD then gets an event. */
 int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify);
-/* core_evd_post in two steps: the event to be filled in (NULL: the queue is
- * full), extension data only if its number is an extension's; then it is there.
- */
+/* core_evd_post in two steps: reserve returns the event to fill in (NULL: the
+ * queue is full; extension data only if its number is an extension's), commit
+ * makes it visible. */
 DAT_EVENT *core_evd_reserve(struct core_evd *evd);
 void core_evd_commit(struct core_evd *evd, DAT_EVENT *event, bool notify);
-/* The same, but nobody is told that the queue is full. */
+/* core_evd_post, but without an asynchronous event when the queue is full. */
 int core_evd_try(struct core_evd *evd, const DAT_EVENT *event);
 
-/* Asynchronous events of the IA, from any thread: they go to this EVD, which is
- * one of its own or of another IA, until either of the two IAs ends. */
+/* Asynchronous events of the IA go to this EVD, its own or one of another IA,
+ * until either of the two IAs ends. Any thread. */
 void core_async_begin(struct core_ia *ia, struct core_evd *evd);
 void core_async_end(struct core_ia *ia);
 /* That EVD, or NULL. */
 struct core_evd *core_async_evd(struct core_ia *ia);
 void core_async_event(struct core_ia *ia, DAT_EVENT_NUMBER number,
                       DAT_HANDLE handle, DAT_COUNT reason);
+/* A thread that waits for an EVD, or for the EVDs of a CNO. */
 struct core_waiter {
     struct core_ia *ia;
-    struct core_evd *evd; /* what it waits for: this EVD, */
-    struct core_cno *cno; /* or the EVDs of this CNO */
+    struct core_evd *evd; /* NULL: waits for the CNO */
+    struct core_cno *cno; /* NULL: waits for the EVD */
     bool (*ready)(struct core_waiter *w);
-    atomic_bool *waiting; /* lowered if the thread is cancelled */
-    uint64_t bell;        /* while it sleeps: one bit, 0 if all are taken */
-    int cancel_state;     /* of the thread, outside */
+    atomic_bool *waiting; /* set to false if the thread is cancelled */
+    uint64_t bell;        /* while it sleeps: one bit; 0: all are taken */
+    int cancel_state;     /* of the thread, before the wait */
 };
-/* Raises `waiting`, unless another thread has: false. core_wait_end lowers
- * it: the last that is done. */
+/* Sets *w->waiting; false: another thread waits already. core_wait_end resets
+ * it, and must come last. */
 bool core_wait_begin(struct core_waiter *w);
 void core_wait_end(struct core_waiter *w);
-/* Waits until `ready` says so, polling and then sleeping: in sleep the thread
- * may be cancelled. */
+/* Waits until ready(w), polling and then sleeping. The thread may be cancelled
+ * in sleep. */
 DAT_RETURN core_wait(struct core_waiter *w, DAT_TIMEOUT timeout);
 
-/* bells.c. Takes a bell and lets it be known; from here on no event of the
- * waiter's is missed. False: there is none left. */
+/* bells.c. Takes a bell and leaves its bit wherever the waiter's events can
+ * appear: from then on each rings it. False: all bells are taken. */
 bool core_bell_take(struct core_waiter *w);
 void core_bell_give(struct core_waiter *w);
-/* The EVD's CNO changed / the EP was connected: who sleeps for them? */
+/* The EVD's CNO has changed / the EP was connected: sets the bells of their
+ * sleepers. */
 void core_evd_bells(struct core_evd *evd);
 void core_ep_bells(struct core_ep *ep);
-/* The peer is to ring for who sleeps now. ia->bell_lock is held. */
+/* Tells the transport the bells of the EP's sleepers. ia->bell_lock is held. */
 void core_ep_set_bells(struct core_ep *ep);
-/* Rings those that still sleep. After a fence: see core/fence.h. */
+/* Rings those of the bells that are still taken. After a fence (fence.h). */
 static inline void core_ring(struct core_ia *ia, uint64_t bells)
 {
     if (bells && (bells &= atomic_load(&ia->bells)))
@@ -257,7 +260,7 @@ struct core_evd *core_cno_next(const struct core_cno *cno,
                                const struct core_evd *evd);
 void core_evd_progress(struct core_evd *evd);
 
-/* The EPs of a set, from place *at on; NULL: no more. */
+/* The next EP of a set, from place *at on; NULL: there is none. */
 static inline struct core_ep *core_epset_next(struct core_epset *set,
                                               unsigned *at)
 {
@@ -277,17 +280,18 @@ int core_epset_add(struct core_epset *set, struct core_ep *ep);
 void core_epset_remove(struct core_epset *set, struct core_ep *ep);
 void core_epset_free(struct core_epset *set);
 
-/* polling.c. Progress of what there is for the EVD, or the whole IA (NULL), as
- * the transport has it. */
+/* polling.c. Makes progress of the EPs that a poll of the EVD looks at (NULL:
+ * of any EVD of the IA), and of those that are announced. */
 void core_poll(struct core_ia *ia, struct core_evd *evd, bool sure);
 void core_progress(struct core_ia *ia, struct core_ep *ep, bool sure);
-/* Of a few EPs, in turn, whose peers have not announced anything: that may be
- * lost, as peers can write where others leave theirs. And a transport does more
- * for one when it is `sure`. */
+/* Makes progress of a few other EPs, in turn. An announcement can be lost,
+ * because each peer can overwrite those of others; and a `sure` look does more
+ * for an EP, such as dropping stale maps. */
 void core_poll_some(struct core_ia *ia, bool sure);
-/* Earliest time after @p seen at which an EP of the EVD has something due. */
+/* The earliest time after @p seen at which an EP of the EVD has something due.
+ */
 uint64_t core_next_due(struct core_evd *evd, uint64_t seen);
-/* EPs to look at each time, of an EVD or of the IA (NULL). */
+/* The EPs that each poll of the EVD (NULL: of the IA) looks at. */
 static inline struct core_epset *core_polled(struct core_ia *ia,
                                              struct core_evd *evd)
 {
@@ -298,13 +302,36 @@ static inline struct core_epset *core_polled(struct core_ia *ia,
 
 /* INVALID_STATE with the subtype of the EP's state. */
 DAT_RETURN core_ep_bad_state(DAT_EP_STATE state);
-/* UNCONNECTED, or what stands for it (reserved, unconfigured). */
+/* Sets the state to UNCONNECTED, or to RESERVED or UNCONFIGURED. */
 void core_ep_set_idle(struct core_ep *ep);
+/* The RSP or CR that had reserved the EP is gone. */
+void core_ep_unreserve(struct core_ep *ep);
+/* Frees a service point; ia->lock is held. */
+void core_sp_destroy(void *sp);
+/* May a consumer send that as private data? */
+static inline bool core_private_data_ok(const struct core_ia *ia,
+                                        DAT_COUNT size, const void *data)
+{
+    return size >= 0 && (unsigned)size <= ia->can.max_private_data &&
+           (!size || data);
+}
 
-/* Looks whether the peers have left a range that is to be freed (memory.c):
- * about a second. */
-#define CORE_PATIENCE 10000u
-/* Checks a scatter/gather list against local registrations; sums it up. */
+#define CORE_PRIV_ALL ((int)DAT_MEM_PRIV_ALL_FLAG | CORE_PRIV_REMOTE_ATOMIC)
+
+/* range.c; ia->lock is held. A range with a new key; NULL: there are too
+ * many. Not published yet. */
+struct core_mr *core_range_new(struct core_ia *ia);
+/* Ends a range that is not, or no longer, published. */
+void core_range_give_back(struct core_ia *ia, struct core_mr *mr);
+/* Withdraws a range, waits until no peer accesses it, and gives it back.
+ * ia->lock is not held while it waits. A stopped peer may stay inside for long:
+ * so many looks, which *patience counts down, and it returns false. Then the
+ * range is withdrawn, and this may be called again. */
+bool core_range_free(struct core_ia *ia, struct core_mr *mr,
+                     unsigned *patience);
+#define CORE_PATIENCE 10000u /* looks: about a second */
+
+/* Checks a list of segments against local registrations; *total: its bytes. */
 static inline DAT_RETURN core_check_iov(struct core_ia *ia, struct core_pz *pz,
                                         DAT_COUNT nseg, DAT_COUNT max_seg,
                                         const DAT_LMR_TRIPLET *seg, int priv,
@@ -331,10 +358,10 @@ static inline DAT_RETURN core_check_iov(struct core_ia *ia, struct core_pz *pz,
     *total = sum;
     return DAT_SUCCESS;
 }
-/* Takes a receive; `outstanding` until core_srq_done. */
+/* Takes a receive, which is outstanding until core_srq_done. False: none. */
 bool core_srq_take(struct core_srq *srq, struct core_wqe *w);
 void core_srq_done(struct core_srq *srq);
-/* Completes everything that is posted with DAT_DTO_ERR_FLUSHED. */
+/* Completes all posted requests and receives with DAT_DTO_ERR_FLUSHED. */
 void core_ep_flush(struct core_ep *ep);
 
 /* Entry points, by file. */

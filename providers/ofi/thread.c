@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The IA's thread: its start and end, and the descriptors that it sleeps on.
- * What it does is in mind.c.
+ * What it does is in loop.c.
  */
 #include <errno.h>
 #include <signal.h>

@@ -40,7 +40,7 @@ static DAT_RETURN ofi_ia_open(struct core_ia *ia, const char *params)
     oia->nudge_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     oia->params = (struct ofi_params){.provider = "tcp", .silence_ms = 2000};
     pthread_mutex_init(&oia->cq_lock, NULL);
-    oia->thread_main = ofi_mind;
+    oia->thread_main = ofi_loop;
     DAT_RETURN ret =
         oia->nudge_fd < 0
             ? CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_NO_SUBTYPE)

@@ -2,8 +2,8 @@
 /* Parameters of a shm rail. */
 #include <string.h>
 
-#include "copy.h"
-#include "shm.h"
+#include "providers/shm/memory/copy.h"
+#include "providers/shm/params.h"
 
 static int parse_path(const char *text, void *at)
 {

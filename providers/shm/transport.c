@@ -5,8 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "copy.h"
-#include "shm.h"
+#include "providers/shm/shm.h"
+#include "providers/shm/connect/abort.h"
+#include "providers/shm/connect/connection.h"
+#include "providers/shm/connect/manager.h"
+#include "providers/shm/connect/passive_side.h"
+#include "providers/shm/link_model/cable.h"
+#include "providers/shm/memory/copy.h"
+#include "providers/shm/memory/range_table.h"
+#include "providers/shm/message/data.h"
+#include "providers/shm/wakeup/announce.h"
+#include "providers/shm/wakeup/doorbell.h"
+#include "providers/shm/wakeup/poll_announced.h"
 
 /* A port has an address of its own: a loopback address, from its name (FNV-1a).
  * A rail is a port of its own if nothing else is said. */
@@ -84,7 +94,7 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
         ret = CORE_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE);
         goto fail;
     }
-    ia->news = &sia->control.door->news_words;
+    ia->announced_words = &sia->control.door->announced_words;
     own_address(ia);
     own_attributes(ia);
     snprintf(ia->adapter, sizeof ia->adapter, "%s",
@@ -99,7 +109,7 @@ fail:
 static void shm_ia_close(struct core_ia *ia)
 {
     struct shm_ia *sia = shm_ia(ia);
-    shm_cm_stop(sia);
+    shm_manager_stop(sia);
     shm_mr_close(sia);
     shm_control_destroy(sia);
     shm_cable_close(sia);
@@ -109,7 +119,7 @@ static void shm_ia_close(struct core_ia *ia)
 
 static void shm_forked(struct core_ia *ia)
 {
-    shm_cm_forked(shm_ia(ia));
+    shm_manager_forked(shm_ia(ia));
     shm_control_forked(shm_ia(ia));
 }
 
@@ -158,7 +168,7 @@ static const struct core_transport transport = {
     .progress = shm_progress,
     .next_due = shm_next_due,
     .announce = shm_announce,
-    .announced = shm_announced,
+    .announced = shm_poll_announced,
     .abort = shm_abort,
     .arm = shm_arm,
     .sleep = shm_sleep,

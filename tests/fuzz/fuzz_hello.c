@@ -2,7 +2,7 @@
 /* What a peer says of itself as private data of a connection. */
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/hello.h"
+#include "dapl_rail/links/connect/hello.h"
 #include "dapl_rail/rails/rail.h"
 #include "fuzz.h"
 
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     drail_job_t job = {.rank = 1, .size = 3};
     drail_t t = {.job = &job, .id = 7, .cfg = {.eps = 2}};
     struct rail rail = {.owner = &t, .index = 1};
-    struct hello theirs = hello_of(&rail, 0), hello;
+    struct link_hello theirs = hello_of(&rail, 0), hello;
     theirs.rank = 0;
     for (unsigned changes = input_byte(&in) % 8; changes; changes--)
         ((uint8_t *)&theirs)[input_byte(&in) % sizeof theirs] = input_byte(&in);

@@ -102,7 +102,8 @@ static struct link *any_link(struct input *in)
 static void send_anything(struct input *in, uint32_t seq)
 {
     struct link *link = any_link(in);
-    unsigned char *at = link->buffers + link->nslots * link->slot_bytes;
+    unsigned char *at =
+        link->slots.buffers + link->slots.count * link->slots.slot_bytes;
     size_t bytes = usual(at, in, seq);
     for (unsigned changes = input_byte(in) % 4; changes; changes--) {
         unsigned offset = input_byte(in) % (sizeof(struct wire) + 64);
@@ -110,26 +111,27 @@ static void send_anything(struct input *in, uint32_t seq)
     }
     uint8_t shorter = input_byte(in);
     if (shorter % 4 == 1)
-        bytes = shorter % link->slot_bytes;
+        bytes = shorter % link->slots.slot_bytes;
     DAT_LMR_TRIPLET iov = {.virtual_address = (uintptr_t)at,
                            .segment_length = (DAT_SEG_LENGTH)bytes,
-                           .lmr_context = link->lmr_context};
+                           .lmr_context = link->slots.lmr_context};
     DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)link | COOKIE_SUPPRESSED};
-    dat_ep_post_send(link->ep, 1, &iov, cookie, DAT_COMPLETION_SUPPRESS_FLAG);
+    dat_ep_post_send(link->ep.handle, 1, &iov, cookie,
+                     DAT_COMPLETION_SUPPRESS_FLAG);
 }
 
 static void note_anything(struct input *in)
 {
     struct link *link = any_link(in);
     uint32_t immed;
-    DAT_LMR_TRIPLET iov = {.virtual_address = (uintptr_t)link->buffers,
+    DAT_LMR_TRIPLET iov = {.virtual_address = (uintptr_t)link->slots.buffers,
                            .segment_length = 0,
-                           .lmr_context = link->lmr_context};
+                           .lmr_context = link->slots.lmr_context};
     DAT_RMR_TRIPLET to = {.virtual_address = key[ME].address,
                           .rmr_context = key[ME].rmr_context[0]};
     DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)link | COOKIE_SUPPRESSED};
     input_take(in, &immed, sizeof immed);
-    dat_ib_post_rdma_write_immed(link->ep, 1, &iov, cookie, &to, immed,
+    dat_ib_post_rdma_write_immed(link->ep.handle, 1, &iov, cookie, &to, immed,
                                  DAT_COMPLETION_SUPPRESS_FLAG);
 }
 

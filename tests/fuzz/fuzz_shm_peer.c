@@ -12,7 +12,9 @@
 #include <sys/socket.h>
 
 #include "fuzz.h"
-#include "providers/shm/ring.h"
+#include "providers/shm/connect/wire.h"
+#include "providers/shm/message/ring.h"
+#include "providers/shm/shm.h"
 #include "tests/provider/util.h"
 
 #define BYTES   4096

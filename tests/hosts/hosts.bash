@@ -30,12 +30,12 @@ inside()
 # n1 … nHOSTS, which meet at a rendezvous. Rank 0's output is ours.
 ranks()
 {
-    local hosts=$1 ppn=$2 host local rank=0 status=0 pid pids=()
+    local hosts=$1 ppn=$2 host place rank=0 status=0 pid pids=()
     shift 2
     port=$((port + 1)) # the last one's may not be free yet
     export DRAIL_RANKS=$((hosts * ppn)) DRAIL_RENDEZVOUS=n1:$port
     for ((host = 1; host <= hosts; host++)); do
-        for ((local = 0; local < ppn; local++)); do
+        for ((place = 0; place < ppn; place++)); do
             DRAIL_RANK=$rank on "n$host" "$@" &
             pids+=($!)
             rank=$((rank + 1))

@@ -30,8 +30,9 @@ job()
 # fails COMMAND…: with a status of its own, and in time
 fails()
 {
-    timeout -k 10 40 "$@" >"$work/out" 2>"$work/err" </dev/null
-    [ $? -ne 0 ] && [ $? -ne 124 ] && [ $? -ne 137 ]
+    local status=0
+    timeout -k 10 40 "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+    [ $status -ne 0 ] && [ $status -ne 124 ] && [ $status -ne 137 ]
 }
 
 none=1

@@ -138,7 +138,7 @@ down_by()
 "$testbed" sh -c "touch $work/up; until [ -e $work/go ]; do sleep 0.05; done
     on n2 hostname >$work/answer" &
 other=$!
-background+=($other)
+background+=("$other")
 soon test -e "$work/up"
 check 'ended by TERM' down_by TERM
 check 'killed' down_by KILL

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# libdcoll_mpi builds without a warning by gcc and by clang for each MPI that may
-# be here: Debian's Open MPI and MPICH (their headers are fetched, nothing is
-# installed), either, both, and none, and those of the wheels.
+# libdcoll_mpi builds without warnings, by gcc and by clang, for each MPI that may
+# be here: Debian's Open MPI and MPICH (either, both or none; headers are fetched,
+# nothing is installed), and those of the wheels.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 
@@ -18,8 +18,8 @@ fi
 openmpi=$(echo "$work"/root/usr/lib/*/openmpi/include)
 mpich=$(echo "$work"/root/usr/include/*/mpich)
 
-# builds FOLDER CC OPENMPI MPICH 'LIBRARIES': these and no others, of objects
-# that FOLDER keeps. The other libraries are those that are here.
+# builds FOLDER CC OPENMPI MPICH 'LIBRARIES': makes these and no others; FOLDER
+# keeps the objects. Other libraries come from this build.
 builds()
 {
     local build=$work/$1

@@ -31,10 +31,9 @@ has()
 # says 'PYTHON ASSERTIONS' of functions of the script
 says()
 {
-    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$SOURCE/scripts python3 -c "
-from runpy import run_path
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$SOURCE/tools python3 -c "
 from types import SimpleNamespace as Some
-calibrate = Some(**run_path('$calibrate'))
+from railtools import calibrate
 $1"
 }
 check 'numbers as a platform has them' says '

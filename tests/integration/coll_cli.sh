@@ -230,8 +230,8 @@ tuned_engines()
     timeout -k 10 100 "$bench" tune --collective barrier --ranks 2 \
         --engine single,threaded "${quick[@]}" --output "$work/engines" ||
         return 1
-    [ "$(grep -E '^barrier 2 2 2 (single|threaded) 0 ' "$work/engines" |
-        wc -l)" -eq 2 ] && ! grep -q nonthreaded "$work/engines"
+    [ "$(grep -Ec '^barrier 2 2 2 (single|threaded) 0 ' "$work/engines")" \
+        -eq 2 ] && ! grep -q nonthreaded "$work/engines"
 }
 check 'tune measures the engines that are named' tuned_engines
 

@@ -332,7 +332,7 @@ for row in r["results"]:
 json.dump(r, open(sys.argv[2], "w"))
 PY
     "$plot" --quiet "$work/limited.json" &&
-        grep -q '>copy limit of that colour<' "$work/limited.svg" &&
+        grep -q '>copy limit of the curve of that colour<' "$work/limited.svg" &&
         grep -q "fill-opacity *= *['\"]0.2" "$work/limited.svg"
 }
 if command -v gnuplot >/dev/null; then

@@ -115,8 +115,8 @@ has()
 }
 ended_by()
 {
-    soon test -e "$work/held" && kill -"$1" $pid
-    wait $pid
+    soon test -e "$work/held" && kill -"$1" "$pid"
+    wait "$pid"
     [ $? -eq 1 ] && grep -q "complete rounds: 2\$" "$work/err"
 }
 
@@ -234,15 +234,10 @@ done
 fakes()
 {
     cat - >"$work/fakes.py"
-    python3 -B - "$compare" "$work" <<'PY'
+    python3 -B - "$SOURCE/tools" "$work" <<'PY'
 import sys
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
-from os.path import dirname
-sys.path.insert(0, dirname(sys.argv[1]))
-loader = SourceFileLoader("compare_coll", sys.argv[1])
-coll = module_from_spec(spec_from_loader("compare_coll", loader))
-loader.exec_module(coll)
+sys.path.insert(0, sys.argv[1])
+from railtools import compare_coll as coll
 exec(compile(open(sys.argv[2] + "/fakes.py").read(), "fakes.py", "exec"))
 PY
 }

@@ -30,15 +30,10 @@ check 'too many buffers' refused --buffers --buffers 65537
 # What fails once keeps its other rounds; what fails always is left out soon.
 goes_on()
 {
-    python3 -B - "$compare" <<'PY'
+    python3 -B - "$SOURCE/tools" <<'PY'
 import sys
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
-from os.path import dirname
-sys.path.insert(0, dirname(sys.argv[1]))
-loader = SourceFileLoader("compare_p2p", sys.argv[1])
-p2p = module_from_spec(spec_from_loader("compare_p2p", loader))
-loader.exec_module(p2p)
+sys.path.insert(0, sys.argv[1])
+from railtools import compare_p2p as p2p
 
 
 class Fake:
@@ -76,15 +71,10 @@ check 'a launch that fails' goes_on
 # Ratios are of the same rounds, to the best peer of each side.
 pairs()
 {
-    python3 -B - "$compare" <<'PY'
+    python3 -B - "$SOURCE/tools" <<'PY'
 import sys
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
-from os.path import dirname
-sys.path.insert(0, dirname(sys.argv[1]))
-loader = SourceFileLoader("compare_p2p", sys.argv[1])
-p2p = module_from_spec(spec_from_loader("compare_p2p", loader))
-loader.exec_module(p2p)
+sys.path.insert(0, sys.argv[1])
+from railtools import compare_p2p as p2p
 
 
 def rounds(*figures):
@@ -143,22 +133,22 @@ check 'pairs of rounds' pairs
 # who presses Ctrl-C again while a program is being ended ends it all the same
 impatient()
 {
-    timeout -k 5 60 python3 -B - "$(dirname "$compare")" <<'PY'
+    timeout -k 5 60 python3 -B - "$SOURCE/tools" <<'PY'
 import os
 import signal
 import sys
 sys.path.insert(0, sys.argv[1])
-import comparing
+from railtools import programs
 signal.signal(signal.SIGINT, signal.default_int_handler)
-process = comparing.start(["sh", "-c", "trap '' TERM; echo up; sleep 100"])
+process = programs.start(["sh", "-c", "trap '' TERM; echo up; sleep 100"])
 assert process.stdout.readline() == "up\n"
-real = comparing.signal_group
+real = programs.signal_group
 def interrupted_within(process, number):
     os.kill(os.getpid(), signal.SIGINT)
     real(process, number)
-comparing.signal_group = interrupted_within
+programs.signal_group = interrupted_within
 try:
-    comparing.stop(process)
+    programs.stop(process)
     sys.exit("it was not interrupted")
 except KeyboardInterrupt:
     pass
@@ -170,10 +160,10 @@ check 'interrupted twice' impatient
 # ranks that are not where they should be are no figure
 misplaced()
 {
-    python3 -B - "$(dirname "$compare")" <<'PY'
+    python3 -B - "$SOURCE/tools" <<'PY'
 import sys
 sys.path.insert(0, sys.argv[1])
-import peers
+from railtools import peers
 peer = peers.Peer(None)
 peer.name = "x"
 text = "# Library 1\n# cores 0 {}\nwhat,bytes\nlat,8\n"

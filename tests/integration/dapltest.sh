@@ -22,7 +22,7 @@ run()
     local name=$1 type=$2 log=$work/client.log
     shift 2
     echo "# dapltest -T $type $*"
-    timeout -k 10 60 dapltest -T "$type" -D $ia -n $port "$@" >"$log" 2>&1
+    timeout -k 10 60 dapltest -T "$type" -D "$ia" -n $port "$@" >"$log" 2>&1
     local status=$?
     if [ $status -ne 0 ] ||
         grep -v "$too_fast" "$log" | grep -Eiq "$bad" ||
@@ -49,7 +49,7 @@ performance()
     run "performance: $name" P -s localhost "$@"
 }
 
-timeout -k 10 110 dapltest -T S -D $ia -n $port >"$work/server.log" 2>&1 &
+timeout -k 10 110 dapltest -T S -D "$ia" -n $port >"$work/server.log" 2>&1 &
 server=$!
 background+=("$server")
 await_text "$work/server.log" 'Service Point Ready' || exit 1
@@ -75,12 +75,12 @@ transaction 'threads, polling' -P -t 4 -w 8 -i 200 client SR 256 1 \
     server RW 4096 1 server SR 256 1
 
 modes='b p'
-[ $ia = shm0 ] || modes=b
+[ "$ia" = shm0 ] || modes=b
 for mode in $modes; do
-    performance "RDMA write, -m $mode" -m $mode -i 1000 RW 4096 1
-    performance "RDMA write of 64 KiB, -m $mode" -m $mode -i 500 -p 8 RW 65536 2
-    performance "RDMA read, -m $mode" -m $mode -i 1000 RR 4096 1
-    performance "RDMA read, two segments, -m $mode" -m $mode -i 200 -p 4 \
+    performance "RDMA write, -m $mode" -m "$mode" -i 1000 RW 4096 1
+    performance "RDMA write of 64 KiB, -m $mode" -m "$mode" -i 500 -p 8 RW 65536 2
+    performance "RDMA read, -m $mode" -m "$mode" -i 1000 RR 4096 1
+    performance "RDMA read, two segments, -m $mode" -m "$mode" -i 200 -p 4 \
         RR 16384 2
 done
 
@@ -90,7 +90,7 @@ background=()
 check 'the server saw nothing wrong' \
     sh -c '! grep -Ei "$1" "$2"' - "$bad" "$work/server.log"
 
-[ $ia = shm0 ] || exit "$failures"
+[ "$ia" = shm0 ] || exit "$failures"
 
 # Each makes the object as often as allowed; the registry's own limit of IAs
 # is far above.

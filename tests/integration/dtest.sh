@@ -25,11 +25,11 @@ once()
 {
     local program=$1 server client_status server_status
     shift
-    timeout -k 10 30 "$program" -P $ia -s "$@" >"$work/server.log" 2>&1 &
+    timeout -k 10 30 "$program" -P "$ia" -s "$@" >"$work/server.log" 2>&1 &
     server=$!
     background=("$server")
     await_text /proc/net/tcp "$meeting" || return 1
-    timeout -k 10 30 "$program" -P $ia -h localhost "$@" \
+    timeout -k 10 30 "$program" -P "$ia" -h localhost "$@" \
         >"$work/client.log" 2>&1
     client_status=$?
     ! grep -Eq "$too_early|FAILED" "$work/client.log" || kill -TERM $server
@@ -66,12 +66,12 @@ pair()
 }
 
 buffer=()
-[ $ia = shm3 ] || buffer=(-b 262144) # its default is for memory's speed
+[ "$ia" = shm3 ] || buffer=(-b 262144) # its default is for memory's speed
 pair 'dtest, waiting' PASSED dtest "${buffer[@]}"
 pair 'dtest, polling' PASSED dtest -p "${buffer[@]}"
 pair 'dtest, CNO' PASSED dtest -c "${buffer[@]}"
 pair 'dtest, 64 KiB bursts' PASSED dtest -b 65536 -B 20
-[ $ia = shm3 ] || exit "$failures"
+[ "$ia" = shm3 ] || exit "$failures"
 
 # Over TCP the first spins on memory where the provider's thread wants a core,
 # and the last's server takes the event of a connection that ended before all

@@ -4,11 +4,11 @@
 #ifndef TESTS_HELLO_SAID_H
 #define TESTS_HELLO_SAID_H
 
-#include "dapl_rail/links/hello.h"
+#include "dapl_rail/links/connect/hello.h"
 #include "standin.h"
 
 /* False: the request is lost, which its sender is not told. */
-static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual);
 
 STAND_IN DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
@@ -16,7 +16,7 @@ STAND_IN DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
                                    DAT_COUNT bytes, const DAT_PVOID data,
                                    DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
-    struct hello hello;
+    struct link_hello hello;
     check((size_t)bytes == sizeof hello);
     memcpy(&hello, data, sizeof hello);
     if (!change_hello(ep, &hello, &qual))

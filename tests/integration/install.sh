@@ -16,7 +16,7 @@ make_it()
 
 check 'install' make_it install PREFIX="$prefix"
 check 'the soname link' test "$(readlink "$prefix/lib/libdapl_rail.so.0")" = \
-    libdapl_rail.so.0.1.0
+    libdapl_rail.so.0.2.0
 check 'railbench runs from there' env -i timeout 30 "$prefix/bin/railbench" bw \
     --sizes 8 --iterations 2 --repeat 1
 check 'railinfo runs from there' sh -c \

@@ -27,7 +27,7 @@ by_hand()
     statuses=
     for rank in $(seq 0 $((ranks - 1))); do
         wait "${pids[rank]}"
-        statuses+=$?
+        statuses+="$?"
     done
 }
 

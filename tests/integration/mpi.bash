@@ -8,7 +8,7 @@ wheels=$BUILD/wheels
 [ -d "$wheels" ] || wheels=$BUILD/../wheels # of a sanitized build
 hydra=() # options of that launcher
 
-# launch MPI RANKS [NAME=VALUE…] PROGRAM…: without the layer
+# launch MPI RANKS [NAME=VALUE…] PROGRAM…: without the library
 launch()
 {
     local mpi=$1 ranks=$2 root=()
@@ -38,12 +38,12 @@ said()
 {
     local mode=$1 mpi=$2 ranks=$3
     shift 3
-    # the launcher's own processes do without
+    # not in the processes of the launcher
     launch "$mpi" "$ranks" DCOLL_MPI="$mode" LD_PRELOAD="$(library_for "$mpi")" \
         timeout -k 5 100 "$@" >"$work/out" 2>&1
 }
 
-# expect PATTERN…: each is in what was said
+# expect PATTERN…: each is in the output
 expect()
 {
     local pattern
@@ -56,13 +56,13 @@ expect()
     done
 }
 
-# reductions, of which most are the layer's; those of floating-point numbers
-# are not compared, but checked by the program
+# most reductions are taken; the program checks those of floating-point numbers,
+# which verify does not compare
 reductions()
 {
     local ranks=$3
     [[ $1 != mpich-* ]] || ranks=2
-    said "$2,stats" "$1" $ranks "$BUILD/test/mpi/mpi_reduce.$1" &&
+    said "$2,stats" "$1" "$ranks" "$BUILD/test/mpi/mpi_reduce.$1" &&
         expect '^0 failures$' '^dcoll_mpi: allreduce +[0-9]+ +taken' \
             '^dcoll_mpi: reduce +[0-9]+ +taken'
 }
@@ -76,7 +76,7 @@ calls()
     expect '^0 failures$'
 }
 
-# all calls that can be are taken, and the MPI below says the same
+# all calls that can be are taken, with the results of the MPI itself
 verified()
 {
     calls verify,stats "$1" "$2" "${@:3}" &&
@@ -85,7 +85,7 @@ verified()
             '^dcoll_mpi: alltoall +[0-9]+ +taken' \
             '^dcoll_mpi: alltoallv +[0-9]+ +taken' \
             '^dcoll_mpi: allgatherv +[0-9]+ +taken' \
-            '^dcoll_mpi: allgatherv +[0-9]+ +left: in place' \
+            '^dcoll_mpi: allgatherv +[0-9]+ +left: MPI_IN_PLACE' \
             '^dcoll_mpi: gatherv +[0-9]+ +taken' \
             '^dcoll_mpi: scatterv +[0-9]+ +taken' \
             '^dcoll_mpi: bcast +[0-9]+ +taken' \

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# libdcoll_mpi where something goes wrong on one rank: the others hear of it, or
-# leave their calls to the MPI below.
+# libdcoll_mpi when something goes wrong on one rank: the other ranks get an
+# error, or all ranks leave the call to their MPI.
 # shellcheck source=tests/integration/mpi.bash
 . "${SOURCE:?}/tests/integration/mpi.bash"
 
-# the others are told, as the launcher lets them live: a shell above each rank
-# hides from it for a while what has become of one
+# the other ranks get an error; a shell above each rank hides the death from the
+# launcher, which would end them
 dead_rank()
 {
     local hydra=(-disable-auto-cleanup) mode
@@ -33,8 +33,8 @@ faults()
 {
     fault always "$1" rail \
         'communicator of 3 ranks is left: .*no such rail' \
-        '^dcoll_mpi: allgather +3 +left: by communicator' || return 1
-    # ranks wait so long for one that has no memory to connect
+        '^dcoll_mpi: allgather +3 +left: the communicator has no team' || return 1
+    # ranks wait so long for a rank that has no memory to connect
     DRAIL_CONNECT_TIMEOUT_MS=2000 fault always "$1" memory '^[0-9]+ refused' \
         'a communicator of 3 ranks is left: ' \
         '^dcoll_mpi: allgather +[0-9]+ +left: no memory' || return 1
@@ -52,11 +52,11 @@ faults()
         '^dcoll_mpi: allreduce +1 +failed' || return 1
     fault always "$1" place '^dcoll_mpi: allgather +1 +failed' || return 1
     fault eager,inexact "$1" agreement '^dcoll_mpi: allreduce +1 +failed' || return 1
-    fault eager "$1" contest '^dcoll_mpi: gather +35 +left: faster below' \
+    fault eager "$1" contest '^dcoll_mpi: gather +35 +left: the program.s MPI is faster' \
         '^dcoll_mpi: gather +15 +failed'
 }
 
-# one with large counts
+# large counts: only one rank knows that its block is too long
 too_long()
 {
     fault always "$1" long '^dcoll_mpi: alltoallv +1 +left: .* too long' \
@@ -70,14 +70,14 @@ in_finalize()
         [ "$(grep -c '^0 failures in MPI_Finalize' "$work/out")" -eq 3 ]
 }
 
-# all by one side, whoever is faster
+# reductions that round: the same side makes all of them
 same_bits()
 {
-    fault eager "$1" bits '^dcoll_mpi: allreduce +301 +left: inexact' &&
+    fault eager "$1" bits '^dcoll_mpi: allreduce +301 +left: it rounds' &&
         fault inexact "$1" bits '^dcoll_mpi: allreduce +301 +taken'
 }
 
-# what it carried is sent again while the program waits for another message
+# lost data are sent again while the program waits for another message
 lost_rail()
 {
     local rail cables
@@ -91,7 +91,7 @@ lost_rail()
     done
 }
 
-# one rank's words
+# DCOLL_MPI differs on one rank
 differing()
 {
     # shellcheck disable=SC2016
@@ -101,7 +101,7 @@ differing()
         expect '^0 failures$' '^dcoll_mpi: DCOLL_MPI differs'
 }
 
-# the library in rank 0 alone ("="), or in rank 1: the job ends, and says why
+# the library in rank 0 only ("="), or in rank 1 only: the job ends and says why
 some_ranks()
 {
     # shellcheck disable=SC2016

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# libdcoll_mpi with programs of other forms: large counts, Fortran, an MPI that
-# is loaded later, the standard ABI.
+# libdcoll_mpi with large counts, Fortran, an MPI that is loaded later, and the
+# standard ABI.
 # shellcheck source=tests/integration/mpi.bash
 . "${SOURCE:?}/tests/integration/mpi.bash"
 
-# an MPI that only a module of the program sees
+# an MPI that a module of the program loads for itself
 loaded_later()
 {
     said verify,stats "$1" 2 "$BUILD/test/mpi/mpi_late.$1" 1 few || {
@@ -39,7 +39,7 @@ fortran()
         '^dcoll_mpi: bcast +[0-9]+ +taken'
 }
 
-# programs of the standard ABI, and what is not for them
+# programs of the standard ABI; MPICH's library refuses them
 standard()
 {
     verified "$1" 3 && verified "$1" 2 3 large &&

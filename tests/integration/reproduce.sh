@@ -17,8 +17,8 @@ check 'a list of some' sh -c '"$0" --list --only 002-allgather |
 # says 'PYTHON ASSERTIONS'
 says()
 {
-    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$SOURCE/scripts python3 -c "
-from predicted import *
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$SOURCE/tools python3 -c "
+from railtools.papers.predicted import *
 class Line:
     def __init__(self, **points):
         self.line = {int(x[1:]): y for x, y in points.items()}
@@ -87,7 +87,7 @@ assert not found.behind and "at most 2" in found.detail
 row.ours = Line(_4=1.0, _8=5.0)
 assert row.found({}).behind'
 check 'no more runs than what is open needs' says '
-import sensitivity
+from railtools.papers import sensitivity
 run = Run("bw", "", ("--sizes", "4:64", "--algorithm", "x,y,z"))
 x, y = (Pick(run, "", (("algorithm", name),)) for name in "xy")
 row = Winner("", "", "", ((4, 8, "x"), (16, 64, "y")), {"x": x, "y": y}, x)
@@ -99,7 +99,7 @@ row = Factor("", "", "", 2, x, Across(((2, y), (3, x)), 32), x, 32)
 assert narrowed(row) == [("--sizes", "32", "--algorithm", "x")]'
 # what a run of the platform as it is and of all others says, and who fails
 check 'what open ranges become holds the prediction, and nothing failed' says '
-import sensitivity
+from railtools.papers import sensitivity
 open_ranges = {("rail", "rate", "2"): ("1", "3"), ("rail", "gap", "5"): "67"}
 sensitivity.open_ranges.ranges = lambda text: open_ranges
 sensitivity.read = lambda path: ""
@@ -134,7 +134,7 @@ assert sensitivity.spread(told()) == {"f": "1.25–2"}, told()
 del nominal[runs[2]]
 assert told() == []'
 check 'a result that is another than what is asked of it' says '
-from comparing import Failure
+from railtools.programs import Failure
 run = Run("bw", "", ())
 x, y = (Pick(run, "y", (("algorithm", name),)) for name in "xy")
 results = {run: {"configurations": [{"index": 0, "algorithm": "x"}],
@@ -145,7 +145,7 @@ try:
 except Failure as error:
     assert "nothing of" in str(error)'
 check 'the best of all, or nothing' says '
-import applications
+from railtools.papers import applications
 runs = [Run("radix", "", (name,)) for name in "xy"]
 def result(time):
     return {"options": {"ranks": 16}, "results": [{"algorithm": "a", **{
@@ -161,7 +161,7 @@ for one, *_ in applications.APPLICATIONS.values():
     parts = applications.COMMUNICATION
     assert one.of_chosen(parts).runs() <= one.ours(parts).runs()'
 check 'blocks that go together' says '
-import sensitivity
+from railtools.papers import sensitivity
 run = Run("lat", "", ("--sizes", "16:128"))
 pick = Pick(run, "y", x="bytes")
 results = {run: {"configurations": [{"index": 0}], "results": [
@@ -180,7 +180,7 @@ assert Best((line, Line(_4=0.5, _32=7.0))).points({}) == {
     4: 0.5, 8: 2.0, 16: 3.0, 32: 7.0}
 assert Across(((2, line), (3, Line())), 8).points({}) == {2: 2.0}'
 check 'what a platform leaves open' says '
-import open_ranges
+from railtools.papers import open_ranges
 text = """[rail a]
 rate = 2 GB/s   # open: 1 to 3 GB/s
 duplex_rate = 2 GB/s
@@ -214,7 +214,8 @@ assert (what[1], ends) == ("post", ("0 us", "2 us"))
 assert "latency = 2 us" in open_ranges.changed(text, what, ends[0])
 assert "latency = 0 us" in open_ranges.changed(text, what, ends[1])'
 check 'every value that is open has its range' says '
-import glob, open_ranges, os
+import glob, os
+from railtools.papers import open_ranges
 paths = glob.glob(os.path.join(glob.escape(os.environ["SOURCE"]), "providers",
                                "sim", "platforms", "*.platform"))
 assert paths
@@ -242,7 +243,7 @@ bcast()
 for copies in 2 3; do
     check "$copies copies at once take what a run makes of them" says '
 import json, sys
-from papers import MEMCPY
+from railtools.papers.figures import MEMCPY
 def times(path):
     with open(path, encoding="utf-8") as file:
         return {row["bytes"]: row["collective"]["latency_us"]["median"]
@@ -264,8 +265,8 @@ ln -sfn "$BUILD/bin" "$BUILD/lib" "$work/build/"
 check 'a run that takes too much' says '
 import os, sys
 os.environ.update(BUILD=sys.argv[1], DRAIL_EPS="2", DAT_OVERRIDE="no")
-import simulated
-from comparing import Failure
+from railtools.papers import simulated
+from railtools.programs import Failure
 assert {"DRAIL_EPS", "DAT_OVERRIDE"}.isdisjoint(simulated.environment())
 def why(runner, code):
     try:
@@ -285,8 +286,8 @@ assert "interrupted" in why(runner, "")' "$work/build"
 check 'a run that takes too much beside others runs again alone' says '
 import os, sys
 os.environ.update(BUILD=sys.argv[1])
-import simulated
-from comparing import Failure
+from railtools.papers import simulated
+from railtools.programs import Failure
 class Scarce(simulated.Runner):
     def one(self, wanted, changes, jobs):
         asked.append((wanted.test, jobs))
@@ -312,8 +313,8 @@ assert outcome(1) == (["middle", "small"], why) and len(asked) == 4' \
 check 'what a script that was killed has left' says '
 import os, sys
 os.environ.update(BUILD=sys.argv[1])
-import simulated
-from comparing import Failure
+from railtools.papers import simulated
+from railtools.programs import Failure
 class Fake(simulated.Runner):
     def platform(self, name, changes):
         return name, ""

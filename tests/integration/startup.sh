@@ -45,7 +45,7 @@ done
 started block "$bench" limits --sizes 64M --time-budget 30 --repeat 200 \
     >"$work/out" 2>"$work/err" &
 limits=$!
-background+=($limits)
+background+=("$limits")
 soon grep -q repeat "$work/err" # it tells how far it is
 kill -TERM "$(pgrep -P $limits)"
 await_exit $limits 10

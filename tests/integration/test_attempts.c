@@ -12,11 +12,11 @@ static const uint16_t numbers[] = {30000, 60000, 65535, 0, 1};
 
 static DAT_EP_HANDLE eps[EPS];
 
-static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
     (void)qual;
-    if (hello->knock) /* is no attempt */
+    if (hello->solicits) /* is no attempt */
         return true;
     check(hello->attempt >= 1 && hello->attempt <= ATTEMPTS);
     hello->attempt = numbers[hello->attempt - 1];

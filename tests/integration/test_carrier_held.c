@@ -4,6 +4,7 @@
  * before the carrier is known to be flushed, for until then its memory may be
  * read.
  */
+#include "dapl_rail/links/failover/outgoing_replay.h"
 #include "dapl_rail/links/link.h"
 #include "hold.h"
 #include "memory.h"

@@ -17,11 +17,13 @@
 #define SECOND    1000000000ll
 #define ENOUGH_NS (15 * SECOND) /* by which a peer is given up: 10 s */
 #define RAILS     2u
+#define DAZED_MS  100
 
 static const struct drail_platform *machine;
 static atomic_int waits[RAILS]; /* epoll sets of the managers, from 1 on */
 /* Of rank 0. */
 static atomic_uint held, holds; /* of these, bits */
+static atomic_uint dazed;       /* were, and confirm the next one late */
 /* Of rank 1: its sleeps pass at once, on the clock only. */
 static atomic_bool hurries;
 static atomic_llong ahead_ns;
@@ -76,6 +78,7 @@ static int wait_held(int fd, unsigned bit, struct epoll_event *events, int max)
                 held &= ~bit;
         check(seconds() < end);
     }
+    dazed |= bit;
     return n;
 }
 
@@ -83,6 +86,8 @@ STAND_IN int epoll_wait(int fd, struct epoll_event *events, int max, int ms)
 {
     unsigned bit = 1u << meet_manager(fd);
     int n;
+    if (atomic_fetch_and(&dazed, ~bit) & bit)
+        nap(DAZED_MS);
     do {
         n = wait_ms(fd, events, max, ms ? 1 : 0);
         if (held & bit)
@@ -96,6 +101,15 @@ STAND_IN int epoll_wait(int fd, struct epoll_event *events, int max, int ms)
     return n;
 }
 
+/* Where rank 0 gives a connection up itself, its manager hears of no end. */
+STAND_IN int epoll_ctl(int fd, int op, int of, struct epoll_event *event)
+{
+    for (unsigned i = 0; i < RAILS; i++)
+        if (op == EPOLL_CTL_DEL && waits[i] == fd + 1)
+            held &= ~(1u << i);
+    return (int)syscall(SYS_epoll_ctl, fd, op, of, event);
+}
+
 STAND_IN DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
                                   DAT_COUNT bytes, const DAT_PVOID data)
 {
@@ -105,14 +119,6 @@ STAND_IN DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
     if (accepted == RAILS) /* confirmations are waited for */
         hurries = !keeps_time;
     return real(dat_cr_accept)(cr, ep, bytes, data);
-}
-
-/* Rank 0 gives up first: then no end of rank 1's comes to the manager. */
-STAND_IN DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
-{
-    DAT_RETURN status = real(dat_ep_disconnect)(ep, flags);
-    held = 0;
-    return status;
 }
 
 static bool is_hidden(DAT_EVD_HANDLE evd)

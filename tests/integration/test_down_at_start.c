@@ -17,11 +17,11 @@ static _Atomic unsigned *lost_over; /* in memory that the ranks share */
 /* So many requests, of this rank, go where nobody listens. */
 static unsigned to_nobody;
 
-static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
     (void)ep;
-    if (!hello->knock && to_nobody && to_nobody--)
+    if (!hello->solicits && to_nobody && to_nobody--)
         *qual = 1;
     return !(*lost_over >> hello->rail & 1);
 }

@@ -43,7 +43,7 @@ STAND_IN DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask,
                                  DAT_CR_PARAM *param)
 {
     DAT_RETURN status = real(dat_cr_query)(cr, mask, param);
-    struct hello hello = {0};
+    struct link_hello hello = {0};
     if (status == DAT_SUCCESS)
         memcpy(&hello, param->private_data, sizeof hello);
     return unreadable && status == DAT_SUCCESS && hello.rank == 0
@@ -58,7 +58,7 @@ STAND_IN DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes,
     return real(dat_cr_reject)(cr, bytes, data);
 }
 
-static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
     (void)ep;

@@ -19,7 +19,7 @@ static const char rails[] =
 
 static bool misled; /* requests over the first rail go where nobody is */
 
-static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
     (void)ep;

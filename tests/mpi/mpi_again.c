@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An MPI program that makes each call twice, and then one that differs from it
- * in one argument: what is known of a call that was made before may not serve
- * for another. For tests/integration/mpi_layer.sh.
+ * An ordinary MPI program that makes each call twice, and then a call that
+ * differs in one argument: what the layer remembers of the first call must not
+ * serve for the last one.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program with a tool in it, as profilers are, which takes the calls that
- * complete requests and hands them to PMPI_, past libdcoll_mpi. Its data must
- * be right all the same. */
+/* A program with a tool in it, like a profiler, that intercepts the functions
+ * that complete requests and calls PMPI_ itself, past libdcoll_mpi. The data
+ * must still be right. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

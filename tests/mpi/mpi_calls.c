@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An MPI program that knows nothing of dcoll: collectives of all kinds, whose
- * results it checks. For tests/integration/mpi_layer.sh, which runs it with and
- * without libdcoll_mpi. Arguments: rounds of communicators that are made and
- * freed, and "threads" for MPI_THREAD_MULTIPLE, "large" for MPI_Allgather_c, or
- * "few" for plain ints on MPI_COMM_WORLD alone: on a machine with more to do
- * each call takes as long as it takes for all ranks to have a turn.
+ * An ordinary MPI program that makes all blocking collectives and checks their
+ * results. Arguments: how many rounds of communicators it makes and frees; then
+ * "threads": with MPI_THREAD_MULTIPLE; "large": by MPI_Allgather_c and its
+ * kind; "few": only ints on MPI_COMM_WORLD, for machines with fewer cores than
+ * ranks.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An MPI program's communicators of other kinds: "merged" with a process of
- * another MPI_COMM_WORLD, which it has spawned, and without the layer; "many"
- * at a time, each made when those before are in use; "freed" by each rank in an
- * order of its own, with messages in between; "kept" by persistent requests.
- * For tests/integration/mpi_layer.sh.
+ * Communicators. Argument: "merged": with a spawned process, which lacks the
+ * layer; "many": more at a time than the layer serves; "freed": by each rank in
+ * its own order, with messages in between; "kept": alive by persistent
+ * requests; "short", "lasting": with few calls, and with many.
  */
 #include <mpi.h>
 #include <stdio.h>

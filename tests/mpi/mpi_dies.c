@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rank that dies before a collective: the others get an error soon, of which
- * their handler is told, and do not hang. Argument: "begin", "init":
- * collectives that do not block, and persistent ones, instead of blocking ones.
+ * A rank dies before a collective. The other ranks must get an error soon, and
+ * their error handlers be called. Argument: "begin" or "init": with
+ * non-blocking or persistent collectives instead of blocking ones.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_create_errhandler(on_error, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-    for (int i = 0; i < 6; i++) /* the seventh is ours, also in trials */
+    for (int i = 0; i < 6; i++) /* libdcoll makes the seventh, also in trials */
         call(how);
     for (int i = 0; how && i < 3; i++) {
         MPI_Barrier(MPI_COMM_WORLD); /* in which it may be prepared */

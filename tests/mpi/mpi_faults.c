@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What goes wrong on one rank: no other may wait for ever, and no data be
- * wrong. The argument says what; for tests/integration/mpi_layer.sh.
+ * Something goes wrong on one rank. No other rank may wait forever, and no data
+ * may be wrong. Argument: the fault (see main).
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define MOST    (1 << 18) /* ints of a side */
-#define ONE     1         /* who is at fault */
+#define ONE     1         /* the rank at fault */
 #define SECONDS 20        /* nobody waits longer */
 
 static int rank, size, failures, told;
@@ -455,7 +455,7 @@ static void bad_in_contest(void)
     MPI_Type_vector(2, 1, 2, MPI_INT, &bad);
     int below = 0, errors = 0;
     for (int i = 0; i < 50; i++) {
-        /* the sixth one is ours */
+        /* libdcoll makes the sixth one */
         MPI_Datatype mine = i == 5 && rank == ONE ? bad : type;
         int rc = MPI_Gather(to, 1, mine, from, 2, MPI_INT, 0, comm);
         errors += !!rc;
@@ -532,18 +532,12 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } faults[] = {
-        {"memory", no_memory},
-        {"rail", no_rail},
-        {"argument", bad_argument},
-        {"place", bad_place},
-        {"type", bad_type},
-        {"agreement", bad_in_agreement},
-        {"buffer", bad_buffer},
-        {"contest", bad_in_contest},
-        {"finalize", in_finalize},
-        {"bits", same_bits},
-        {"begun", bad_begun},
-        {"kept", bad_kept},
+        {"memory", no_memory},      {"rail", no_rail},
+        {"argument", bad_argument}, {"place", bad_place},
+        {"type", bad_type},         {"agreement", bad_in_agreement},
+        {"buffer", bad_buffer},     {"contest", bad_in_contest},
+        {"finalize", in_finalize},  {"bits", same_bits},
+        {"begun", bad_begun},       {"kept", bad_kept},
         {"long", too_long},
     };
     int all;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls that a compiler makes of an MPI's Fortran, whose own library need
- * not be here: those that are taken over. Of MPICH they are calls of mpi_f08
- * that have no buffers.
+ * The Fortran functions that the layer takes over, called by the symbols that a
+ * compiler would use, so that no Fortran compiler is needed. Of MPICH:
+ * functions of mpi_f08 without buffers.
  */
 #include <mpi.h>
 #include <stdio.h>

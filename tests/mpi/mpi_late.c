@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that does not know MPI, but loads a module that does, for itself
- * alone: mpi_calls, as Python would. */
+/* A program without MPI that loads a module with MPI (mpi_calls) for itself
+ * only, as Python does. */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rail that is lost when the calls that it carried have returned: rank 0 has
- * left a barrier and waits for a message of MPI, while rank 1 is still in that
- * barrier, as what rank 0 told it was lost. The layer believes that each rank
- * has a node of its own. Arguments: the folder of the rails' cables
- * (DAPL_SHM_CABLES), and the rail.
+ * A rail is lost after the call that used it has returned. Rank 0 has left a
+ * barrier and waits for a message of MPI. Rank 1 is still in that barrier, as
+ * what rank 0 sent it was lost. The layer believes that each rank has a node of
+ * its own. Arguments: the folder of the rails' cables (DAPL_SHM_CABLES), and
+ * the rail.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that looks for functions by their names: it must find those that
- * its MPI has, which has each as PMPI_, too, and no others. Names are given as
- * arguments. */
+/* A program that looks up functions by name must find those that its MPI has
+ * (as PMPI_), and no others. Arguments: the names. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How libdcoll_mpi treats data that is not in one piece, or long: "packing": a
- * block is packed once, the root of a broadcast is not written to, and memory
- * for packing is given back; "long": blocks that an int does not count. For
- * tests/integration/mpi_layer.sh.
+ * Packing. Argument: "packing": a block is packed once, the root of a broadcast
+ * is not written to, and memory is given back; "long": blocks of 2 GiB and
+ * more.
  */
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An MPI program's reductions: of each type and operation, of any length, in
- * place, by operations of its own that do not commute, blocking, not blocking
- * and persistent. It checks its results itself; those of floating-point numbers
- * are small integers.
+ * An ordinary MPI program's reductions: each type and operation, several
+ * lengths, in place, by operations that do not commute; blocking, non-blocking
+ * and persistent. It checks the results; floating-point numbers are small
+ * integers.
  */
 #include <mpi.h>
 #include <stdint.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An MPI program that knows nothing of dcoll: collectives that do not block,
- * and persistent ones, completed in all ways that MPI has, whose results it
- * checks. For tests/integration/mpi_layer.sh. Arguments: rounds, and
- * "orderly": persistent ones as those of MPIs work, which is not all that MPI
- * has of them; or "large": by the forms with large counts.
+ * An ordinary MPI program with non-blocking and persistent collectives, which
+ * it completes in all ways that MPI has, and checks. Arguments: rounds, and
+ * "orderly": only what all MPIs support of persistent collectives; or "large":
+ * by the functions with large counts.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -35,7 +34,7 @@ static const char *const names[KINDS] = {
     "allgather", "gather",    "scatter",    "alltoall", "bcast",
     "barrier",   "alltoallv", "allgatherv", "gatherv",  "scatterv"};
 
-/* One collective of ours, with its own buffers. */
+/* A collective with its own buffers. */
 struct op {
     enum kind kind;
     MPI_Comm comm;
@@ -51,7 +50,7 @@ struct op {
 };
 
 static int world_rank, failures;
-static int orderly; /* no more of persistent ones than what MPIs can do */
+static int orderly; /* persistent ones: only what all MPIs support */
 
 static int large; /* by MPI_Iallgather_c and its kind, where there are any */
 #if MPI_VERSION >= 4
@@ -509,8 +508,8 @@ static void by_statuses(int n, MPI_Request *requests, int *seen)
     together(n, requests, BY_WAITALL, seen);
 }
 
-/* Each once, and none is left: of the first @ours persistent ones are. */
-static void complete(int n, int ours, MPI_Request *requests, int way,
+/* Each completes once. None is left, but for the first @kept, if persistent. */
+static void complete(int n, int kept, MPI_Request *requests, int way,
                      int persistent)
 {
     int seen[64] = {0}, index;
@@ -526,7 +525,7 @@ static void complete(int n, int ours, MPI_Request *requests, int way,
         one_by_one(n, requests, way, seen);
     for (int i = 0; i < n; i++)
         check(seen[i] == 1 &&
-                  (requests[i] == MPI_REQUEST_NULL) != (persistent && i < ours),
+                  (requests[i] == MPI_REQUEST_NULL) != (persistent && i < kept),
               ways[way]);
     MPI_Waitany(n, requests, &index, MPI_STATUS_IGNORE);
     check(index == MPI_UNDEFINED, "one is left");
@@ -683,8 +682,8 @@ static void begins_early(MPI_Comm comm, int rounds)
     }
 }
 
-/* Who has begun one goes on with it in a call of messages alone, which another
- * one only sends when it is complete there. */
+/* One rank completes a collective, and then sends a message to the others. They
+ * wait for this message first: the collective must go on meanwhile. */
 static void goes_on_elsewhere(MPI_Comm comm, int n)
 {
     struct op o;
@@ -712,7 +711,8 @@ static void goes_on_elsewhere(MPI_Comm comm, int n)
     }
 }
 
-/* A persistent one, started by some only when others have waited elsewhere. */
+/* Half of the ranks start a persistent collective later, after a broadcast of
+ * all ranks. */
 static void starts_late(MPI_Comm comm)
 {
     struct op o, other;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An MPI program's broadcasts of types that MPI lets nobody look into as into
- * others: those that were made with large counts, which the calls of before
- * refuse, and those of Fortran, which nobody may free. For
- * tests/integration/mpi_layer.sh.
+ * Broadcasts of types that MPI_Type_get_envelope and MPI_Type_get_contents
+ * refuse, or whose parts nobody may free: types made with large counts, and
+ * those of Fortran with a precision.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -8,7 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "providers/shm/shm.h"
+#include "providers/shm/connect/wire.h"
+#include "providers/shm/message/segment.h"
 
 /* A file as the provider makes them, but for what is wrong with it. */
 static int segment(size_t size, int seals, uint64_t magic)

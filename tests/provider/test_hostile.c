@@ -4,7 +4,7 @@
  * process itself, which finds the queue among its own mappings. */
 #include "peer.h"
 
-#include "providers/shm/ring.h"
+#include "providers/shm/message/ring.h"
 
 #define BYTES 65536
 /* Where in a connection's file the ring and the backlog of the active side

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "providers/shm/shm.h"
+#include "providers/shm/message/ring.h"
 
 enum { FEW = 2, MANY = 256, BYTES = 64 };
 
@@ -198,9 +198,9 @@ static void who_wipes_announcements_hides_nothing(void **state)
     DAT_FAILS(dat_evd_dequeue(net.end.recv, &event), DAT_QUEUE_EMPTY);
     for (unsigned i = 0; i < MANY; i++)
         net_send(&net, i);
-    assert_true(atomic_load(&door->news_words)); /* or it tests nothing */
+    assert_true(atomic_load(&door->announced_words)); /* or it tests nothing */
     for (unsigned w = 0; w < 64; w++)
-        atomic_store(&door->news[w], 0);
+        atomic_store(&door->announced[w], 0);
     unsigned found = 0;
     for (double end = now_ns() + WAIT_MS * 1e6; found < MANY;) {
         if (!dat_evd_dequeue(net.end.recv, &event))

@@ -377,10 +377,46 @@ static void tracing_is_forbidden(void **state)
     join(spawn(without_tracing, NULL));
 }
 
+/* The poster frees memory that sends which wait for it would be read from: they
+ * fail, and the new content never arrives. */
+static void freed_while_it_waits(void *arg)
+{
+    (void)arg;
+    enum { N = 200, EACH = 1000 };
+    pair_t p;
+    forbid_tracing();
+    open_pair(&p, IA_NAME, 256, MEMORY_MALLOC);
+    post_sends(&p.a, p.a.ep, N, EACH);
+    DAT_OK(dat_lmr_free(p.a.mem.lmr));
+    p.a.mem.lmr = DAT_HANDLE_NULL;
+    region_destroy(&p.a.mem);
+
+    post_receives(&p.b, p.b.ep, N, EACH);
+    uint64_t sent = 0, failed = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        DAT_EVENT event = EXPECT_EVENT(p.a.request, DAT_DTO_COMPLETION_EVENT);
+        DAT_DTO_COMPLETION_EVENT_DATA *dto =
+            &event.event_data.dto_completion_event_data;
+        assert_int_equal(dto->user_cookie.as_64, i);
+        sent += dto->status == DAT_DTO_SUCCESS;
+        failed += dto->status == DAT_DTO_ERR_LOCAL_PROTECTION;
+    }
+    assert_true(failed && sent + failed <= N);
+    EXPECT_EVENT(p.a.conn, DAT_CONNECTION_EVENT_BROKEN);
+    close_pair(&p);
+}
+
+static void memory_freed_meanwhile(void **state)
+{
+    (void)state;
+    join(spawn(freed_while_it_waits, NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tracing_is_forbidden), /* forks: before any DAT call */
+        cmocka_unit_test(memory_freed_meanwhile),
         cmocka_unit_test(poster_in_another_process),
         cmocka_unit_test(short_sends),
         cmocka_unit_test(whole_depth),

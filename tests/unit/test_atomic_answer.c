@@ -11,6 +11,7 @@
 #undef fail /* the library has one, too */
 
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/links/arrival.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/memory/region.h"

@@ -9,18 +9,13 @@
 
 #include <cmocka.h>
 
-#include "providers/shm/copy.h"
+#include "providers/shm/memory/copy.h"
 #include "providers/shm/shm.h"
 
 #define MEGABYTE (1u << 20)
 
 static const double *trials; /* non-temporal time by plain time; ends in 0 */
 static double unread = 0.8;  /* the same of what nobody reads */
-
-uint64_t shm_now_ns(void)
-{
-    return 0;
-}
 
 static void (*meanwhile)(void); /* in the first trial */
 

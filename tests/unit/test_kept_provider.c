@@ -13,7 +13,7 @@
 #include <dat2/udat.h>
 #include <dat2/udat_redirection.h>
 
-#include "dapl_rail/rails/keep.h"
+#include "dapl_rail/rails/keep_loaded.h"
 
 #define LIBRARY "libdaplofa.so.2"
 
@@ -37,7 +37,7 @@ static void open_and_close(bool keep)
     *(void **)&provider.ia_open_func = dlsym(library, "dat_provider_init");
     assert_non_null(provider.ia_open_func);
     if (keep)
-        provider_keep(&object);
+        provider_keep_loaded(&object);
     dlclose(library);
 }
 

@@ -34,19 +34,20 @@ static int begin(void **state)
     /* not in the order of their memory */
     for (unsigned i = 0; i < OPS / OPS_CHUNK; i++)
         chunks[i] = &ops[OPS - OPS_CHUNK * (i + 1)];
-    link_ = (struct link){
-        .rail = &rail, .state = LINK_LOST, .ops = chunks, .ops_mask = OPS - 1};
+    link_ = (struct link){.rail = &rail,
+                          .state = LINK_LOST,
+                          .queue = {.ops = chunks, .ops_mask = OPS - 1}};
     ntold = 0;
     return 0;
 }
 
 static struct op *post(void)
 {
-    struct op *op = op_at(&link_, link_.ops_head++);
-    link_.posted += 3; /* the others without an event */
+    struct op *op = op_at(&link_.queue, link_.queue.ops_head++);
+    link_.queue.posted += 3; /* the others without an event */
     *op = (struct op){.link = &link_,
-                      .posted = link_.posted,
-                      .done = {.ended = ended, .bytes = link_.posted}};
+                      .posted = link_.queue.posted,
+                      .done = {.ended = ended, .bytes = link_.queue.posted}};
     return op;
 }
 
@@ -60,8 +61,8 @@ static void those_before(void **state)
     assert_int_equal(ntold, 5);
     for (unsigned i = 0; i < 5; i++)
         assert_int_equal(told[i], 3 * (i + 1));
-    assert_int_equal(link_.retired, link_.posted);
-    assert_int_equal(link_.full_at, link_.posted + OPS);
+    assert_int_equal(link_.queue.retired, link_.queue.posted);
+    assert_int_equal(link_.queue.full_at, link_.queue.posted + OPS);
 }
 
 static void not_those_after(void **state)
@@ -70,7 +71,7 @@ static void not_those_after(void **state)
     struct op *first = post(), *last = post();
     link_retire(first, -5);
     assert_int_equal(ntold, 1);
-    assert_int_equal(link_.retired, 3);
+    assert_int_equal(link_.queue.retired, 3);
     link_retire(last, -5);
     assert_int_equal(ntold, 2);
 }
@@ -96,11 +97,11 @@ static void from_the_first_place(void **state)
     (void)state;
     const struct op *first = post();
     link_retire(post(), -5);
-    assert_ptr_not_equal(op_at(&link_, link_.ops_head), first);
+    assert_ptr_not_equal(op_at(&link_.queue, link_.queue.ops_head), first);
     link_.state = LINK_UP;
     struct op *one = post(), *next = post();
     link_retire(one, -5);
-    assert_ptr_equal(op_first(&link_), next);
+    assert_ptr_equal(op_first(&link_.queue), next);
     link_retire(next, -5);
     assert_ptr_equal(post(), first);
 }
@@ -124,7 +125,7 @@ static void not_while_in_use(void **state)
     struct op *one = post(), *next = post();
     link_retire(one, -5);
     link_resume(&link_);
-    assert_ptr_equal(op_first(&link_), next);
+    assert_ptr_equal(op_first(&link_.queue), next);
 }
 
 int main(void)

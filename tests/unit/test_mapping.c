@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "providers/shm/mapping.h"
+#include "providers/shm/memory/mapping.h"
 
 #define PAGE  4096u
 #define BYTES (4 * PAGE)

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "providers/shm/message/data.h"
 #include "providers/shm/shm.h"
 
 #ifdef DRAIL_SANITIZE
@@ -83,7 +84,7 @@ static void *announce(void *arg)
     for (unsigned n = 1; n <= ROUNDS; n++) {
         wait_for(&r->begun, n);
         jitter(n % 61);
-        shm_recv_announce(&r->conn);
+        shm_recv_publish(&r->conn);
         atomic_store(&r->announced, n);
     }
     return NULL;

@@ -14,18 +14,19 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/connect.h"
-#include "dapl_rail/links/hello.h"
-#include "dapl_rail/links/knock.h"
+#include "dapl_rail/links/connect/connect.h"
+#include "dapl_rail/links/connect/hello.h"
+#include "dapl_rail/links/connect/roster.h"
+#include "dapl_rail/links/connect/solicit.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/renew.h"
-#include "dapl_rail/links/requests.h"
+#include "dapl_rail/links/failover/reconnect.h"
+#include "dapl_rail/links/connect/requests.h"
 #include "dapl_rail/rails/fail.h"
 
 /* Of the provider. */
 struct request {
-    struct hello hello;
+    struct link_hello hello;
     bool come, taken_back, accepted, rejected;
 };
 
@@ -80,17 +81,23 @@ DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes,
 }
 
 bool hello_read(const struct rail *of, const void *data, DAT_COUNT bytes,
-                struct hello *hello)
+                struct link_hello *hello)
 {
     (void)of, (void)bytes;
     memcpy(hello, data, sizeof *hello);
     return true;
 }
 
-struct hello hello_of(const struct rail *of, unsigned ep)
+struct link_hello hello_of(const struct rail *of, unsigned ep)
 {
     (void)of, (void)ep;
-    return (struct hello){0};
+    return (struct link_hello){0};
+}
+
+void roster_address(const struct roster *r, unsigned rank, unsigned rail_at,
+                    struct sockaddr_storage *address, DAT_CONN_QUAL *qual)
+{
+    (void)r, (void)rank, (void)rail_at, (void)address, (void)qual;
 }
 
 struct peer *peer_meet(drail_t *of, unsigned rank)
@@ -105,13 +112,13 @@ int connect_links(struct peer *to)
     return 0;
 }
 
-int link_renew(struct link *link)
+int ep_open(struct link *link)
 {
     assert_ptr_equal(link, &after);
     return 0;
 }
 
-void link_lost(struct link *link, int code, const char *format, ...)
+void link_lose(struct link *link, int code, const char *format, ...)
 {
     (void)link, (void)code, (void)format;
 }
@@ -122,11 +129,16 @@ void link_down(struct link *link, int code, const char *format, ...)
     (void)link, (void)code, (void)format;
 }
 
-bool renew_accept(struct rail *of, DAT_CR_HANDLE cr, struct peer *from,
-                  const struct hello *hello)
+bool reconnect_accept(struct rail *of, DAT_CR_HANDLE cr, struct peer *from,
+                      const struct link_hello *hello)
 {
     (void)of, (void)cr, (void)from, (void)hello;
     return false;
+}
+
+void reconnect_await(struct link *link)
+{
+    (void)link;
 }
 
 void rail_check(struct rail *of)
@@ -139,7 +151,7 @@ void peer_free(struct peer *of)
     (void)of;
 }
 
-void knock_answer(const struct rail *of, DAT_CR_HANDLE cr)
+void solicit_reject(const struct rail *of, DAT_CR_HANDLE cr)
 {
     (void)of, (void)cr;
 }
@@ -154,7 +166,7 @@ static void comes(unsigned i)
 {
     requests[i] = (struct request){
         .hello = {.rank = 0, .attempt = 1, .rails = RAIL_BIT(0)}, .come = true};
-    requests_note(&t);
+    requests_take(&t);
 }
 
 /* A link of an earlier attempt is in its place. */
@@ -191,7 +203,7 @@ static void link_ends(void)
 static void waits(void **state)
 {
     (void)state;
-    assert_true(requests_wait(peer));
+    assert_true(requests_waiting(peer));
     link_ends();
     assert_true(requests[0].accepted);
     assert_ptr_equal(peer->lanes[0].link, &after);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/links/arrival.h"
 #include "dapl_rail/links/buffers.h"
 #include "dapl_rail/links/link.h"
 
@@ -52,9 +53,9 @@ static int begin(void **state)
 {
     (void)state;
     t.cfg.depth = DEPTH;
-    rail.read = NULL;
+    rail.unreturned = NULL;
     link_ = (struct link){
-        .rail = &rail, .state = LINK_UP, .ep_state = EP_UP, .slots = slots};
+        .rail = &rail, .state = LINK_UP, .ep.state = EP_UP, .slots.all = slots};
     for (unsigned i = 0; i < 3; i++) {
         slots[i] = (struct slot){.link = &link_};
         posted[i] = 0;
@@ -67,11 +68,11 @@ static void when_nothing_is_to_be_done(void **state)
     (void)state;
     slot_return_soon(&slots[0]);
     assert_int_equal(posted[0], 0);
-    assert_int_equal(link_.owed, 0);
+    assert_int_equal(link_.credits.owed, 0);
     slots_return_now(&rail);
     slots_return_now(&rail);
     assert_int_equal(posted[0], 1);
-    assert_int_equal(link_.owed, 1);
+    assert_int_equal(link_.credits.owed, 1);
 }
 
 static void with_the_next(void **state)
@@ -84,17 +85,17 @@ static void with_the_next(void **state)
     slots_return_now(&rail);
     assert_int_equal(posted[0], 1);
     assert_int_equal(posted[1], 1);
-    assert_int_equal(link_.owed, 2);
+    assert_int_equal(link_.credits.owed, 2);
 }
 
 /* The peer waits for a message of credits: they are half of the depth. */
 static void at_once_when_credits_are_due(void **state)
 {
     (void)state;
-    link_.owed = DEPTH / 2 - 1;
+    link_.credits.owed = DEPTH / 2 - 1;
     slot_return_soon(&slots[0]);
     assert_int_equal(posted[0], 1);
-    assert_int_equal(link_.owed, DEPTH / 2);
+    assert_int_equal(link_.credits.owed, DEPTH / 2);
 }
 
 /* The next EP has what is idle posted; this one comes later. */
@@ -103,7 +104,7 @@ static void without_an_ep(void **state)
     (void)state;
     slot_return_soon(&slots[0]);
     link_.state = LINK_LOST;
-    link_.ep_state = EP_ENDING;
+    link_.ep.state = EP_ENDING;
     assert_false(slots[0].idle);
     slots_return_now(&rail);
     assert_int_equal(posted[0], 0);

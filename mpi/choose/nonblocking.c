@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls that do not block: which side makes them. */
+#include "mpi/below/below.h"
+#include "mpi/choose/choose.h"
+#include "mpi/requests/requests.h"
+#include "mpi/run/run.h"
+
+static void count(enum layer_form form, const struct layer_call *a,
+                  enum layer_reason reason)
+{
+    layer.forms[form][a->collective][reason]++;
+}
+
+/* An error of this rank alone. */
+static int fail(const struct layer_call *a, int error)
+{
+    pmpi.Comm_call_errhandler(a->comm, error);
+    return error;
+}
+
+static int open_work(const struct layer_comm *c, const struct layer_call *a,
+                     int64_t bytes, struct request_work *work)
+{
+    *work = (struct request_work){0};
+    return layer_is_irregular(a->collective)
+               ? irregular_open(c, a, &work->irregular)
+               : regular_open(c, a, (size_t)bytes, &work->regular);
+}
+
+/* Reductions that need MPI_Reduce_local are left: the progress thread must not
+ * call MPI. */
+static enum layer_reason judge(struct layer_comm *c, const struct layer_call *a,
+                               int64_t *bytes)
+{
+    if (layer.intercepted)
+        return LAYER_INTERCEPTED;
+    enum layer_reason reason = layer_judge(c, a, bytes);
+    if (reason == LAYER_TAKEN && c->deferred)
+        return LAYER_EARLY;
+    bool below = dcoll_collective_reduces(a->collective) && !reduce_basic(a);
+    return reason == LAYER_TAKEN && below ? LAYER_TYPE : reason;
+}
+
+/* A lost team fails the call, so that the program hears of it. */
+static bool may_leave(const struct layer_comm *c)
+{
+    return !layer.always && !team_is_lost(c);
+}
+
+/* A non-blocking call must not make a team, which waits for other ranks. It
+ * does not time the sides, but uses the trials of blocking calls. */
+static enum layer_reason judge_begin(struct layer_comm *c,
+                                     const struct layer_call *a, int64_t *bytes)
+{
+    if (!c)
+        return layer_is_off() || a->comm == MPI_COMM_NULL ? LAYER_NO_TEAM
+                                                          : LAYER_UNPREPARED;
+    enum layer_reason reason = judge(c, a, bytes);
+    if (reason == LAYER_TAKEN && may_leave(c) &&
+        !trials_prefer_dcoll(layer_trials(c, a, *bytes)))
+        return LAYER_SLOWER;
+    return reason;
+}
+
+int layer_begin(const struct layer_call *a, MPI_Request *request)
+{
+    struct request_work work;
+    int64_t bytes = 0;
+    layer_setup();
+    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_find(a->comm);
+    enum layer_reason reason = judge_begin(c, a, &bytes);
+    int rc = reason == LAYER_TAKEN ? requests_may_begin(c, a, bytes) : 0;
+    if (rc == DRAIL_ENOTSUP)
+        reason = LAYER_UNPREPARED;
+    else if (rc)
+        return fail(a, request_error(c, rc));
+    count(FORM_NONBLOCKING, a, reason);
+    if (reason == LAYER_WRONG && c->team)
+        requests_skip(c);
+    if (reason != LAYER_TAKEN)
+        return below_begin(a, request);
+    rc = open_work(c, a, bytes, &work);
+    if (!rc)
+        rc = request_begin(c, a, work, request);
+    return rc ? fail(a, team_call_missed(c, rc)) : MPI_SUCCESS;
+}
+
+/* MPI_..._init is collective and may block: it prepares what earlier calls have
+ * missed, and may make a team (DCOLL_MPI=eager). */
+static enum layer_reason judge_init(struct layer_comm *c,
+                                    const struct layer_call *a, int64_t *bytes)
+{
+    if (!c)
+        return LAYER_NO_TEAM;
+    requests_prepare(c);
+    enum layer_reason reason = judge(c, a, bytes);
+    if (reason == LAYER_TAKEN && may_leave(c) &&
+        (requests_start_seldom(c) ||
+         !trials_prefer_dcoll(layer_trials(c, a, *bytes))))
+        return LAYER_SLOWER;
+    return reason;
+}
+
+int layer_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
+{
+    struct request_work work;
+    int64_t bytes = 0;
+    bool taken = false;
+    layer_setup();
+    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_get(a->comm);
+    enum layer_reason reason = judge_init(c, a, &bytes);
+    if (reason == LAYER_TAKEN) {
+        double came = layer_now();
+        bool can = !open_work(c, a, bytes, &work) &&
+                   !(work.irregular && irregular_has_long(work.irregular));
+        int rc = request_init(c, a, &work, can, &taken, request);
+        layer.spent += layer_now() - came;
+        if (!taken)
+            request_work_free(&work);
+        if (rc)
+            return fail(a, rc);
+    }
+    if (reason == LAYER_TAKEN && !taken)
+        reason = LAYER_MEMORY;
+    count(FORM_PERSISTENT, a, reason);
+    if (reason == LAYER_WRONG && c->team)
+        team_skip(c);
+    return taken ? MPI_SUCCESS : below_init(a, info, request);
+}

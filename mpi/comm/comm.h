@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the layer keeps for a communicator. */
+#ifndef MPI_COMM_H
+#define MPI_COMM_H
+
+#include "mpi/choose/trials.h"
+#include "mpi/layer.h"
+
+#define MOST_RANKS    1024        /* of drail_job_join */
+#define BUFFER_LEAST  (256 << 10) /* bytes, of send and recv from the start */
+#define BUFFER_KEPT   (64 << 20)  /* bytes, of each buffer between calls */
+#define LAYER_CLASSES 32          /* of block sizes: powers of two */
+
+/* It grows, and is never initialised. */
+struct buffer {
+    void *data;
+    size_t bytes;
+};
+
+/* The latest call of a collective, if libdcoll made it on the program's own
+ * buffers: the same call again needs no checks. Contents: zeros. */
+struct repeated_call {
+    struct layer_call call;
+    int64_t bytes; /* of a block */
+    dcoll_call_t dcoll;
+    bool is_set;
+};
+
+struct layer_comm {
+    struct layer_comm *next; /* layer.comms, the latest first */
+    MPI_Comm inner;          /* the layer's own, of the same ranks; or null */
+    int rank, size;
+    drail_job_t *job;
+    drail_t *rail;
+    dcoll_team_t *team; /* NULL: the MPI below makes all calls, … */
+    char why[256];      /* … for this reason */
+    bool refused;       /* a rank could not make the team */
+    bool deferred;      /* no team yet: break_even.c decides when */
+    unsigned calls;     /* so far, while deferred */
+    double gain;        /* seconds that a team might have saved in them */
+    struct trials (*trials)[LAYER_CLASSES]; /* of each collective */
+    struct repeated_call repeated[LAYER_COLLECTIVES];
+    struct buffer send, recv, expected, counts;
+    /* Bytes that send and recv have on all ranks, and that a rank could not
+     * get. 0: not known */
+    size_t reserved, refused_bytes;
+    struct request_queue *queue; /* of calls that do not block; NULL: none */
+    bool freed;                  /* by the program */
+    bool ending;                 /* this rank makes no more calls on it */
+    MPI_Request ended;           /* complete: no rank does */
+};
+
+/* ---- comm.c ---- */
+
+/* That of @comm; made in its first call, by all of its ranks. NULL: no memory,
+ * or no communicator. */
+struct layer_comm *layer_comm_get(MPI_Comm comm);
+/* NULL if there is none yet. */
+struct layer_comm *layer_comm_find(MPI_Comm comm);
+/* Called by MPI when the attribute is deleted. */
+int layer_comm_forget(MPI_Comm comm, int key, void *value, void *extra);
+/* The program frees @comm. */
+void layer_comm_free(MPI_Comm comm);
+/* DCOLL_MPI=stats: rank 0 says why the MPI below serves it. */
+void layer_comm_tell_why(const struct layer_comm *c);
+
+/* Has at least so many bytes afterwards. NULL: no memory. */
+void *buffer_reserve(struct buffer *buffer, size_t bytes);
+/* Gives back what exceeds BUFFER_KEPT. */
+void layer_comm_trim(struct layer_comm *c);
+
+/* ---- team.c ---- */
+
+/* Makes the team that was deferred. All ranks call it. On failure c->why says
+ * why, on all ranks. */
+void layer_comm_make_team(struct layer_comm *c, MPI_Comm comm);
+/* Has this rank fewer teams than it may have at a time? */
+bool layer_comm_may_have_team(void);
+void layer_comm_close_team(struct layer_comm *c);
+/* libdcoll calls it while it waits: the MPI below makes progress, as peers may
+ * need this rank's messages. @c: a struct layer_comm. */
+void layer_progress_below(void *c);
+
+/* ---- free.c ---- */
+
+/* The program has freed it. Waits for no other rank. */
+void layer_comm_end(struct layer_comm *c);
+/* Ends those that all ranks have freed. */
+void layer_comm_end_freed(void);
+/* In MPI_Finalize: all, and waits for the other ranks. */
+void layer_comm_end_all(void);
+
+#endif

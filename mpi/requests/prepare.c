@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Non-blocking calls that could not begin without waiting are noted. Later
+ * collective calls that may block prepare what they need. */
+#include "mpi/requests/queue.h"
+#include "mpi/run/run.h"
+
+#define MISSES   2  /* before a kind of calls is prepared */
+#define HOPELESS -1 /* its preparation has failed */
+
+static size_t element(const dcoll_call_t *call)
+{
+    return call->reduction ? call->reduction->element : 0;
+}
+
+static bool is_same_miss(const struct missed_call *m, const dcoll_call_t *call,
+                         bool irregular)
+{
+    const dcoll_call_t *known = &m->call;
+    bool rooted =
+        call->collective == DCOLL_GATHER || call->collective == DCOLL_REDUCE;
+    /* only the root knows that it is in place */
+    bool place = !rooted && (known->send == DCOLL_IN_PLACE) !=
+                                (call->send == DCOLL_IN_PLACE);
+    if (!m->misses || m->irregular != irregular)
+        return false;
+    return irregular ||
+           (known->collective == call->collective &&
+            known->bytes == call->bytes && known->root == call->root &&
+            element(known) == element(call) && !place);
+}
+
+static void miss(struct request_queue *q, const dcoll_call_t *call,
+                 bool irregular)
+{
+    for (unsigned i = 0; i < MISSED_KEPT; i++) {
+        struct missed_call *m = &q->missed[i];
+        if (!is_same_miss(m, call, irregular))
+            continue;
+        if (m->misses != HOPELESS && ++m->misses == MISSES)
+            q->wanted++;
+        return;
+    }
+    q->latest = (q->latest + 1) % MISSED_KEPT;
+    if (q->missed[q->latest].misses >= MISSES)
+        q->wanted--;
+    q->missed[q->latest] = (struct missed_call){irregular, *call, 1};
+}
+
+static int would_wait(struct layer_comm *c, const dcoll_call_t *call,
+                      bool irregular)
+{
+    if (!irregular)
+        return dcoll_would_wait(c->team, call);
+    return dcoll_alltoallv_would_wait(
+        c->team,
+        &(dcoll_alltoallv_t){.element = 1, .algorithm = team_algorithm(c)});
+}
+
+int requests_may_begin(struct layer_comm *c, const struct layer_call *a,
+                       int64_t bytes)
+{
+    struct request_queue *q = queue_of(c);
+    bool irregular = layer_is_irregular(a->collective);
+    dcoll_call_t call = {0};
+    if (!q)
+        return DRAIL_ENOMEM;
+    if (!irregular)
+        call = regular_shape(c, a, (size_t)bytes);
+    queue_lock(q);
+    int rc = would_wait(c, &call, irregular);
+    queue_unlock(q);
+    if (rc == DRAIL_ENOTSUP)
+        miss(q, &call, irregular);
+    return rc == DRAIL_EAGAIN ? 0 : rc;
+}
+
+static int prepare(struct layer_comm *c, const struct missed_call *m)
+{
+    if (!m->irregular)
+        return dcoll_prepare(c->team, &m->call);
+    return dcoll_alltoallv_prepare(
+        c->team,
+        &(dcoll_alltoallv_t){.element = 1, .algorithm = team_algorithm(c)});
+}
+
+void requests_prepare(struct layer_comm *c)
+{
+    struct request_queue *q = c->queue;
+    for (unsigned i = 0; q && q->wanted && i < MISSED_KEPT; i++) {
+        struct missed_call *m = &q->missed[i];
+        if (m->misses < MISSES)
+            continue;
+        double came = layer_now();
+        queue_lock_drained(q);
+        m->misses = prepare(c, m) ? HOPELESS : 0;
+        q->wanted--;
+        queue_unlock(q);
+        layer.spent += layer_now() - came;
+    }
+}

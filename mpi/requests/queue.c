@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The queue of a communicator. It owns the lock of the team, which the
+ * program's thread and the progress thread share. Non-blocking calls begin in
+ * the order in which they were made, as on all ranks; blocking ones wait for
+ * that. */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mpi/requests/queue.h"
+#include "mpi/run/run.h"
+
+static struct {
+    pthread_mutex_t lock; /* taken before that of a queue */
+    LIST_HEAD(, request_queue) comms;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void no_memory(const struct layer_comm *c)
+{
+    fprintf(stderr, "dcoll_mpi: no memory\n");
+    pmpi.Abort(c->inner, 1);
+}
+
+struct request_queue *queue_of(struct layer_comm *c)
+{
+    struct request_queue *q = c->queue ? NULL : calloc(1, sizeof *q);
+    if (c->queue)
+        return c->queue;
+    if (!q) {
+        no_memory(c);
+        return NULL;
+    }
+    q->c = c;
+    pthread_mutex_init(&q->lock, NULL);
+    TAILQ_INIT(&q->waiting);
+    TAILQ_INIT(&q->under_way);
+    TAILQ_INIT(&q->persistent);
+    pthread_mutex_lock(&all.lock);
+    LIST_INSERT_HEAD(&all.comms, q, link);
+    pthread_mutex_unlock(&all.lock);
+    return c->queue = q;
+}
+
+void queue_guard(struct layer_comm *c)
+{
+    struct request_queue *q = queue_of(c);
+    if (!q)
+        return;
+    queue_lock(q);
+    q->guarded = true;
+    queue_unlock(q);
+    progress_thread_add_guarded();
+}
+
+void queue_leave(struct request_queue *q)
+{
+    if (q->guarded)
+        progress_thread_end_guarded();
+    pthread_mutex_lock(&all.lock);
+    LIST_REMOVE(q, link);
+    pthread_mutex_unlock(&all.lock);
+    pthread_mutex_destroy(&q->lock);
+}
+
+void queue_lock(struct request_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+}
+
+void queue_unlock(struct request_queue *q)
+{
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* ------------------------------------------------------------ progress --- */
+
+const char *team_algorithm(const struct layer_comm *c)
+{
+    return dcoll_team_shape(c->team)->nnodes > 1 ? "direct" : NULL;
+}
+
+/* Without common bounds, which the ranks would have to agree on. */
+static dcoll_alltoallv_t unbounded(const struct request *r)
+{
+    dcoll_alltoallv_t call = *irregular_call(r->work.irregular);
+    call.algorithm = team_algorithm(r->c);
+    return call;
+}
+
+void team_skip_refused(struct layer_comm *c, int rc)
+{
+    bool common =
+        !rc || rc == DRAIL_EAGAIN || rc == DRAIL_ENOMEM || rc == DRAIL_ENOTSUP;
+    if (!common && !dcoll_team_error(c->team))
+        dcoll_team_skip(c->team);
+}
+
+static int begin_irregular(struct request *r)
+{
+    dcoll_alltoallv_t call = unbounded(r);
+    int rc = dcoll_alltoallv_would_wait(r->c->team, &call);
+    return rc ? rc : dcoll_alltoallv_begin(r->c->team, &call, &r->dcoll);
+}
+
+static int begin_regular(struct request *r)
+{
+    const dcoll_call_t *call = regular_call(r->work.regular);
+    int rc = dcoll_would_wait(r->c->team, call);
+    return rc ? rc : dcoll_begin(r->c->team, call, &r->dcoll);
+}
+
+/* DRAIL_EAGAIN: it must wait until another call has ended. */
+static int begin(struct request *r)
+{
+    int rc = dcoll_team_error(r->c->team);
+    if (rc)
+        return rc;
+    if (r->skipped) {
+        dcoll_team_skip(r->c->team);
+        return 0;
+    }
+    rc = r->work.irregular ? begin_irregular(r) : begin_regular(r);
+    team_skip_refused(r->c, rc);
+    return rc;
+}
+
+static void moved(struct request *r, int rc)
+{
+    progress_thread_end_call();
+    if (r->skipped) {
+        free(r);
+        return;
+    }
+    r->rc = rc;
+    atomic_store(&r->stage, STAGE_MOVED);
+}
+
+void queue_begin(struct request_queue *q)
+{
+    struct request *r;
+    while ((r = TAILQ_FIRST(&q->waiting))) {
+        int rc = begin(r);
+        if (rc == DRAIL_EAGAIN)
+            return;
+        TAILQ_REMOVE(&q->waiting, r, link);
+        if (rc || r->skipped) {
+            moved(r, rc);
+            continue;
+        }
+        atomic_store(&r->stage, STAGE_UNDER_WAY);
+        TAILQ_INSERT_TAIL(&q->under_way, r, link);
+    }
+}
+
+void queue_add(struct request_queue *q, struct request *r)
+{
+    r->stage = STAGE_WAITING;
+    progress_thread_add_call();
+    pthread_mutex_lock(&q->lock);
+    TAILQ_INSERT_TAIL(&q->waiting, r, link);
+    queue_begin(q);
+    queue_unlock(q);
+}
+
+void queue_settle(struct request_queue *q, struct request *r, int rc)
+{
+    TAILQ_REMOVE(&q->under_way, r, link);
+    moved(r, rc);
+}
+
+void queue_advance(struct request_queue *q)
+{
+    struct request *r = TAILQ_FIRST(&q->under_way), *next;
+    for (; r; r = next) {
+        next = TAILQ_NEXT(r, link);
+        int rc = dcoll_test(r->dcoll);
+        if (rc != DRAIL_EAGAIN)
+            queue_settle(q, r, rc);
+    }
+    queue_begin(q);
+}
+
+void queues_advance(void)
+{
+    struct request_queue *q;
+    pthread_mutex_lock(&all.lock);
+    LIST_FOREACH(q, &all.comms, link)
+    {
+        if (pthread_mutex_trylock(&q->lock))
+            continue;
+        queue_advance(q);
+        if (q->guarded)
+            drail_progress(q->c->rail); /* its errors show in later calls */
+        queue_unlock(q);
+    }
+    pthread_mutex_unlock(&all.lock);
+}
+
+/* ------------------------------------------------------ blocking calls --- */
+
+void queue_lock_drained(struct request_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    queue_begin(q);
+    while (!TAILQ_EMPTY(&q->waiting)) {
+        queue_advance(q);
+        layer_progress_below(q->c);
+        sched_yield();
+    }
+}
+
+int team_run(struct layer_comm *c, const dcoll_call_t *call)
+{
+    if (!c->queue)
+        return dcoll_run(c->team, call);
+    queue_lock_drained(c->queue);
+    int rc = dcoll_run(c->team, call);
+    queue_unlock(c->queue);
+    return rc;
+}
+
+int team_alltoallv(struct layer_comm *c, const dcoll_alltoallv_t *call)
+{
+    if (!c->queue)
+        return dcoll_alltoallv(c->team, call);
+    queue_lock_drained(c->queue);
+    int rc = dcoll_alltoallv(c->team, call);
+    queue_unlock(c->queue);
+    return rc;
+}
+
+void team_skip(struct layer_comm *c)
+{
+    if (!c->queue) {
+        dcoll_team_skip(c->team);
+        return;
+    }
+    queue_lock_drained(c->queue);
+    dcoll_team_skip(c->team);
+    queue_unlock(c->queue);
+}
+
+void team_give_up(const struct layer_comm *c, const char *why)
+{
+    if (c->queue)
+        pthread_mutex_lock(&c->queue->lock);
+    dcoll_team_give_up(c->team, DRAIL_EJOB, why);
+    if (c->queue)
+        queue_unlock(c->queue);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting: poll for a moment, then give the core away between polls, then
+ * sleep. The middle phase keeps a spinning process from starving the one it
+ * waits for when there are more processes than cores; its length follows what
+ * waiting on this IA has been like.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "dapl_rail/platform/busywait.h"
+#include "providers/core/internal.h"
+
+#define PAUSE_NS     3000   /* a cache line's way, and a short handler */
+#define YIELD_MAX_NS 300000 /* a few times what a sleep and a wake-up take */
+#define YIELD_MIN_NS 1000
+#define WANTED_NS    1000 /* a yield that takes so long has let others run */
+#define CLOCK_EVERY  16   /* polls per clock reading */
+#define NAP_NS       10000000 /* sleep that nobody ends; see has_others */
+#define OVERSLEEP_NS 500000   /* poll rather than sleep when due this soon */
+
+/* Polls until ready or `until`. */
+static bool poll_until(struct core_waiter *w, uint64_t until)
+{
+    int turns = w->ia->transport->in_kernel ? 1 : CLOCK_EVERY;
+    do {
+        for (int i = 0; i < turns; i++) {
+            if (w->ready(w))
+                return true;
+            busywait_relax();
+        }
+    } while (busywait_now_ns() < until);
+    return false;
+}
+
+/* The same, giving the core away. Where none of those who get it then brings
+ * what is waited for, one poll more would only keep it from them. */
+static bool yield_until(struct core_waiter *w, uint64_t until)
+{
+    uint64_t now;
+    do {
+        if (w->ready(w))
+            return true;
+        uint64_t before = busywait_now_ns();
+        sched_yield();
+        now = busywait_now_ns();
+        if (w->ia->transport->in_kernel && now - before > WANTED_NS)
+            return false;
+    } while (now < until);
+    return false;
+}
+
+static bool serves(const struct core_waiter *w, const struct core_evd *evd)
+{
+    return evd && (w->evd ? w->evd == evd : atomic_load(&evd->cno) == w->cno);
+}
+
+/* Has the IA a connection that feeds it, or one that does not? */
+static bool has_ep(const struct core_waiter *w, bool feeds)
+{
+    struct core_ep *ep;
+    unsigned at = 0;
+    pthread_mutex_lock(&w->ia->bell_lock);
+    while ((ep = core_epset_next(&w->ia->eps, &at)))
+        if ((serves(w, ep->recv_evd) || serves(w, ep->request_evd)) == feeds)
+            break;
+    pthread_mutex_unlock(&w->ia->bell_lock);
+    return ep != NULL;
+}
+
+static bool is_fed(const struct core_waiter *w)
+{
+    return has_ep(w, true);
+}
+
+/* Connections that have nothing to do with what is waited for: their peers
+ * don't wake this waiter, but an adapter would serve them. */
+static bool has_others(const struct core_waiter *w)
+{
+    if (w->evd) /* of thousands of connections, mostly */
+        return atomic_load(&w->ia->eps.count) !=
+               atomic_load(&w->evd->eps.count);
+    return has_ep(w, false);
+}
+
+/* When something that the waiter waits for is due. */
+static uint64_t next_due(struct core_waiter *w, uint64_t seen)
+{
+    uint64_t next = UINT64_MAX;
+    if (w->evd)
+        return core_next_due(w->evd, seen);
+    core_ia_lock(w->ia);
+    for (struct core_evd *evd = NULL; (evd = core_cno_next(w->cno, evd));) {
+        uint64_t due = core_next_due(evd, seen);
+        next = due < next ? due : next;
+    }
+    core_ia_unlock(w->ia);
+    return next;
+}
+
+static void abandon(void *waiter)
+{
+    struct core_waiter *w = waiter;
+    core_bell_give(w);
+    atomic_store(w->waiting, false);
+}
+
+/* Sleeps until rung or so long: 0 or EINTR. Here alone the thread can be
+ * cancelled, if it could be outside. */
+static int sleep_ns(struct core_waiter *w, bool fed, uint64_t ns)
+{
+    int err, type;
+    pthread_cleanup_push(abandon, w);
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    core_cancel_as(w->cancel_state);
+    if (w->bell)
+        err = w->ia->transport->sleep(w->ia, w->bell, fed, ns);
+    else
+        err = usleep((useconds_t)(ns / 1000)) ? EINTR : 0;
+    core_cancel_off();
+    pthread_setcanceltype(type, NULL);
+    pthread_cleanup_pop(0);
+    return err;
+}
+
+/* One sleep at most: 0 ready, EAGAIN not yet, EINTR, ETIMEDOUT. */
+static int sleep_once(struct core_waiter *w, uint64_t end)
+{
+    int err = 0;
+    bool rung = core_bell_take(w);
+    uint64_t seen = busywait_now_ns();
+    core_poll(w->ia, NULL, true);
+    core_poll_some(w->ia, true);
+    bool done = w->ready(w);
+    uint64_t due = next_due(w, seen), now = busywait_now_ns(), until = end;
+    bool soon = due != UINT64_MAX && due < now + OVERSLEEP_NS;
+    if (due != UINT64_MAX && due - OVERSLEEP_NS < until)
+        until = due - OVERSLEEP_NS;
+    bool others = has_others(w);
+    if ((!rung || others) && now + NAP_NS < until)
+        until = now + NAP_NS;
+    if (!done && !soon && now < end)
+        err = sleep_ns(w, is_fed(w), until == UINT64_MAX ? until : until - now);
+    core_bell_give(w);
+    if (done || w->ready(w))
+        return 0;
+    if (soon &&
+        yield_until(w, now + OVERSLEEP_NS < end ? now + OVERSLEEP_NS : end))
+        return 0;
+    if (!err)
+        err = now >= end ? ETIMEDOUT : EAGAIN;
+    return err;
+}
+
+static int yield_and_sleep(struct core_waiter *w, uint64_t end,
+                           uint32_t patience)
+{
+    uint64_t until = busywait_now_ns() + patience;
+    if (patience && yield_until(w, until < end ? until : end))
+        return 0;
+    int err;
+    while ((err = sleep_once(w, end)) == EAGAIN)
+        ;
+    return err;
+}
+
+/* A wait that ended without its event was polled in vain, however short. */
+static void learn(struct core_ia *ia, uint32_t patience, bool served,
+                  uint64_t took)
+{
+    uint64_t next = busywait_limit_after(patience, YIELD_MAX_NS,
+                                         served ? took : UINT64_MAX);
+    atomic_store_explicit(&ia->patience_ns,
+                          next < YIELD_MIN_NS ? 0 : (unsigned)next,
+                          memory_order_relaxed);
+}
+
+static DAT_RETURN outcome(int err)
+{
+    if (!err)
+        return DAT_SUCCESS;
+    return CORE_ERROR(err == EINTR ? DAT_INTERRUPTED_CALL : DAT_TIMEOUT_EXPIRED,
+                      0);
+}
+
+/* In the transport's time. */
+static DAT_RETURN wait_there(struct core_waiter *w, DAT_TIMEOUT timeout)
+{
+    uint64_t ns =
+        timeout == DAT_TIMEOUT_INFINITE ? UINT64_MAX : (uint64_t)timeout * 1000;
+    return outcome(w->ia->transport->wait(w->ia, w, w->ready, ns));
+}
+
+DAT_RETURN core_wait(struct core_waiter *w, DAT_TIMEOUT timeout)
+{
+    if (w->ready(w))
+        return DAT_SUCCESS;
+    if (w->ia->transport->wait)
+        return wait_there(w, timeout);
+    if (!timeout)
+        return CORE_ERROR(DAT_TIMEOUT_EXPIRED, 0);
+    uint64_t start = busywait_now_ns(), until = start + PAUSE_NS;
+    uint64_t end = timeout == DAT_TIMEOUT_INFINITE
+                       ? UINT64_MAX
+                       : start + (uint64_t)timeout * 1000;
+    if (poll_until(w, until < end ? until : end))
+        return DAT_SUCCESS;
+    uint32_t patience =
+        atomic_load_explicit(&w->ia->patience_ns, memory_order_relaxed);
+    int err = yield_and_sleep(w, end, patience);
+    learn(w->ia, patience, !err, busywait_now_ns() - start);
+    return outcome(err);
+}
+
+bool core_wait_begin(struct core_waiter *w)
+{
+    w->cancel_state = core_cancel_off();
+    if (!atomic_exchange_explicit(w->waiting, true, memory_order_acquire))
+        return true;
+    core_cancel_as(w->cancel_state);
+    return false;
+}
+
+void core_wait_end(struct core_waiter *w)
+{
+    atomic_store_explicit(w->waiting, false, memory_order_release);
+    core_cancel_as(w->cancel_state);
+}

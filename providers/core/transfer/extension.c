@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The InfiniBand extensions of dat_ib_extensions.h that are offered: RDMA
+ * write with immediate data and the two 64-bit atomics.
+ */
+#include "providers/core/internal.h"
+
+static DAT_RETURN atomic_op(DAT_HANDLE ep, enum core_op op, va_list args)
+{
+    struct core_dto dto = {.op = op, .nseg = 1};
+    if (op == CORE_CMP_SWAP)
+        dto.compare = va_arg(args, DAT_UINT64);
+    dto.operand = va_arg(args, DAT_UINT64);
+    dto.seg = va_arg(args, DAT_LMR_TRIPLET *);
+    dto.cookie = va_arg(args, DAT_DTO_COOKIE);
+    const DAT_RMR_TRIPLET *remote = va_arg(args, DAT_RMR_TRIPLET *);
+    dto.flags = va_arg(args, DAT_COMPLETION_FLAGS);
+    if (!dto.seg || dto.seg->segment_length < 8)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    if (!remote || remote->segment_length < 8 || remote->virtual_address % 8)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+    /* exactly the eight bytes of either side */
+    DAT_LMR_TRIPLET local = *dto.seg;
+    DAT_RMR_TRIPLET target = *remote;
+    local.segment_length = 8;
+    target.segment_length = 8;
+    dto.seg = &local;
+    return core_post_remote(ep, &dto, &target, DAT_MEM_PRIV_LOCAL_WRITE_FLAG);
+}
+
+static DAT_RETURN write_immed(DAT_HANDLE ep, va_list args)
+{
+    struct core_dto dto = {.op = CORE_WRITE_IMMED};
+    dto.nseg = (uint32_t)va_arg(args, DAT_COUNT);
+    dto.seg = va_arg(args, DAT_LMR_TRIPLET *);
+    dto.cookie = va_arg(args, DAT_DTO_COOKIE);
+    const DAT_RMR_TRIPLET *remote = va_arg(args, DAT_RMR_TRIPLET *);
+    dto.immed = va_arg(args, DAT_UINT32);
+    dto.flags = va_arg(args, DAT_COMPLETION_FLAGS);
+    return core_post_remote(ep, &dto, remote, DAT_MEM_PRIV_LOCAL_READ_FLAG);
+}
+
+DAT_RETURN core_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op,
+                             va_list args)
+{
+    const struct core_ep *ep = core_ep_get(handle);
+    if (!ep)
+        return core_bad_handle(DAT_HANDLE_TYPE_EP);
+    const struct core_ability *can = &ep->o.ia->can;
+    if (op == DAT_IB_FETCH_AND_ADD_OP && can->atomics)
+        return atomic_op(handle, CORE_FETCH_ADD, args);
+    if (op == DAT_IB_CMP_AND_SWAP_OP && can->atomics)
+        return atomic_op(handle, CORE_CMP_SWAP, args);
+    if (op == DAT_IB_RDMA_WRITE_IMMED_OP && can->write_immed)
+        return write_immed(handle, args);
+    return CORE_ERROR(DAT_NOT_IMPLEMENTED, 0);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the IA's thread does. It sleeps until there is something: an event of
+ * connections, a deadline, a change of the link, the end of a peer's socket;
+ * and the CQ, for libfabric moves data only when that is read. Consumers that
+ * poll, and one that sleeps (sleep.c), read it faster: while they do, the thread
+ * looks after them once in a few milliseconds, and reads it itself when they
+ * have stopped.
+ */
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dapl_rail/platform/standstill.h"
+#include "ofi.h"
+
+#define AWAY_NS     1000000u
+#define AWAY_MAX_NS 4000000u
+#define EVENTS      32
+#define POLL_NS     10000 /* at most, of a consumer that does nothing else */
+#define SELDOM_NS   200000
+#define JUDGE_NS    200000
+#define IN_VAIN     1000 /* set-up needs some */
+#define SLICE_NS    100000u
+#define LONGEST     3600000 /* ms */
+
+/* -------------------------------------------------------------- events --- */
+
+static void on_peers_end(struct ofi_ia *oia, uint32_t id)
+{
+    struct ofi_conn *c = oia->by_id[id % OFI_MAX_EPS];
+    if (c && c->id == id)
+        atomic_store(&c->failed, true);
+}
+
+/* Returns whether the EQ was among them. */
+static bool on_events(struct ofi_ia *oia, const struct epoll_event *events,
+                      int n)
+{
+    bool eq = false;
+    for (int i = 0; i < n; i++) {
+        uint64_t count;
+        switch ((uint32_t)events[i].data.u64) {
+        case OFI_WATCH_WAKE:
+            (void)!read(oia->wake_fd, &count, sizeof count);
+            break;
+        case OFI_WATCH_LINK:
+            ofi_device_changed(oia);
+            break;
+        case OFI_WATCH_EQ:
+            eq = true;
+            break;
+        case OFI_WATCH_CONN:
+            on_peers_end(oia, (uint32_t)(events[i].data.u64 >> 32));
+            break;
+        default:
+            break;
+        }
+    }
+    return eq;
+}
+
+/* -------------------------------------------------------------- the CQ --- */
+
+/* Reads the CQ until it may be slept on; false: something stays in it that
+ * reading does not move. */
+static bool serve(struct ofi_ia *oia)
+{
+    bool any, empty;
+    do
+        empty = ofi_look(oia, &any);
+    while (any && !empty);
+    return empty;
+}
+
+struct minding {
+    uint64_t polls, when, used; /* at the last look that judged, … */
+    bool polled;                /* … which said so */
+    uint64_t away_ns;           /* until the next */
+    unsigned in_vain;           /* the EQ was said to have something */
+};
+
+/* Of all its threads. */
+static uint64_t process_ns(void)
+{
+    return busywait_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* Do consumers poll all the time that they have a core, which is no more than
+ * the process has had, nor than has passed? One that looks at memory instead,
+ * where the peer writes, needs the thread as much as one that computes; so does
+ * one that sleeps elsewhere, or gets a core too seldom. What came just after
+ * the last look says nothing: a consumer that polls between messages has no
+ * time for many. */
+static void judge(struct ofi_ia *oia, struct minding *m)
+{
+    uint64_t polls = atomic_load_explicit(&oia->polls, memory_order_relaxed);
+    uint64_t now = busywait_now_ns();
+    uint64_t passed = now - m->when;
+    if (passed < JUDGE_NS)
+        return;
+    uint64_t used = process_ns(), n = polls - m->polls;
+    uint64_t had = used - m->used < passed ? used - m->used : passed;
+    m->polled = n > had / POLL_NS && n > passed / SELDOM_NS;
+    m->polls = polls;
+    m->when = now;
+    m->used = used;
+}
+
+/* Is the CQ read by who sleeps, or by who polls? Others may sleep besides. */
+static bool is_theirs(struct ofi_ia *oia, struct minding *m)
+{
+    judge(oia, m);
+    return atomic_load(&oia->watched) ||
+           (m->polled && !atomic_load(&oia->ia->bells));
+}
+
+/* A sleeper that watches for long needs nobody to look after it. */
+static bool may_rest(struct ofi_ia *oia, const struct minding *m)
+{
+    if (m->away_ns < AWAY_MAX_NS)
+        return false;
+    atomic_store(&oia->rests, true);
+    if (atomic_load(&oia->watched))
+        return true;
+    atomic_store(&oia->rests, false);
+    return false;
+}
+
+/* Whose is the CQ? If it is the consumers', it is not waited for. */
+static void mind_cq(struct ofi_ia *oia, struct minding *m)
+{
+    atomic_store(&oia->rests, false);
+    atomic_store(&oia->away, true); /* who needs it from now on wakes it */
+    if (!is_theirs(oia, m) && serve(oia)) {
+        atomic_store(&oia->away, false);
+        m->away_ns = 0;
+        ofi_thread_await_cq(oia);
+        return;
+    }
+    if (may_rest(oia, m)) {
+        m->away_ns = 0;
+        return;
+    }
+    m->away_ns = m->away_ns ? 2 * m->away_ns : AWAY_NS;
+    if (m->away_ns > AWAY_MAX_NS)
+        m->away_ns = AWAY_MAX_NS;
+}
+
+/* ------------------------------------------------------------- the rest --- */
+
+/* What is to be done for connections; returns when to look again. */
+static uint64_t mind_conns(struct ofi_ia *oia)
+{
+    uint64_t now = busywait_now_ns(), next = UINT64_MAX;
+    uint64_t still = standstill_since(oia->look_at, now);
+    for (struct ofi_conn *c = oia->conns, *n; c; c = n) {
+        n = c->next;
+        if (c->deadline != UINT64_MAX) {
+            c->deadline += still;
+            next = now + STANDSTILL_LOOK_NS < next ? now + STANDSTILL_LOOK_NS
+                                                   : next;
+        }
+        uint64_t look = ofi_conn_look(c, now);
+        next = look < next ? look : next;
+    }
+    return oia->look_at = next;
+}
+
+/* How long it may sleep, in ms; -1: for ever. */
+static int sleep_ms(struct ofi_ia *oia, const struct minding *m, uint64_t next)
+{
+    struct fid *eq = &oia->eq->fid;
+    uint64_t now = busywait_now_ns();
+    if (m->away_ns && now + m->away_ns < next)
+        next = now + m->away_ns;
+    if (next <= now || fi_trywait(oia->fabric, &eq, 1))
+        return 0;
+    if (next == UINT64_MAX)
+        return -1;
+    uint64_t ms = (next - now + 999999) / 1000000;
+    return ms > LONGEST ? LONGEST : (int)ms;
+}
+
+/* Consumers that spin may have all cores: the thread is to get one at once, for
+ * the moment that it needs it. Linux from 6.12 on knows such slices. */
+static void ask_for_short_slices(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } attr = {.size = sizeof attr, .policy = SCHED_OTHER, .runtime = SLICE_NS};
+    syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
+void *ofi_loop(void *arg)
+{
+    struct ofi_ia *oia = arg;
+    struct epoll_event events[EVENTS];
+    struct minding m = {0};
+    core_cancel_off();
+    ask_for_short_slices();
+    core_ia_lock(oia->ia);
+    while (!oia->stop) {
+        m.in_vain = ofi_cm_events(oia) ? 0 : m.in_vain;
+        uint64_t next = mind_conns(oia);
+        core_ia_unlock(oia->ia);
+        mind_cq(oia, &m);
+        /* one that can't be accepted for want of descriptors stays there */
+        if (m.in_vain > IN_VAIN)
+            poll(NULL, 0, 1);
+        int n =
+            epoll_wait(oia->epoll_fd, events, EVENTS, sleep_ms(oia, &m, next));
+        core_ia_lock(oia->ia);
+        m.in_vain += on_events(oia, events, n);
+    }
+    core_ia_unlock(oia->ia);
+    return NULL;
+}

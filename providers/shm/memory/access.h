@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory is not freed while a peer accesses it. The initiator writes the key of
+ * the range that it is going to access into the connection's counters, and then
+ * checks that connection and key are still valid. The owner first withdraws
+ * them, and then checks that no access is announced. So at least one of the two
+ * sees the other. Accesses are frequent and withdrawals rare: see core/fence.h.
+ */
+#ifndef DAPL_SHM_ACCESS_H
+#define DAPL_SHM_ACCESS_H
+
+#include "providers/shm/conn.h"
+#include "providers/shm/memory/peer.h"
+
+/* ----------------------------------------------------------- initiator --- */
+
+static inline void shm_access_leave(struct shm_conn *c, int slot)
+{
+    atomic_store_explicit(&c->tx->access[slot], 0, memory_order_release);
+}
+
+/* Announces an access until shm_access_leave. @p slot: see shm_dir.access. If
+ * the peer does not allow it, or no longer, returns an error, and nothing is
+ * announced. */
+static inline DAT_DTO_COMPLETION_STATUS shm_access_enter(struct shm_conn *c,
+                                                         int slot, uint32_t key)
+{
+    const struct shm_mr *mr = &c->peer->control.table[key % CORE_MAX_MRS];
+    atomic_store_explicit(&c->tx->access[slot], key, memory_order_relaxed);
+    shm_fence(c);
+    if (atomic_load_explicit(&c->tx->closed, memory_order_acquire)) {
+        shm_access_leave(c, slot);
+        return DAT_DTO_ERR_FLUSHED;
+    }
+    if (key / CORE_MAX_MRS &&
+        atomic_load_explicit(&mr->key, memory_order_acquire) == key)
+        return DAT_DTO_SUCCESS;
+    shm_access_leave(c, slot);
+    return DAT_DTO_ERR_REMOTE_ACCESS;
+}
+
+/* --------------------------------------------------------------- owner --- */
+
+/* Ends the peer's right to access memory here over this connection. The first
+ * call waits a moment for an access that is going on. */
+void shm_access_close(struct shm_conn *c);
+/* Is the peer, which lives, accessing the range with this key (0: any)? */
+bool shm_access_inside(struct shm_conn *c, uint32_t key);
+
+#endif

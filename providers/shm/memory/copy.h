@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies: plain ones leave the data in the writer's cache, non-temporal ones
+ * need not read the target first. copy_choice.c decides by size which to use:
+ * by the parameter stream=, or by what copy_trial.c has measured on this
+ * machine. copy_cold.c decides again for a copy that finds its data in no
+ * cache.
+ */
+#ifndef DAPL_SHM_COPY_H
+#define DAPL_SHM_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct shm_ia;
+struct shm_params;
+
+/* ---- copy.c ---- */
+
+/* Are there non-temporal stores? */
+extern const bool shm_can_stream;
+/* Costs of copies that found their data in no cache, learnt per connection and
+ * direction, whose posts take turns. Zero at first. */
+struct shm_cold {
+    uint32_t copies;
+    float cost[2]; /* ns per byte: plain, non-temporal */
+};
+
+/* How to copy: plain, or with non-temporal stores (`stream`); or (`cold`) as
+ * the time of the first piece tells, compared with `warm`. */
+struct shm_manner {
+    bool stream;
+    float warm; /* ns per byte of copies within caches */
+    struct shm_cold *cold;
+};
+void shm_copy(void *to, const void *from, size_t n,
+              const struct shm_manner *manner);
+/* Size of the last aligned word of [to, to + n): 8, 4, 2 or 1. n is not 0. */
+size_t shm_last_word(uintptr_t to, size_t n);
+/* Copies so that the last word becomes visible last, and whole: the target may
+ * poll it. */
+void shm_copy_ordered_any(void *to, const void *from, size_t n,
+                          const struct shm_manner *manner);
+static inline void shm_copy_ordered(void *to, const void *from, size_t n,
+                                    const struct shm_manner *manner)
+{
+    uint64_t word;
+    if (n != sizeof word || (uintptr_t)to % sizeof word) {
+        shm_copy_ordered_any(to, from, n, manner);
+        return;
+    }
+    memcpy(&word, from, sizeof word);
+    __atomic_store_n((uint64_t *)to, word, __ATOMIC_RELEASE);
+}
+
+/* ---- copy_cold.c ---- */
+
+/* Copies as manner->cold says. */
+void shm_copy_cold(void *to, const void *from, size_t n,
+                   const struct shm_manner *manner);
+
+/* ---- copy_trial.c ---- */
+
+/* ns of a copy to the same place again and again: with the time of reading the
+ * data each time, and if they are not read. */
+struct shm_times {
+    double read, unread;
+};
+
+/* Measures plain ([0]) and non-temporal ([1]) copies. The data are read by
+ * another CPU, or by this one if @p here. 0, or -1 without memory or another
+ * CPU. */
+int shm_trial(size_t bytes, bool here, struct shm_times times[2]);
+
+/* ---- copy_choice.c ---- */
+
+#define SHM_STREAM_MEASURED SIZE_MAX /* stream= is not given */
+
+/* Copies of fewer bytes than this are always plain. */
+size_t shm_choice_least(const struct shm_params *params);
+/* Prepares for a copy of so many bytes, into the peer's memory (@p write) or
+ * from there: measures which kind is faster, if that is not known. Takes the
+ * time of about a dozen copies, so the caller holds no lock and is in no
+ * access. Any thread. */
+void shm_choice_measure(struct shm_ia *sia, bool write, size_t bytes);
+/* How to make a copy of so many bytes, at least shm_choice_least(). @p cold: of
+ * this connection and direction; NULL if another thread may copy on it at the
+ * same time. */
+struct shm_manner shm_choose(struct shm_ia *sia, bool write, size_t bytes,
+                             struct shm_cold *cold);
+/* Writes the attribute `copies`: the choices so far. */
+void shm_choice_text(const struct shm_ia *sia, char *text, size_t size);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The file that is mapped at a range of this process's memory. */
+#ifndef PROVIDERS_SHM_MAPPING_H
+#define PROVIDERS_SHM_MAPPING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct shm_mapping {
+    uint64_t offset; /* in the file, of the range's first byte */
+    dev_t device;
+    ino_t inode;
+};
+
+/* Is [base, base + length) within one shared, writable file mapping? */
+bool shm_mapping_find(uint64_t base, uint64_t length, struct shm_mapping *m);
+
+/* The same in two ways: by asking the kernel for one mapping (Linux 6.11), and
+ * by reading the text of all of them. 1: yes; 0: no; -1: this way is not
+ * available.
+ */
+int shm_mapping_ask(uint64_t base, uint64_t length, struct shm_mapping *m);
+int shm_mapping_read(uint64_t base, uint64_t length, struct shm_mapping *m);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The queue of messages of one direction of a connection.
+ *
+ * Messages lie in a ring of lines, which is small so that it stays in caches. A
+ * message that finds no room there goes to the backlog, and so does every later
+ * one until the receiver has taken all of the backlog. So a message in the ring
+ * is always older than one in the backlog. The backlog has a slot for every
+ * request that an EP can have posted; a slot has room for a list of segments,
+ * from which the receiver fetches the data.
+ *
+ * When the ring is empty and a short message would reach the end of a page, it
+ * goes to the beginning of the ring instead. So a connection with little
+ * traffic touches only one page.
+ */
+#ifndef DAPL_SHM_RING_H
+#define DAPL_SHM_RING_H
+
+#include "providers/shm/conn.h"
+#include "providers/shm/shm.h"
+
+static inline uint64_t shm_lines(size_t payload)
+{
+    return (SHM_HEAD + payload + SHM_LINE - 1) / SHM_LINE;
+}
+
+static inline struct shm_msg *shm_line(char *ring, uint64_t at)
+{
+    return (void *)(ring + at % SHM_RING_LINES * SHM_LINE);
+}
+
+static inline struct shm_msg *shm_slot(char *backlog, uint64_t at)
+{
+    return (void *)(backlog + at % SHM_MAX_DTOS * SHM_SLOT);
+}
+
+/* ------------------------------------------------------------- sending --- */
+
+/* Has the receiver taken all of the backlog? */
+static inline bool shm_backlog_empty(struct shm_conn *c)
+{
+    if (c->tx_backlog_end &&
+        atomic_load_explicit(&c->tx->taken, memory_order_acquire) >=
+            c->tx_backlog_end)
+        c->tx_backlog_end = 0;
+    return !c->tx_backlog_end;
+}
+
+#define SHM_PAGE_LINES  (4096u / SHM_LINE)
+#define SHM_SHORT_LINES 4u
+
+/* Continues at the beginning of the ring, if the ring is empty. Not with a link
+ * model: shm_next_due must not have to look behind a skip. */
+static inline void shm_ring_begin_anew(struct shm_conn *c)
+{
+    struct shm_msg *m = shm_line(c->tx_ring, c->tx_tail);
+    c->tx_head = atomic_load_explicit(&c->tx->head, memory_order_acquire);
+    if (c->tx_head != c->tx_tail || c->sia->clocks)
+        return;
+    m->head = (struct shm_head){.kind = SHM_SKIP};
+    atomic_store_explicit(&m->seq, c->tx_tail + 1, memory_order_release);
+    c->tx_tail += SHM_RING_LINES - c->tx_tail % SHM_RING_LINES;
+}
+
+/* Would n short lines leave no line in this page for a skip? */
+static inline bool shm_ring_turns(const struct shm_conn *c, uint64_t n)
+{
+    return c->tx_tail % SHM_PAGE_LINES + n >= SHM_PAGE_LINES &&
+           n <= SHM_SHORT_LINES;
+}
+
+/* Room for n lines in the ring, or NULL. */
+static inline struct shm_msg *shm_ring_reserve(struct shm_conn *c, uint64_t n)
+{
+    if (__builtin_expect(shm_ring_turns(c, n), 0))
+        shm_ring_begin_anew(c);
+    if (c->tx_tail + n - c->tx_head > SHM_RING_LINES) {
+        c->tx_head = atomic_load_explicit(&c->tx->head, memory_order_acquire);
+        if (c->tx_tail + n - c->tx_head > SHM_RING_LINES)
+            return NULL;
+    }
+    return shm_line(c->tx_ring, c->tx_tail);
+}
+
+/* The message is written: the receiver may see it. */
+static inline void shm_ring_commit(struct shm_conn *c, struct shm_msg *m,
+                                   uint64_t n)
+{
+    atomic_store_explicit(&m->seq, c->tx_tail + 1, memory_order_release);
+    c->tx_tail += n;
+}
+
+/* There is always a free slot: one per unfinished request. */
+static inline struct shm_msg *shm_backlog_reserve(struct shm_conn *c)
+{
+    return shm_slot(c->tx_backlog, c->tx_backlogged);
+}
+
+static inline void shm_backlog_commit(struct shm_conn *c)
+{
+    c->tx_backlog_end = c->tx_index + 1;
+    atomic_store_explicit(&c->tx->backlogged, ++c->tx_backlogged,
+                          memory_order_release);
+}
+
+/* ----------------------------------------------------------- receiving --- */
+
+static inline uint64_t shm_rx_head(struct shm_conn *c)
+{
+    return atomic_load_explicit(&c->rx_head, memory_order_relaxed);
+}
+
+/* The next message, or NULL. Without ep->lock the answer is a hint. The
+ * backlog's counter is read first: if it says that there is a message, then any
+ * older one is seen in the ring. */
+static inline struct shm_msg *shm_rx_next(struct shm_conn *c)
+{
+    uint64_t taken =
+        atomic_load_explicit(&c->rx_backlogged, memory_order_relaxed);
+    bool more =
+        atomic_load_explicit(&c->rx->backlogged, memory_order_acquire) != taken;
+    uint64_t head = shm_rx_head(c);
+    struct shm_msg *m = shm_line(c->rx_ring, head);
+    if (atomic_load_explicit(&m->seq, memory_order_acquire) == head + 1)
+        return m;
+    return more ? shm_slot(c->rx_backlog, taken) : NULL;
+}
+
+static inline bool shm_in_backlog(struct shm_conn *c, const struct shm_msg *m)
+{
+    return (const char *)m >= c->rx_backlog &&
+           (const char *)m < c->rx_backlog + SHM_BACKLOG_BYTES;
+}
+
+/* Skips to the beginning of the ring, if m says so. ep->lock is held. */
+static inline bool shm_rx_skip(struct shm_conn *c, const struct shm_msg *m)
+{
+    if (m->head.kind != SHM_SKIP || shm_in_backlog(c, m))
+        return false;
+    uint64_t head = shm_rx_head(c);
+    head += SHM_RING_LINES - head % SHM_RING_LINES;
+    atomic_store_explicit(&c->rx_head, head, memory_order_relaxed);
+    atomic_store_explicit(&c->rx->head, head, memory_order_release);
+    return true;
+}
+
+/* Frees the place of a message. In the ring, its other lines must not look like
+ * a later message. */
+static inline void shm_rx_release(struct shm_conn *c, const struct shm_msg *m,
+                                  size_t payload)
+{
+    if (shm_in_backlog(c, m)) {
+        uint64_t taken =
+            atomic_load_explicit(&c->rx_backlogged, memory_order_relaxed);
+        atomic_store_explicit(&c->rx_backlogged, taken + 1,
+                              memory_order_relaxed);
+        return; /* `taken` tells the sender that the slot is free */
+    }
+    uint64_t head = shm_rx_head(c), lines = shm_lines(payload);
+    for (uint64_t i = 1; i < lines; i++)
+        atomic_store_explicit(&shm_line(c->rx_ring, head + i)->seq, 0,
+                              memory_order_relaxed);
+    head += lines;
+    atomic_store_explicit(&c->rx_head, head, memory_order_relaxed);
+    atomic_store_explicit(&c->rx->head, head, memory_order_release);
+}
+
+#endif

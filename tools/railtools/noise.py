@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What else the machine did while something was measured."""
+import contextlib
+import csv
+import os
+import resource
+import statistics
+import time
+
+from railtools.paths import RAILBENCH
+from railtools.programs import Failure, run
+
+
+def busy_seconds(cores):
+    """Time that the cores were busy with whatever it was."""
+    total = 0
+    with open("/proc/stat", encoding="ascii") as file:
+        for line in file:
+            words = line.split()
+            if words[0] in [f"cpu{core}" for core in cores]:
+                ticks = list(map(int, words[1:9]))
+                total += sum(ticks) - ticks[3] - ticks[4]  # idle, iowait
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def own_seconds():
+    return sum(usage.ru_utime + usage.ru_stime for usage in (
+        resource.getrusage(resource.RUSAGE_SELF),
+        resource.getrusage(resource.RUSAGE_CHILDREN)))
+
+
+def lines_ns(cores):
+    """What a cache line takes from one of these cores to another, for each pair
+    and kind; of virtual machines it may change by the minute."""
+    text = run(["taskset", "-c", ",".join(map(str, cores)), RAILBENCH,
+                "limits", "--sizes", "8", "--repeat", "1", "--format", "csv"])
+    return [float(row["latency_us"]) * 1e3
+            for row in csv.DictReader(text.splitlines())
+            if row.get("lines") == "1"]
+
+
+class Noise:
+    """What the machine was like in each round: how much of the cores others
+    took, and its cache."""
+
+    def __init__(self, cores):
+        self.cores, self.shares, self.lines = cores, [], []
+
+    def begin(self):
+        with contextlib.suppress(Failure):  # a remark, no result
+            self.lines += lines_ns(self.cores)
+        self.start = (time.monotonic(), busy_seconds(self.cores),
+                      own_seconds())
+
+    def end(self):
+        now = (time.monotonic(), busy_seconds(self.cores), own_seconds())
+        wall, busy, own = (b - a for a, b in zip(self.start, now))
+        self.shares.append(max(0, busy - own) / (wall * len(self.cores)))
+
+    def text(self):
+        text = (f"other processes took {statistics.median(self.shares):.0%} "
+                f"of the cores (median of the rounds; at most "
+                f"{max(self.shares):.0%})")
+        if self.lines:
+            text += (f"; a cache line took {statistics.median(self.lines):.0f} "
+                     f"ns from core to core ({min(self.lines):.0f} to "
+                     f"{max(self.lines):.0f} ns)")
+        return text

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The scripts' command lines: parsing, messages, and the end of a script."""
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+
+from railtools.paths import NAME, ROOT
+from railtools.programs import Failure
+
+
+def progress(text):
+    """What is being done, where somebody may look at it; "" takes it away."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def size_name(size):
+    for unit, name in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit}{name}"
+    return str(size)
+
+
+def wrong(text):
+    print(f"{NAME}: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        wrong(f"{message}; see --help")
+
+
+def parse_size(text):
+    """Bytes, 0 if it is wrong."""
+    units = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    match = re.fullmatch(r"([1-9]\d{0,9})([KMG]?)", text)
+    return int(match[1]) * units[match[2]] if match else 0
+
+
+def sizes(text):
+    found = [parse_size(word) for word in text.split(",")]
+    if not all(1 <= size <= 64 << 20 for size in found) or \
+            len(set(found)) < len(found):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is wrong; allowed: a list of distinct sizes from 1 to "
+            "64M (K, M: powers of 1024)")
+    return sorted(found)
+
+
+def count(text):
+    if not re.fullmatch(r"\d{1,3}", text) or not 1 <= int(text) <= 100:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is wrong; allowed: a number from 1 to 100")
+    return int(text)
+
+
+def duration(text, unit):
+    """A time with or without a unit, in @unit; None if it is wrong."""
+    seconds = {"ms": 0.001, "s": 1, "min": 60, "m": 60, "h": 3600}
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|min|m|h|)", text)
+    return (float(match[1]) * seconds[match[2] or unit] / seconds[unit]
+            if match else None)
+
+
+def minutes(text):
+    found = duration(text, "min")
+    if found is None or not 0.001 <= found <= 9999:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is wrong; allowed: a number of minutes, 0.001 to 9999, "
+            "or with a unit: 90s, 2min, 1h")
+    return found
+
+
+def chosen_of(names, several=()):
+    """@several: what stands for which names."""
+    def parse(text):
+        found = [name for word in text.split(",")
+                 for name in dict(several).get(word, [word])]
+        if not set(found) <= set(names) or len(set(found)) < len(found):
+            raise argparse.ArgumentTypeError(
+                f"'{text}' is wrong; allowed: a list of {', '.join(names)}")
+        return found
+    return parse
+
+
+def add_pictures(parser):
+    parser.add_argument("--pictures", choices=("svg", "png", "both"),
+                        default="svg",
+                        help="format of the pictures (default svg)")
+
+
+def draw(folder, args):
+    """@return the exit status of scripts/plot."""
+    return subprocess.run([os.path.join(ROOT, "scripts", "plot"), "--quiet",
+                           "--format", args.pictures, folder],
+                          check=False).returncode
+
+
+def conclude(main):
+    """Runs a script to its end. What ends it before is told in one line."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, signal.default_int_handler)
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        why = "interrupted"
+    except (Failure, OSError) as error:
+        why = str(error)
+    progress("")
+    print(f"{NAME}: {why}", file=sys.stderr)
+    sys.exit(1)
