@@ -113,6 +113,11 @@ typedef struct options {
     bool server;             /**< waits for a client, see launch/pairing.h */
     const char *host, *code; /**< of a client: where its server is, and what
                                   that has printed; NULL: not given */
+    struct table_copy {
+        char *text;
+        size_t size;
+    } * copy; /**< where rank 0 leaves its table for the client; NULL: nowhere
+               */
     const char *secret;      /**< file of the rendezvous's secret, NULL: by
                                   code or environment */
     const char *simulated;   /**< platform whose rails these are, or NULL */
