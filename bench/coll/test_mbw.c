@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Aggregate bandwidth of an adapter over the number of connections in use, as
- * figure 1 of seed 002 (section 4): ranks of the same place on their nodes are
- * a group, of which each rank brings its block to all others; so many groups
- * do so at once. `direct` writes to all at once, over as many connections;
- * `ring` passes blocks on to the next, over one.
+ * figure 1 of Qian et al. 2008. Ranks of the same place on their nodes are a
+ * group, in which each rank brings its block to all others; several groups do
+ * so at once. `direct` writes to all ranks at once, one connection for each;
+ * `ring` passes blocks on to the next rank over one connection.
  */
 #include <math.h>
 #include <stdio.h>

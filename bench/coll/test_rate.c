@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Message rate of pairs, as osu_mbw_mr of the OSU micro-benchmarks: each rank
- * of the first half sends windows of messages to the rank as far into the
- * second half, all at once; the target answers each window. Figures are of all
+ * of the first half sends windows of messages to its partner in the second
+ * half, all pairs at once; the target answers each window. Figures are of all
  * pairs together.
  */
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ranks of a test, and what the user is told when they fail. */
+/* Starts the ranks of a test, and tells the user when they fail. */
 #ifndef BENCH_LAUNCH_H
 #define BENCH_LAUNCH_H
 

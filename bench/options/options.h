@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line of railbench: one table of common options, and each test
- * adds its own. */
+/*
+ * The command line of railbench: values of all options; tables of options,
+ * common ones and those of a test.
+ */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
@@ -187,9 +189,9 @@ typedef struct options {
         char patterns[PATTERNS_MAX][PATTERN_NAME_MAX];
         unsigned npatterns; /**< 0: all but files */
         uint64_t element;   /**< bytes */
-        uint64_t rest;      /**< elements: "a small number" of seed 003 */
-        double exponent;    /**< of zipf */
-        uint64_t seed;      /**< of what is drawn */
+        uint64_t rest;   /**< elements: "a small number" of Liu et al. 2002 */
+        double exponent; /**< of zipf */
+        uint64_t seed;   /**< of what is drawn */
         bool unlabelled[2]; /**< interfaces: elements, or counts */
         unsigned ninterfaces;
         bool persistent;

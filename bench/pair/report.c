@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report of a test between two ranks: the table and the columns of the CSV;
- * report_json.c: the JSON. */
+/*
+ * The report of a test between two ranks: the table, and the columns of the
+ * CSV.
+ */
 #include <math.h>
 #include <string.h>
 
