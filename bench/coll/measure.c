@@ -439,7 +439,8 @@ static int agree_over(coll_run_t *run, bool *over)
 static void predict(const coll_work_t *work, coll_result_t *r)
 {
     for (unsigned i = 0; i < r->ncells; i++)
-        r->cells[i].model_us = work->predict(r, &r->cells[i]);
+        r->cells[i].model_us =
+            work->predict ? work->predict(r, &r->cells[i]) : NAN;
 }
 
 int coll_measure(coll_run_t *run)
