@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For what is measured without ranks, which have their job for it. */
+/* Signals, for tests without ranks; those with ranks have their job for it. */
 #ifndef BENCH_INTERRUPT_H
 #define BENCH_INTERRUPT_H
 

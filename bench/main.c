@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* railbench: `railbench TEST [options]`. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/launch/launch.h"
@@ -41,9 +42,10 @@ static void print_usage(FILE *file)
         print_alias(file, tests[i]);
         fputc('\n', file);
     }
-    fputs("\n'railbench TEST --help' lists the options of a test; bash completes "
-          "them after\n'source <(railbench completion)'.\n",
-          file);
+    fputs(
+        "\n'railbench TEST --help' lists the options of a test; bash completes "
+        "them after\n'source <(railbench completion)'.\n",
+        file);
 }
 
 static int wrong_test(const char *name)
@@ -85,6 +87,7 @@ static parsed_t read_options(const bench_test_t *test, options_t *opts,
 static int run_paired(const bench_test_t *test, const options_t *own)
 {
     options_t opts = {0};
+    struct table_copy table = {0};
     int argc;
     char **argv = NULL;
     int status = pairing_agree(own, &test->table, &argc, &argv);
@@ -92,9 +95,13 @@ static int run_paired(const bench_test_t *test, const options_t *own)
         status = read_options(test, &opts, argc, argv) == PARSED_OK ? 0 : 2;
     if (!status) {
         opts.launch = own->launch;
+        opts.copy = &table;
         launch_settle(&opts, &test->table);
         status = test->run(test, &opts);
+        if (status != 2)
+            pairing_tell(&opts, &table);
     }
+    free(table.text);
     options_free(&opts);
     pairing_free(argv);
     return status;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program may be started with, and what it leaves behind: the parent
- * decides on descriptors, signal masks and dispositions. */
+/*
+ * Standard descriptors and signals at the start of a program, whatever its
+ * parent has left; the exit status at its end.
+ */
 #ifndef BENCH_STARTUP_H
 #define BENCH_STARTUP_H
 

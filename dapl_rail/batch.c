@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The paper's loop body (seed 004): the initiator of figs. 2, 4 and 5 posts
- * count RDMA writes with completions suppressed and a send on every rail, and
- * waits for the answer on every rail; the other side waits and answers.
+ * The loop body of Cai et al. 2009. The initiator (figs. 2, 4 and 5) posts
+ * count RDMA writes with completions suppressed and a send on every rail, then
+ * waits for the answer on every rail. The other side waits and answers.
  */
 #include <string.h>
 

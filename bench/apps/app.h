@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Applications that use all-gathers and messages between two ranks (seed 000,
- * 7.4.1 and table 1): what N-BODY and RADIX have in common. They compute on
- * each rank what a sequential run does, and are checked against that.
+ * What the applications N-BODY and RADIX have in common (Qian and Afsahi 2008,
+ * 7.4.1 and table 1): all-gathers, messages between two ranks, and a check of
+ * each rank's result against a sequential run.
  */
 #ifndef BENCH_APPS_APP_H
 #define BENCH_APPS_APP_H

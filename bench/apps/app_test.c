@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An application's test, from the checked options to the report: its form is
- * that of table 1 of seed 000. */
+/*
+ * The test of an application, from the checked options to the report, in the
+ * form of table 1 of Qian and Afsahi 2008.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

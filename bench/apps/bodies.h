@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bodies of N-BODY: where they are, in which order, and how they move. */
+/* Bodies of N-BODY: their places, their order, their motion. */
 #ifndef BENCH_APPS_BODIES_H
 #define BENCH_APPS_BODIES_H
 

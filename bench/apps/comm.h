@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an application asks of the others, and how long it waits for that. */
+/* Communication of an application, with the time that it takes. */
 #ifndef BENCH_APPS_COMM_H
 #define BENCH_APPS_COMM_H
 
 #include "bench/coll/bed.h"
 
-/** Payloads below are short: seed 000, 7.4.1, counts those of N-BODY so. */
+/** Payloads below are short: Qian and Afsahi 2008, 7.4.1, counts those of
+ * N-BODY so. */
 #define APP_SHORT_BYTES 64
 
 /** Of one rank, in one run. */

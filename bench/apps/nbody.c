@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * N-BODY on many ranks. All-gathers of each step: the box of all bodies, the
- * number of bodies that each rank has, the boxes of these, and energies, all of
- * less than 64 bytes; every few steps samples of 512 bytes, by which the bodies
- * are dealt anew. (Seed 000, 7.4.1: 91 % of the payloads are below 64 bytes,
- * the others below 1 KB.) Between two ranks: bodies that have crossed a border,
- * and what one needs of the other's tree.
+ * N-BODY on many ranks.
+ *
+ * All-gathers of each step, all of less than 64 bytes: the box of all bodies,
+ * the number of bodies of each rank, the boxes of these, energies. Every few
+ * steps an all-gather of 512-byte samples, by which the bodies are dealt anew.
+ * (Qian and Afsahi 2008, 7.4.1: 91 % of the payloads are below 64 bytes, the
+ * others below 1 KB.)
+ *
+ * Messages between two ranks: bodies that have crossed a border, and the part
+ * of a tree that the other rank needs.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RADIX on many ranks. Each pass has one all-gather, of the ranks' counts: a
- * digit of 10 bits makes that 4 KB, as seed 000, 7.4.1, has it. Between two
- * ranks: the keys that change their place, in one message.
+ * RADIX on many ranks. Each pass has one all-gather, of the ranks' counts: 4 KB
+ * with digits of 10 bits (Qian and Afsahi 2008, 7.4.1). Between two ranks goes
+ * one message: the keys that change their place.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Random numbers of the applications. */
 #include "app.h"
 
 /* splitmix64 (S. Vigna, public domain): the same on all machines. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who has which bodies: each rank those between two keys, so that all have the
- * same to do, judged by samples (costzones of J. Singh et al., "Load balancing
- * and data locality in adaptive hierarchical N-body methods", 1995). */
+/*
+ * Which rank has which bodies: those between two keys, so that all ranks have
+ * equal work, estimated from samples (costzones of J. Singh et al., "Load
+ * balancing and data locality in adaptive hierarchical N-body methods", 1995).
+ */
 #ifndef BENCH_APPS_SPLIT_H
 #define BENCH_APPS_SPLIT_H
 

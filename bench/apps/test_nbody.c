@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* `railbench nbody`: its options. */
 #include <stddef.h>
 
 #include "nbody.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* `railbench radix`: its options. */
 #include <stddef.h>
 
 #include "radix.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank's transport, team and buffers, which all setups share that treat
- * long blocks in the same way. */
+/*
+ * A rank's transport, team and buffers. Setups that treat long blocks in the
+ * same way share them.
+ */
 #ifndef BENCH_COLL_BED_H
 #define BENCH_COLL_BED_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Computation of a given length, on data that nobody else has: what a program
- * does while a collective is under way. */
+/*
+ * Computation of a given length on private data: what a program does while a
+ * collective is under way.
+ */
 #ifndef BENCH_COLL_BUSY_H
 #define BENCH_COLL_BUSY_H
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Single operations after a synchronised start (`--each`): what one call takes
- * that all ranks make at the same time, beside the rate of many back to back.
- * All agree on a time shortly ahead and make the call then; it has taken from
- * there until the last rank has returned. One that a rank came too late for is
- * done again.
+ * Single calls after a common start (`--each`), beside the rate of many calls
+ * back to back. All ranks agree on a time shortly ahead and make the call then.
+ * The time counts from there until the last rank has returned. If a rank comes
+ * too late, the call is done again.
  */
 #ifndef BENCH_COLL_EACH_H
 #define BENCH_COLL_EACH_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A repetition is a number of collectives back to back after a synchronised
- * start. If every rank has a core, the ranks wait for a time that lies shortly
- * ahead, and time counts from there; a rank that comes too late spoils the
- * repetition, which is done again. If ranks share cores, those that wait would
- * keep others from coming: they start behind a barrier, each with its clock.
+ * A repeat is a number of collectives back to back after a common start.
+ *
+ * If every rank has a core, the ranks wait for an agreed time, and time counts
+ * from there; a rank that comes too late spoils the repeat, which is done
+ * again. If ranks share cores, waiting ranks would keep others from coming:
+ * then the start is a barrier, and each rank reads its own clock.
  */
 #include <errno.h>
 #include <math.h>
@@ -438,7 +439,8 @@ static int agree_over(coll_run_t *run, bool *over)
 static void predict(const coll_work_t *work, coll_result_t *r)
 {
     for (unsigned i = 0; i < r->ncells; i++)
-        r->cells[i].model_us = work->predict(r, &r->cells[i]);
+        r->cells[i].model_us =
+            work->predict ? work->predict(r, &r->cells[i]) : NAN;
 }
 
 int coll_measure(coll_run_t *run)

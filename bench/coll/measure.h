@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measuring: all setups of a size in turn, in rotated order, until it is
- * enough. */
+/*
+ * Measures all setups of a size in turn, in rotated order, until the intervals
+ * are narrow enough.
+ */
 #ifndef BENCH_COLL_MEASURE_H
 #define BENCH_COLL_MEASURE_H
 

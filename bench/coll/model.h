@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parameters of Hockney's model (seed 000, section 3.2) as this machine has
- * them now: measured between two ranks before the collectives, never fitted
- * to them.
+ * Parameters of Hockney's model (Qian and Afsahi 2008, section 3.2) for this
+ * machine: measured between two ranks before the collectives, never fitted to
+ * them.
  */
 #ifndef BENCH_COLL_MODEL_H
 #define BENCH_COLL_MODEL_H

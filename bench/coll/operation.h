@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What reductions do, and contents for them whose results are exact, so that
- * they are the same however they are bracketed. */
+/*
+ * The operations of reductions, and contents whose results are exact: they are
+ * the same in any order of combining.
+ */
 #ifndef BENCH_COLL_OPERATION_H
 #define BENCH_COLL_OPERATION_H
 

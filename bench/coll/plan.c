@@ -547,9 +547,7 @@ int coll_plan_make(coll_plan_t *plan, const options_t *opts,
     if (!opts->nalgorithms)
         add_algorithm(plan, NULL);
     if (plan->count == COLL_SETUPS_MAX)
-        notes_add(notes,
-                  "left out: what is beyond the first %d of what would "
-                  "be compared",
+        notes_add(notes, "left out: all but the first %d configurations",
                   COLL_SETUPS_MAX);
     if (plan->count)
         return 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one run of a collective compares: algorithms, and how their messages
- * go over the rails. All are interleaved. */
+/*
+ * What one run of a collective compares: algorithms, and how their messages use
+ * the rails. All setups are interleaved.
+ */
 #ifndef BENCH_COLL_PLAN_H
 #define BENCH_COLL_PLAN_H
 

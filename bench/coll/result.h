@@ -71,7 +71,7 @@ typedef struct coll_cell {
                              receive differently, the mean */
     double bus;         /**< bytes of which the bus bandwidth is; 0: none */
     uint64_t messages;  /**< test rate: of all pairs; 0: of another test */
-    uint64_t elements;  /**< with counts: M_max of the seed */
+    uint64_t elements;  /**< with counts: M_max of Liu et al. 2002 */
     uint64_t total;     /**< ... bytes that all send, to themselves, too */
     uint64_t longest;   /**< ... bytes of the longest message */
     uint64_t most;      /**< ... that one rank sends, or receives: L_max */

@@ -123,11 +123,11 @@ static void choose_start(coll_result_t *r)
                                                            : START_TIME;
     crowd_note(&r->crowd, &r->notes);
     if (r->opts->paced)
-        notes_add(&r->notes, "paced: a step's messages are complete before "
-                             "those of the next one are posted");
+        notes_add(&r->notes, "paced: the messages of a step complete before "
+                             "those of the next step are posted");
     if (r->opts->no_payload)
-        notes_add(&r->notes, "no payload: buffers are not touched and no byte "
-                             "of them is moved; only their time is counted");
+        notes_add(&r->notes, "no payload: no buffer is touched and no byte is "
+                             "moved; only the time of the bytes passes");
     if (r->plan->shape.nnodes > 1 && !several_hosts(r->opts) &&
         !r->opts->simulated)
         notes_add(&r->notes, "%u nodes are emulated on one host",
@@ -223,15 +223,14 @@ static void note_times(coll_result_t *r)
     notes_add_tails(&r->notes, tails);
     if (invalid)
         notes_add(&r->notes,
-                  "%u repetitions started late on some rank and were done "
-                  "again, up to 4 times each",
+                  "%u repeats began late on some rank and were done again, up "
+                  "to 4 times each",
                   invalid);
     if (kept)
         notes_add(
             &r->notes,
-            "%u repetitions of the figures are INVALID: some rank started "
-            "late each time (marked ! under late); --start barrier needs "
-            "no common time",
+            "%u repeats are INVALID: some rank began late each time (marked ! "
+            "under late); --start barrier needs no common time",
             kept);
 }
 

@@ -34,7 +34,7 @@ typedef struct coll_work {
     /** After a size; no rank is under way. @p failed: the run has, and its
      *  requests are left to their team. */
     int (*release)(struct coll_run *run, unsigned setup, bool failed);
-    /** Microseconds, NaN: no prediction. */
+    /** Microseconds; NaN, or no function: no prediction. */
     double (*predict)(const coll_result_t *result, const coll_cell_t *cell);
     bool timed; /**< the library's times are wanted, too */
 } coll_work_t;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tests of one collective, from the checked options to the report: their
- * form is that of figs. 9 to 11 of seed 000 and fig. 5 of seed 002. */
+/*
+ * The tests of one collective, from the checked options to the report, in the
+ * form of figs. 9 to 11 of Qian and Afsahi 2008 and fig. 5 of Qian et al. 2008.
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>

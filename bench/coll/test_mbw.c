@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Aggregate bandwidth of an adapter over the number of connections in use, as
- * figure 1 of seed 002 (section 4): ranks of the same place on their nodes are
- * a group, of which each rank brings its block to all others; so many groups
- * do so at once. `direct` writes to all at once, over as many connections;
- * `ring` passes blocks on to the next, over one.
+ * figure 1 of Qian et al. 2008. Ranks of the same place on their nodes are a
+ * group, in which each rank brings its block to all others; several groups do
+ * so at once. `direct` writes to all ranks at once, one connection for each;
+ * `ring` passes blocks on to the next rank over one connection.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,18 +143,10 @@ static int perform(coll_run_t *run, unsigned setup)
     return x->ring ? ring(x) : direct(x);
 }
 
-static double predict(const coll_result_t *r, const coll_cell_t *cell)
-{
-    (void)r;
-    (void)cell;
-    return NAN;
-}
-
 static const coll_work_t exchanges = {.describe = describe,
                                       .prepare = prepare,
                                       .perform = perform,
-                                      .release = release,
-                                      .predict = predict};
+                                      .release = release};
 
 static int refuse(const bench_test_t *test, const char *option,
                   const char *value, const char *allowed)

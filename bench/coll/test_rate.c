@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Message rate of pairs, as osu_mbw_mr of the OSU micro-benchmarks: each rank
- * of the first half sends windows of messages to the rank as far into the
- * second half, all at once; the target answers each window. Figures are of all
+ * of the first half sends windows of messages to its partner in the second
+ * half, all pairs at once; the target answers each window. Figures are of all
  * pairs together.
  */
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,18 +113,10 @@ static int perform(coll_run_t *run, unsigned setup)
     return rc ? rc : drail_notify(rail, s->peer, 0, 0);
 }
 
-static double predict(const coll_result_t *r, const coll_cell_t *cell)
-{
-    (void)r;
-    (void)cell;
-    return NAN;
-}
-
 static const coll_work_t streams = {.describe = describe,
                                     .prepare = prepare,
                                     .perform = perform,
-                                    .release = release,
-                                    .predict = predict};
+                                    .release = release};
 
 static int refuse(const bench_test_t *test, const options_t *opts,
                   const char *option, const char *value, const char *allowed)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The separate pass that checks data. Each block of each start has contents of
- * its own, known by where it comes from and where it goes; before a start,
- * every byte that it should write is made wrong, so that one which never
- * arrives is noticed. Ranks sleep now and then, so that fast ones run ahead.
+ * The separate pass that checks data. Each block of each start has its own
+ * contents, computed from its source and its target. Before a start, every byte
+ * that it should write is made wrong, so that a missing write is found. Ranks
+ * sleep now and then, so that fast ranks run ahead.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The separate pass that checks data. */
 #ifndef BENCH_COLL_VALIDATE_H
 #define BENCH_COLL_VALIDATE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How many elements each rank has for each other: the patterns of seed 003
- * (fig. 14), more of the kind, and what a file says. The same on all ranks,
- * and in the programs that are compared. Pure.
+ * How many elements each rank sends to each other: the patterns of Liu et al.
+ * 2002 (fig. 14), more of the kind, and those of a file. Pure functions: the
+ * same on all ranks, and in the programs that are compared.
  */
 #ifndef BENCH_COUNTS_H
 #define BENCH_COUNTS_H
@@ -34,7 +34,7 @@ typedef struct counts {
     uint64_t *file;  /**< from rank i to rank j: i * ranks + j; owned */
 } counts_t;
 
-/** Elements from a rank to another. @p m: M_max of the seed. */
+/** Elements from a rank to another. @p m: M_max of Liu et al. 2002. */
 uint64_t counts_of(const counts_t *counts, uint64_t m, unsigned from,
                    unsigned to);
 
@@ -43,7 +43,8 @@ typedef struct counts_sums {
     uint64_t total;
     uint64_t moved;   /**< ... without what ranks have for themselves */
     uint64_t longest; /**< from one rank to another */
-    uint64_t most;    /**< sent, or received, by one rank: the seed's L_max */
+    uint64_t
+        most; /**< sent, or received, by one rank: L_max of Liu et al. 2002 */
 } counts_sums_t;
 
 counts_sums_t counts_sum(const counts_t *counts, uint64_t m);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts from a file: a line for each rank. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>

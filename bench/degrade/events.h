@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What happens to rails in mid-run, and when: --events. */
+/* Events: what happens to rails in mid-run, and when (--events). */
 #ifndef BENCH_DEGRADE_EVENTS_H
 #define BENCH_DEGRADE_EVENTS_H
 

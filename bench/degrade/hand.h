@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The hand that carries out events: on the cables of shm rails (dapl_shm(7)),
- * or by a command of the user's.
+ * Carries out events: on the cables of shm rails (dapl_shm(7)), or by a command
+ * of the user.
  */
 #ifndef BENCH_DEGRADE_HAND_H
 #define BENCH_DEGRADE_HAND_H

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contents of the messages of a stream: every byte tells of which message it
- * is, so a part that is missing, late or of another message is seen. */
+/*
+ * Contents of the messages of a stream. Every byte tells which message it
+ * belongs to, so that a part that is missing, late or of another message is
+ * found.
+ */
 #ifndef BENCH_DEGRADE_PATTERN_H
 #define BENCH_DEGRADE_PATTERN_H
 

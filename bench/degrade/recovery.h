@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an event has cost, read from the bytes of each millisecond. */
+/* The cost of an event, computed from the bytes of each millisecond. */
 #ifndef BENCH_DEGRADE_RECOVERY_H
 #define BENCH_DEGRADE_RECOVERY_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A stream of messages from rank 0 to rank 1: notified puts into the slots of a
- * window, each checked byte by byte, and its number against those before.
+ * window. Rank 1 checks every byte, and the number of each message against
+ * those before.
  */
 #ifndef BENCH_DEGRADE_STREAM_H
 #define BENCH_DEGRADE_STREAM_H

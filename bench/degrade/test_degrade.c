@@ -228,7 +228,7 @@ static void describe(bed_t *bed)
     notes_add_models(&r->notes, bed->session.rail);
     notes_add_shared(&r->notes, bed->session.rail);
     if (!r->opts->degrade.on_event)
-        notes_add(&r->notes, "cuts are emulated: cables of dapl_shm(7)");
+        notes_add(&r->notes, "cuts are emulated by the cables of dapl_shm(7)");
 }
 
 /* What went wrong, in one line; the worst first. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `railbench diff` has found. */
+/* The comparison of two results by `railbench diff`. */
 #ifndef BENCH_DIFF_RESULT_H
 #define BENCH_DIFF_RESULT_H
 

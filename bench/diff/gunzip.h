@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Results are kept compressed: the text of one, by the program gzip. */
+/* Reads a result that may be compressed, by the program gzip. */
 #ifndef BENCH_GUNZIP_H
 #define BENCH_GUNZIP_H
 

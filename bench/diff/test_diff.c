@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two result files side by side. */
+/* `railbench diff`: compares two result files. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In a process of its own, so that whoever interrupts it loses nothing of what
- * the ranks have measured. */
+/*
+ * Runs in a child process, so that an interruption loses nothing of what the
+ * ranks have measured.
+ */
 #include "alone.h"
 
 #include <signal.h>

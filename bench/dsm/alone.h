@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long one rank alone takes for the programs: what speed-ups are over. */
+/* Times the programs on one rank alone: the base of speed-ups. */
 #ifndef BENCH_DSM_ALONE_H
 #define BENCH_DSM_ALONE_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank's shared memory and what it is compared with, registered memory of the
- * same rails, which all parts of the test share. */
+/*
+ * A rank's shared memory, and registered memory of the same rails to compare it
+ * with. All parts of the test share both.
+ */
 #ifndef BENCH_DSM_BED_H
 #define BENCH_DSM_BED_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What it costs to write pages of another rank's: the fault, in which a twin is
+ * The cost of writing pages of another rank: the fault, in which a twin is
  * made, and the flush, at an unlock of a lock whose home is the writer. A flush
- * of pages that are as they were only compares.
+ * of unchanged pages only compares.
  */
 #include "bench/clock.h"
 #include "part.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Single pages, which nothing foretells: the client faults for one after the
- * other. */
+/*
+ * Single pages in an order that defeats fetching ahead: the client faults for
+ * one after the other.
+ */
 #include "bench/clock.h"
 #include "part.h"
 #include "reference.h"

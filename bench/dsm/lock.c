@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locks: a rank that is alone with one, or all ranks that want the same. */
+/* Locks: taken by one rank alone, and by all ranks at once. */
 #include "bench/clock.h"
 #include "part.h"
 

@@ -4,15 +4,13 @@
  * that belong to the ranks in turn. The owner of a panel factors it; after a
  * barrier all read it, and update their columns behind it.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/clock.h"
+#include "examples/cluster_openmp/kernels.h"
 #include "program.h"
-
-#define WIDTH 32 /* columns of a panel, but for the last one */
 
 typedef struct lu {
     size_t n;
@@ -21,14 +19,9 @@ typedef struct lu {
     double *column[]; /* n of them */
 } lu_t;
 
-static size_t end_of(size_t n, size_t first)
-{
-    return first + WIDTH < n ? first + WIDTH : n;
-}
-
 static unsigned owner_of(const lu_t *l, size_t column)
 {
-    return (unsigned)(column / WIDTH % l->ranks);
+    return (unsigned)(column / LU_WIDTH % l->ranks);
 }
 
 static bool is_mine(const lu_t *l, size_t column)
@@ -38,7 +31,7 @@ static bool is_mine(const lu_t *l, size_t column)
 
 static uint64_t panel_bytes(size_t n, size_t first)
 {
-    return (end_of(n, first) - first) * n * sizeof(double);
+    return (lu_end(n, first) - first) * n * sizeof(double);
 }
 
 static uint64_t shared_bytes(const options_t *o, unsigned ranks, uint64_t page)
@@ -46,7 +39,7 @@ static uint64_t shared_bytes(const options_t *o, unsigned ranks, uint64_t page)
     const size_t n = o->dsm.order;
     uint64_t all = program_pages(n * sizeof(uint64_t), page);
     (void)ranks;
-    for (size_t first = 0; first < n; first += WIDTH)
+    for (size_t first = 0; first < n; first += LU_WIDTH)
         all += program_pages(panel_bytes(n, first), page);
     return all;
 }
@@ -55,7 +48,7 @@ static void describe(const options_t *o, char *text, size_t size)
 {
     snprintf(text, size, "%llu x %llu numbers, panels of %d columns",
              (unsigned long long)o->dsm.order, (unsigned long long)o->dsm.order,
-             WIDTH);
+             LU_WIDTH);
 }
 
 static void fill(const lu_t *l, size_t column, unsigned seed)
@@ -64,67 +57,24 @@ static void fill(const lu_t *l, size_t column, unsigned seed)
         l->column[column][i] = program_uniform(seed, column * l->n + i);
 }
 
-static void swap(double *x, size_t a, size_t b)
-{
-    const double value = x[a];
-    x[a] = x[b];
-    x[b] = value;
-}
-
-/* Step k of the elimination: x by the multipliers of column k. */
-static void eliminate(double *x, const double *column, size_t k, size_t n)
-{
-    const double value = x[k];
-    for (size_t i = k + 1; i < n; i++)
-        x[i] -= column[i] * value;
-}
-
 static double eliminate_operations(size_t k, size_t n)
 {
     return 2 * (double)(n - k - 1);
 }
 
-/* All of step k within columns first to end - 1. */
-static void factor_step(const lu_t *l, size_t k, size_t first, size_t end)
+/* A column behind the panel. */
+static double update_operations(size_t first, size_t n)
 {
-    double *x = l->column[k];
-    size_t pivot = k;
-    for (size_t i = k + 1; i < l->n; i++)
-        pivot = fabs(x[i]) > fabs(x[pivot]) ? i : pivot;
-    l->pivot[k] = pivot;
-    for (size_t j = first; j < end; j++)
-        swap(l->column[j], k, pivot);
-    for (size_t i = k + 1; i < l->n; i++)
-        x[i] /= x[k];
-    for (size_t j = k + 1; j < end; j++)
-        eliminate(l->column[j], x, k, l->n);
+    double sum = 0;
+    for (size_t k = first; k < lu_end(n, first); k++)
+        sum += eliminate_operations(k, n);
+    return sum;
 }
 
 static double factor_operations(size_t k, size_t end, size_t n)
 {
     return (double)(n - k - 1) +
            (double)(end - k - 1) * eliminate_operations(k, n);
-}
-
-/* By a panel that is factored: a column behind it. */
-static double update_column(const lu_t *l, size_t first, size_t column)
-{
-    const size_t end = end_of(l->n, first);
-    double *x = l->column[column], sum = 0;
-    for (size_t k = first; k < end; k++)
-        swap(x, k, l->pivot[k]);
-    for (size_t k = first; k < end; k++) {
-        eliminate(x, l->column[k], k, l->n);
-        sum += eliminate_operations(k, l->n);
-    }
-    return sum;
-}
-
-/* Multipliers take part in the swaps of the panels after theirs. */
-static void finish(const lu_t *l, size_t column)
-{
-    for (size_t k = end_of(l->n, column / WIDTH * WIDTH); k < l->n; k++)
-        swap(l->column[column], k, l->pivot[k]);
 }
 
 /* ------------------------------------------------------------ one alone --- */
@@ -178,20 +128,20 @@ out:
 static void without_panels(const lu_t *l)
 {
     for (size_t k = 0; k < l->n; k++)
-        factor_step(l, k, 0, l->n);
+        l->pivot[k] = lu_step(l->column, k, 0, l->n, l->n);
 }
 
 static void by_panels(const lu_t *l)
 {
-    for (size_t first = 0; first < l->n; first += WIDTH) {
-        const size_t end = end_of(l->n, first);
+    for (size_t first = 0; first < l->n; first += LU_WIDTH) {
+        const size_t end = lu_end(l->n, first);
         for (size_t k = first; k < end; k++)
-            factor_step(l, k, first, end);
+            l->pivot[k] = lu_step(l->column, k, first, end, l->n);
         for (size_t j = end; j < l->n; j++)
-            update_column(l, first, j);
+            lu_update(l->column, l->pivot, first, l->column[j], l->n);
     }
     for (size_t j = 0; j < l->n; j++)
-        finish(l, j);
+        lu_finish(l->column, l->pivot, j, l->n);
 }
 
 /* The textbook's way, to check by; in its loops over all columns it takes
@@ -213,13 +163,13 @@ static bool allocate(lu_t *l, dsm_bed_t *bed)
     ddsm_place_t place = {.element = sizeof(double)};
     l->pivot = ddsm_alloc(bed->space, l->n * sizeof *l->pivot, &place);
     place.homes = DDSM_ONE;
-    for (size_t first = 0; l->pivot && first < l->n; first += WIDTH) {
+    for (size_t first = 0; l->pivot && first < l->n; first += LU_WIDTH) {
         place.rank = owner_of(l, first);
         double *panel =
             ddsm_alloc(bed->space, panel_bytes(l->n, first), &place);
         if (!panel)
             return false;
-        for (size_t j = first; j < end_of(l->n, first); j++)
+        for (size_t j = first; j < lu_end(l->n, first); j++)
             l->column[j] = panel + (j - first) * l->n;
     }
     return l->pivot;
@@ -252,7 +202,7 @@ static int prefetch_panel(program_run_t *r, size_t first, bool writable)
 static int factor(program_run_t *r, size_t first)
 {
     const lu_t *l = r->data;
-    const size_t end = end_of(l->n, first);
+    const size_t end = lu_end(l->n, first);
     double sum = 0;
     if (!is_mine(l, first))
         return 0;
@@ -261,7 +211,7 @@ static int factor(program_run_t *r, size_t first)
         return rc;
     program_enter(r);
     for (size_t k = first; k < end; k++) {
-        factor_step(l, k, first, end);
+        l->pivot[k] = lu_step(l->column, k, first, end, l->n);
         sum += factor_operations(k, end, l->n);
     }
     program_leave(r, sum);
@@ -271,18 +221,20 @@ static int factor(program_run_t *r, size_t first)
 static int update(program_run_t *r, size_t first)
 {
     const lu_t *l = r->data;
-    const size_t end = end_of(l->n, first);
+    const size_t end = lu_end(l->n, first);
     double sum = 0;
     int rc = end < l->n ? prefetch_panel(r, first, false) : 0;
-    for (size_t panel = end; !rc && panel < l->n; panel += WIDTH)
+    for (size_t panel = end; !rc && panel < l->n; panel += LU_WIDTH)
         if (is_mine(l, panel))
             rc = prefetch_panel(r, panel, true);
     if (rc)
         return rc;
     program_enter(r);
     for (size_t j = end; j < l->n; j++)
-        if (is_mine(l, j))
-            sum += update_column(l, first, j);
+        if (is_mine(l, j)) {
+            lu_update(l->column, l->pivot, first, l->column[j], l->n);
+            sum += update_operations(first, l->n);
+        }
     program_leave(r, sum);
     return 0;
 }
@@ -291,7 +243,7 @@ static int run(program_run_t *r)
 {
     const lu_t *l = r->data;
     int rc = 0;
-    for (size_t first = 0; !rc && first < l->n; first += WIDTH) {
+    for (size_t first = 0; !rc && first < l->n; first += LU_WIDTH) {
         rc = factor(r, first);
         if (!rc)
             rc = program_barrier(r);
@@ -303,7 +255,7 @@ static int run(program_run_t *r)
     program_enter(r);
     for (size_t j = 0; j < l->n; j++)
         if (is_mine(l, j))
-            finish(l, j);
+            lu_finish(l->column, l->pivot, j, l->n);
     program_leave(r, 0);
     return program_barrier(r);
 }

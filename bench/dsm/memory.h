@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does what is to be measured fit the memory of this host? */
+/* Checks that the measurement fits the memory of this host. */
 #ifndef BENCH_DSM_MEMORY_H
 #define BENCH_DSM_MEMORY_H
 

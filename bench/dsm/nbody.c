@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bodies that attract one another, all by all: each rank moves its block of
  * them, and reads the places of all. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/clock.h"
+#include "examples/cluster_openmp/kernels.h"
 #include "program.h"
 
-#define STEP       1e-3
-#define SOFTENING  1e-4
 #define OPERATIONS 20 /* for a pair */
-
-/* What others see of a body: written by one rank, and so one element. */
-typedef struct body {
-    double at[3], mass;
-} body_t;
 
 typedef struct bodies {
     size_t n, first, last; /* this rank's */
@@ -53,33 +46,10 @@ static void fill(const bodies_t *b, unsigned seed)
     memset(b->velocity, 0, (b->last - b->first) * sizeof *b->velocity);
 }
 
-/* Forces are summed in the same order wherever that is. */
-static void pull(const body_t *bodies, size_t n, const double *at, double *sum)
-{
-    for (size_t i = 0; i < n; i++) {
-        double way[3], square = SOFTENING;
-        for (size_t k = 0; k < 3; k++) {
-            way[k] = bodies[i].at[k] - at[k];
-            square += way[k] * way[k];
-        }
-        const double factor = bodies[i].mass / (square * sqrt(square));
-        for (size_t k = 0; k < 3; k++)
-            sum[k] += factor * way[k];
-    }
-}
-
 static void move(const bodies_t *b, const body_t *from, body_t *to)
 {
-    for (size_t i = b->first; i < b->last; i++) {
-        double *velocity = b->velocity[i - b->first], sum[3] = {0};
-        body_t moved = from[i];
-        pull(from, b->n, moved.at, sum);
-        for (size_t k = 0; k < 3; k++) {
-            velocity[k] += STEP * sum[k];
-            moved.at[k] += STEP * velocity[k];
-        }
-        to[i] = moved;
-    }
+    for (size_t i = b->first; i < b->last; i++)
+        to[i] = body_move(from, b->n, i, b->velocity[i - b->first]);
 }
 
 /* ------------------------------------------------------------ one alone --- */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of `railbench dsm`, by kind. */
 #include "part.h"
 
 const dsm_part_t *const dsm_parts[DSM_PARTS] = {

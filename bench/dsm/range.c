@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranges of pages: at once, or by faults that go upwards, which fetch ahead. */
+/*
+ * Ranges of pages: fetched at once, or by ascending faults, which fetch ahead.
+ */
 #include "bench/clock.h"
 #include "part.h"
 #include "reference.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What shared memory is compared with, over the same rails. */
+/* Plain transfers over the same rails, which shared memory is compared with. */
 #ifndef BENCH_DSM_REFERENCE_H
 #define BENCH_DSM_REFERENCE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Engines over the first so many of the rails, on the same connections. */
+/* Engines over the first rails of the list, on the same connections. */
 #ifndef BENCH_DSM_SETUP_H
 #define BENCH_DSM_SETUP_H
 

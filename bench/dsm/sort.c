@@ -10,12 +10,11 @@
 #include <string.h>
 
 #include "bench/clock.h"
+#include "examples/cluster_openmp/kernels.h"
 #include "program.h"
 
 #define KEY_BITS 16
-#define LOW_BITS 6 /* of the keys of one bucket */
-#define VALUES   (1u << LOW_BITS)
-#define BUCKETS  (1u << (KEY_BITS - LOW_BITS))
+#define BUCKETS  (1u << (KEY_BITS - SORT_LOW_BITS))
 
 /* For a key: to count it, to move it, and to sort it within its bucket. */
 #define COUNT_OPERATIONS 3
@@ -133,7 +132,7 @@ static void count_keys(program_run_t *r)
     sort_t *s = r->data;
     program_enter(r);
     for (size_t i = s->first; i < s->last; i++)
-        s->mine[s->keys[i] >> LOW_BITS]++;
+        s->mine[s->keys[i] >> SORT_LOW_BITS]++;
     program_leave(r, (double)(s->last - s->first) * COUNT_OPERATIONS);
 }
 
@@ -175,23 +174,11 @@ static int move_keys(program_run_t *r)
     for (size_t b = 0; b < BUCKETS; b++)
         s->start[b + 1] = s->start[b] + s->count[b];
     for (size_t i = s->first; i < s->last; i++) {
-        const uint32_t key = s->keys[i], bucket = key >> LOW_BITS;
+        const uint32_t key = s->keys[i], bucket = key >> SORT_LOW_BITS;
         s->sorted[s->start[bucket] + s->at[bucket]++] = key;
     }
     program_leave(r, (double)(s->last - s->first) * MOVE_OPERATIONS);
     return program_barrier(r);
-}
-
-/* Keys in one bucket, by their low bits. */
-static void sort_bucket(uint32_t *keys, size_t n)
-{
-    uint32_t count[VALUES] = {0};
-    const uint32_t high = n ? keys[0] >> LOW_BITS << LOW_BITS : 0;
-    for (size_t i = 0; i < n; i++)
-        count[keys[i] % VALUES]++;
-    for (uint32_t value = 0; value < VALUES; value++)
-        while (count[value]--)
-            *keys++ = high | value;
 }
 
 static int sort_buckets(program_run_t *r)

@@ -138,8 +138,8 @@ static void add_notes(dsm_result_t *r)
 {
     const options_t *opts = r->opts;
     if (opts->simulated)
-        notes_add(&r->notes, "only rails, copies and the programs' computation "
-                             "take virtual time: faults themselves, twins and "
+        notes_add(&r->notes, "rails, copies and the programs' computation take "
+                             "virtual time; faults themselves, twins and "
                              "comparisons take none");
 }
 
@@ -203,7 +203,7 @@ static int time_alone(dsm_result_t *r, const sampling_t *rule)
 {
     const int rc = dsm_time_alone(r, rule);
     if (rc == DRAIL_ENOMEM)
-        notes_add(&r->notes, "no memory for a program by one rank");
+        notes_add(&r->notes, "too little memory to run a program by one rank");
     if (rc != DRAIL_EINTR)
         return 0;
     r->partial = true;

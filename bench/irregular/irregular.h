@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Irregular all-to-all (seed 003, section 4) in the frame of the other
- * collectives. A setup is an algorithm, a pattern and an interface. */
+/*
+ * Irregular all-to-all (Liu et al. 2002, section 4) in the frame of the other
+ * collectives. A setup is an algorithm, a pattern and an interface.
+ */
 #ifndef BENCH_IRREGULAR_H
 #define BENCH_IRREGULAR_H
 

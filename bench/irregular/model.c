@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The predicted time of an irregular all-to-all (Liu et al. 2002, eqs. 3 and
+ * 4). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +8,7 @@
 #include "irregular.h"
 #include "bench/coll/model.h"
 
-/* What an algorithm costs a rank by table 3; NaN: it is none of the seed's. */
+/* What an algorithm costs a rank by table 3; NaN: not one of the paper's. */
 typedef struct burden {
     double startups, traffic;
 } burden_t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the options ask for, before there are ranks. */
+/* From the options to the plan, before there are ranks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

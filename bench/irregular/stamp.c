@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Elements that say where they go. */
 #include <string.h>
 
 #include "irregular.h"

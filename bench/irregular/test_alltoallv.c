@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The test, from the checked options to the report: its form is that of figs.
- * 15 to 23 of seed 003. */
+/*
+ * `railbench alltoallv`, from the checked options to the report, in the form of
+ * figs. 15 to 23 of Liu et al. 2002.
+ */
 #include <stdio.h>
 #include <string.h>
 

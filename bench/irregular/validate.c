@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The separate pass that checks data. With counts, each byte has its place.
- * Elements that say where they go may come in any order: then their number is
- * checked, whom each is for, and the sum of a hash of each.
+ * Elements that say where they go may come in any order: then their number,
+ * their targets and the sum of a hash of each are checked.
  */
 #include <stdio.h>
 #include <stdlib.h>

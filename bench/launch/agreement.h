@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that were launched one by one may have been given different options. */
+/* Checks that ranks that were launched one by one have the same options. */
 #ifndef BENCH_AGREEMENT_H
 #define BENCH_AGREEMENT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Do the ranks of a host have a core for each of their threads? */
+/* Checks that the ranks of a host have a core for each of their threads. */
 #ifndef BENCH_CROWD_H
 #define BENCH_CROWD_H
 

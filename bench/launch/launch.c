@@ -197,17 +197,12 @@ static int on_this_machine(drail_job_t *job, void *arg)
     return status;
 }
 
-int launch_exchange(const char *command, const options_t *opts,
+int launch_exchange(const options_t *opts, drail_error_t *error,
                     drail_rank_main_t rank_main, void *arg)
 {
     drail_job_config_t cfg;
-    drail_error_t err = {0};
-    configure(&cfg, opts, &err);
-    int rc = drail_job_run(&cfg, rank_main, arg);
-    if (rc)
-        fprintf(stderr, "%s: %s\n", command,
-                err.text[0] ? err.text : drail_strerror(rc));
-    return rc ? 1 : 0;
+    configure(&cfg, opts, error);
+    return drail_job_run(&cfg, rank_main, arg);
 }
 
 int launch_job(const char *command, const options_t *opts, outcome_t *outcome,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ranks of a test, and what the user is told when they fail. */
+/* Starts the ranks of a test, and tells the user when they fail. */
 #ifndef BENCH_LAUNCH_H
 #define BENCH_LAUNCH_H
 
@@ -17,8 +17,8 @@ void launch_close(options_t *opts);
 void launch_settle(options_t *opts, const option_table_t *table);
 
 /** Runs @p rank_main in ranks that need not have the same options yet.
- *  @return exit status 0 or 1, after a line on stderr. */
-int launch_exchange(const char *command, const options_t *opts,
+ *  @p error says why it failed. @return 0 or DRAIL_E… */
+int launch_exchange(const options_t *opts, drail_error_t *error,
                     drail_rank_main_t rank_main, void *arg);
 
 /** Runs @p rank_main in opts->ranks processes; a failure is one line on

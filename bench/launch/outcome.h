@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Why a rank failed: each rank has a slot in memory that it shares with the
+ * Why a rank failed. Each rank has a slot in memory that it shares with the
  * parent, so that the user reads one line with the cause instead of one from
- * each rank that stumbled over it.
+ * each rank.
  */
 #ifndef BENCH_OUTCOME_H
 #define BENCH_OUTCOME_H

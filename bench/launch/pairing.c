@@ -295,15 +295,19 @@ int pairing_agree(const options_t *o, const option_table_t *table, int *argc,
                   char ***argv)
 {
     exchange_t *x = calloc(1, sizeof *x);
+    drail_error_t err = {0};
     int status = 1;
     if (!x || tell_words(o, table, &x->mine)) {
         fprintf(stderr, "%s: options longer than %zu bytes\n", table->command,
                 sizeof x->mine.text);
         goto out;
     }
-    status = launch_exchange(table->command, o, exchange, x);
-    if (status)
+    int rc = launch_exchange(o, &err, exchange, x);
+    if (rc) {
+        fprintf(stderr, "%s: %s\n", table->command,
+                err.text[0] ? err.text : drail_strerror(rc));
         goto out;
+    }
     status = 2;
     if (!is_sound(&x->all[0]) || !is_sound(&x->all[1]))
         fprintf(stderr, "%s: the other side's options can't be read\n",
@@ -324,4 +328,52 @@ void pairing_free(char **argv)
     for (char **word = argv; word && *word; word++)
         free(*word);
     free(argv);
+}
+
+/* ----------------------------------------------------------- the table --- */
+
+typedef struct piece {
+    unsigned used; /* less than there is room for: the last piece */
+    char text[16 << 10];
+} piece_t;
+
+typedef struct telling {
+    const struct table_copy *table; /* of the server */
+    bool listens;
+    piece_t mine, all[2];
+} telling_t;
+
+/* Piece after piece; the client prints them. */
+static int tell(drail_job_t *job, void *arg)
+{
+    telling_t *t = arg;
+    size_t at = 0;
+    do {
+        piece_t *mine = &t->mine;
+        size_t left = t->listens ? 0 : t->table->size - at;
+        mine->used = left < sizeof mine->text ? (unsigned)left
+                                              : (unsigned)sizeof mine->text;
+        if (mine->used)
+            memcpy(mine->text, t->table->text + at, mine->used);
+        at += mine->used;
+        if (drail_job_allgather(job, mine, sizeof *mine, t->all, -1) ||
+            t->all[0].used > sizeof t->all[0].text)
+            return 1;
+        if (t->listens)
+            fwrite(t->all[0].text, 1, t->all[0].used, stdout);
+    } while (t->all[0].used == sizeof t->all[0].text);
+    return 0;
+}
+
+void pairing_tell(const options_t *o, const struct table_copy *table)
+{
+    telling_t *t = calloc(1, sizeof *t);
+    drail_error_t err = {0};
+    if (t) {
+        t->table = table;
+        t->listens = o->follows;
+        /* a test that failed has said so, and its launch is over */
+        launch_exchange(o, &err, tell, t);
+    }
+    free(t);
 }

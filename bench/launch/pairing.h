@@ -25,6 +25,8 @@ int pairing_begin(options_t *opts, const option_table_t *table);
  *  stderr. */
 int pairing_agree(const options_t *opts, const option_table_t *table, int *argc,
                   char ***argv);
+/** At the end, both call it: the client prints the server's table. */
+void pairing_tell(const options_t *opts, const struct table_copy *table);
 void pairing_free(char **argv); /**< accepts NULL */
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Other jobs of this program that measure on the same cores at the same time:
- * each then sees the other's load. */
+/*
+ * Finds other jobs of this program that measure on the same cores at the same
+ * time: each then sees the other's load.
+ */
 #ifndef BENCH_RIVALS_H
 #define BENCH_RIVALS_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How fast a cache line goes from one core to another: what a short message
- * within one host can't beat. */
+/*
+ * The time of a cache line from one core to another: no message within one host
+ * is faster.
+ */
 #ifndef BENCH_CACHELINE_H
 #define BENCH_CACHELINE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How fast threads copy memory: what a rail within one host can't exceed. */
+/* The rate at which threads copy memory. */
 #ifndef BENCH_COPY_H
 #define BENCH_COPY_H
 

@@ -196,12 +196,15 @@ static int open_copies(limits_t *c, drail_t *rail)
     c->target = memset(target, 0, bytes);
     c->probes = calloc((size_t)c->result->plan->count * 3 * COPY_KERNELS,
                        sizeof *c->probes);
-    notes_add(&c->result->notes,
-              "limit%%: of memory copies with the same sizes and reuse of "
-              "buffers, by 1 thread or up to 1 per rail and core, plain "
-              "or non-temporal, whichever was fastest; a repeat of them in "
-              "turn with those of the rows, between buffers of rank 0 in "
-              "memory of the rails");
+    notes_add(
+        &c->result->notes,
+        "ref%%: per cent of the fastest memory copy of the same size by as "
+        "many threads, plain or non-temporal, measured in turn with the "
+        "rows");
+    notes_add(
+        &c->result->notes,
+        "ref%% can exceed 100: the copies use other buffers than the rows, "
+        "and either may lie better in the caches");
     return c->probes ? 0 : DRAIL_ENOMEM;
 }
 
@@ -216,7 +219,7 @@ static int open_line(limits_t *c)
         b = c->cores->cpu[c->cores->count - 1];
     }
     if (a == b) {
-        notes_add(&r->notes, "limit%%: none: both ranks share core %d", a);
+        notes_add(&r->notes, "ref%%: none: both ranks share core %d", a);
         return 0;
     }
     c->core[0] = a;
@@ -224,9 +227,8 @@ static int open_line(limits_t *c)
     c->us = calloc(result_max_repeats(r->opts), sizeof *c->us);
     notes_add(
         &r->notes,
-        "limit%%: of the transfer of a cache line, which each message takes "
-        "at least, from core %d to core %d, measured in turn with the "
-        "rows",
+        "ref%%: per cent: the transfer of a cache line from core %d to core "
+        "%d, measured in turn with the rows, over the time of the row",
         a, b);
     return c->us ? 0 : DRAIL_ENOMEM;
 }
@@ -299,13 +301,14 @@ int limits_open(limits_t **limits, result_t *r, drail_t *rail,
     if (!rc && count[LIMIT_LINE])
         rc = open_line(c);
     if (count[LIMIT_LINK])
-        notes_add(&r->notes,
-                  "limit%%: of the links' rates, as the rails tell them; what "
-                  "rails share (port, adapter, bus) counts once");
+        notes_add(
+            &r->notes,
+            "ref%%: per cent of the links' rates as the rails tell them; a "
+            "port, adapter or bus that rails share counts once");
     if (r->test->bound == BOUND_LATENCY && any_modelled(r))
         notes_add(&r->notes,
-                  "limit%%: none over modelled rails: their latency is the "
-                  "model's, no property of this machine");
+                  "ref%%: none over modelled rails: the model sets their "
+                  "latency, not this machine");
     return rc;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What bounds the cells of a run: measured on this machine, or the rate of the
- * links. */
+/*
+ * The references that the rows of a run are compared with: measured on this
+ * machine beside the rows, or the rates of the links.
+ */
 #ifndef BENCH_LIMIT_H
 #define BENCH_LIMIT_H
 

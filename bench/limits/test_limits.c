@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What this machine can do at best: memory copies by 1, 2, 4 … all cores, and
- * cache lines between every pair of cores. All rows are measured in turn, so
- * that a disturbance hits all of them alike.
+ * `railbench limits`: memory copies by 1, 2, 4 … all cores, and cache lines
+ * between every pair of cores. All rows are measured in turn, so that a
+ * disturbance hits all of them alike.
  */
 #include <errno.h>
 #include <math.h>

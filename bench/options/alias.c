@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Old names of options, and what the user has typed. */
 #include <string.h>
 
 #include "parsers.h"

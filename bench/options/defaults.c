@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What options are where nobody says otherwise. */
+/* The defaults of all options. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* --help: the options of a test by subject. */
 #include <stdio.h>
 #include <string.h>
 

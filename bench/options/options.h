@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line of railbench: one table of common options, and each test
- * adds its own. */
+/*
+ * The command line of railbench: values of all options; tables of options,
+ * common ones and those of a test.
+ */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
@@ -113,6 +115,11 @@ typedef struct options {
     bool server;             /**< waits for a client, see launch/pairing.h */
     const char *host, *code; /**< of a client: where its server is, and what
                                   that has printed; NULL: not given */
+    struct table_copy {
+        char *text;
+        size_t size;
+    } * copy; /**< where rank 0 leaves its table for the client; NULL: nowhere
+               */
     const char *secret;      /**< file of the rendezvous's secret, NULL: by
                                   code or environment */
     const char *simulated;   /**< platform whose rails these are, or NULL */
@@ -182,9 +189,9 @@ typedef struct options {
         char patterns[PATTERNS_MAX][PATTERN_NAME_MAX];
         unsigned npatterns; /**< 0: all but files */
         uint64_t element;   /**< bytes */
-        uint64_t rest;      /**< elements: "a small number" of seed 003 */
-        double exponent;    /**< of zipf */
-        uint64_t seed;      /**< of what is drawn */
+        uint64_t rest;   /**< elements: "a small number" of Liu et al. 2002 */
+        double exponent; /**< of zipf */
+        uint64_t seed;   /**< of what is drawn */
         bool unlabelled[2]; /**< interfaces: elements, or counts */
         unsigned ninterfaces;
         bool persistent;

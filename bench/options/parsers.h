@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the values of options are read: single ones (values.c), lists (lists.c).
- */
+/* The parsers of options' values: single values (values.c), lists (lists.c). */
 #ifndef BENCH_OPTION_PARSERS_H
 #define BENCH_OPTION_PARSERS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one run compares: the list of configurations, which are interleaved. */
+/* The configurations that one run compares, interleaved. */
 #ifndef BENCH_PLAN_H
 #define BENCH_PLAN_H
 

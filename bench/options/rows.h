@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of a test: names, aliases, help. */
+/* The options of a test: their rows, old names, help. */
 #ifndef BENCH_OPTION_ROWS_H
 #define BENCH_OPTION_ROWS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What rank 0 does alone, each one complete before the next: reads and atomics.
- * Two of them are an iteration, as a ping-pong has two messages.
+ * Reads and atomics: rank 0 works alone, each operation complete before the
+ * next. An iteration has two operations, as a ping-pong has two messages.
  */
 #include "loop.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loops of uni- and bi-directional bandwidth, by the procedure of seed 004,
- * figs. 2, 4 and 5: a batch of RDMA writes with completions suppressed, a send
- * to notify, a receive of the acknowledgement.
+ * The loops of uni- and bi-directional bandwidth, by the procedure of Cai et
+ * al. 2009, figs. 2, 4 and 5: a batch of RDMA writes with completions
+ * suppressed, a send to notify, a receive of the acknowledgement.
  */
 #include "loop.h"
 #include "window.h"

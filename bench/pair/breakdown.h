@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Elapsed time of batches in parts (seed 004, section 5.5). */
+/* The elapsed time of batches in parts (Cai et al. 2009, section 5.5). */
 #ifndef BENCH_BREAKDOWN_H
 #define BENCH_BREAKDOWN_H
 

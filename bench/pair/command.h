@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How rank 0 makes rank 1 take part: a command, a loop, a reply. */
+/* Rank 0 directs rank 1: a command, a loop, a reply. */
 #ifndef BENCH_COMMAND_H
 #define BENCH_COMMAND_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random contents of messages, and where they ended up. */
+/* Random contents of messages, and checks of what arrived. */
 #ifndef BENCH_CONTENT_H
 #define BENCH_CONTENT_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measuring: all setups of a size in turn, A B A B, until it is enough. */
+/*
+ * Measures all setups of a size in turn, A B A B, until the intervals are
+ * narrow enough.
+ */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 

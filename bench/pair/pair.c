@@ -100,26 +100,26 @@ static void note_pingpong(result_t *r, const session_t *s)
                                  used ? "," : "", r->opts->rails[setup->rail]);
     }
     if (has_op(r, OP_GET))
-        notes_add(&r->notes, "ping-pong of reads: a read of rank 0's, and "
-                             "another one: the time is that of one");
+        notes_add(&r->notes,
+                  "ping-pong of reads: rank 0 reads, then reads again; "
+                  "the time is that of one read");
     if (has_op(r, OP_SEND))
         notes_add(&r->notes, "ping-pong of sends: the target receives the "
-                             "message, and sends one back");
+                             "message and sends one back");
     if (!has_op(r, OP_PUT))
         return;
     if (used)
         notes_add(&r->notes,
-                  "ping-pong: engine single over %s polls the last byte of a "
-                  "message",
+                  "ping-pong: with engine single over %s, the target polls the "
+                  "last byte of a message",
                   rails);
     notes_add(&r->notes,
-              "ping-pong: %s wait%s for a notification of the message",
-              used                ? "0 bytes and every other row of writes"
+              "ping-pong: in %s, the target waits for a notification",
+              used                ? "all other rows of writes, and with 0 bytes"
               : r->opts->nops > 1 ? "every row of writes"
-                                  : "every row",
-              used ? "" : "s");
+                                  : "every row");
     if (r->opts->consume)
-        notes_add(&r->notes, "ping-pong: the target copies each message, and "
+        notes_add(&r->notes, "ping-pong: the target copies each message and "
                              "sends the copy back");
 }
 
@@ -129,15 +129,17 @@ static void note_buffers(result_t *r, const session_t *s)
         return;
     if (r->opts->buffers == BUFFERS_OFF_CACHE)
         notes_add(&r->notes,
-                  "messages take turns in %.0f MB on each side, four times the "
-                  "last cache",
+                  "messages use buffers of %.0f MB in turn on each side: four "
+                  "times the last cache",
                   (double)s->room / 1e6);
     if (has_op(r, OP_PUT) && !r->opts->window)
-        notes_add(&r->notes, "a batch is puts that complete one by one, not "
-                             "the batch of the paper");
+        notes_add(&r->notes,
+                  "the puts of a batch complete one by one; the batch "
+                  "of the paper has one completion for all");
     if (r->opts->read)
-        notes_add(&r->notes, "who gets messages reads each byte, within the "
-                             "time");
+        notes_add(&r->notes,
+                  "the receiver reads each byte of a message, within "
+                  "the time that is measured");
 }
 
 /* What only the open rails can tell. */
@@ -151,9 +153,9 @@ static void describe_rails(pair_t *pair, session_t *session)
     if (rail_in_memory(drail_rail_at(session->rail, 0)) &&
         r->test->loops[0]->batched && !options_buffers(r->opts))
         notes_add(&r->notes,
-                  "every message of a batch is the same buffer, as in the "
-                  "paper: over shared memory, messages that fit stay in the "
-                  "writer's cache");
+                  "all messages of a batch use the same buffer, as in the "
+                  "paper; over shared memory, messages that fit stay in the "
+                  "writer's cache (--buffers off-cache avoids that)");
     for (unsigned i = 0; i < r->opts->nrails; i++)
         r->rails[i] = *drail_rail_at(session->rail, i);
     notes_add_models(&r->notes, session->rail);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A true ping-pong: one message there, one back; of puts. */
+/* A true ping-pong of puts: one message there, one back. */
 
 #include "bench/clock.h"
 #include "result.h"

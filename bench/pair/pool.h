@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Cores for the threads of an OpenMP pool. */
 #ifndef BENCH_POOL_H
 #define BENCH_POOL_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report of a test between two ranks: the table and the columns of the CSV;
- * report_json.c: the JSON. */
+/*
+ * The report of a test between two ranks: the table, and the columns of the
+ * CSV.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -52,7 +54,7 @@ static void usual_cells(row_t *row, const result_t *r, const figures_t *f)
     row_cell_number(row, 6, "imbal.", f->imbalance);
     row_cell_count(row, 1, 4, "n", f->bandwidth.n);
     if (r->test->bound != BOUND_NONE)
-        row_cell_number(row, 6, "limit%", f->limit_pct);
+        row_cell_number(row, 6, "ref%", f->limit_pct);
 }
 
 /* The parts of a batch's time, in place of the usual columns. */

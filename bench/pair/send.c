@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two-sided messages: sends, and a receive of the target's for each. */
+/* Two-sided messages: rank 0 sends, the target receives each. */
 #include "loop.h"
 
 static int send_one(const loop_run_t *run, uint64_t message)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the time of a batch goes: figs. 11 and 12 of seed 004. */
+/* Where the time of a batch goes: figs. 11 and 12 of Cai et al. 2009. */
 #include "bench/test.h"
 
 const bench_test_t test_breakdown = {

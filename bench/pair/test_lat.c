@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Latency: RDMA write latency from the loop of the bandwidth test with short
- * messages (seed 004, section 5.2), and a true ping-pong (pingpong.c).
+ * Latency: RDMA-write latency from the loop of the bandwidth test with short
+ * messages (Cai et al. 2009, section 5.2), and a true ping-pong (pingpong.c).
  */
 #include "bench/test.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads, two-sided messages and atomics: what bw and lat measure of RDMA
- * writes, in one table. */
+/*
+ * Reads, two-sided messages and atomics: the figures of bw and lat in one
+ * table.
+ */
 #include <stdio.h>
 
 #include "bench/options/parsers.h"

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bandwidth with a window, as the test programs of verbs and UCX measure it:
- * so many messages are under way, and the next is posted when the oldest is
- * complete; the target's answer is waited for at the end only. And batches of
- * RDMA reads: all of one are under way, and then complete; nobody is told. And
- * batches of puts that have buffers of their own, with an answer to each batch.
+ * Three loops of single completions.
+ *
+ * With a window, as the test programs of verbs and UCX measure: so many
+ * messages are under way, and the next is posted when the oldest is complete;
+ * the target answers only at the end.
+ *
+ * Batches of RDMA reads: all of a batch are under way, then all complete; the
+ * target is not told.
+ *
+ * Batches of puts that have buffers of their own, with an answer to each batch.
  */
 #ifndef BENCH_WINDOW_H
 #define BENCH_WINDOW_H

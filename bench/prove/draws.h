@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Variants of a schedule that are drawn. */
+/* Random variants of a schedule. */
 #ifndef BENCH_VERIFY_DRAWS_H
 #define BENCH_VERIFY_DRAWS_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `railbench prove`: are the schedules for a shape correct, what do they
- * need, what do they cost? Nothing is sent. */
+/*
+ * `railbench prove`: proves the schedules for a shape correct, and tells what
+ * they need and cost. Nothing is sent.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

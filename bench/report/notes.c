@@ -29,8 +29,8 @@ void notes_add_tails(notes_t *notes, unsigned rows)
 {
     if (rows)
         notes_add(notes,
-                  "%u row%s p99 below the median: us is of whole repeats, with "
-                  "the few interruptions that are longer than p99",
+                  "%u row%s p99 below the median: the median is of whole "
+                  "repeats, which hold the few interruptions above p99",
                   rows, rows == 1 ? " has" : "s have");
 }
 

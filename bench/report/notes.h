@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a reader of a result must know beside the figures. */
+/* Notes: what a reader of a result must know beside the figures. */
 #ifndef BENCH_NOTES_H
 #define BENCH_NOTES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a result comes from: when it was begun, by which command. */
+/* Where a result comes from: date and command. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

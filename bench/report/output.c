@@ -110,6 +110,7 @@ int outputs_open(outputs_t *outputs, const options_t *opts, const char *command)
 {
     if (opts->follows)
         return 0;
+    outputs->copy = opts->copy;
     int rc = open_one(outputs, command, "--output", opts->output, opts->format);
     for (unsigned i = 0; !rc && i < opts->nsaves; i++)
         rc = open_one(outputs, command, "--save", opts->saves[i],
@@ -120,6 +121,17 @@ int outputs_open(outputs_t *outputs, const options_t *opts, const char *command)
     if (!rc && !opts->output)
         keep_apart(&outputs->list[0]);
     return rc;
+}
+
+static void copy_table(struct table_copy *copy,
+                       void (*write)(FILE *, format_t, const void *result),
+                       const void *result)
+{
+    FILE *file = open_memstream(&copy->text, &copy->size);
+    if (!file)
+        return;
+    write(file, FORMAT_TABLE, result);
+    fclose(file);
 }
 
 int outputs_write(outputs_t *outputs,
@@ -136,6 +148,8 @@ int outputs_write(outputs_t *outputs,
             rc = -1;
         }
     }
+    if (outputs->copy)
+        copy_table(outputs->copy, write, result);
     errno = error;
     return rc;
 }

@@ -18,6 +18,7 @@ typedef struct output {
 typedef struct outputs {
     output_t list[2 + SAVES_MAX];
     unsigned count;
+    struct table_copy *copy; /**< of the table, NULL: none is wanted */
 } outputs_t;
 
 /** Opens all of them, before anything is measured; rank 0's process does.

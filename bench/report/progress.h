@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far a run is, on stderr: one line that changes on a terminal; elsewhere a
- * line every few seconds. */
+/*
+ * Progress of a run on stderr: one line that changes on a terminal; elsewhere a
+ * line every few seconds.
+ */
 #ifndef BENCH_PROGRESS_H
 #define BENCH_PROGRESS_H
 

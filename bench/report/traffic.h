@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the rails have carried, and what has happened to them: the statistics of
- * all ranks, from when they opened them. */
+/*
+ * Statistics of the rails: what they have carried for all ranks since they were
+ * opened, and their failures.
+ */
 #ifndef BENCH_TRAFFIC_H
 #define BENCH_TRAFFIC_H
 

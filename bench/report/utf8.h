@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Command lines, paths and names of hosts are bytes; JSON is UTF-8 (RFC 8259),
- * and readers of CSV expect it. */
+/*
+ * Command lines, paths and names of hosts are bytes; JSON (RFC 8259) and
+ * readers of CSV need UTF-8.
+ */
 #ifndef BENCH_UTF8_H
 #define BENCH_UTF8_H
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* railbench suite: becomes the script that runs the tests and makes a report of
- * them, which lies in the build tree's ../scripts or is installed in
- * ../libexec/dapl_rail. */
+/*
+ * `railbench suite`: becomes the script that runs the tests and makes a report.
+ * The script is in the build tree's ../scripts, or installed in
+ * ../libexec/dapl_rail.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

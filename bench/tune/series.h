@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several measurements of collectives in one command: tune, check. */
+/*
+ * Many measurements of collectives in one command, which share its time: tune,
+ * guidelines.
+ */
 #ifndef BENCH_COLL_SERIES_H
 #define BENCH_COLL_SERIES_H
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table that `auto` selects by: every algorithm that serves a shape, with
- * and without zero copy, by each engine that is named, interleaved; the fastest
- * one of each size and engine goes in. */
+/*
+ * `railbench tune` makes the table that `auto` selects by. It measures every
+ * algorithm that serves a shape, with and without zero copy, by each engine of
+ * --engine, interleaved. The fastest one of each size and engine goes in.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

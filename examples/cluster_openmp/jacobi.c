@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "cluster.h"
+#include "kernels.h"
 
 typedef struct jacobi {
     cluster_t *c;
@@ -30,8 +31,7 @@ static double relax_row(const double *from, double *to, size_t i, size_t n)
     const double *row = from + i * n;
     double most = 0;
     for (size_t k = 1; k < n - 1; k++) {
-        const double value =
-            0.25 * (row[k - n] + row[k + n] + row[k - 1] + row[k + 1]);
+        const double value = jacobi_mean(row + k, n);
         most = fmax(most, fabs(value - row[k]));
         to[i * n + k] = value;
     }

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 
 #include "cluster.h"
-
-enum { WIDTH = 32 }; /* columns of a panel, but for the last one */
+#include "kernels.h"
 
 typedef struct lu {
     cluster_t *c;
@@ -23,12 +22,7 @@ typedef struct lu {
 
 static bool is_mine(const lu_t *l, size_t column)
 {
-    return column / WIDTH % l->c->ranks == l->c->rank;
-}
-
-static size_t end_of(const lu_t *l, size_t first)
-{
-    return first + WIDTH < l->n ? first + WIDTH : l->n;
+    return column / LU_WIDTH % l->c->ranks == l->c->rank;
 }
 
 /* The first matrix is random; others are made of the factors before, so that
@@ -40,84 +34,47 @@ static void next_matrix(const lu_t *l, double *x, size_t column, unsigned turn)
                     : cluster_uniform(l->c->ask.seed, column * l->n + i);
 }
 
-static void swap(double *x, size_t a, size_t b)
-{
-    const double value = x[a];
-    x[a] = x[b];
-    x[b] = value;
-}
-
-/* Step k of the elimination: x by the multipliers of column k. */
-static void eliminate(double *x, const double *column, size_t k, size_t n)
-{
-    const double value = x[k];
-    for (size_t i = k + 1; i < n; i++)
-        x[i] -= column[i] * value;
-}
-
-/* All of step k, within some columns. @return the row that was swapped. */
-static size_t step(double **column, size_t k, size_t first, size_t end,
-                   size_t n)
-{
-    const double *x = column[k];
-    size_t pivot = k;
-    for (size_t i = k + 1; i < n; i++)
-        pivot = fabs(x[i]) > fabs(x[pivot]) ? i : pivot;
-    for (size_t j = first; j < end; j++)
-        swap(column[j], k, pivot);
-    for (size_t i = k + 1; i < n; i++)
-        column[k][i] /= x[k];
-    for (size_t j = k + 1; j < end; j++)
-        eliminate(column[j], column[k], k, n);
-    return pivot;
-}
-
 /* Fetches the used part of a panel at once, not fault by fault. */
 static void prefetch(const lu_t *l, size_t first, bool writable)
 {
-    const size_t bytes = (end_of(l, first) - first) * l->n * sizeof(double);
+    const size_t bytes = (lu_end(l->n, first) - first) * l->n * sizeof(double);
     cluster_prefetch(l->c, l->column[first], bytes, writable);
 }
 
 /* Factors a panel; its owner calls this. */
 static void factor(const lu_t *l, size_t first)
 {
-    const size_t end = end_of(l, first);
+    const size_t end = lu_end(l->n, first);
     prefetch(l, first, true);
     for (size_t k = first; k < end; k++) {
         cluster_pause(l->c);
-        l->pivot[k] = step(l->column, k, first, end, l->n);
+        l->pivot[k] = lu_step(l->column, k, first, end, l->n);
     }
 }
 
 /* Updates this rank's columns behind the panel. */
 static void update(const lu_t *l, size_t first)
 {
-    const size_t n = l->n, end = end_of(l, first);
+    const size_t n = l->n, end = lu_end(l->n, first);
     prefetch(l, first, false);
-    for (size_t panel = end; panel < n; panel += WIDTH)
+    for (size_t panel = end; panel < n; panel += LU_WIDTH)
         if (is_mine(l, panel))
             prefetch(l, panel, true);
-#pragma omp parallel for schedule(dynamic, WIDTH / 4)
+#pragma omp parallel for schedule(dynamic, LU_WIDTH / 4)
     for (size_t j = end; j < n; j++) {
         if (!is_mine(l, j))
             continue;
         cluster_pause(l->c);
-        for (size_t k = first; k < end; k++)
-            swap(l->column[j], k, l->pivot[k]);
-        for (size_t k = first; k < end; k++)
-            eliminate(l->column[j], l->column[k], k, n);
+        lu_update(l->column, l->pivot, first, l->column[j], n);
     }
 }
 
-/* Multipliers take part in the swaps of the panels after theirs. */
 static void finish(const lu_t *l)
 {
-#pragma omp parallel for schedule(dynamic, WIDTH / 4)
+#pragma omp parallel for schedule(dynamic, LU_WIDTH / 4)
     for (size_t j = 0; j < l->n; j++)
         if (is_mine(l, j))
-            for (size_t k = end_of(l, j / WIDTH * WIDTH); k < l->n; k++)
-                swap(l->column[j], k, l->pivot[k]);
+            lu_finish(l->column, l->pivot, j, l->n);
 }
 
 /* The same by one thread, as in a textbook, in private memory. */
@@ -135,7 +92,7 @@ static bool check(const lu_t *l)
         for (size_t j = 0; j < n; j++)
             next_matrix(l, column[j], j, t);
         for (size_t k = 0; k < n; k++)
-            step(column, k, 0, n, n);
+            lu_step(column, k, 0, n, n);
     }
     c->alone = cluster_seconds() - start;
     for (size_t j = 0; j < n && same; j++)
@@ -150,9 +107,9 @@ static void alloc(lu_t *l)
 {
     ddsm_place_t place = {.element = sizeof(double), .homes = DDSM_ONE};
     l->column = cluster_private(l->c, l->n, sizeof *l->column);
-    for (size_t first = 0; first < l->n; first += WIDTH) {
-        place.rank = (unsigned)(first / WIDTH % l->c->ranks);
-        const size_t end = end_of(l, first), column = l->n * sizeof(double);
+    for (size_t first = 0; first < l->n; first += LU_WIDTH) {
+        place.rank = (unsigned)(first / LU_WIDTH % l->c->ranks);
+        const size_t end = lu_end(l->n, first), column = l->n * sizeof(double);
         double *panel = cluster_alloc(l->c, (end - first) * column, &place);
         for (size_t j = first; j < end; j++)
             l->column[j] = panel + (j - first) * l->n;
@@ -164,7 +121,7 @@ static void alloc(lu_t *l)
 static bool run(cluster_t *c)
 {
     const size_t n = c->ask.size;
-    ddsm_t *d = cluster_open(c, (n + 1) * n * sizeof(double), n / WIDTH + 2);
+    ddsm_t *d = cluster_open(c, (n + 1) * n * sizeof(double), n / LU_WIDTH + 2);
     lu_t l = {.c = c, .n = n};
     alloc(&l);
     cluster_start(c);
@@ -172,7 +129,7 @@ static bool run(cluster_t *c)
         for (size_t j = 0; j < n; j++)
             if (is_mine(&l, j))
                 next_matrix(&l, l.column[j], j, t);
-        for (size_t first = 0; first < n; first += WIDTH) {
+        for (size_t first = 0; first < n; first += LU_WIDTH) {
             if (is_mine(&l, first))
                 factor(&l, first);
             must(c, ddsm_barrier(d));

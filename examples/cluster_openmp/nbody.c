@@ -12,24 +12,13 @@
 #include <stdlib.h>
 
 #include "cluster.h"
-
-static const double STEP = 1e-3, SOFTENING = 1e-4;
-
-typedef struct vector {
-    double x, y, z;
-} vector_t;
-
-/* The shared part of a body. One rank writes it, so it is one element. */
-typedef struct body {
-    vector_t at;
-    double mass;
-} body_t;
+#include "kernels.h"
 
 typedef struct nbody {
     cluster_t *c;
     size_t n;
-    body_t *from, *to;  /* before and after a step */
-    vector_t *velocity; /* private: no other rank needs it */
+    body_t *from, *to;     /* before and after a step */
+    double (*velocity)[3]; /* private: no other rank needs it */
 } nbody_t;
 
 static body_t make_body(uint64_t seed, size_t i, size_t n)
@@ -38,36 +27,6 @@ static body_t make_body(uint64_t seed, size_t i, size_t n)
                            cluster_uniform(seed, 3 * i + 1),
                            cluster_uniform(seed, 3 * i + 2)},
                     .mass = (1 + cluster_uniform(~seed, i)) / (double)n};
-}
-
-static vector_t pull(const body_t *bodies, size_t n, const vector_t *at)
-{
-    vector_t sum = {0};
-    for (size_t k = 0; k < n; k++) {
-        const body_t *b = &bodies[k];
-        const double x = b->at.x - at->x, y = b->at.y - at->y,
-                     z = b->at.z - at->z;
-        const double square = x * x + y * y + z * z + SOFTENING;
-        const double factor = b->mass / (square * sqrt(square));
-        sum.x += factor * x;
-        sum.y += factor * y;
-        sum.z += factor * z;
-    }
-    return sum;
-}
-
-static void move(const nbody_t *b, size_t i)
-{
-    const body_t *from = &b->from[i];
-    const vector_t sum = pull(b->from, b->n, &from->at);
-    vector_t *v = &b->velocity[i];
-    v->x += STEP * sum.x;
-    v->y += STEP * sum.y;
-    v->z += STEP * sum.z;
-    b->to[i] =
-        (body_t){.at = {from->at.x + STEP * v->x, from->at.y + STEP * v->y,
-                        from->at.z + STEP * v->z},
-                 .mass = from->mass};
 }
 
 static void fill(size_t first, size_t last, void *context)
@@ -87,7 +46,7 @@ static void step(size_t first, size_t last, void *context)
 #pragma omp parallel for
     for (size_t i = first; i < last; i++) {
         cluster_pause(c);
-        move(b, i);
+        b->to[i] = body_move(b->from, b->n, i, b->velocity[i]);
     }
 }
 
@@ -107,12 +66,12 @@ static bool check(const nbody_t *b)
                    .n = n,
                    .from = cluster_private(c, n, sizeof(body_t)),
                    .to = cluster_private(c, n, sizeof(body_t)),
-                   .velocity = cluster_private(c, n, sizeof(vector_t))};
+                   .velocity = cluster_private(c, n, sizeof(double[3]))};
     fill(0, n, &own);
     const double start = cluster_seconds();
     for (unsigned t = 0; t < c->ask.iterations; t++) {
         for (size_t i = 0; i < n; i++)
-            move(&own, i);
+            own.to[i] = body_move(own.from, n, i, own.velocity[i]);
         swap(&own);
     }
     c->alone = cluster_seconds() - start;
@@ -132,7 +91,7 @@ static bool run(cluster_t *c)
     nbody_t b = {.c = c, .n = n};
     b.from = cluster_alloc(c, bytes, &place);
     b.to = cluster_alloc(c, bytes, &place);
-    b.velocity = cluster_private(c, n, sizeof(vector_t));
+    b.velocity = cluster_private(c, n, sizeof(double[3]));
     must(c, ddsm_for(d, 0, n, fill, &b));
     cluster_start(c);
     for (unsigned t = 0; t < c->ask.iterations; t++) {

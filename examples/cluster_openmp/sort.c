@@ -11,13 +11,9 @@
 #include <string.h>
 
 #include "cluster.h"
+#include "kernels.h"
 
-enum {
-    KEY_BITS = 18,
-    LOW_BITS = 6, /* of the keys of one bucket */
-    VALUES = 1 << LOW_BITS,
-    BUCKETS = 1 << (KEY_BITS - LOW_BITS)
-};
+enum { KEY_BITS = 18, BUCKETS = 1 << (KEY_BITS - SORT_LOW_BITS) };
 
 typedef struct sort {
     cluster_t *c;
@@ -59,7 +55,7 @@ static void make_keys(size_t first, size_t last, void *context)
 #pragma omp parallel for reduction(+ : mine[:BUCKETS])
     for (size_t i = first; i < last; i++) {
         s->keys[i] = make_key(s->c, s->iteration, s->sorted[i], i);
-        mine[s->keys[i] >> LOW_BITS]++;
+        mine[s->keys[i] >> SORT_LOW_BITS]++;
     }
 }
 
@@ -92,21 +88,9 @@ static void move_keys(size_t first, size_t last, void *context)
         if (i % 1024 == 0)
             cluster_pause(s->c);
 #pragma omp atomic capture
-        to = s->at[key >> LOW_BITS]++;
-        s->sorted[s->start[key >> LOW_BITS] + to] = key;
+        to = s->at[key >> SORT_LOW_BITS]++;
+        s->sorted[s->start[key >> SORT_LOW_BITS] + to] = key;
     }
-}
-
-/* Sorts one bucket by the low bits of its keys. */
-static void sort_bucket(uint32_t *keys, size_t n)
-{
-    uint32_t count[VALUES] = {0};
-    const uint32_t high = n ? keys[0] >> LOW_BITS << LOW_BITS : 0;
-    for (size_t i = 0; i < n; i++)
-        count[keys[i] % VALUES]++;
-    for (uint32_t value = 0; value < VALUES; value++)
-        while (count[value]--)
-            *keys++ = high | value;
 }
 
 static void sort_buckets(size_t first, size_t last, void *context)

@@ -54,7 +54,7 @@ for test in bw bibw lat; do
         --repeat "${repeats[$test]}" \
         --save "$work/$test.json,$work/$test.csv"
     check "$test tells its part of the limit" holds "$work/$test.json" '
-assert any("limit%" in note for note in r["notes"])
+assert any("ref%" in note for note in r["notes"])
 for row in r["results"]:
     value = [row["limit"][k] for k in row["limit"] if k != "kind"][0]
     loop = row["pingpong" if r["test"] == "lat" else "batch"]

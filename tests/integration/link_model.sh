@@ -168,7 +168,7 @@ check 'lat over modelled rails' timeout -k 10 60 "$bench" lat --rails l0,l1 \
 check 'no ping-pong is faster than the model' slower 200 100
 check 'it says how it waits' grep -q 'ping-pong: every row waits for a notif' \
     "$work/lat.txt"
-check 'and why it has no limit' grep -q 'limit%: none over modelled rails' \
+check 'and why it has no limit' grep -q 'ref%: none over modelled rails' \
     "$work/lat.txt"
 check 'other rails are polled' sh -c '"$@" | grep -q "engine single over s0 polls"' - \
     "$bench" lat --rails s0,l0 --sizes 8 --iterations 3 --repeat 1

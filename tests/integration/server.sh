@@ -41,6 +41,7 @@ check 'a code and a secret' eval '! client; [ "$(wc -l <"$work/client.err")" = 1
 command=$used
 check 'the other host' both
 check '... the server reports' says server.out 'single shm1'
+check '... the client shows the same' cmp "$work/server.out" "$work/client.out"
 check '... its sizes' eval '[ "$(sizes)" = 8 ]'
 check 'a code that has served' eval '! client'
 check '... is refused' says client.err 'it serves once'
@@ -49,6 +50,7 @@ check 'a server again' serve bw --server "${short[@]}" --output "$work/table"
 check '... with another code' eval '[ "$command" != "$used" ]'
 check 'a client that says otherwise' both --sizes 64,128 --format=csv \
     --output "$work/not"
+check '... sees the table' says client.out '^ *64  single'
 check '... is followed' grep -q -- '--sizes 64,128$' "$work/table"
 check '... but where its own files are meant' [ ! -e "$work/not" ]
 check '... nothing is left' eval '! ls "$work" | grep -q "table[.]"'
