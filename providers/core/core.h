@@ -118,7 +118,7 @@ struct core_epset {
 struct core_ability {
     unsigned max_eps;      /* also PZs, SRQs and CNOs; twice as many EVDs */
     unsigned max_dtos;     /* of each queue of an EP, or of an SRQ */
-    unsigned default_dtos; /* of an EP that does not say */
+    unsigned default_dtos; /* of an EP created without attributes */
     unsigned max_iov;      /* of sends and receives */
     unsigned max_rdma_iov;
     unsigned max_rdma_reads; /* of an EP, in each direction */
@@ -162,7 +162,7 @@ struct core_ia {
 
 struct core_pz {
     struct core_object o;
-    uint32_t id; /* unique within the IA, never 0 */
+    uint32_t id; /* unique within the process, never 0 */
 };
 
 /* ---- memory ---- */
@@ -298,7 +298,7 @@ struct core_ep {
     /* not used by posts */
     struct core_evd *connect_evd;
     DAT_CONN_QUAL remote_qual;
-    bool reserved; /* by an RSP */
+    bool reserved; /* by an RSP, or by its CR */
 };
 
 /* The peer's address. */
@@ -354,7 +354,8 @@ struct core_transport {
      * not wait. */
     bool (*mr_withdraw)(struct core_ia *ia, struct core_mr *mr);
 
-    /* ---- connections; ia->lock is held ---- */
+    /* ---- connections; ia->lock is held. Private data are valid only during
+     * the call, and have at most can.max_private_data bytes. ---- */
 
     /* Listens at sp->qual, and reports requests by core_cr_arrived. */
     DAT_RETURN (*listen)(struct core_sp *sp);
@@ -366,6 +367,9 @@ struct core_transport {
     DAT_RETURN(*connect)
     (struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
      const void *private_data);
+    /* Accepts a request with this EP: cr->tp becomes the EP's connection. Ends
+     * in core_ep_established or core_ep_disconnected (accept completion
+     * error). After an error the CR can still be rejected. */
     DAT_RETURN(*accept)
     (struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
      const void *private_data);
@@ -567,6 +571,8 @@ static inline void *core_ep_area(struct core_ep *ep)
     return ep + 1;
 }
 
+/* ep->lock: held for a moment only; a holder must not sleep. trylock: false if
+ * it is held. */
 static inline void core_ep_lock(struct core_ep *ep)
 {
     while (atomic_flag_test_and_set_explicit(&ep->lock, memory_order_acquire))
@@ -592,8 +598,8 @@ void core_ep_unpoll(struct core_ep *ep);
  * announces often. *here changes under ia->bell_lock only. */
 void core_poll_often(struct core_ia *ia, _Atomic(struct core_ep *) *here);
 
-/* Wakes threads of this process that sleep for the EVDs of the EP. The caller
- * has executed a fence. */
+/* Wakes threads of this process that sleep for the EVDs of the EP. Executes a
+ * fence first, so the caller's stores are seen. */
 void core_ep_ring(struct core_ep *ep);
 
 /* ---- receives ---- */

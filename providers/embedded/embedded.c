@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes the embedded rails known to libdat2 without the user editing a file.
+ * Makes the embedded rails known to libdat2 without a file that the user must
+ * edit.
  *
  * libdat2 reads one dat.conf in its constructor: $DAT_OVERRIDE, or
- * /etc/dat.conf. This library's constructor runs before that (it has no
- * dependency but libc, and libdapl_rail names it after libdat2, so the dynamic
- * linker initialises it first), joins that file and the embedded entries in a
- * memfd and points DAT_OVERRIDE there. libdapl_rail's own constructor, which
+ * /etc/dat.conf. The constructor of this library runs before that: it depends
+ * on nothing but libc, and libdapl_rail names it after libdat2, so the dynamic
+ * linker initialises it first. It joins that file and the embedded entries in a
+ * memfd, and points DAT_OVERRIDE there. libdapl_rail's own constructor, which
  * runs after libdat2's, restores the environment by dapl_embedded_done().
  *
- * It depends on nothing but libc and must stay so.
+ * This library must keep depending on nothing but libc.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,7 +30,7 @@
 #define OVERRIDE     "DAT_OVERRIDE"
 #define SYSTEM_CONF  "/etc/dat.conf"
 #define EMBEDDED_ENV "DAPL_RAIL_DAT_CONF"
-#define PROVDIR      "@PROVDIR@" /* in the entries: the folder they lie in */
+#define PROVDIR      "@PROVDIR@" /* in the entries: the folder of the providers */
 
 static int conf_fd = -1;
 static char *user_override;
@@ -73,8 +74,8 @@ static int append_file(int out, const char *path)
     return n == 0 && write(out, "\n", 1) == 1 ? 0 : -1;
 }
 
-/* Appends the entries of a template. The tree can be moved, so the path of a
- * provider is made here. */
+/* Appends the entries of a template. The path of a provider is filled in here,
+ * because the tree can be moved. */
 static int append_entries(int out, const char *path)
 {
     FILE *in = fopen(path, "re");
@@ -98,10 +99,10 @@ static int append_entries(int out, const char *path)
     return n < 0 ? -1 : 0;
 }
 
-/* A rail over TCP for each interface with an address, of the name
- * tcp-INTERFACE, if the provider lies beside the embedded entries; that of the
- * loopback interface is among these. One that is down may come up while it is
- * used. */
+/* Appends a rail tcp-INTERFACE for each interface with an address, if the ofi
+ * provider lies beside the embedded entries. An interface that is down may come
+ * up while its rail is used. The loopback interface is among these entries
+ * already. */
 static void append_interfaces(int out, const char *entries)
 {
     char library[PATH_MAX];
@@ -130,7 +131,7 @@ __attribute__((constructor)) static void embedded_init(void)
     if (fd < 0)
         return;
     const char *before = getenv(OVERRIDE);
-    /* An unreadable file of the user's must fail as it does without us. */
+    /* a file that can't be read must fail as without this library */
     if (append_file(fd, before ? before : SYSTEM_CONF) && before)
         goto fail;
     if (getenv(EMBEDDED_ENV)) {

@@ -11,7 +11,7 @@
  * The files, in reading order:
  *
  *  shm.h transport.c params      an open IA, what core calls, dat.conf's line
- *  conn.h                        a connection
+ *  connection.h                  a connection
  *  wakeup/      control          segment of each IA: doorbell, table of ranges
  *               doorbell         sleeping and waking
  *               announce, poll_announced  which connections have something
@@ -24,7 +24,7 @@
  *               send receive progress
  *  connect/     wire             what connection managers say to one another
  *               pool abort       memory of connections; breaking one
- *               watch connection active_side passive_side events deadlines
+ *               watch lifetime active_side passive_side events deadlines
  *               manager          the thread that runs all of these
  *  link_model/  model            rails as slow as real ports and buses
  *               cable_file cable rails that can be cut from outside

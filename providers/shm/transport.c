@@ -7,7 +7,7 @@
 
 #include "providers/shm/shm.h"
 #include "providers/shm/connect/abort.h"
-#include "providers/shm/connect/connection.h"
+#include "providers/shm/connect/lifetime.h"
 #include "providers/shm/connect/manager.h"
 #include "providers/shm/connect/passive_side.h"
 #include "providers/shm/link_model/cable.h"

@@ -2,7 +2,7 @@
 #ifndef DAPL_SHM_ABORT_H
 #define DAPL_SHM_ABORT_H
 
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 
 /* core_transport.abort: breaks the connection after a local error. Any thread,
  * any lock. */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "providers/shm/connect/active_side.h"
-#include "providers/shm/connect/connection.h"
+#include "providers/shm/connect/lifetime.h"
 #include "providers/shm/connect/watch.h"
 #include "providers/shm/link_model/cable.h"
 #include "providers/shm/memory/peer.h"

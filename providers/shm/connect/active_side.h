@@ -4,7 +4,7 @@
 #define DAPL_SHM_ACTIVE_SIDE_H
 
 #include "providers/shm/connect/wire.h"
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 
 /* core_transport.connect; the manager's thread runs. */
 DAT_RETURN shm_active_connect(struct core_ep *ep, uint64_t timeout_us,

@@ -6,7 +6,7 @@
  */
 #include "dapl_rail/platform/standstill.h"
 #include "providers/shm/connect/active_side.h"
-#include "providers/shm/connect/connection.h"
+#include "providers/shm/connect/lifetime.h"
 #include "providers/shm/connect/deadlines.h"
 #include "providers/shm/connect/events.h"
 #include "providers/shm/connect/passive_side.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "providers/shm/connect/active_side.h"
-#include "providers/shm/connect/connection.h"
+#include "providers/shm/connect/lifetime.h"
 #include "providers/shm/connect/events.h"
 #include "providers/shm/connect/passive_side.h"
 #include "providers/shm/connect/watch.h"

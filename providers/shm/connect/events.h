@@ -3,7 +3,7 @@
 #ifndef DAPL_SHM_EVENTS_H
 #define DAPL_SHM_EVENTS_H
 
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 #include "providers/shm/shm.h"
 
 /* Reads and obeys all messages on a connection's socket. */

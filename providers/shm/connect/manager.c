@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "providers/shm/connect/active_side.h"
-#include "providers/shm/connect/connection.h"
+#include "providers/shm/connect/lifetime.h"
 #include "providers/shm/connect/deadlines.h"
 #include "providers/shm/connect/events.h"
 #include "providers/shm/connect/manager.h"

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "providers/shm/connect/connection.h"
+#include "providers/shm/connect/lifetime.h"
 #include "providers/shm/connect/passive_side.h"
 #include "providers/shm/connect/watch.h"
 #include "providers/shm/link_model/cable.h"

@@ -5,7 +5,7 @@
 
 #include "providers/shm/connect/watch.h"
 #include "providers/shm/connect/wire.h"
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 
 /* core_transport.listen; the manager's thread runs. */
 DAT_RETURN shm_passive_listen(struct core_sp *sp);

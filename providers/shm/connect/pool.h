@@ -2,7 +2,7 @@
 #ifndef DAPL_SHM_POOL_H
 #define DAPL_SHM_POOL_H
 
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 
 /* A connection of the active (0) or passive (1) side, zero but for its place;
  * NULL: out of memory. Its memory is never given back. */

@@ -3,7 +3,7 @@
 #ifndef DAPL_SHM_CABLE_H
 #define DAPL_SHM_CABLE_H
 
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 #include "providers/shm/link_model/cable_file.h"
 #include "providers/shm/shm.h"
 

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "dapl_rail/platform/timens.h"
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 #include "providers/shm/link_model/cable.h"
 #include "providers/shm/link_model/model.h"
 #include "providers/shm/memory/peer.h"

@@ -9,7 +9,7 @@
 #ifndef DAPL_SHM_ACCESS_H
 #define DAPL_SHM_ACCESS_H
 
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 #include "providers/shm/memory/peer.h"
 
 /* ----------------------------------------------------------- initiator --- */

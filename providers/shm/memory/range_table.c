@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "providers/shm/connect/connection.h"
+#include "providers/shm/connect/lifetime.h"
 #include "providers/shm/memory/access.h"
 #include "providers/shm/memory/mapping.h"
 #include "providers/shm/memory/memfd.h"

@@ -3,7 +3,7 @@
 #ifndef DAPL_SHM_REMOTE_H
 #define DAPL_SHM_REMOTE_H
 
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 
 /* Copies between local segments (checked by core) and the peer's memory, if the
  * range of dto->remote_key allows @p priv. @p slot: see shm_dir.access. */

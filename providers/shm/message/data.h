@@ -3,7 +3,7 @@
 #ifndef DAPL_SHM_DATA_H
 #define DAPL_SHM_DATA_H
 
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 
 /* ---- send.c ---- */
 

@@ -3,7 +3,7 @@
 #ifndef DAPL_SHM_DUE_H
 #define DAPL_SHM_DUE_H
 
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 #include "providers/shm/shm.h"
 
 /* By this process's clock; 0: at once. */

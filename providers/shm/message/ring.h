@@ -16,7 +16,7 @@
 #ifndef DAPL_SHM_RING_H
 #define DAPL_SHM_RING_H
 
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 #include "providers/shm/shm.h"
 
 static inline uint64_t shm_lines(size_t payload)

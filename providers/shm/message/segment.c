@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 #include "providers/shm/memory/peer.h"
 #include "providers/shm/shm.h"
 

@@ -7,7 +7,7 @@
 #ifndef DAPL_SHM_ANNOUNCE_H
 #define DAPL_SHM_ANNOUNCE_H
 
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 #include "providers/shm/message/segment.h"
 #include "providers/shm/wakeup/control.h"
 

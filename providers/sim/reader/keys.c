@@ -6,14 +6,14 @@
 #define HCA(member)  offsetof(struct sim_adapter, member)
 #define RAIL(member) offsetof(struct sim_rail, member)
 
-/* a part begins with its name */
+/* name by which parts are sought */
 _Static_assert(!BUS(name) && !HCA(name) && !RAIL(name), "see section.c");
 
 #define PARTS(member, several)                                                 \
     .at = IN(member), .size = sizeof(((struct sim_platform *)0)->member[0]),   \
     .count = IN(several)
 
-/* A value: its name, unit, and place; and what else there is to it. */
+/* One key: name, unit and place of its value, and more. */
 #define KEY(key, kind_of_unit, place, ...)                                     \
     {                                                                          \
         .name = key, .unit = kind_of_unit, .at = place, __VA_ARGS__            \

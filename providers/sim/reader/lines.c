@@ -4,7 +4,7 @@
 
 #include "reader.h"
 
-/* A byte that could do something to a terminal which a reason is shown on. */
+/* A byte that could affect the terminal on which an error is shown. */
 static bool is_text(const char *line)
 {
     for (; *line; line++)
@@ -60,7 +60,7 @@ int sim_platform_parse(char *text, const char *file, unsigned ranks,
     while (text) {
         char *line = strsep(&text, "\n");
         if (!text && !*line && r.line)
-            break; /* after the end of the last one */
+            break; /* line after the last one */
         r.line++;
         if (read_line(&r, line) < 0)
             return -1;

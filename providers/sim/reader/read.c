@@ -32,7 +32,7 @@ static bool find_in_path(const char *name, char path[PATH_MAX])
     return false;
 }
 
-/* platforms/ beside the library that this function is in */
+/* platforms/ beside the library that contains this function */
 static bool find_beside(const char *name, char path[PATH_MAX])
 {
     Dl_info info;
@@ -47,8 +47,8 @@ static bool find_beside(const char *name, char path[PATH_MAX])
     return is_file(folder, (int)strlen(folder), name, path);
 }
 
-/* All of a file; the caller frees it. NULL: errno, or EINVAL when it is none
- * of text, or too large. */
+/* The contents of a file, which the caller frees. NULL: errno; EINVAL: it is
+ * not text, or too large. */
 static char *read_file(const char *path)
 {
     FILE *file = fopen(path, "re");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sections of a platform file: which there are, and whether they are whole. */
+/* Sections of a platform file: which exist, and whether they are complete. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ unsigned sim_section_find(const struct sim_section *s, struct sim_platform *p,
     return i;
 }
 
-/* "a, b, c" of sections or keys that are needed, or of all. */
+/* "a, b, c" of the required sections or keys, or of all. */
 static const char *list_sections(bool needed, char list[LIST_MAX])
 {
     list[0] = '\0';
@@ -70,7 +70,7 @@ static int check_node(struct sim_reader *r)
     return 0;
 }
 
-/* Has the section that ends what it needs? */
+/* Has the section that ends all required keys? */
 static int close_section(struct sim_reader *r)
 {
     if (!r->section)

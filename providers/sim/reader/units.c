@@ -5,7 +5,7 @@
 
 #include "units.h"
 
-#define DIGITS_MAX 15 /* so many a double holds exactly */
+#define DIGITS_MAX 15 /* integers up to this are exact in a double */
 
 /* value = number * times / per: whole powers of ten, which are exact */
 struct unit {
@@ -34,8 +34,8 @@ static const struct kind {
                    "a whole number up to 1073741824 with bytes, as 64 bytes"},
 };
 
-/* Decimal digits with at most one point among them. @return its end, or NULL
- * when there is none, or one of too many digits. */
+/* Decimal digits with at most one point among them. @return their end; NULL:
+ * there are none, or too many. */
 static const char *parse_number(const char *text, double *number)
 {
     double digits = 0, per = 1;

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "providers/shm/connect/connection.h"
+#include "providers/shm/connect/lifetime.h"
 #include "providers/shm/connect/pool.h"
 #include "providers/shm/connect/watch.h"
 #include "providers/shm/connect/wire.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A connection: of what all parts of the provider know. */
-#ifndef DAPL_SHM_CONN_H
-#define DAPL_SHM_CONN_H
+#ifndef DAPL_SHM_CONNECTION_H
+#define DAPL_SHM_CONNECTION_H
 
 #include "providers/core/core.h"
 #include "providers/core/fence.h"

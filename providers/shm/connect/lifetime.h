@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of a connection. ia->lock is held. */
-#ifndef DAPL_SHM_CONNECTION_H
-#define DAPL_SHM_CONNECTION_H
+#ifndef DAPL_SHM_LIFETIME_H
+#define DAPL_SHM_LIFETIME_H
 
-#include "providers/shm/conn.h"
+#include "providers/shm/connection.h"
 #include "providers/shm/shm.h"
 
 #define SHM_RETRY_NS     1000000u     /* full listener's queue, draining */
