@@ -195,6 +195,17 @@ check 'links lead somewhere' linked "${texts[@]}"
 echo 'see [it](no/such.svg)' >"$work/text"
 check '… or are found' fails linked "$work/text"
 check 'folders of results are explained' explained "$SOURCE/results"
+# results_index: results/README.md names each folder
+results_index()
+{
+    local folder
+    for folder in "$SOURCE"/results/*/; do
+        grep -q "($(basename "$folder"))" "$SOURCE/results/README.md" && continue
+        echo "$folder is not in the index"
+        return 1
+    done
+}
+check 'folders of results are in their index' results_index
 # bench_folders: bench/README.md names all
 bench_folders()
 {
