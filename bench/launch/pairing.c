@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Where server and client meet, and by which secret. */
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bench/options/rows.h"
 #include "bench/report/report.h"
-#include "launch.h"
 #include "pairing.h"
 
 #define SERVER_WAITS 600 /* seconds, for a person to type the command */
@@ -17,13 +16,6 @@
 #define SECRET_BYTES 16
 #define CODE_MAX     (sizeof "65535-" + 256)
 #define HOST_MAX     256
-
-/* Options that concern one side only, and are not told to the other: how the
- * two meet, where results go, commands and files of one host. */
-static const char *const private_options[] = {
-    "--server", "--code",   "--secret",    "--rendezvous", "--connect-time",
-    "--format", "--output", "--save",      "--histogram",  "--rank",
-    "--ranks",  "--fork",   "--selection", "--on-event"};
 
 bool pairing_wanted(const options_t *opts)
 {
@@ -194,186 +186,4 @@ int pairing_begin(options_t *o, const option_table_t *table)
     o->ranks = 2;
     o->rank = o->server ? 0 : 1;
     return o->server ? begin_server(o, table) : begin_client(o, table);
-}
-
-/* ---------------------------------------------------- the same options --- */
-
-/* A command's options as text: words that end with '\0'. */
-typedef struct words {
-    unsigned count;
-    unsigned used;
-    char text[16 << 10];
-} words_t;
-
-typedef struct exchange {
-    words_t mine, all[2];
-} exchange_t;
-
-static int add_word(words_t *w, const char *word)
-{
-    size_t size = strlen(word) + 1;
-    if (w->used + size > sizeof w->text)
-        return -1;
-    memcpy(w->text + w->used, word, size);
-    w->used += (unsigned)size;
-    w->count++;
-    return 0;
-}
-
-static bool is_private(const char *arg, bool client)
-{
-    for (size_t i = 0; i < sizeof private_options / sizeof *private_options;
-         i++)
-        if (option_is(arg, private_options[i]))
-            return true;
-    return client && option_is(arg, "--rails"); /* named otherwise there */
-}
-
-/* What the other side is told: TEST, and the options that it is to share. */
-static int tell_words(const options_t *o, const option_table_t *table,
-                      words_t *w)
-{
-    int rc = add_word(w, o->argv[1]);
-    for (int i = 2; !rc && i < o->argc; i++) {
-        const option_row_t *row = option_find(table, o->argv[i]);
-        bool valued = row && row->value && !strchr(o->argv[i], '=');
-        bool left_out = !row || is_private(o->argv[i], !o->server);
-        if (!left_out)
-            rc = add_word(w, o->argv[i]);
-        if (valued && ++i < o->argc && !left_out && !rc)
-            rc = add_word(w, o->argv[i]);
-    }
-    return rc;
-}
-
-static int exchange(drail_job_t *job, void *arg)
-{
-    exchange_t *x = arg;
-    return drail_job_allgather(job, &x->mine, sizeof x->mine, x->all, -1) ? 1
-                                                                          : 0;
-}
-
-/* Words that came over the network end where they say. */
-static bool is_sound(const words_t *w)
-{
-    unsigned count = 0;
-    if (w->used > sizeof w->text || !w->used || w->text[w->used - 1])
-        return false;
-    for (unsigned i = 0; i < w->used; i++)
-        count += !w->text[i];
-    return count == w->count;
-}
-
-/* argv[0] and TEST as typed, then one side's words, then the other's. */
-static char **join(const options_t *o, const words_t *server,
-                   const words_t *client, int *argc)
-{
-    /* the side's own words are in its command, with those that are private */
-    const words_t *first = o->server ? NULL : server;
-    const words_t *last = o->server ? client : NULL;
-    unsigned most = (unsigned)o->argc + server->count + client->count + 1;
-    char **argv = calloc(most, sizeof *argv);
-    int n = 0;
-    if (!argv)
-        return NULL;
-    for (int i = 0; i < 2; i++)
-        argv[n++] = strdup(o->argv[i]);
-    for (unsigned pass = 0; pass < 2; pass++) {
-        const words_t *w = pass ? last : first;
-        const char *at = w ? w->text : NULL;
-        for (unsigned i = 0; w && i < w->count; i++, at += strlen(at) + 1)
-            if (i) /* behind TEST */
-                argv[n++] = strdup(at);
-        for (int i = 2; !pass && i < o->argc; i++)
-            argv[n++] = strdup(o->argv[i]);
-    }
-    *argc = n;
-    return argv;
-}
-
-int pairing_agree(const options_t *o, const option_table_t *table, int *argc,
-                  char ***argv)
-{
-    exchange_t *x = calloc(1, sizeof *x);
-    drail_error_t err = {0};
-    int status = 1;
-    if (!x || tell_words(o, table, &x->mine)) {
-        fprintf(stderr, "%s: options longer than %zu bytes\n", table->command,
-                sizeof x->mine.text);
-        goto out;
-    }
-    int rc = launch_exchange(o, &err, exchange, x);
-    if (rc) {
-        fprintf(stderr, "%s: %s\n", table->command,
-                err.text[0] ? err.text : drail_strerror(rc));
-        goto out;
-    }
-    status = 2;
-    if (!is_sound(&x->all[0]) || !is_sound(&x->all[1]))
-        fprintf(stderr, "%s: the other side's options can't be read\n",
-                table->command);
-    else if (strcmp(x->all[0].text, x->all[1].text))
-        wrong(table, "TEST", x->all[1].text, x->all[0].text);
-    else
-        status = 0;
-    if (!status && !(*argv = join(o, &x->all[0], &x->all[1], argc)))
-        status = 1;
-out:
-    free(x);
-    return status;
-}
-
-void pairing_free(char **argv)
-{
-    for (char **word = argv; word && *word; word++)
-        free(*word);
-    free(argv);
-}
-
-/* ----------------------------------------------------------- the table --- */
-
-typedef struct piece {
-    unsigned used; /* less than there is room for: the last piece */
-    char text[16 << 10];
-} piece_t;
-
-typedef struct telling {
-    const struct table_copy *table; /* of the server */
-    bool listens;
-    piece_t mine, all[2];
-} telling_t;
-
-/* Piece after piece; the client prints them. */
-static int tell(drail_job_t *job, void *arg)
-{
-    telling_t *t = arg;
-    size_t at = 0;
-    do {
-        piece_t *mine = &t->mine;
-        size_t left = t->listens ? 0 : t->table->size - at;
-        mine->used = left < sizeof mine->text ? (unsigned)left
-                                              : (unsigned)sizeof mine->text;
-        if (mine->used)
-            memcpy(mine->text, t->table->text + at, mine->used);
-        at += mine->used;
-        if (drail_job_allgather(job, mine, sizeof *mine, t->all, -1) ||
-            t->all[0].used > sizeof t->all[0].text)
-            return 1;
-        if (t->listens)
-            fwrite(t->all[0].text, 1, t->all[0].used, stdout);
-    } while (t->all[0].used == sizeof t->all[0].text);
-    return 0;
-}
-
-void pairing_tell(const options_t *o, const struct table_copy *table)
-{
-    telling_t *t = calloc(1, sizeof *t);
-    drail_error_t err = {0};
-    if (t) {
-        t->table = table;
-        t->listens = o->follows;
-        /* a test that failed has said so, and its launch is over */
-        launch_exchange(o, &err, tell, t);
-    }
-    free(t);
 }

@@ -5,14 +5,37 @@
 
 #include "rows.h"
 
+#define WIDTH  80
+#define INDENT 25
+
+/* The words of @p text behind those that are in the line already. @return
+ * where the line ends now. */
+static int print_words(const char *text, int column)
+{
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (column > INDENT && column + 1 + length > WIDTH) {
+            printf("\n%*s", INDENT - 1, "");
+            column = INDENT - 1;
+        }
+        printf(" %.*s", length, text);
+        column += 1 + length;
+        text += length + strspn(text + length, " ");
+    }
+    return column;
+}
+
 static void print_row(const option_row_t *row)
 {
     const char *alias = option_alias(row->name);
-    char left[40];
+    char left[40], also[40] = "";
     snprintf(left, sizeof left, "%s%s%s", row->name, row->value ? " " : "",
              row->value ? row->value : "");
-    printf("  %-22s %s%s%s%s\n", left, row->help, alias ? " (also " : "",
-           alias ? alias : "", alias ? ")" : "");
+    int column = printf("  %-*s", INDENT - 3, left);
+    if (alias)
+        snprintf(also, sizeof also, "(also %s)", alias);
+    print_words(also, print_words(row->help, column));
+    putchar('\n');
 }
 
 static const option_row_t *print_rows(const char *subject,

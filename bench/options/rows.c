@@ -50,30 +50,33 @@ static const option_names_t operators = {option_operators, DCOLL_SUM, 0, 1};
 
 static const option_row_t rail_rows[] = {
     {"--rails", "A,B,...",
-     "IA names (default: the embedded shm rails), or sim:NAME: those of a "
+     "IA names (default: the embedded shm rails), or sim:NAME for those of a "
      "simulated cluster",
      .parse = option_parse_rails},
     {"--engine", "E,...",
-     "single, nonthreaded, threaded, auto; several are interleaved in one run "
-     "(default: the first three; of collectives nonthreaded)",
+     "what drives the rails: single, nonthreaded, threaded, auto; several are "
+     "interleaved in one run (default: the first three; of collectives "
+     "nonthreaded)",
      .parse = option_parse_names, .field = AT(engines), .names = &engines},
     {"--team", "T,...",
-     "threads of the threaded engine: resident or forkjoin (default resident)",
+     "threads of engine threaded: resident or forkjoin (default resident)",
      .parse = option_parse_names, .field = AT(teams), .names = &teams},
     {"--policy", "P,...",
-     "even, weighted, adaptive, roundrobin, fixed (default even)",
+     "how a message is cut: even, weighted, adaptive, roundrobin, fixed "
+     "(default even)",
      .parse = option_parse_names, .field = AT(policies), .names = &policies},
     {"--weights", "W,...",
-     "policy weighted: a rate per rail (default: nominal rates, else equal)",
+     "rates of the rails for policy weighted (default: nominal rates, else "
+     "equal)",
      .parse = option_parse_weights, .max = 1e9},
-    {"--threshold", "BYTES", "shorter messages go over one rail",
+    {"--threshold", "BYTES", "shorter messages use one rail",
      .parse = option_parse_bytes, .field = AT(threshold)},
     {"--eps", "N", "EPs for each rail and peer (default 1)",
      .parse = option_parse_count, .field = AT(eps), .min = 1,
      .max = DRAIL_MAX_EPS},
     {"--align", "BYTES",
-     "borders of stripes are multiples of it (default 0: cache lines between "
-     "long ones, equal parts of short messages)",
+     "borders of stripes are multiples of it (default 0: of cache lines for "
+     "long stripes; short messages are cut into equal parts)",
      .parse = option_parse_align, .field = AT(align)},
     {"--no-pin", NULL, "leave threads where the scheduler puts them",
      .parse = option_parse_flag, .field = AT(no_pin)},
@@ -85,51 +88,52 @@ static const option_row_t iteration_rows[] = {
      .parse = option_parse_count, .field = AT(iterations), .min = 1,
      .max = 1e9},
     {"--warmup", "N",
-     "iterations dropped before each size and configuration (default 10, of "
-     "long ones fewer; simulated 1)",
+     "iterations dropped before each size and configuration (default 10, fewer "
+     "of long ones; simulated 1)",
      .parse = option_parse_count, .field = AT(warmup), .max = 1e9},
     {"--validate", NULL, "check every byte in a separate pass",
      .parse = option_parse_flag, .field = AT(validate)},
     {"--no-payload", NULL,
-     "simulated: buffers are never touched, the time is that of their bytes",
+     "simulated: no buffer is touched; the time of the bytes passes all the "
+     "same",
      .parse = option_parse_flag, .field = AT(no_payload)},
 };
 
 static const option_row_t message_rows[] = {
     {"--wait", "W,...",
-     "engines nonthreaded, auto: for any rail, or rail after rail: any, serial "
-     "(default any)",
+     "how engines nonthreaded and auto wait: any (events as they come) or "
+     "serial (rail after rail) (default any)",
      .parse = option_parse_names, .field = AT(waitings), .names = &waitings},
     {"--notify-by", "N,...",
-     "what tells that the data are there: send (after them), immed (with the "
-     "last of them), or auto (default auto)",
+     "how the target learns that data are there: send (a message after them), "
+     "immed (the last write itself), or auto (default auto)",
      .parse = option_parse_names, .field = AT(notify_bys),
      .names = &notify_bys},
 };
 
 static const option_row_t pair_rows[] = {
-    {"--explain", NULL, "say on stderr which rails carry what, and why",
+    {"--explain", NULL, "say on stderr which rail carries how much, and why",
      .parse = option_parse_flag, .field = AT(explain)},
-    {"--per-rail", NULL, "table: also bytes and time of each rail",
+    {"--per-rail", NULL, "table: show bytes and time of each rail",
      .parse = option_parse_flag, .field = AT(per_rail)},
     {"--units", "U,...",
-     "table: columns MB/s, Gb/s, Mmsg/s (messages) (default MB/s)",
+     "table: columns among MB/s, Gb/s, Mmsg/s (default MB/s)",
      .parse = option_parse_names, .field = AT(units), .names = &units},
     {"--histogram", "FILE",
-     "also write how often each time was taken there, as CSV",
+     "also write there how often each time was taken, as CSV",
      .parse = option_parse_text, .field = AT(histogram)},
 };
 
 static const option_row_t stats_rows[] = {
     {"--rail-stats", NULL,
-     "table: what each rail has carried (always, if one has failed)",
+     "table: show what each rail has carried (always, if one has failed)",
      .parse = option_parse_flag, .field = AT(rail_stats)},
 };
 
 static const option_row_t ranks_rows[] = {
     {"--ranks", "N",
-     "number of ranks (default: those launched, else 2; simulated, between "
-     "more than two: the cluster's, up to 32)",
+     "number of ranks (default: as launched, else 2; of simulated collectives "
+     "the cluster's, up to 32)",
      .parse = option_parse_count, .field = AT(ranks), .min = 1,
      .max = RANKS_MAX},
     {"--ppn", "P", "ranks per node (default: all; simulated: the cluster's)",
@@ -138,32 +142,33 @@ static const option_row_t ranks_rows[] = {
 
 static const option_row_t launch_rows[] = {
     {"--rendezvous", "H:P",
-     "one process a rank: they meet at this host and port, rank 0's",
+     "this process is one rank; all meet at this host and port of rank 0",
      .parse = option_parse_address, .field = AT(rendezvous)},
-    {"--rank", "R", "... of which this one is", .parse = option_parse_count,
-     .field = AT(rank), .max = 1023},
-    {"--connect-time", "S", "... within S seconds (default 30; 500ms, 2min)",
+    {"--rank", "R", "number of this rank at the rendezvous",
+     .parse = option_parse_count, .field = AT(rank), .max = 1023},
+    {"--connect-time", "S",
+     "time for the ranks to meet (default 30; with --server 600, with --code "
+     "5; 500ms, 2min)",
      .parse = option_parse_seconds, .field = AT(connect_time), .min = 0.1,
      .max = 3600},
-    {"--fork", NULL, "fork the ranks, even if a launcher has started this",
+    {"--fork", NULL,
+     "fork the ranks, even if a launcher has started this process",
      .parse = option_parse_flag, .field = AT(fork)},
 };
 
 static const option_row_t pairing_rows[] = {
     {"--server", NULL,
-     "wait here for the other one of two ranks, and print the command for its "
-     "host: TEST HOST --code CODE",
+     "wait here for the other of two ranks, and print the command for its host",
      .parse = option_parse_flag, .field = AT(server)},
     {"--code", "CODE", "with HOST: what its --server has printed; serves once",
      .parse = option_parse_code, .field = AT(code)},
     {"--secret", "FILE",
-     "in place of a code, or of DRAIL_SECRET: a private file that all ranks "
-     "have a copy of",
+     "in place of --code: a private file whose first line all ranks share",
      .parse = option_parse_text, .field = AT(secret)},
 };
 
 static const option_row_t size_rows[] = {
-    {"--sizes", "LO:HI|a,b", "message sizes in bytes; K, M, G",
+    {"--sizes", "LO:HI|a,b", "message sizes in bytes, with K, M, G",
      .parse = option_parse_sizes},
 };
 
@@ -177,7 +182,8 @@ static const option_row_t collective_rows[] = {
 
 static const option_row_t shapes_rows[] = {
     {"--shapes", "N[:P],...",
-     "ranks and ranks per node, several (default: --ranks, --ppn)",
+     "several numbers of ranks, and of ranks per node (default: --ranks, "
+     "--ppn)",
      .parse = option_parse_shapes},
 };
 
@@ -197,48 +203,49 @@ static const option_row_t block_rows[] = {
      .parse = option_parse_count, .field = AT(groups), .min = 1, .max = 1024},
     {"--root", "R", "root of gather, bcast, scatter and reduce (default 0)",
      .parse = option_parse_count, .field = AT(root), .max = RANKS_MAX - 1},
-    {"--in-place", NULL, "a rank's own block is in its place already",
+    {"--in-place", NULL, "the own block of a rank is in its place already",
      .parse = option_parse_flag, .field = AT(in_place)},
 };
 
 static const option_row_t reduction_rows[] = {
     {"--type", "T",
      "elements of reductions: int8 to int64, uint8 to uint64, float, double; "
-     "sizes are of whole ones (default double; tune, guidelines: float)",
+     "sizes are of whole elements (default double; tune, guidelines: float)",
      .parse = option_parse_name, .field = AT(type), .names = &types},
     {"--op", "O",
-     "how they are combined: sum, prod, min, max, land, lor, lxor, band, bor, "
+     "how reductions combine: sum, prod, min, max, land, lor, lxor, band, bor, "
      "bxor (default sum)",
      .parse = option_parse_name, .field = AT(op), .names = &operators},
 };
 
 static const option_row_t way_rows[] = {
     {"--paced", NULL,
-     "a step's messages are complete before the next ones are posted",
+     "messages of a step complete before those of the next step are posted",
      .parse = option_parse_flag, .field = AT(paced)},
     {"--zero-copy", "Z",
-     "auto, on or off: put from and to the final memory (default auto)",
+     "put from and to the final memory: auto, on or off (default auto)",
      .parse = option_parse_name, .field = AT(zero_copy), .names = &zero_copies},
 };
 
 static const option_row_t team_rows[] = {
     {"--start", "S",
-     "time, barrier, or auto: at a common time if every rank has a core "
-     "(default auto)",
+     "start of repeats: time (a common one), barrier, or auto: time if every "
+     "rank has a core (default auto)",
      .parse = option_parse_name, .field = AT(start), .names = &starts},
 };
 
 static const option_row_t overlap_rows[] = {
     {"--overlap", NULL,
-     "also time calls with computation between their start and their wait",
+     "also time calls with computation between start and wait",
      .parse = option_parse_flag, .field = AT(overlap)},
     {"--overlap-tests", "N",
-     "... which looks N times whether the call is complete (default 0)",
+     "look N times during the computation whether the call is complete "
+     "(default 0)",
      .parse = option_parse_count, .field = AT(overlap_tests), .max = 1e6},
 };
 
 static const option_row_t select_rows[] = {
-    {"--selection", "FILE", "auto selects by this file of railbench tune",
+    {"--selection", "FILE", "auto selects by this file of tune",
      .parse = option_parse_text, .field = AT(table)},
 };
 
@@ -246,12 +253,12 @@ static const option_row_t repeat_rows[] = {
     {"--repeat", "R", "repeats (default: see --precision, --time-budget)",
      .parse = option_parse_count, .field = AT(repeat), .min = 1, .max = 1000},
     {"--precision", "P",
-     "repeat until the 95 % confidence interval of the median is within "
-     "+- P % (default 2.5)",
+     "repeat until the 95 % confidence interval of the median is within +- P % "
+     "(default 2.5)",
      .parse = option_parse_percent, .field = AT(precision), .min = 0.01,
      .max = 100},
     {"--time-budget", "S",
-     "... or S seconds are spent, but for at least 8 repeats (default 60; "
+     "... or until S seconds are spent, after at least 8 repeats (default 60; "
      "500ms, 2min)",
      .parse = option_parse_seconds, .field = AT(time_budget), .min = 0.1,
      .max = 86400},
@@ -262,7 +269,9 @@ static const option_row_t output_rows[] = {
      .parse = option_parse_name, .field = AT(format), .names = &formats},
     {"--output", "FILE", "write the result there (default: standard output)",
      .parse = option_parse_text, .field = AT(output)},
-    {"--save", "FILE,...", "also write it there; format by .csv, .json or else",
+    {"--save", "FILE,...",
+     "also write it there, in the format of the name: .csv, .json, else a "
+     "table",
      .parse = option_parse_saves},
 };
 

@@ -21,35 +21,33 @@ static const option_names_t ops = {op_list, OP_PUT, offsetof(options_t, nops),
 
 const option_row_t pair_options[PAIR_OPTION_ROWS] = {
     {"--consume", NULL,
-     "the ping-pong's target copies each message, and sends the copy back",
+     "ping-pong: the target copies each message and sends the copy back",
      .parse = option_parse_flag, .field = offsetof(options_t, consume)},
     {"--pingpong", "P",
      "auto: the target polls for the end of a message where it can; notify: it "
      "always waits for a notification (default auto)",
      .parse = option_parse_pingpong, .field = offsetof(options_t, notified)},
     {"--op", "O,...",
-     "RDMA writes, RDMA reads, or sends that the target receives: put, get, "
-     "send (default put)",
+     "what moves the messages: put (RDMA writes), get (RDMA reads), send (the "
+     "target receives) (default put)",
      .parse = option_parse_names, .field = offsetof(options_t, ops),
      .names = &ops},
     {"--batch", "N", "messages per batch (default 20)",
      .parse = option_parse_count, .field = offsetof(options_t, batch), .min = 1,
      .max = 10000},
     {"--window", "N",
-     "messages under way: the next is posted when the oldest is complete "
-     "(default: a batch, then its answer)",
+     "messages under way: post the next when the oldest is complete (default: "
+     "batches, each with an answer)",
      .parse = option_parse_count, .field = offsetof(options_t, window),
      .min = 1, .max = 10000},
     {"--buffers", "N",
-     "buffers that the messages take in turn, on both sides; off-cache: of "
-     "four "
-     "times the last cache in all (default: always the same one)",
+     "buffers that messages use in turn, on both sides; off-cache: four times "
+     "the last cache (default 1)",
      .parse = option_parse_buffers, .field = offsetof(options_t, buffers),
      .min = 1, .max = 65536},
     {"--read", NULL,
-     "who gets messages reads each byte, and then answers; by default each of "
-     "a "
-     "batch has a buffer",
+     "the receiver reads each byte, then answers; each message of a batch has "
+     "a buffer",
      .parse = option_parse_flag, .field = offsetof(options_t, read)},
 };
 
