@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A request is kept until the earlier link of its lane has ended. Its sender may
- * give it up meanwhile and send another: a request that the provider has taken
- * back does not block the next one. */
+/* A request is kept until the earlier link of its lane has ended. Its sender
+ * may give it up meanwhile and send another: a request that the provider has
+ * taken back does not block the next one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

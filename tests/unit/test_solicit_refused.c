@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A solicitation that a provider refuses is repeated some times, however many were
- * not answered before: while a peer computes, its queue of requests may be full.
+/* A solicitation that a provider refuses is repeated some times, however many
+ * were not answered before: while a peer computes, its queue of requests may be
+ * full.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,7 +135,7 @@ static void in_the_end(void **state)
     assert_int_equal(peer.error, 0);
     refused(1);
     assert_int_equal(peer.error, DRAIL_EPEER);
-    assert_true(peer.absent);
+    assert_true(peer.attempt.absent);
 }
 
 static void not_counting_silence(void **state)
