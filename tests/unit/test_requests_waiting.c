@@ -16,12 +16,12 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect/connect.h"
 #include "dapl_rail/links/connect/hello.h"
+#include "dapl_rail/links/connect/requests.h"
 #include "dapl_rail/links/connect/roster.h"
 #include "dapl_rail/links/connect/solicit.h"
+#include "dapl_rail/links/failover/reconnect.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/failover/reconnect.h"
-#include "dapl_rail/links/connect/requests.h"
 #include "dapl_rail/rails/fail.h"
 
 /* Of the provider. */

@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect/conn_request.h"
 #include "dapl_rail/links/connect/hello.h"
-#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/links/connect/solicit.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"

@@ -5,14 +5,14 @@
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect/connect.h"
+#include "dapl_rail/links/connect/reach.h"
+#include "dapl_rail/links/connect/requests.h"
 #include "dapl_rail/links/connect/solicit.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/connect/reach.h"
-#include "dapl_rail/links/connect/requests.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/tuning/timing.h"
 #include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/timing.h"
 #include "dapl_rail/stripe/tuning/tuners.h"
 
 #define AGAIN_MS   50u /* before another attempt; doubled before the next */

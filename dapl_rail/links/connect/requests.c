@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl_rail/links/connect/requests.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "dapl_rail/base/error.h"
@@ -12,10 +11,10 @@
 #include "dapl_rail/links/connect/connect.h"
 #include "dapl_rail/links/connect/hello.h"
 #include "dapl_rail/links/connect/solicit.h"
-#include "dapl_rail/links/link.h"
-#include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/failover/reconnect.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
 
 /* Reads a request, and returns the peer that sent it. NULL: the request must
