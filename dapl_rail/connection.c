@@ -5,16 +5,16 @@
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
-#include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/engine/progress.h"
+#include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect/attempt.h"
 #include "dapl_rail/links/connect/connect.h"
+#include "dapl_rail/links/connect/roster.h"
+#include "dapl_rail/links/connect/unconnected.h"
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/link.h"
-#include "dapl_rail/links/connect/unconnected.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/connect/roster.h"
 #include "dapl_rail/outcome.h"
 #include "dapl_rail/rails/rail.h"
 
@@ -77,7 +77,7 @@ static int timed_out(drail_t *t, const struct peer *peer)
 
 static int connect_peer(drail_t *t, struct peer *peer, int timeout_ms)
 {
-    peer->held = true;
+    peer->attempt.held = true;
     attempt_want(peer);
     /* its request may have been refused while this rank served other peers */
     int rc = sentence_is(peer->refused) ? atomic_load(&peer->error)
@@ -88,7 +88,7 @@ static int connect_peer(drail_t *t, struct peer *peer, int timeout_ms)
         attempt_give_up(peer);
         forget_links(t, peer, rc);
     }
-    peer->held = false;
+    peer->attempt.held = false;
     t->meeting = true; /* other attempts may have ended meanwhile: look */
     return rc;
 }
@@ -155,7 +155,7 @@ int drail_connect(drail_t *t, unsigned rank)
     if (peer->connected) {
         if (!has_ended(t, peer))
             return 0;
-        peer->held = true;
+        peer->attempt.held = true;
         forget_links(t, peer, DRAIL_EPEER);
         attempt_forget(peer);
     }

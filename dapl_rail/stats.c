@@ -9,9 +9,9 @@
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/tuning/timing.h"
-#include "dapl_rail/stripe/tuning/route.h"
 #include "dapl_rail/stripe/tuning/cut.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/timing.h"
 
 const char *drail_rail_state_name(drail_rail_state_t state)
 {

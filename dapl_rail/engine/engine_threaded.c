@@ -4,17 +4,17 @@
  * the rail's work: it posts, waits for the rail's event, and joins.
  */
 #include "dapl_rail/base/error.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/team.h"
 #include "dapl_rail/engine/work.h"
-#include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/platform/spin.h"
 #include "dapl_rail/rails/locality.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/tuning/timing.h"
 #include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/timing.h"
 #include "dapl_rail/stripe/tuning/tuners.h"
 
 static unsigned nth_rail(uint32_t rails, unsigned n)

@@ -6,8 +6,8 @@
 
 #include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/handle.h"
-#include "dapl_rail/links/events.h"
 #include "dapl_rail/links/connect/hello.h"
+#include "dapl_rail/links/events.h"
 #include "dapl_rail/links/wire.h"
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/rails/fail.h"

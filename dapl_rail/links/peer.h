@@ -12,6 +12,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/links/connect/attempt.h"
 #include "dapl_rail/links/connect/solicit.h"
 
 struct mailbox;
@@ -30,8 +31,6 @@ struct peer {
     bool sought;              /* … which has this peer */
     unsigned rank;
     bool connected;
-    bool wanted;       /* this rank, or the peer, wants a connection */
-    bool held;         /* a call sees to the attempt, or to its end */
     _Atomic int error; /* why its links have ended: that of the first */
     _Atomic unsigned error_rail;
     _Atomic bool unsettled; /* see peer_unsettle */
@@ -42,12 +41,7 @@ struct peer {
     /* The sets of rails that a connection may take: the first choice, and, if
      * that does not leave the host, the other, or 0. */
     uint32_t inside, outside;
-    bool absent;      /* nobody listened at its address: … */
-    unsigned in_vain; /* … in so many attempts in a row; … */
-    uint64_t ask_ns;  /* … the next attempt is not before this */
-    uint16_t attempt; /* number of the active side's newest attempt */
-    bool abandoned; /* passive side: this rank has abandoned that attempt, … */
-    uint32_t asked; /* … which is for these rails */
+    struct attempt attempt;
     struct solicit solicit;
     struct link *probed;       /* failover/heartbeat.c: the last link probed */
     uint64_t outstanding;      /* bytes it had under way at its last answer */

@@ -3,10 +3,10 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
-#include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/request.h"
 #include "dapl_rail/engine/reserve.h"
+#include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/engine/work.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/events.h"
@@ -17,9 +17,9 @@
 #include "dapl_rail/messages/eager_put.h"
 #include "dapl_rail/messages/note.h"
 #include "dapl_rail/stripe/spread.h"
-#include "dapl_rail/stripe/tuning/timing.h"
-#include "dapl_rail/stripe/tuning/route.h"
 #include "dapl_rail/stripe/tuning/cut.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/timing.h"
 
 /* Not an initialiser, which would clear all parts for every short message. */
 void transfer_init(struct transfer *x, struct peer *peer,

@@ -13,14 +13,14 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/events.h"
+#include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/failover/health.h"
+#include "dapl_rail/links/failover/heartbeat.h"
 #include "dapl_rail/links/failover/journal.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/queue.h"
-#include "dapl_rail/links/failover/heartbeat.h"
 
 #define LINKS 2
 #define OPS   8u /* of the ring */

@@ -15,14 +15,14 @@
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/failover/outstanding.h"
 #include "dapl_rail/links/connect/attempt.h"
 #include "dapl_rail/links/connect/connect.h"
 #include "dapl_rail/links/events.h"
-#include "dapl_rail/links/link.h"
-#include "dapl_rail/links/failover/loss.h"
-#include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/failover/heartbeat.h"
+#include "dapl_rail/links/failover/loss.h"
+#include "dapl_rail/links/failover/outstanding.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/rail.h"
 
 #define WAIT_MS 400

@@ -11,12 +11,12 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect/conn_request.h"
+#include "dapl_rail/links/connect/hello.h"
 #include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/failover/health.h"
-#include "dapl_rail/links/connect/hello.h"
+#include "dapl_rail/links/failover/reconnect.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/failover/reconnect.h"
 #include "dapl_rail/rails/fail.h"
 
 static uint64_t now = 1000 * MS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A request is kept until the earlier link of its lane has ended. Its sender may
- * give it up meanwhile and send another: a request that the provider has taken
- * back does not block the next one. */
+/* A request is kept until the earlier link of its lane has ended. Its sender
+ * may give it up meanwhile and send another: a request that the provider has
+ * taken back does not block the next one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,12 +16,12 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect/connect.h"
 #include "dapl_rail/links/connect/hello.h"
+#include "dapl_rail/links/connect/requests.h"
 #include "dapl_rail/links/connect/roster.h"
 #include "dapl_rail/links/connect/solicit.h"
+#include "dapl_rail/links/failover/reconnect.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/failover/reconnect.h"
-#include "dapl_rail/links/connect/requests.h"
 #include "dapl_rail/rails/fail.h"
 
 /* Of the provider. */

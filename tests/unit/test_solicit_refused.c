@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A solicitation that a provider refuses is repeated some times, however many were
- * not answered before: while a peer computes, its queue of requests may be full.
+/* A solicitation that a provider refuses is repeated some times, however many
+ * were not answered before: while a peer computes, its queue of requests may be
+ * full.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,10 +11,10 @@
 #include <cmocka.h>
 
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect/conn_request.h"
 #include "dapl_rail/links/connect/hello.h"
-#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/links/connect/solicit.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
@@ -134,7 +135,7 @@ static void in_the_end(void **state)
     assert_int_equal(peer.error, 0);
     refused(1);
     assert_int_equal(peer.error, DRAIL_EPEER);
-    assert_true(peer.absent);
+    assert_true(peer.attempt.absent);
 }
 
 static void not_counting_silence(void **state)

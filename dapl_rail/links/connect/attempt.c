@@ -5,14 +5,14 @@
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect/connect.h"
+#include "dapl_rail/links/connect/reach.h"
+#include "dapl_rail/links/connect/requests.h"
 #include "dapl_rail/links/connect/solicit.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/connect/reach.h"
-#include "dapl_rail/links/connect/requests.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/tuning/timing.h"
 #include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/timing.h"
 #include "dapl_rail/stripe/tuning/tuners.h"
 
 #define AGAIN_MS   50u /* before another attempt; doubled before the next */
@@ -20,7 +20,7 @@
 
 void attempt_want(struct peer *peer)
 {
-    peer->wanted = true;
+    peer->attempt.wanted = true;
     peer->owner->meeting = true;
 }
 
@@ -62,7 +62,9 @@ static int begin(struct peer *peer)
 {
     drail_t *t = peer->owner;
     if (t->job->rank < peer->rank)
-        return job_now(t->job) < peer->ask_ns ? 0 : connect_ask(peer);
+        return job_now(t->job) < peer->attempt.not_before_ns
+                   ? 0
+                   : connect_ask(peer);
     if (solicit_expire(peer))
         take_events(t);
     return solicit(peer);
@@ -72,7 +74,7 @@ static int begin(struct peer *peer)
  * it, an attempt over the other rails begins. */
 static bool try_outside(struct peer *peer)
 {
-    if (!peer->absent || !peer->outside || peer->rails == peer->outside)
+    if (!peer->attempt.absent || !peer->outside || peer->rails == peer->outside)
         return false;
     peer_free(peer);
     peer_take(peer, peer->outside);
@@ -85,11 +87,13 @@ static bool try_outside(struct peer *peer)
 static bool try_again(struct peer *peer)
 {
     drail_job_t *job = peer->owner->job;
-    if (job->rank > peer->rank || !peer->absent || sentence_is(peer->refused) ||
-        peer->in_vain == AGAIN_MOST || job_has_ended(job, peer->rank))
+    if (job->rank > peer->rank || !peer->attempt.absent ||
+        sentence_is(peer->refused) || peer->attempt.in_vain == AGAIN_MOST ||
+        job_has_ended(job, peer->rank))
         return false;
     peer_free(peer);
-    peer->ask_ns = job_now(job) + (AGAIN_MS << peer->in_vain++) * MS;
+    peer->attempt.not_before_ns =
+        job_now(job) + (AGAIN_MS << peer->attempt.in_vain++) * MS;
     attempt_want(peer);
     return true;
 }
@@ -107,8 +111,8 @@ static void settle(struct peer *peer)
 {
     drail_t *t = peer->owner;
     peer->connected = true;
-    peer->wanted = false;
-    peer->in_vain = 0;
+    peer->attempt.wanted = false;
+    peer->attempt.in_vain = 0;
     t->unconnected--;
     stop_soliciting(peer);
     if (t->reach_changed && reach_measured(t)) {
@@ -122,7 +126,7 @@ int attempt_step(struct peer *peer)
     drail_t *t = peer->owner;
     requests_resume(peer);
     forget_failed(peer);
-    int rc = peer->wanted && !has_begun(peer) ? begin(peer) : 0;
+    int rc = peer->attempt.wanted && !has_begun(peer) ? begin(peer) : 0;
     if (rc)
         return rc;
     bool ending = connect_drop_stale(t, peer);
@@ -137,8 +141,8 @@ int attempt_step(struct peer *peer)
 
 void attempt_give_up(struct peer *peer)
 {
-    peer->wanted = false;
-    peer->in_vain = 0;
+    peer->attempt.wanted = false;
+    peer->attempt.in_vain = 0;
     peer_take(peer, peer->inside);
     stop_soliciting(peer);
     requests_end(peer);
@@ -158,15 +162,16 @@ void attempts_serve(drail_t *t)
             continue;
         }
         at = &peer->next_sought;
-        if (peer->held)
+        if (peer->attempt.held)
             continue;
         int rc = attempt_step(peer);
         if (rc && rc != DRAIL_EAGAIN) { /* a call that wants it tries again */
             attempt_give_up(peer);
             peer_free(peer);
         }
-        t->meeting |= !peer->connected && (peer->wanted || has_links(peer) ||
-                                           requests_waiting(peer));
+        t->meeting |=
+            !peer->connected &&
+            (peer->attempt.wanted || has_links(peer) || requests_waiting(peer));
     }
 }
 

@@ -6,13 +6,13 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/credits.h"
-#include "dapl_rail/links/ep_table.h"
 #include "dapl_rail/links/connect/conn_request.h"
 #include "dapl_rail/links/connect/hello.h"
 #include "dapl_rail/links/connect/solicit.h"
-#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/ep_release.h"
+#include "dapl_rail/links/ep_table.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/platform/deadline.h"
 #include "dapl_rail/platform/resources.h"
@@ -93,7 +93,7 @@ static void connection_event(struct rail *rail, const DAT_EVENT *event)
                 link->state == LINK_CONNECTING;
     char limits[160] = "";
     if (link->state == LINK_CONNECTING) {
-        link->peer->absent |=
+        link->peer->attempt.absent |=
             event->event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED ||
             event->event_number == DAT_CONNECTION_EVENT_UNREACHABLE;
         resources_text(limits, sizeof limits, false);
@@ -168,7 +168,7 @@ void peer_free(struct peer *peer)
     sentence_clear(&peer->refused);
     peer->probed = NULL;
     peer->ending = false;
-    peer->absent = false;
+    peer->attempt.absent = false;
     atomic_store(&peer->error, 0);
     atomic_store(&peer->up, peer->rails);
 }
@@ -284,7 +284,7 @@ static int ask(struct link *link)
     struct peer *peer = link->peer;
     struct rail *rail = link->rail;
     struct link_hello hello = hello_of(rail, link->index);
-    hello.attempt = peer->attempt;
+    hello.attempt = peer->attempt.number;
     hello.rails = (uint16_t)peer->rails;
     int rc = ep_open(link);
     if (rc)
@@ -304,7 +304,7 @@ int connect_ask(struct peer *peer)
     struct link *link;
     unsigned at = 0;
     int rc = connect_links(peer);
-    peer->attempt++;
+    peer->attempt.number++;
     while (!rc && (link = peer_next(peer, UINT32_MAX, &at)))
         rc = ask(link);
     return rc;

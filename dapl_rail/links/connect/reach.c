@@ -3,8 +3,8 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/connect/roster.h"
+#include "dapl_rail/links/peer.h"
 
 /* The rails that reach the rank. *inside: they do not leave the host, though
  * others would. */

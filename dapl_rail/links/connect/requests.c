@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl_rail/links/connect/requests.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "dapl_rail/base/error.h"
@@ -12,10 +11,10 @@
 #include "dapl_rail/links/connect/connect.h"
 #include "dapl_rail/links/connect/hello.h"
 #include "dapl_rail/links/connect/solicit.h"
-#include "dapl_rail/links/link.h"
-#include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/failover/reconnect.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
 
 /* Reads a request, and returns the peer that sent it. NULL: the request must
@@ -44,7 +43,7 @@ static bool link_is_new(const struct link *link)
 
 static bool is_newer(const struct peer *peer, const struct link_hello *hello)
 {
-    return (int16_t)(hello->attempt - peer->attempt) > 0;
+    return (int16_t)(hello->attempt - peer->attempt.number) > 0;
 }
 
 /* Has the acceptance of the link's request failed? The provider of its sender
@@ -67,7 +66,8 @@ static bool still_waits(struct peer *peer, unsigned rail, unsigned ep,
     return cr &&
            peer_asking(&peer->owner->rails[rail], cr, &hello, &status) ==
                peer &&
-           !hello.solicits && hello.ep == ep && hello.attempt == peer->attempt;
+           !hello.solicits && hello.ep == ep &&
+           hello.attempt == peer->attempt.number;
 }
 
 /* Is the request of an attempt that is over, or is its lane taken? */
@@ -75,8 +75,8 @@ static bool is_late(struct peer *peer, struct rail *rail,
                     const struct link_hello *hello, DAT_CR_HANDLE cr)
 {
     const struct lane *lane = peer_lane(peer, rail->index, hello->ep);
-    return hello->attempt != peer->attempt || peer->abandoned ||
-           hello->rails != peer->asked ||
+    return hello->attempt != peer->attempt.number || peer->attempt.abandoned ||
+           hello->rails != peer->attempt.rails ||
            !(hello->rails & RAIL_BIT(rail->index)) ||
            (lane->waiting != cr &&
             still_waits(peer, rail->index, hello->ep, lane->waiting)) ||
@@ -115,9 +115,10 @@ static void attempt_begins(struct peer *peer, const struct link_hello *hello)
 {
     struct link *link;
     requests_reject(peer);
-    peer->attempt = hello->attempt;
-    peer->abandoned = false;
-    peer->asked = hello->rails == peer->outside ? peer->outside : peer->inside;
+    peer->attempt.number = hello->attempt;
+    peer->attempt.abandoned = false;
+    peer->attempt.rails =
+        hello->rails == peer->outside ? peer->outside : peer->inside;
     if (!peer->connected)
         peer_free(peer);
     peer->ending = peer->connected;
@@ -163,10 +164,10 @@ static void solicited(struct peer *peer, const struct link_hello *hello)
     struct link *link;
     unsigned at = 0;
     if (!peer->connected) {
-        peer->wanted = peer->owner->meeting = true;
+        peer->attempt.wanted = peer->owner->meeting = true;
         return;
     }
-    while (hello->attempt == peer->attempt &&
+    while (hello->attempt == peer->attempt.number &&
            (link = peer_next(peer, UINT32_MAX, &at)))
         link_down(link, DRAIL_EPEER, "the peer connects again");
 }
@@ -176,7 +177,7 @@ static bool is_left_out(const struct peer *peer, const struct rail *rail,
                         const struct link_hello *hello)
 {
     const struct link *link = peer_link(peer, rail->index, hello->ep);
-    return peer->connected && hello->attempt == peer->attempt && link &&
+    return peer->connected && hello->attempt == peer->attempt.number && link &&
            link->state == LINK_LOST;
 }
 
@@ -222,7 +223,7 @@ void requests_resume(struct peer *peer)
     while ((cr = take_waiting(peer, &at, false))) {
         unsigned eps = peer->owner->cfg.eps, none = 0;
         if (!peer_next(peer, UINT32_MAX, &none))
-            peer_take(peer, peer->asked);
+            peer_take(peer, peer->attempt.rails);
         accept_link(&peer->owner->rails[(at - 1) / eps], cr, peer,
                     (at - 1) % eps);
     }
@@ -239,6 +240,6 @@ bool requests_waiting(const struct peer *peer)
 
 void requests_end(struct peer *peer)
 {
-    peer->abandoned = true;
+    peer->attempt.abandoned = true;
     requests_reject(peer);
 }

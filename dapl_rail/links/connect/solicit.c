@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl_rail/links/connect/solicit.h"
 
-#include <stdio.h>
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
@@ -49,7 +48,7 @@ static int ask(struct peer *peer)
     struct rail *rail = rail_of(peer);
     struct link_hello hello = hello_of(rail, 0);
     hello.solicits = true;
-    hello.attempt = peer->attempt;
+    hello.attempt = peer->attempt.number;
     DAT_RETURN status =
         dat_ep_create(rail->ia, rail->pz, rail->dto_evd, rail->dto_evd,
                       rail->conn_evd, NULL, &peer->solicit.ep);
@@ -152,7 +151,7 @@ void solicit_answered(struct rail *rail, const DAT_EVENT *event,
     sentence_write(&peer->refused, "rank %u over %s: %s", peer->rank,
                    rail->info.name, text);
     atomic_store(&peer->error, DRAIL_EPEER);
-    peer->absent = true;
+    peer->attempt.absent = true;
 }
 
 void solicit_reject(const struct rail *rail, DAT_CR_HANDLE cr)

@@ -51,7 +51,7 @@ static void ask(struct link *link)
     struct peer *peer = link->peer;
     struct rail *rail = link->rail;
     struct link_hello hello = hello_of(rail, link->index);
-    hello.attempt = peer->attempt;
+    hello.attempt = peer->attempt.number;
     hello.reconnect = hello_reconnect(link->failover->loss.losses);
     DAT_RETURN status =
         conn_request_send(link->ep.handle, rail, peer->rank, &hello);
@@ -108,8 +108,8 @@ bool reconnect_accept(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
 {
     struct link *link = peer_link(peer, rail->index, hello->ep);
     struct link_hello mine = hello_of(rail, hello->ep);
-    if (hello->attempt != peer->attempt || !link || link->state != LINK_LOST ||
-        link->ep.state != EP_NONE ||
+    if (hello->attempt != peer->attempt.number || !link ||
+        link->state != LINK_LOST || link->ep.state != EP_NONE ||
         hello_reconnect(hello->reconnect) !=
             hello_reconnect(link->failover->loss.losses) ||
         atomic_load(&peer->error) || peer->ending)
