@@ -6,7 +6,7 @@
  * says until when it is busy; rails that name the same resource share its
  * clock. The message arrives one latency after the last resource has passed it
  * on. It passes all of them at once, as in cut-through hardware, so rates add
- * up as in eqs. (1) to (3) of the paper on multirail uDAPL (seed 004).
+ * up as in eqs. (1) to (3) of Cai et al. 2009.
  *
  * The bytes themselves are copied at once. The clocks lie in a memfd of the
  * process, which stands for a node; peers map it.
