@@ -122,8 +122,8 @@ static bool depth_fits(const drail_t *t, const struct rail *rail,
                        unsigned depth)
 {
     uint64_t links = (uint64_t)peers_of(t) * t->cfg.eps;
-    uint64_t events =
-        requests_of(rail, depth) + depth + spare_receives(t) + link_carried_requests(t);
+    uint64_t events = requests_of(rail, depth) + depth + spare_receives(t) +
+                      link_carried_requests(t);
     unsigned max = rail->info.max_evd_qlen;
     return links * depth <= RECEIVES_MAX && (!max || links * events <= max);
 }

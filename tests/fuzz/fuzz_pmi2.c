@@ -25,20 +25,20 @@ static void talk(const uint8_t *data, size_t size)
 {
     int pair[2];
     char number[16], line[KVS_LINE] = "";
-    struct kvs *board = NULL;
+    struct kvs *kvs = NULL;
     drail_error_t err = {0};
     must(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
     must(send(pair[1], data, size, 0) == (ssize_t)size);
     shutdown(pair[1], SHUT_WR);
     snprintf(number, sizeof number, "%d", pair[0]);
     setenv("PMI_FD", number, 1);
-    int rc = pmi2_open(&board, &err);
-    must(rc ? *err.text : board != NULL);
+    int rc = pmi2_open(&kvs, &err);
+    must(rc ? *err.text : kvs != NULL);
     if (!rc) {
-        rc = board->share(board, line, -1, &err);
+        rc = kvs->broadcast(kvs, line, -1, &err);
         must(memchr(line, '\0', sizeof line) != NULL);
         must(!rc || *err.text);
-        board->close(board, rc != 0);
+        kvs->close(kvs, rc != 0);
     }
     close(pair[0]);
     close(pair[1]);
