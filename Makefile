@@ -30,7 +30,7 @@ after-deps: $(filter deps%,$(MAKECMDGOALS))
 	@$(MAKE) $(AFTER_DEPS)
 else
 
-VERSION   := 0.1.0
+VERSION   := 0.2.0
 SOVERSION := 0
 
 SANITIZE ?=
@@ -160,10 +160,10 @@ $(BUILD)/obj/%.o: %.c $(FLAGS_STAMP)
 $(BUILD)/obj/%.o: %.cpp $(FLAGS_STAMP)
 	$(call say,CXX,$<)$(CXX) $(ALL_CXXFLAGS) $(OBJ_CFLAGS) -c $< -o $@
 
-$(BUILD)/obj/coll/run/operators.o: OBJ_CFLAGS = -fopenmp-simd -Wno-pass-failed
+$(BUILD)/obj/coll/run/execute/operators.o: OBJ_CFLAGS = -fopenmp-simd -Wno-pass-failed
 $(BUILD)/obj/dapl_rail/platform/machine.o: OBJ_CFLAGS = -fopenmp
 # only its structures; the library is loaded when there is a launcher
-$(BUILD)/obj/dapl_rail/job/pmix.o: OBJ_CFLAGS = $(shell pkg-config --cflags pmix)
+$(BUILD)/obj/dapl_rail/job/launch/pmix.o: OBJ_CFLAGS = $(shell pkg-config --cflags pmix)
 $(BUILD)/obj/bench/pair/pool.o: OBJ_CFLAGS = -fopenmp
 $(BUILD)/obj/bench/report/machine.o: $(REVISION_STAMP)
 $(BUILD)/obj/bench/report/machine.o: OBJ_CFLAGS = -DDRAIL_REVISION='"$(REVISION)"'

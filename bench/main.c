@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/pair/launch.h"
+#include "bench/launch/launch.h"
+#include "bench/launch/pairing.h"
 #include "bench/startup.h"
+#include "bench/options/completion.h"
 #include "bench/options/spelling.h"
 #include "test.h"
 
@@ -39,7 +41,9 @@ static void print_usage(FILE *file)
         print_alias(file, tests[i]);
         fputc('\n', file);
     }
-    fputs("\n'railbench TEST --help' lists the options of a test.\n", file);
+    fputs("\n'railbench TEST --help' lists the options of a test; bash completes "
+          "them after\n'source <(railbench completion)'.\n",
+          file);
 }
 
 static int wrong_test(const char *name)
@@ -60,6 +64,42 @@ static int wrong_test(const char *name)
     return 2;
 }
 
+static parsed_t read_options(const bench_test_t *test, options_t *opts,
+                             int argc, char **argv)
+{
+    options_init(opts, test->sizes);
+    if (test->time_budget > 0)
+        opts->time_budget = test->time_budget;
+    if (test->breakdown)
+        opts->threshold = 0;
+    if (test->table.groups & (OPTIONS_ALGORITHM | OPTIONS_COLLECTIVE))
+        options_one_engine(opts);
+    if (test->defaults)
+        test->defaults(opts);
+    opts->argc = argc;
+    opts->argv = argv;
+    return options_parse(opts, &test->table, argc - 2, argv + 2);
+}
+
+/* With the options of both sides. */
+static int run_paired(const bench_test_t *test, const options_t *own)
+{
+    options_t opts = {0};
+    int argc;
+    char **argv = NULL;
+    int status = pairing_agree(own, &test->table, &argc, &argv);
+    if (!status)
+        status = read_options(test, &opts, argc, argv) == PARSED_OK ? 0 : 2;
+    if (!status) {
+        opts.launch = own->launch;
+        launch_settle(&opts, &test->table);
+        status = test->run(test, &opts);
+    }
+    options_free(&opts);
+    pairing_free(argv);
+    return status;
+}
+
 static int run(const bench_test_t *of, const char *name, int argc, char **argv)
 {
     bench_test_t test = *of;
@@ -67,28 +107,35 @@ static int run(const bench_test_t *of, const char *name, int argc, char **argv)
     snprintf(command, sizeof command, "railbench %s", name);
     test.table.command = command;
     options_t opts;
-    options_init(&opts, test.sizes);
-    if (test.time_budget > 0)
-        opts.time_budget = test.time_budget;
-    if (test.breakdown)
-        opts.threshold = 0;
-    if (test.table.groups & (OPTIONS_ALGORITHM | OPTIONS_COLLECTIVE))
-        options_one_engine(&opts);
-    if (test.defaults)
-        test.defaults(&opts);
-    opts.argc = argc;
-    opts.argv = argv;
     int status = 2;
-    parsed_t parsed = options_parse(&opts, &test.table, argc - 2, argv + 2);
+    parsed_t parsed = read_options(&test, &opts, argc, argv);
+    const bool paired = parsed == PARSED_OK && pairing_wanted(&opts);
     if (parsed == PARSED_HELP)
         status = 0;
     else if (parsed == PARSED_OK)
+        status = paired ? pairing_begin(&opts, &test.table) : 0;
+    if (parsed == PARSED_OK && !status)
         status = launch_open(&opts, &test.table);
     if (parsed == PARSED_OK && !status)
-        status = test.run(&test, &opts);
+        status = paired ? run_paired(&test, &opts) : test.run(&test, &opts);
     launch_close(&opts);
     options_free(&opts);
     return status;
+}
+
+/* The first word is one of the tests, the others are their options. */
+static int print_completion(void)
+{
+    completion_begin();
+    for (size_t i = 0; i < TESTS; i++)
+        completion_test(tests[i]->name, tests[i]->alias,
+                        tests[i]->become ? NULL : &tests[i]->table);
+    fputs("    '') echo", stdout);
+    for (size_t i = 0; i < TESTS; i++)
+        printf(" %s", tests[i]->name);
+    puts(" completion --help --version ;;");
+    completion_end();
+    return 0;
 }
 
 static int run_named(const char *name, int argc, char **argv)
@@ -101,6 +148,8 @@ static int run_named(const char *name, int argc, char **argv)
         printf("railbench %s\n", DRAIL_VERSION);
         return 0;
     }
+    if (!strcmp(name, "completion"))
+        return print_completion();
     for (size_t i = 0; i < TESTS; i++) {
         if (!is_called(tests[i], name))
             continue;

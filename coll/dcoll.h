@@ -1,31 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * dcoll: collectives over dapl_rail (seeds 000, 001, 002, 003). What is common
- * to all calls:
+ * dcoll: collective operations over the rails of dapl_rail and the shared
+ * memory of each node. Comments below refer to these rules by number.
  *
- *  - All ranks of the team make the same calls (collective, bytes, root,
- *    algorithm, in place or not, element of a reduction) in the same order. A
- * rank that does not is named in the error of those that wait for it, and no
- * data is corrupted.
- *  - Calls return 0 or a negative DRAIL_E… code; dcoll_last_error() adds a
- *    sentence. An error in an argument leaves the team as it was, and so does a
- *    call that a rank has no memory for, which is an error of all. After an
- *    error of a collective under way (a dead rank, a timeout, ranks with
- *    different calls) the team is broken: each call returns that error, and it
- *    can only be freed.
- *    Transfers of that collective may go on: its buffers must stay as they are
- *    until drail_close().
- *  - A team and its requests are used by one thread at a time, as its drail_t.
- *  - Ranks give each other credit inside these calls only. With more of them
- *    under way than DRAIL_DEPTH, a rank that has completed its own must not
- *    wait outside for the others (drail_job_barrier).
- *  - A call may return before its messages have arrived. What a rail loses of
- *    them is sent again in later calls of this rank, to which drail_job_barrier
- *    counts: peers wait for a rank that computes meanwhile.
- *  - Buffers are any memory, and what is only sent may be read-only
- *    (PROT_READ). Memory of drail_mem_alloc() is the fastest: peers can write
- *    into it and, with DRAIL_ACCESS_REMOTE_READ, read it without the kernel.
- *    `bytes` is that of one block.
+ * Rules
+ *  1. Same calls. All ranks of a team make the same calls in the same order:
+ *     collective, bytes, root, algorithm, in place or not, element of a
+ *     reduction. A call that only one rank makes is said to be local below.
+ *     If a rank makes a different call, the ranks that wait for it return
+ *     DRAIL_EINVAL, and the sentence names that rank. No data are corrupted.
+ *  2. Results. A function that returns int returns 0 or a negative DRAIL_E…
+ *     code. dcoll_last_error() then has one sentence about it.
+ *  3. Broken teams. Once a call is under way, an error breaks the team: a rank
+ *     died, a wait timed out, ranks made different calls. Then every call
+ *     returns that error, and the team can only be freed. Transfers may still
+ *     be going on: leave the buffers of calls under way as they are until
+ *     drail_close() has returned.
+ *     These errors do not break the team: a wrong argument (DRAIL_EINVAL,
+ *     DRAIL_ENOTSUP; but see rule 4), an error that only tells a receiver that
+ *     irregular data did not fit, and DRAIL_ENOMEM that all ranks return.
+ *     A rank that runs out of memory while it prepares a call (rule 5) makes
+ *     all ranks return DRAIL_ENOMEM. If it runs out before it has met the
+ *     others, or when it maps memory of another rank, the team breaks.
+ *  4. Wrong arguments. If only one rank passes a wrong argument, it alone
+ *     returns an error, and the others wait for it. It must then make the call
+ *     correctly, or tell them with dcoll_team_skip() or dcoll_team_give_up().
+ *  5. Preparing. The first call of its kind prepares a request: all ranks
+ *     allocate memory, exchange keys and connect. Later calls with the same
+ *     arguments reuse that request (dcoll_config_t.keep_bytes). dcoll_init()
+ *     always prepares one. Preparing waits for all ranks, and first completes
+ *     all calls that this rank has started (but see any_order).
+ *  6. Threads. One thread at a time uses a team, its requests and its drail_t.
+ *     Creating a team and preparing a call use *every* handle of the job: no
+ *     other thread may be using one meanwhile. dcoll_team_error() may be called
+ *     by any thread.
+ *  7. Progress. Data move, and other ranks get their flow-control credits, only
+ *     while this rank is inside library calls.
+ *     If more starts are under way than DRAIL_DEPTH (the transport's queue),
+ *     a rank that has completed its own must not wait for the others in
+ *     drail_job_barrier() or outside the library; it must wait in a dcoll call.
+ *     A call may return before its messages have arrived. If a rail then loses
+ *     some, later library calls of this rank, drail_job_barrier() included,
+ *     send them again; until then the receivers wait.
+ *  8. Buffers. The caller owns them. Until a call is complete, send must not be
+ *     written, and recv neither read nor written. Any memory will do; send may
+ *     be read-only (PROT_READ). send and recv must not overlap, except by
+ *     DCOLL_IN_PLACE. A buffer that a rank's part of the call does not use, or
+ *     one of 0 bytes, may be NULL.
+ *     Memory of drail_mem_alloc() is fastest: peers write into it, and, with
+ *     DRAIL_ACCESS_REMOTE_READ, read it, without the kernel.
+ *  9. Timeouts. A wait fails with DRAIL_ETIMEOUT if nothing has happened for
+ * the timeout (the transport's, unless the function takes one): this call has
+ *     made no progress, none of its bytes have moved, and the rank that it
+ * waits for has neither made a call nor moved any. It looks at that rank every
+ *     50 ms.
+ *
+ * Sources of the algorithms: Qian and Afsahi, "Efficient shared memory and RDMA
+ * based collectives on multi-rail QsNetII SMP clusters"; Qian, Rashti and
+ * Afsahi, "Multi-connection and multi-core aware all-gather on InfiniBand
+ * clusters"; Liu, Wang and Prasanna, "Portable and scalable algorithm for
+ * irregular all-to-all communication".
  */
 #ifndef DCOLL_H
 #define DCOLL_H
@@ -39,105 +73,119 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/** For the parameter send: the rank's own block lies in its place in recv
- *  already. All-gather, all-to-all (recv holds what is to be sent), all-reduce:
- *  on all ranks or none; gather, reduce: at the root. For recv of a scatter's
- * root: its block stays in send. */
-#define DCOLL_IN_PLACE ((void *)-1)
+/* ---------------------------------------------------------------- teams --- */
 
 /** All ranks of a job, for collectives. */
 typedef struct dcoll_team dcoll_team_t;
 
+/** Settings of a team. ports, depth, zero_copy_bytes, groups and paced must be
+ *  the same on all ranks: if not, the first call fails with DRAIL_EINVAL and
+ *  breaks the team. */
 typedef struct dcoll_config {
-    unsigned ports; /**< of multi-port algorithms; 0: one per rail */
-    unsigned depth; /**< 1 or 2, default 2 (dcoll_args_t.depth); of short
-                         gathers, reductions to a root, scatters and broadcasts
-                         within a node up to 256, of those but broadcasts
-                         between nodes up to 32, in at most 512 KiB */
-    size_t zero_copy_bytes; /**< transfers of at least so many bytes go from
-                                 and to the final memory; SIZE_MAX: never */
-    unsigned groups;        /**< of mc-groups; 0: its default */
-    bool paced;             /**< one step after the other (dcoll_args_t.paced),
-                                 for comparison with the papers; default: not,
-                                 which is faster */
-    const char *table;      /**< file of `railbench tune` for auto, which takes
-                                 the rows of the engine in use; NULL: the
-                                 built-in rules, which also decide when any
-                                 rank has no such table, or one with other
-                                 rows */
-    size_t keep_bytes;      /**< what prepared calls may take that the team
-                                 keeps (not those of dcoll_init), beside the
-                                 latest one; the smallest of all ranks counts.
-                                 Default 64 MiB */
-    /** Called now and then, at least once in some milliseconds, by a rank that
-     *  waits for others in a call on the team: for who has to make progress
-     *  elsewhere, too, or those others would not come (an MPI that owes them
-     *  messages). It must make no call on this team. NULL: nobody is. */
+    unsigned ports; /**< k of the multi-port algorithms, at most
+                         DRAIL_MAX_RAILS; 0: one per rail */
+    unsigned depth; /**< 1 or 2 (default): how many starts of the same call have
+                         buffers at the same time. Gather, reduce to a root,
+                         scatter and broadcast of short blocks get more: up to
+                         256 within a node, up to 32 between nodes (not
+                         broadcast), in at most 512 KiB */
+    size_t zero_copy_bytes; /**< blocks of at least so many bytes are sent from
+                                 and received in the user's buffers without a
+                                 copy; SIZE_MAX: never */
+    unsigned groups;        /**< groups per node of all-gather `mc-groups`;
+                                 0: that algorithm's default */
+    bool paced;             /**< complete each step before the next one, as in
+                                 the papers (dcoll_args_t.paced). Slower;
+                                 default: false */
+    const char *table;      /**< path of a file written by `railbench tune`, by
+                                 which `auto` chooses; read while the team is
+                                 created. NULL: built-in rules. They also apply
+                                 if the file is not for this machine, or if not
+                                 all ranks have the same rows */
+    size_t keep_bytes;      /**< most bytes of requests that the team keeps for
+                                 reuse (rule 5), beside the latest one and those
+                                 of dcoll_init(); the smallest of all ranks is
+                                 used. Default: 64 MiB */
+    /** Called repeatedly, at least once every few milliseconds, while this rank
+     *  waits for others inside a call. Set it if something else must make
+     *  progress meanwhile, such as an MPI library. It must not make any call on
+     *  this team. NULL: nothing is called. */
     void (*idle)(void *context);
-    void *idle_context; /**< its argument */
-    /** Requests of dcoll_init may be started in any order, which may differ
-     *  between ranks, also against their other calls (MPI 4): who prepares a
-     *  call does not complete them, and nobody compares their starts. A start
-     *  that never comes is noticed by its timeout alone then. */
+    void *idle_context; /**< the argument of idle */
+    /** true: each rank may start its requests of dcoll_init() in any order,
+     *  also relative to other calls (MPI 4). Then preparing a call does not
+     *  complete them (rule 5), and their starts are not compared (rule 1): a
+     *  start that one rank leaves out ends in a timeout of the others. */
     bool any_order;
 } dcoll_config_t;
 
+/** Sets the defaults. */
 void dcoll_config_init(dcoll_config_t *cfg);
 
 /**
- * Collective over all ranks of the job. @p rail must stay open until the team
- * is freed, serves one team at a time, and its notifications are the team's.
- * Ranks of several nodes are connected with the few others that they meet to
- * prepare calls (at distances of powers of two); all other connections are made
- * when an algorithm first needs them. What one rank has no memory for, or
- * refuses (but NULL for job, rail or out), fails on all.
- * @param job of all of the team's ranks.
- * @param rail of this job, open.
- * @param cfg NULL: as dcoll_config_init() sets it.
- * @param out set on success only.
- * @param err may be NULL.
+ * Creates a team of all ranks of a job. All ranks call it. If one rank has no
+ * memory or refuses its arguments, all ranks fail; but a rank that passes NULL
+ * as @p job, @p rail or @p out fails alone.
+ * Consecutive ranks on the same node of the job form a node of the team. Ranks
+ * of several nodes connect to those at distances of powers of two; all other
+ * connections are made when a call is prepared that needs them.
+ * @param job  must outlive the team.
+ * @param rail an open transport of this job; must outlive the team. It serves
+ *             one team at a time, and the team takes all its notifications.
+ * @param cfg  copied; NULL: the defaults.
+ * @param out  set on success only; free it with dcoll_team_free().
+ * @param err  filled on failure; may be NULL.
+ * @return 0; DRAIL_EINVAL, DRAIL_ENOMEM, DRAIL_EPEER, DRAIL_ETIMEOUT,
+ *         DRAIL_EJOB, or another error of the transport.
  */
 int dcoll_team_create(drail_job_t *job, drail_t *rail,
                       const dcoll_config_t *cfg, dcoll_team_t **out,
                       drail_error_t *err);
-/** Frees the team and requests that are left, before drail_close and
- *  drail_job_leave. Accepts NULL. Not while other ranks may still be within a
- *  collective of this team: see dcoll_barrier. */
+/** Frees a team and its remaining requests. Local. Call it before drail_close()
+ *  and drail_job_leave(), and only when no other rank is still inside a
+ *  collective of this team: dcoll_barrier() before it makes sure. NULL: does
+ *  nothing. */
 void dcoll_team_free(dcoll_team_t *team);
 
+/** Ranks, nodes and ports of the team; valid until it is freed. */
 const dcoll_shape_t *dcoll_team_shape(const dcoll_team_t *team);
+/** The team's settings (keep_bytes: as used; table: NULL); valid until it is
+ *  freed. */
 const dcoll_config_t *dcoll_team_config(const dcoll_team_t *team);
+/** The sentence of the latest error; "" if there was none. Valid until the next
+ *  call on the team. */
 const char *dcoll_last_error(const dcoll_team_t *team);
-/** 0; or the error that has broken the team, which every call returns. */
+/** 0, or the error that has broken the team (rule 3). */
 int dcoll_team_error(const dcoll_team_t *team);
-/** For a rank that cannot make a call which others make: breaks the team. Those
- *  that wait for this rank, now or later, hear @p code (not 0) and @p why. */
+/** Breaks the team, for a rank that cannot go on. Local. Ranks that wait for
+ *  this rank, now or later, return @p code (not 0), and their sentence contains
+ *  @p why (copied). */
 void dcoll_team_give_up(dcoll_team_t *team, int code, const char *why);
-/** For a rank that does not make a call (as its arguments are wrong) but the
- *  next ones: nothing where all ranks skip it; those that make it, and wait for
- *  this rank for a while, find that the calls differ. */
+/** Records that this rank leaves out one call and goes on with the next one
+ *  (rule 4). Local. If all ranks skip the call, nothing happens. If some make
+ *  it and have to wait for this rank, they find that the calls differ, and the
+ *  team breaks. */
 void dcoll_team_skip(dcoll_team_t *team);
 
-/* ---------------------------------------------------------- collectives --- */
+/* ---------------------------------------------------------- reductions --- */
 
 /**
- * What a reduction does: elements, and how two of them are combined. The
- * operation is to be associative, or nearly so, as + of floating-point numbers
- * is; it need not commute: elements are combined in the order of ranks. How
- * they are bracketed depends on the algorithm, so on bytes and team, but is the
- * same in equal calls and on all ranks: the results of these are of the same
- * bits. The SUM and PROD of two NaNs are the left one, made quiet.
+ * The element and the operation of a reduction. The operation must be
+ * associative, or nearly so, as floating-point + is. It need not commute:
+ * operands are combined in the order of ranks. How they are bracketed depends
+ * on the algorithm, on bytes and on the team, and is the same in equal calls
+ * and on all ranks; so their results are equal bit by bit.
  */
 typedef struct dcoll_reduction {
-    size_t element; /**< bytes, 1 …; the same on all ranks */
-    /** result[i] = left[i] op right[i] for i < count: left comes from lower
-     *  ranks. result is left or right, or overlaps neither. It makes no call on
-     *  the team, and returns soon: others wait for this rank, for the timeout
-     *  of the transport at most. Operands are aligned as the buffers of the
-     *  call are, up to 64 bytes, if the element is a power of two. */
+    size_t element; /**< bytes, at least 1; the same on all ranks */
+    /** Sets result[i] = left[i] op right[i] for all i < @p count elements; left
+     *  comes from lower ranks. result is left, or right, or overlaps neither.
+     *  If element is a power of two, operands are aligned as the call's buffers
+     *  are, up to 64 bytes. It must make no call on the team, and must return
+     *  soon: other ranks wait for this one (rule 9). */
     void (*combine)(void *context, const void *left, const void *right,
                     void *result, size_t count);
-    void *context; /**< its argument */
+    void *context; /**< the argument of combine */
 } dcoll_reduction_t;
 
 typedef enum dcoll_type {
@@ -154,8 +202,9 @@ typedef enum dcoll_type {
     DCOLL_TYPES
 } dcoll_type_t;
 
-/** Of signed integers, a sum or product that is too large wraps around. MIN and
- *  MAX of a number and none (NaN) are either. Logical ones give 0 or 1. */
+/** Sums and products of signed integers wrap around. SUM or PROD of two NaNs is
+ *  the left one, made quiet. MIN or MAX with a NaN operand may be either
+ *  operand. Logical operators give 0 or 1. */
 typedef enum dcoll_operator {
     DCOLL_SUM,
     DCOLL_PROD,
@@ -164,216 +213,257 @@ typedef enum dcoll_operator {
     DCOLL_LAND,
     DCOLL_LOR,
     DCOLL_LXOR,
-    DCOLL_BAND, /**< of integers, as the two below */
+    DCOLL_BAND, /**< bitwise; this and the next two: integers only */
     DCOLL_BOR,
     DCOLL_BXOR,
     DCOLL_OPERATORS
 } dcoll_operator_t;
 
-/** Of basic types; constant. NULL: there is none such. */
+/** The reduction of a basic type; constant, never freed. NULL: that type does
+ *  not have this operator. Any thread. */
 const dcoll_reduction_t *dcoll_reduction(dcoll_type_t type,
                                          dcoll_operator_t op);
 
-/** What is to be done. send and recv may be NULL where the collective does not
- *  use them on this rank, or for 0 bytes. */
+/* ------------------------------------------ collectives of equal blocks --- */
+
+/** A value of `send` or `recv`: the rank's own block is already in its place.
+ *  As send: all-gather, all-reduce, and all-to-all (recv holds the blocks to be
+ *  sent), on all ranks or on none; gather and reduce, at the root only.
+ *  As recv: scatter, at the root only; its block stays in send. */
+#define DCOLL_IN_PLACE ((void *)-1)
+
+/** A call with equal blocks. N is the number of ranks. */
 typedef struct dcoll_call {
     dcoll_collective_t collective;
-    const void *send; /**< or DCOLL_IN_PLACE */
-    void *recv;       /**< bcast: the buffer on all ranks, and send is NULL */
-    size_t bytes;     /**< of one block; of a reduction, whole elements */
-    unsigned root;    /**< of gather, bcast, scatter and reduce */
-    const char *algorithm; /**< NULL or "auto": the team's choice */
-    const dcoll_reduction_t *reduction; /**< of reduce and allreduce; it is
-                                             copied, what context points to must
-                                             stay until the call is complete, or
-                                             the request is freed */
+    const void *send; /**< rule 8; or DCOLL_IN_PLACE. Blocks: root of a scatter
+                           and all-to-all N; other ranks of a scatter none;
+                           broadcast: NULL; else 1 */
+    void *recv;       /**< rule 8. Blocks: root of a gather, all-gather and
+                           all-to-all N; root of a reduce, scatter and
+                           all-reduce 1; broadcast: 1, on the root the source */
+    size_t bytes;     /**< of one block; of a reduction: a multiple of element;
+                           0 is allowed */
+    unsigned root;    /**< gather, broadcast, scatter, reduce: a rank */
+    const char *algorithm; /**< a name of dcoll_algorithms(); NULL or "auto":
+                                the team chooses */
+    const dcoll_reduction_t *reduction; /**< reduce, all-reduce: copied; but
+                                           what its context points to must stay
+                                             until the call is complete, or,
+                                             with dcoll_init(), until the
+                                           request is freed */
 } dcoll_call_t;
 
-/* Blocking. DRAIL_ETIMEOUT when a call has not got on for the timeout of the
- * transport: none of its bytes have moved, nor has the rank that it waits for got
- * on.
- * Buffers may be any memory. To register it for one call takes long: within a
- * node `auto` copies through the node's memory instead, or lets ranks read each
- * other's by the kernel where blocks are long; those from drail_mem_alloc are
- * got over the rails then. Who makes the same call often is faster with a
- * persistent request, from some KB on. */
+/*
+ * Blocking calls. All ranks call them (rule 1); they return when this rank's
+ * part is complete. `bytes` is the size of one block; blocks are in the order
+ * of ranks. Errors: DRAIL_EINVAL, DRAIL_ENOTSUP (the algorithm refuses this
+ * team), DRAIL_ENOMEM, DRAIL_EPEER, DRAIL_ETIMEOUT (rule 9), or another error
+ * of the transport. Rules 3 and 4 say which of them break the team.
+ *
+ * Registering a buffer for one call takes long. So within a node `auto` copies
+ * through shared memory, or, for long blocks, lets ranks read each other's
+ * memory through the kernel. Buffers of drail_mem_alloc() are read over the
+ * rails then. If the same call is made often with more than some KB, a
+ * persistent request is faster.
+ */
+
+/** The root's recv gets one block from each rank. */
 int dcoll_gather(dcoll_team_t *team, const void *send, void *recv, size_t bytes,
                  unsigned root);
+/** Every rank's recv gets one block from each rank. */
 int dcoll_allgather(dcoll_team_t *team, const void *send, void *recv,
                     size_t bytes);
+/** Block i of send goes to rank i; block i of recv comes from rank i. */
 int dcoll_alltoall(dcoll_team_t *team, const void *send, void *recv,
                    size_t bytes);
+/** @p buffer of the root goes to @p buffer of all other ranks. */
 int dcoll_bcast(dcoll_team_t *team, void *buffer, size_t bytes, unsigned root);
+/** Block i of the root's send goes to recv of rank i. */
 int dcoll_scatter(dcoll_team_t *team, const void *send, void *recv,
                   size_t bytes, unsigned root);
+/** Returns when all ranks have called it. */
 int dcoll_barrier(dcoll_team_t *team);
-/** What all ranks' send have, combined, to the root's recv. */
+/** Combines send of all ranks into the root's recv: @p count elements. */
 int dcoll_reduce(dcoll_team_t *team, const void *send, void *recv, size_t count,
                  const dcoll_reduction_t *reduction, unsigned root);
-/** ... to recv of all ranks. */
+/** Combines send of all ranks into recv of every rank: @p count elements. */
 int dcoll_allreduce(dcoll_team_t *team, const void *send, void *recv,
                     size_t count, const dcoll_reduction_t *reduction);
-/** Any of them, with any algorithm. */
+/** Makes any of these calls, with any algorithm. */
 int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
 
 /* ------------------------------------------------ irregular all-to-all --- */
 
 /**
- * Elements of one size, of which each rank has any number for each other, known
- * at run time only (seed 003; MPI_Alltoallv). Counts, and displacements in
- * elements, are arrays with an entry for each rank. Ranks make the call with
- * the same element size, bounds and algorithm; counts are each rank's own. send
- * and recv must not overlap, and there is no DCOLL_IN_PLACE; where there are no
- * elements, both may be NULL, and displacements anything.
+ * An all-to-all in which each rank sends any number of elements to each other
+ * rank, as MPI_Alltoallv does (source: Liu, Wang and Prasanna). Counts are each
+ * rank's own; rule 1 holds for element, max_pair, max_rank and algorithm.
+ * Arrays have one entry per rank; counts and displacements are in elements. A
+ * rank without elements may pass NULL as send or recv and any displacements.
+ * There is no DCOLL_IN_PLACE.
  *
- * Bounds: with both set, equal on all ranks, a call begins at once, and counts
- * beyond them are an error of this rank alone. With 0, blocking and
- * non-blocking calls first agree on what there is (the non-blocking one waits
- * for the others there), but for those of one node and algorithm direct, which
- * need no bounds; an error in an argument of one rank is returned by all, and
- * auto knows the counts: where those of two ranks disagree in a call that
- * agrees first, all return it. A persistent request needs bounds.
+ * Bounds. Set max_pair and max_rank both or neither. If they are set, a call
+ * begins at once; counts beyond them are a wrong argument of this rank alone
+ * (rule 4). If both are 0, the ranks first agree on bounds: a blocking or
+ * non-blocking call waits for all ranks there. Then a wrong argument of one
+ * rank is returned by all ranks, and so are send and receive counts that do not
+ * match. No agreement is needed within one node (`auto`), or with algorithm
+ * `direct`: there, too, all ranks return a wrong argument of one. A persistent
+ * request needs bounds.
  *
- * Memory: if there is none to prepare a call once the ranks have met for it,
- * that is an error of all, and the team goes on. Before that, and where a
- * segment of a peer can't be mapped or registered, the team breaks.
- *
- * Otherwise what comes and does not fit (other counts than recv_counts, more
- * than max_rank or than there is room for) is an error of that rank only, which
- * names the other if it is the other's counts; nothing is written to recv, and
- * the team goes on. The others have done their part, and what is theirs. (In
- * MPI, too, it is the receiver who is told of what he has no room for,
- * MPI_ERR_TRUNCATE; but his buffer may hold anything then, and he need not be
- * told of what is shorter than he has said.)
+ * Data that do not fit are an error, DRAIL_EINVAL, of the receiver only: other
+ * counts than recv_counts, or more than `room` or max_rank. If the counts
+ * are the cause, the sentence names the sender. Nothing is written to recv; the
+ * other ranks complete the call, and the team goes on. (In MPI recv may then
+ * hold anything, and fewer data than expected are no error.)
  */
 typedef struct dcoll_alltoallv {
     const void *send;
-    const size_t *send_counts; /**< at most UINT32_MAX each */
-    const size_t *send_displs; /**< where they begin; NULL: one after another */
+    const size_t *send_counts; /**< for each rank, at most UINT32_MAX each */
+    const size_t *send_displs; /**< begin of each rank's elements in send; NULL:
+                                    one after the other */
     void *recv;
-    const size_t *recv_counts; /**< what is to come; NULL: it finds that out */
-    const size_t *recv_displs; /**< with recv_counts; must not overlap; NULL:
-                                    one after another */
-    size_t room;    /**< without recv_counts: elements that recv takes, at
-                         most PTRDIFF_MAX bytes of them */
-    size_t *found;  /**< the elements that have come from each; may be NULL */
-    size_t element; /**< bytes, 1 … UINT32_MAX */
-    size_t max_pair, max_rank; /**< bounds: elements from one rank to another,
-                                    and those that one sends, or receives */
-    const char *algorithm;     /**< NULL or "auto": the team's choice */
+    const size_t *recv_counts; /**< expected from each rank; NULL: whatever
+                                    comes, up to `room` */
+    const size_t *recv_displs; /**< begin of each rank's elements in recv; must
+                                    not overlap; only with recv_counts. NULL:
+                                    one after the other */
+    size_t room;     /**< without recv_counts: elements that recv has room for,
+                          at most PTRDIFF_MAX bytes */
+    size_t *found;   /**< filled with the number received from each rank; may be
+                          NULL */
+    size_t element;  /**< bytes, 1 … UINT32_MAX */
+    size_t max_pair; /**< bound: elements from one rank to another */
+    size_t max_rank; /**< bound: elements that one rank sends, or receives */
+    const char *algorithm; /**< a name of dcoll_algorithms_irregular(); NULL or
+                                "auto": the team chooses */
 } dcoll_alltoallv_t;
 
-/** Elements which each say where they are to go, in any order, before and
- *  after (seed 003). As above, otherwise. */
+/** An all-to-all of elements that contain their destination; they arrive in any
+ *  order. Bounds, agreement and errors: as dcoll_alltoallv_t. */
 typedef struct dcoll_elements {
     const void *send;
-    size_t count; /**< in send */
+    size_t count; /**< elements in send */
     void *recv;
-    size_t room;        /**< elements that recv takes */
-    size_t *received;   /**< those that have come; may be NULL */
+    size_t room;        /**< elements that recv has room for */
+    size_t *received;   /**< set to the number received; may be NULL */
     size_t element;     /**< bytes, 4 … UINT32_MAX */
-    size_t destination; /**< offset in an element: of the rank, a uint32_t in
-                             the order of this machine, aligned or not */
-    size_t max_pair, max_rank;
+    size_t destination; /**< offset in an element of its destination rank: a
+                             uint32_t in this machine's byte order, aligned or
+                             not */
+    size_t max_pair, max_rank; /**< bounds */
     const char *algorithm;
 } dcoll_elements_t;
 
-/* Blocking. */
+/** Blocking irregular all-to-all with counts. */
 int dcoll_alltoallv(dcoll_team_t *team, const dcoll_alltoallv_t *call);
+/** Blocking irregular all-to-all of elements with destinations. */
 int dcoll_alltoall_elements(dcoll_team_t *team, const dcoll_elements_t *call);
 
 /* ------------------------------------- persistent and non-blocking --- */
 
 /**
- * A collective that is prepared once (schedule, memory, connections, keys) and
- * started many times. Owned by the caller until dcoll_free().
+ * A call that is prepared (rule 5) and can be started.
+ *  - Persistent: dcoll_init() makes it, the caller owns it, dcoll_start()
+ *    starts it as often as wanted, dcoll_free() frees it.
+ *  - Non-blocking: dcoll_begin() starts it and gives a handle. The caller
+ *    completes each handle exactly once with dcoll_wait() or a dcoll_test()
+ *    that does not return DRAIL_EAGAIN, and does not use it after that.
  */
 typedef struct dcoll_request dcoll_request_t;
 
-/** Collective over the team; nothing is allocated after it. (But the shm
- * provider maps a peer's memory at the first transfer to it, and a connection
- * grows its journal when more is under way than ever before.) The buffers must
- * stay until dcoll_free(). To prepare a call, here or at the first of its kind
- * of the other functions, completes what has been started before. */
+/** Prepares a persistent request. All ranks call it (rule 1).
+ *  The buffers must stay until dcoll_free() or dcoll_let_go(). Starting the
+ *  request allocates nothing, with two exceptions: the shm provider maps a
+ *  peer's memory at the first transfer to it, and a connection grows its
+ *  journal when more messages are under way than ever before. */
 int dcoll_init(dcoll_team_t *team, const dcoll_call_t *call,
                dcoll_request_t **out);
-/** Starts it, with what need not wait; it must not be under way. send may not
- * be written, recv neither read nor written until it is complete. */
+/** Starts a persistent request and returns without waiting. All ranks call it
+ *  in the same order (rule 1), unless any_order is set. Rule 8 holds until it
+ * is complete. DRAIL_EINVAL, and nothing happens, if it is under way already.
+ */
 int dcoll_start(dcoll_request_t *request);
-/** Makes progress with all requests of the team. 0: complete, DRAIL_EAGAIN:
- *  not yet. */
+/** Makes progress with all requests of the team. Returns 0 if this one is
+ *  complete, DRAIL_EAGAIN if not, or an error. Local. */
 int dcoll_test(dcoll_request_t *request);
-/** DRAIL_ETIMEOUT when it has not got on for @p timeout_ms (< 0: those of the
- *  transport) within this call, nor has the rank that it waits for: that one
- *  makes none of the calls that it is behind, looked at every 50 ms; then the
- *  team is broken. */
+/** Waits until a request is complete, at most @p timeout_ms (rule 9) within
+ * this call; < 0: the transport's timeout. A timeout breaks the team. Local. */
 int dcoll_wait(dcoll_request_t *request, int timeout_ms);
-/** Collective, too: no rank may still be under way with it. Accepts NULL. What
- *  dcoll_begin gave it ends as dcoll_wait does, which needs no dcoll_free. */
+/** Frees a persistent request; waits first if it is under way. All ranks call
+ *  it, each when no rank is still inside a start of this request. NULL: does
+ *  nothing. A handle of dcoll_begin() is completed, as by dcoll_wait(). Returns
+ *  the error of that wait, or DRAIL_E… if a peer still accesses the buffers. */
 int dcoll_free(dcoll_request_t *request);
-/** Lets go of the buffers of one of dcoll_init that is not under way, and will
- *  not be started again: they need not stay until dcoll_free(). This rank's
- *  alone. */
+/** Releases the buffers of a persistent request that will not be started again:
+ *  they need not stay until dcoll_free(). Local. DRAIL_EINVAL if it is under
+ *  way. */
 int dcoll_let_go(dcoll_request_t *request);
 
-/** Non-blocking: a request that is started. Its wait or successful test ends
- *  it; then it belongs to the team, which keeps it for later calls with the
- *  same arguments as long as it has room (dcoll_config_t.keep_bytes). Of equal
- *  calls, four may be under way: the next one completes the first and gets its
- *  handle, which then stands for the later call; both are still to be ended,
- *  and are told of an error of either. */
+/** Starts a non-blocking call. All ranks call it (rule 1). It waits for other
+ *  ranks only if it has to prepare a request (rule 5), or if four equal calls
+ *  are under way: then it first completes the oldest of them. It returns the
+ *  handle of that one again, which now stands for both calls: complete it once
+ *  for each. An error of either call is returned for both.
+ *  A completed request is kept for later calls (dcoll_config_t.keep_bytes). */
 int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
                 dcoll_request_t **out);
 
-/** For who may wait for nobody in dcoll_begin: prepares all that such calls
- *  take turns on, whatever their buffers. Collective. DRAIL_ENOMEM, and none
- *  is prepared, where keep_bytes leaves no room for them. */
+/** Prepares the four requests that equal calls of dcoll_begin() use, so that
+ *  these do not wait. All ranks call it (rule 1). The buffers of @p call are
+ *  checked but not used. DRAIL_ENOMEM if keep_bytes leaves no room for all
+ * four; dcoll_would_wait() then returns DRAIL_ENOTSUP. */
 int dcoll_prepare(dcoll_team_t *team, const dcoll_call_t *call);
-/** 0: dcoll_begin would wait for nobody; DRAIL_EAGAIN: for an equal call to be
- *  ended, as four are under way; DRAIL_ENOTSUP: for all ranks, as it is not
- *  prepared, or has been dropped: on all of them, or on none. Or an error of
- *  the call, or of the team. */
+/** Tells whether dcoll_begin() would wait for other ranks. Local.
+ *  @return 0: it would not; DRAIL_EAGAIN: it would, until one of four equal
+ *  calls has been completed; DRAIL_ENOTSUP: it would prepare a request, on all
+ *  ranks; or an error of the call or of the team. */
 int dcoll_would_wait(dcoll_team_t *team, const dcoll_call_t *call);
-/** The same for dcoll_alltoallv_begin, of what needs no bounds; of @p call
- *  algorithm and bounds count. */
+/** dcoll_prepare() for dcoll_alltoallv_begin(). Of @p call, only algorithm and
+ *  bounds are used. DRAIL_ENOTSUP if such a call needs bounds, or has some. */
 int dcoll_alltoallv_prepare(dcoll_team_t *team, const dcoll_alltoallv_t *call);
+/** dcoll_would_wait() for dcoll_alltoallv_begin(). */
 int dcoll_alltoallv_would_wait(dcoll_team_t *team,
                                const dcoll_alltoallv_t *call);
 
-/** The same for calls with counts. The arrays, and what they point to, must
- *  stay; they are read in each start, and may change when it is complete. For
- *  elements, `count` is read through @p count then, if that is not NULL. What
- *  of drail_mem_alloc send and recv lie in may stay mapped until dcoll_free(),
- *  though it has been released before. */
+/** Prepares a persistent irregular all-to-all. The structure is copied. The
+ *  arrays, buffers and variables that it points to must stay until
+ * dcoll_free(); each start reads them anew, and they may change while none is
+ * under way. After the caller has released memory of drail_mem_alloc() that
+ * send or recv lie in, it may stay mapped until dcoll_free(). */
 int dcoll_alltoallv_init(dcoll_team_t *team, const dcoll_alltoallv_t *call,
                          dcoll_request_t **out);
+/** Starts a non-blocking irregular all-to-all (see dcoll_begin()). The arrays
+ *  must stay until it is complete. */
 int dcoll_alltoallv_begin(dcoll_team_t *team, const dcoll_alltoallv_t *call,
                           dcoll_request_t **out);
+/** As dcoll_alltoallv_init(), for elements with destinations.
+ *  Each start reads the number of elements at @p count; NULL: in @p call. */
 int dcoll_elements_init(dcoll_team_t *team, const dcoll_elements_t *call,
                         const size_t *count, dcoll_request_t **out);
+/** As dcoll_alltoallv_begin(), for elements with destinations. */
 int dcoll_elements_begin(dcoll_team_t *team, const dcoll_elements_t *call,
                          dcoll_request_t **out);
 
-/** Algorithm that serves the request. */
+/** The algorithm that serves a request; constant. */
 const dcoll_algorithm_t *
 dcoll_request_algorithm(const dcoll_request_t *request);
 
-/** Where the time of this rank's irregular all-to-alls has gone: the local
- *  work, as in figs. 20 and 22 of seed 003. What is left of the time that
- *  calls took is communication, and waiting for others. Nanoseconds, since
- *  dcoll_times_begin(). */
+/** The time that this rank's irregular all-to-alls spend on local work, as in
+ *  figures 20 and 22 of Liu, Wang and Prasanna. The rest of a call's time is
+ *  communication and waiting. Nanoseconds since dcoll_times_begin(). */
 typedef struct dcoll_times {
-    uint64_t distribute_ns; /**< DISTRIBUTE, and OFFER and PACK on a node */
-    uint64_t collect_ns;    /**< COLLECT: elements into buckets by where they
-                                 go */
-    uint64_t deliver_ns;    /**< DELIVER: to their places in recv */
-    const dcoll_algorithm_t *algorithm; /**< of the latest start, NULL: none */
+    uint64_t distribute_ns; /**< operations DISTRIBUTE, OFFER and PACK */
+    uint64_t collect_ns;    /**< operation COLLECT */
+    uint64_t deliver_ns;    /**< operation DELIVER */
+    const dcoll_algorithm_t *algorithm; /**< of the latest start of any call;
+                                             NULL: none */
 } dcoll_times_t;
 
-/** From now on the team takes its times; that costs two looks at the clock for
- *  each such operation. */
+/** Sets the times to 0 and begins to take them: two readings of the clock for
+ *  each such operation. Local. */
 void dcoll_times_begin(dcoll_team_t *team);
-/** ... no more. @p times (may be NULL): what it has taken. */
+/** Stops taking times, and fills @p times, which may be NULL. Local. */
 void dcoll_times_end(dcoll_team_t *team, dcoll_times_t *times);
 
 #pragma GCC visibility pop

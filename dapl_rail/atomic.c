@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * 64-bit atomics over the first rail that all ranks share: the IB extension
- * where the provider has it, else a message that the target serves inside its
- * own calls. So it does where there is no such rail: those of several adapters
- * don't know of one another.
+ * drail_atomic: 64-bit atomics over the first rail that all ranks share, by the
+ * IB extension if the provider has it, else by a message that the target serves
+ * inside its own calls. If no rail is shared by all, they go by message, too:
+ * atomics of different adapters are not atomic with each other.
  */
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/connection.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/request.h"
 #include "dapl_rail/engine/reserve.h"
@@ -17,10 +18,9 @@
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/outcome.h"
 #include "dapl_rail/own_atomic.h"
-#include "dapl_rail/peers.h"
 
-/* The one on which atomics of all ranks meet, or messages travel: also to a
- * peer of this host that is reached outside it only. */
+/* The link over the shared rail, or else the first link, for messages: a peer
+ * of this host may be reached only outside it. */
 static struct link *atomic_link(const drail_t *t, const struct peer *peer)
 {
     uint32_t common = t->common & peer->rails;
@@ -28,7 +28,7 @@ static struct link *atomic_link(const drail_t *t, const struct peer *peer)
                      (unsigned)__builtin_ctz(common ? common : peer->rails), 0);
 }
 
-/* Not over this rail: it has none, or is not the one of all ranks. */
+/* The rail offers no atomics, or not all ranks share it. */
 static bool goes_by_message(const drail_t *t, unsigned rail)
 {
     return !t->rails[rail].atomics || !(t->common & RAIL_BIT(rail));
@@ -39,16 +39,16 @@ bool drail_serves_atomics(const drail_t *t)
     return !t->common || goes_by_message(t, (unsigned)__builtin_ctz(t->common));
 }
 
-/* One DTO or message; posted when there is room. */
+/* A DTO or a message that is posted when there is room. */
 struct posting {
     struct link *link;
-    struct dto *dto; /* or: */
+    struct dto *dto; /* NULL: a message */
     struct wire *wire;
     const struct wire_atomic *ask;
     const struct completion *done;
 };
 
-static int posted_owed(drail_t *t, void *arg, uint32_t *owed)
+static int try_post(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct posting *p = arg;
     (void)t;
@@ -76,7 +76,7 @@ static int by_message(drail_t *t, struct peer *peer, struct link *link,
     struct mailbox *mail = peer->mail;
     struct wire wire = {.type = WIRE_ATOMIC};
     struct posting posting = {.link = link, .wire = &wire, .ask = ask};
-    /* one at a time: perhaps the last one was given up */
+    /* one at a time: this rank may have given up waiting for the last one */
     int rc = progress_wait_for(peer, answer_owed, peer, t->cfg.timeout_ms);
     if (!rc)
         rc = links_reserve(t, peer, RAIL_BIT(link->rail->index), EP_BIT(0),
@@ -84,7 +84,7 @@ static int by_message(drail_t *t, struct peer *peer, struct link *link,
     if (rc)
         return rc;
     ask->id = ++mail->asked;
-    rc = progress_wait_for(peer, posted_owed, &posting, t->cfg.timeout_ms);
+    rc = progress_wait_for(peer, try_post, &posting, t->cfg.timeout_ms);
     if (rc) {
         mail->asked--;
         link_unreserve(link);
@@ -125,7 +125,7 @@ static int by_extension(drail_t *t, struct peer *peer, struct link *link,
     };
     struct posting posting = {.link = link, .dto = &d, .done = &done};
     req_start(req_of(&req), peer, RAIL_BIT(link->rail->index), 1);
-    int rc = progress_wait_for(peer, posted_owed, &posting, t->cfg.timeout_ms);
+    int rc = progress_wait_for(peer, try_post, &posting, t->cfg.timeout_ms);
     if (rc)
         return rc;
     rc = progress_wait_for(peer, req_owed, req_of(&req), t->cfg.timeout_ms);
@@ -136,7 +136,7 @@ static int by_extension(drail_t *t, struct peer *peer, struct link *link,
                   peer->rank, link->rail->info.name);
     if (!rc)
         *old = *result;
-    else /* its event must not find the request that ends here */
+    else /* its event must not write to the request, which ends here */
         link_forget(link, req_of(&req), NULL);
     return rc;
 }

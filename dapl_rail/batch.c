@@ -10,6 +10,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/batch.h"
+#include "dapl_rail/connection.h"
 #include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/request.h"
@@ -23,11 +24,10 @@
 #include "dapl_rail/messages/note.h"
 #include "dapl_rail/messages/transfer.h"
 #include "dapl_rail/outcome.h"
-#include "dapl_rail/peers.h"
 #include "dapl_rail/stripe/spread.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
-#include "dapl_rail/stripe/weights.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/cut.h"
 
 /* One rail's part of the batch. The rail's thread writes to it with each post:
  * on lines that no other thread needs. */
@@ -45,7 +45,7 @@ struct batch {
     struct note_wait reply;
     struct req req;
     struct note note;
-    struct way way;
+    struct route route;
     uint32_t data;        /* rails that write */
     uint32_t set, learns; /* if timed: what was chosen, and what it tells */
     bool turns;
@@ -193,9 +193,9 @@ static int batch_met(struct rail *rail, void *arg)
     }
     if (b->learns & RAIL_BIT(rail->index)) {
         uint64_t ns = now - part->start;
-        rates_measure(&t->timing->rails[rail->index], b->way.slot,
-                      b->ask->count, part->chunk.bytes * b->ask->count, ns,
-                      true);
+        rail_rate_measure(&t->timing->rails[rail->index], b->route.slot,
+                          b->ask->count, part->chunk.bytes * b->ask->count, ns,
+                          true);
         t->timing->rails[rail->index].busy_until = now;
         rail->stats.busy_ns += ns;
     }
@@ -210,19 +210,19 @@ static void batch_cut(drail_t *t, struct batch *b, uint32_t reach,
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
     size_t bytes = b->ask->count ? b->ask->xfer.bytes : 0;
     b->note.rails = engine_rails(t, reach);
-    b->way = way_next(t, reach, false, bytes, b->ask->count);
-    int n = cut(t, b->ask->xfer.bytes, &b->way, chunks);
+    b->route = route_next(t, reach, false, bytes, b->ask->count);
+    int n = cut_message(t, b->ask->xfer.bytes, &b->route, chunks);
     for (int i = 0; i < n; i++) {
         b->parts[chunks[i].rail].chunk = chunks[i];
         b->data |= RAIL_BIT(chunks[i].rail);
     }
     b->note.eps = spread_over(t, b->ask->xfer.bytes, chunks, n, turn);
-    if (b->way.choice || t->cfg.engine == DRAIL_ENGINE_AUTO)
+    if (b->route.tuner || t->cfg.engine == DRAIL_ENGINE_AUTO)
         b->note.rails = b->data;
-    if (!b->way.timed)
+    if (!b->route.timed)
         return;
-    b->set = b->way.set;
-    b->learns = several_rails(b->data) ? timing_learns(t, &b->way) : 0;
+    b->set = b->route.set;
+    b->learns = several_rails(b->data) ? timing_learns(t, &b->route) : 0;
 }
 
 /* Policy roundrobin: each rail writes the whole in its turn. */
@@ -231,8 +231,8 @@ static void batch_cut_turns(drail_t *t, struct batch *b, uint32_t reach,
 {
     drail_chunk_t whole = {.bytes = b->ask->xfer.bytes};
     b->turns = true;
-    b->way = way_next(t, reach, false, b->ask->count ? whole.bytes : 0,
-                      b->ask->count);
+    b->route = route_next(t, reach, false, b->ask->count ? whole.bytes : 0,
+                          b->ask->count);
     b->note.rails = b->data = engine_rails(t, reach);
     b->note.eps = spread_over(t, whole.bytes, &whole, 1, turn);
     for (unsigned r = 0; r < t->nrails; r++)
@@ -313,7 +313,7 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
         .rails = b.note.rails,
         .post = timed ? batch_post_timed : batch_post,
         .rounds = ask->count + 1,
-        .threads = b.way.threads && several_rails(b.data),
+        .threads = b.route.threads && several_rails(b.data),
         .owed = ask->await_reply ? reply_owed : sent_owed,
         .finish = timed ? batch_met : NULL,
         .arg = &b,
@@ -329,9 +329,9 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
     if (!rc && ask->await_reply)
         rc = progress_wait(t, note_owed, &b.reply, t->cfg.timeout_ms);
     if (!rc && b.set) {
-        timing_batch(t, b.way.choice, b.set, ask->count, ask->xfer.bytes,
+        timing_batch(t, b.route.tuner, b.set, ask->count, ask->xfer.bytes,
                      start);
-        way_settle(t);
+        route_settle(t);
     }
     if (!rc && ask->await_reply)
         ask->reply_id = note_deliver(peer);

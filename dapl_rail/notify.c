@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Notifications without data, and waiting for one. */
+/* drail_notify and the calls that take notifications. */
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/connection.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/note.h"
 #include "dapl_rail/outcome.h"
-#include "dapl_rail/peers.h"
 
 int drail_notify(drail_t *t, unsigned peer, unsigned flags, uint32_t id)
 {

@@ -17,7 +17,7 @@ static int peer_fail(drail_t *t, struct peer *peer)
     unsigned at = 0;
     while ((link = peer_next(peer, RAIL_BIT(r), &at)) &&
            !sentence_is(link->why))
-        ; /* the first one of the rail that has ended */
+        ; /* the first link of the rail with a reason */
     if (sentence_is(peer->refused))
         return fail(t, code, "%s", peer->refused);
     return fail(t, code, "rank %u over %s: %s", peer->rank, t->names[r],
@@ -33,7 +33,7 @@ int outcome(drail_t *t, struct peer *peer, int rc, const char *call)
     if (rc == DRAIL_ETIMEOUT)
         return fail(t, rc, "%s(rank %u): nothing came in time", call,
                     peer->rank);
-    if (rc == DRAIL_EDAT) /* as the connection has ended? */
+    if (rc == DRAIL_EDAT) /* perhaps because the connection has ended */
         progress_check(t);
     if (rc != DRAIL_EAGAIN &&
         atomic_load_explicit(&peer->error, memory_order_relaxed))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What public calls on a peer return. */
+/* The return codes of public calls on a peer. */
 #ifndef DRAIL_OUTCOME_H
 #define DRAIL_OUTCOME_H
 
@@ -7,8 +7,8 @@
 
 struct peer;
 
-/* Adds the sentence that only the call can know (the peer's error, a time that
- * ran out, an interruption). */
+/* Returns rc, or the error of the peer's connection; writes the sentence for
+ * it, for a timeout and for an interruption. */
 int outcome(drail_t *t, struct peer *peer, int rc, const char *call);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * They are done by whoever does those of the peers: the processor, or the
- * adapter, which knows nothing of the processor's. The adapter does them over a
- * connection to itself.
+ * They must be atomic with those of peers. So the processor carries them out if
+ * it does so for peers; else the adapter does, over a connection to itself,
+ * because its atomics are not atomic with the processor's.
  */
 #include "dapl_rail/own_atomic.h"
 
@@ -17,7 +17,7 @@
 #include "dapl_rail/rails/rail.h"
 
 #define CONNECT_NAP_NS 100000u
-#define WAIT_SLICE_US  1000u /* in which nothing else goes on */
+#define WAIT_SLICE_US  1000u /* without progress of anything else */
 
 static int connect_self(drail_t *t, struct rail *rail)
 {

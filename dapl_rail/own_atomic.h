@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomics on memory of this rank. */
+/* Atomics of this rank on its own memory. */
 #ifndef DRAIL_OWN_ATOMIC_H
 #define DRAIL_OWN_ATOMIC_H
 
@@ -7,7 +7,7 @@
 
 struct wire_atomic;
 
-/* The old value goes to *old. */
+/* *old becomes the value before. */
 int atomic_on_own(drail_t *t, const drail_key_t *key, struct wire_atomic *ask,
                   uint64_t *old);
 

@@ -2,6 +2,7 @@
 /* Striped RDMA writes and reads, their requests, and fences. */
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/connection.h"
 #include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"
@@ -16,7 +17,6 @@
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/transfer.h"
 #include "dapl_rail/outcome.h"
-#include "dapl_rail/peers.h"
 
 /* ------------------------------------------------------------- requests */
 
@@ -73,10 +73,10 @@ struct room {
     uint32_t rails;
 };
 
-/* Is there room for all that it may have to post on any EP of these rails, or
- * does no more come? What is suppressed at a queue's end gives its room back
- * only with what follows. */
-static int room_owed(drail_t *t, void *arg, uint32_t *owed)
+/* Is there room for the whole transfer on each EP of these rails? If nothing is
+ * under way on an EP no more room will come: DTOs without an event at the end
+ * of a queue give their room back only with later ones. */
+static int transfer_room(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct room *room = arg;
     struct link *link;
@@ -100,10 +100,10 @@ static int room_owed(drail_t *t, void *arg, uint32_t *owed)
 static int room_now(drail_t *t, const struct transfer *x, uint32_t rails)
 {
     struct room room = {.x = x, .rails = rails};
-    return progress_wait(t, room_owed, &room, 0);
+    return progress_wait(t, transfer_room, &room, 0);
 }
 
-/* A credit and room on every EP, now or not at all. */
+/* Takes a credit on every EP, if there is room as well; or neither. */
 static int put_hold(drail_t *t, const struct transfer *x, uint32_t rails)
 {
     int rc = links_reserve(t, x->peer, rails, UINT32_MAX, 0);
@@ -120,7 +120,7 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
 {
     uint32_t held = 0;
     int rc = 0;
-    /* before it is cut: what is tried again must not count as messages */
+    /* before the cut, which counts messages: the caller may try again */
     if (flags & DRAIL_NOTIFY && flags & DRAIL_NOWAIT) {
         held = engine_rails(t, x->reach);
         rc = put_hold(t, x, held);
@@ -145,7 +145,7 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
     return rc;
 }
 
-/* Apart, as it needs a good deal of the stack. */
+/* Not inlined: it needs much stack. */
 __attribute__((noinline)) static int put_any(drail_t *t, struct peer *peer,
                                              const drail_xfer_t *xfer,
                                              unsigned flags, uint32_t id,
@@ -215,9 +215,10 @@ int drail_get(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
 
 /* ---------------------------------------------------------------- fences */
 
-/* On a link that ends, when nothing is under way any more. Where no event will
- * tell, one is asked for, when there is room. */
-static int fence_owed(drail_t *t, void *arg, uint32_t *owed)
+/* A link that has ended counts when nothing is under way on it any more. If no
+ * event will report the end of the last DTO, asks for one when there is room.
+ */
+static int try_fence(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct peer *peer = arg;
     struct link *link;
@@ -246,6 +247,6 @@ int drail_fence(drail_t *t, unsigned rank)
         return rc;
     if (!peer->connected)
         return 0;
-    rc = progress_wait_for(peer, fence_owed, peer, t->cfg.timeout_ms);
+    rc = progress_wait_for(peer, try_fence, peer, t->cfg.timeout_ms);
     return outcome(t, peer, rc, "drail_fence");
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sending and receiving of two-sided messages. */
+/* drail_send, drail_recv: two-sided messages. */
 #include <string.h>
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/connection.h"
 #include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"
@@ -19,12 +20,11 @@
 #include "dapl_rail/messages/message.h"
 #include "dapl_rail/messages/transfer.h"
 #include "dapl_rail/outcome.h"
-#include "dapl_rail/peers.h"
-#include "dapl_rail/stripe/weights.h"
+#include "dapl_rail/stripe/tuning/cut.h"
 
 /* -------------------------------------------------------------- sending */
 
-/* A message for which there is a credit; sent when there is room. */
+/* A message that has a credit; sent when there is room. */
 struct sending {
     struct link *link;
     struct wire *wire;
@@ -32,7 +32,7 @@ struct sending {
     size_t bytes;
 };
 
-static int sent_owed(drail_t *t, void *arg, uint32_t *owed)
+static int try_send(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct sending *s = arg;
     (void)t;
@@ -50,15 +50,15 @@ static int message_send(drail_t *t, struct peer *peer, unsigned rail,
         links_reserve(t, peer, RAIL_BIT(rail), EP_BIT(0), t->cfg.timeout_ms);
     if (rc)
         return rc;
-    rc = sent_owed(t, &s, &owed);
+    rc = try_send(t, &s, &owed);
     if (rc == 0)
-        rc = progress_wait_for(peer, sent_owed, &s, t->cfg.timeout_ms);
+        rc = progress_wait_for(peer, try_send, &s, t->cfg.timeout_ms);
     if (rc < 0)
         link_unreserve(s.link);
     return rc < 0 ? rc : 0;
 }
 
-/* A region of the buffer that the peer may read. */
+/* A handle of the buffer that lets the peer read it. */
 static int readable(drail_t *t, const void *buffer, size_t bytes,
                     drail_mem_t *given, drail_mem_t **mem)
 {
@@ -79,9 +79,10 @@ static int readable(drail_t *t, const void *buffer, size_t bytes,
 }
 
 /*
- * The peer has not read it in time. One that has not begun hears that it need
- * not; one that has finds the registration gone. Where that stays, being the
- * caller's or shared, the connection goes, as it does after any other error.
+ * The peer has not read the message in time. If it has not begun, it is told
+ * not to. If it has, its reads fail because the registration ends. If the
+ * registration stays, being the caller's or shared, the connection ends
+ * instead, as after any other error.
  */
 static void withdraw(drail_t *t, struct peer *peer, unsigned rail, uint32_t seq,
                      bool stays, int code)
@@ -129,7 +130,7 @@ static int send_rendezvous(drail_t *t, struct peer *peer, const void *buffer,
     rc = announce(t, peer, buffer, bytes, mem, given != NULL);
     if (given || !drail_mem_release(mem) || !rc)
         return rc;
-    /* the peer is inside: not once it is gone */
+    /* the peer is still inside: end its connection */
     links_end(t, peer, rc, "an announced message is still being read");
     drail_mem_release(mem);
     return rc;
@@ -159,16 +160,16 @@ int drail_send(drail_t *t, unsigned rank, const void *buffer, size_t bytes,
 
 /* ------------------------------------------------------------- receiving */
 
-/* Receives into this, within this time. */
+/* A call of drail_recv(). */
 struct receiving {
     struct peer *peer;
     void *buffer;
     size_t capacity, *received;
-    bool strict;              /* the time is the caller's */
-    struct patience patience; /* for all that it waits for */
+    bool strict;              /* the timeout is the caller's */
+    struct patience patience; /* for the whole call */
 };
 
-/* Until the message that is being read has come, whole. */
+/* Waits until the message that is being read is complete. */
 static int await_reading(struct receiving *r)
 {
     r->patience.peer = r->strict ? NULL : r->peer;
@@ -177,7 +178,7 @@ static int await_reading(struct receiving *r)
     return rc;
 }
 
-/* One that an earlier call has begun to read. */
+/* The message that an earlier call has begun to read. */
 static int receive_rest(drail_t *t, struct receiving *r)
 {
     const struct reading *reading = r->peer->mail->reading;
@@ -190,7 +191,7 @@ static int receive_rest(drail_t *t, struct receiving *r)
     return await_reading(r);
 }
 
-/* The message that has come. */
+/* Receives the next message, which has arrived. */
 static int receive_next(drail_t *t, struct receiving *r)
 {
     struct inbox *box = &r->peer->mail->messages;
@@ -205,7 +206,7 @@ static int receive_next(drail_t *t, struct receiving *r)
     else if (fits && bytes)
         slot_read(slot, sizeof *wire, r->buffer, bytes);
     if (rc)
-        return rc; /* it is still there for the next call */
+        return rc; /* the message stays for the next call */
     inbox_pop(box);
     slot_return_soon(slot);
 
@@ -227,12 +228,12 @@ static int receive(drail_t *t, struct receiving *r)
     bool reads = mail->reading && mail->reading->active;
     if (reads && mail->reading->buffer)
         return receive_rest(t, r);
-    if (reads) /* the sender of a refused one is to be told */
+    if (reads) /* a message that did not fit: its sender must be told */
         rc = await_reading(r);
     if (!w.rails)
         w.rails = engine_rails(t, peer_reach(r->peer));
     if (!rc)
-        rc = progress_wait_on(&r->patience, message_owed, &w);
+        rc = progress_wait_on(&r->patience, message_await, &w);
     return rc ? rc : receive_next(t, r);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* drail_rail_stats: counts and the state of a rail. */
 #include <string.h>
 
 #include "dapl_rail/base/handle.h"
@@ -8,9 +9,9 @@
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
-#include "dapl_rail/stripe/weights.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/cut.h"
 
 const char *drail_rail_state_name(drail_rail_state_t state)
 {
@@ -19,7 +20,7 @@ const char *drail_rail_state_name(drail_rail_state_t state)
     return state <= DRAIL_RAIL_DOWN ? names[state] : "unknown";
 }
 
-/* Has every connection to it? */
+/* Have all links to the peer ended? */
 static bool has_ended(const struct peer *peer)
 {
     const struct link *link;
@@ -47,18 +48,18 @@ void drail_rail_stats(const drail_t *t, unsigned index,
                       drail_rail_stats_t *stats)
 {
     double weights[DRAIL_MAX_RAILS], sum = 0;
-    struct way way = way_lately(t);
+    struct route route = route_lately(t);
     memset(stats, 0, sizeof *stats);
     if (index >= t->nrails)
         return;
     const struct rail *rail = &t->rails[index];
     *stats = rail->stats;
-    weights_now(t, weights);
+    cut_weights(t, weights);
     for (unsigned r = 0; r < t->nrails; r++)
         sum += weights[r];
     stats->weight = sum > 0 ? weights[index] / sum : 0;
     stats->measured_MBps =
-        t->timing->rails[index].rate[way.slot] * 1e3; /* 10^6 bytes/s */
+        t->timing->rails[index].rate[route.slot] * 1e3; /* 10^6 bytes/s */
     for (const struct peer *peer = t->met; peer; peer = peer->next) {
         const struct link *link;
         unsigned at = 0;

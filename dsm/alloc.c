@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pieces of the space, one after another, and the homes of their pages. */
-#include "dsm/enter.h"
-#include "dsm/pages.h"
-#include "dsm/relief.h"
+/* ddsm_alloc: pages of the space, one allocation after another. */
+#include "dsm/base/enter.h"
+#include "dsm/pages/coalesce.h"
+#include "dsm/pages/pages.h"
 
 static unsigned home_of(const ddsm_t *d, const ddsm_place_t *place, size_t page,
                         size_t pages)
 {
     switch (place->homes) {
-    case DDSM_BLOCK: /* as ddsm_part: rank r has pages * r / size on */
+    case DDSM_BLOCK: /* inverse of ddsm_part */
         return (unsigned)(((page + 1) * d->size - 1) / pages);
     case DDSM_CYCLIC:
         return (unsigned)(page % d->size);
@@ -18,7 +18,7 @@ static unsigned home_of(const ddsm_t *d, const ddsm_place_t *place, size_t page,
     }
 }
 
-/* Pages that lie side by side and begin alike are protected at once. */
+/* Readable, but for copies that another rank has already written. */
 static int begin_pages(ddsm_t *d, size_t first, size_t count)
 {
     int rc = 0;
@@ -33,7 +33,7 @@ static int begin_pages(ddsm_t *d, size_t first, size_t count)
     return rc;
 }
 
-/* One step of FNV-1a, of whole words. */
+/* A step of FNV-1a, with words instead of bytes. */
 static uint64_t mixed(uint64_t sum, uint64_t word)
 {
     return (sum ^ word) * 1099511628211u;
@@ -62,7 +62,7 @@ static int alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
     for (size_t i = 0; i < count; i++) {
         struct page *page = &d->page[d->used + i];
         page->home = (uint16_t)home_of(d, place, i, count);
-        page->grain = (uint8_t)__builtin_ctzl(element);
+        page->element_shift = (uint8_t)__builtin_ctzl(element);
     }
     d->used += count;
     d->allocs++;
@@ -70,7 +70,7 @@ static int alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
         mixed(mixed(mixed(mixed(d->shape, bytes), element), place->homes),
               place->homes == DDSM_ONE ? place->rank : 0);
     int rc = begin_pages(d, *first, count);
-    return rc ? relief(d) : 0;
+    return rc ? coalesce_mappings(d) : 0;
 }
 
 void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place)
@@ -79,7 +79,7 @@ void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place)
     size_t first = 0;
     if (!d)
         return NULL;
-    if (place) /* which may lie in the view */
+    if (place) /* it may lie in the view */
         copy = *place;
     int rc = space_enter(d);
     if (rc)

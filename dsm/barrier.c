@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dsm/enter.h"
-#include "dsm/flush.h"
-#include "dsm/notices.h"
-#include "dsm/vigil.h"
+#include "dsm/base/enter.h"
+#include "dsm/pages/flush.h"
+#include "dsm/sync/notices.h"
+#include "dsm/sync/peer_wait.h"
 
-/* Ranks that have allocated as often must have allocated the same. */
+/* Ranks that have made equally many allocations must have made the same. */
 static int check_shapes(ddsm_t *d)
 {
     for (unsigned r = 0; r < d->size; r++) {
         const struct arrival *a = &d->control.arrivals[r];
         if (a->allocs == d->allocs && a->shape != d->shape)
-            return space_broken(
+            return space_break(
                 d, space_fail(d, DRAIL_EINVAL,
                               "rank %u has given other arguments to ddsm_alloc",
                               r));
@@ -18,16 +18,16 @@ static int check_shapes(ddsm_t *d)
     return 0;
 }
 
-static int meet(ddsm_t *d)
+static int exchange_arrivals(ddsm_t *d)
 {
-    notices_arrive(d, d->control.arrival);
-    int rc = dcoll_start(d->meeting);
+    notices_summarize(d, d->control.arrival);
+    int rc = dcoll_start(d->barrier_request);
     if (!rc)
-        rc = vigil_end(d, d->meeting);
+        rc = peer_wait_complete(d, d->barrier_request);
     if (rc && !d->broken)
-        space_broken(d,
-                     space_fail(d, rc, "barrier: %s: %.180s",
-                                drail_strerror(rc), dcoll_last_error(d->team)));
+        space_break(d,
+                    space_fail(d, rc, "barrier: %s: %.180s", drail_strerror(rc),
+                               dcoll_last_error(d->team)));
     return rc ? rc : check_shapes(d);
 }
 
@@ -41,15 +41,16 @@ int ddsm_barrier(ddsm_t *d)
         return rc;
     rc = d->broken ? d->broken : flush(d);
     if (!rc) {
-        notices_announce(d);
-        rc = meet(d);
+        notices_append(d);
+        rc = exchange_arrivals(d);
     }
-    /* a read of another thread may have been taken for a write meanwhile */
+    /* another thread may have faulted meanwhile (by reading: a read may be
+     * taken for a write) */
     if (!rc)
         rc = flush(d);
     for (unsigned r = 0; r < d->size && !rc; r++)
-        rc = notices_take(d, r, d->control.arrivals[r].head,
-                          &d->control.arrivals[r]);
+        rc = notices_apply(d, r, d->control.arrivals[r].head,
+                           &d->control.arrivals[r]);
     d->stats.barriers++;
     d->stats.barrier_ns += space_now_ns() - start;
     space_leave(d);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locks, in the order of tickets. Beside a lock's word lies the vector clock of
- * the last holder: what it had written, and learnt of others. */
+/* Locks. A lock's home has its word (ticket.h) and, beside it, the vector clock
+ * of its last holder: how much of each rank's log that one knew. The next
+ * holder reads the logs up to there (lazy release consistency). */
 #include <string.h>
 
-#include "dsm/control.h"
-#include "dsm/enter.h"
-#include "dsm/flush.h"
-#include "dsm/notices.h"
-#include "dsm/ticket.h"
-#include "dsm/vigil.h"
+#include "dsm/base/enter.h"
+#include "dsm/pages/flush.h"
+#include "dsm/sync/control.h"
+#include "dsm/sync/notices.h"
+#include "dsm/sync/peer_wait.h"
+#include "dsm/sync/ticket.h"
 
 static struct lock lock_of(const ddsm_t *d, unsigned id)
 {
@@ -17,57 +18,59 @@ static struct lock lock_of(const ddsm_t *d, unsigned id)
                              id / d->size * d->control.lock_bytes};
 }
 
-/* Tickets begin anew one day: all forget which they had, twice a round. Who
- * asks later has a turn later, so it has heard of it then. */
+/* Ticket numbers wrap, so a remembered ticket may come again. All ranks are
+ * told twice a round, before that can happen; then they no longer trust what
+ * they remember (is_ours_still). */
 static int tell_round(ddsm_t *d, uint32_t ticket)
 {
     const uint32_t half = TICKET_MAX >> 1;
     int rc = 0;
     for (unsigned r = 0; r < d->size && !rc && (ticket & half) == half; r++)
         rc = drail_atomic(d->t, r, DRAIL_FETCH_ADD, &d->control.keys[r],
-                          d->control.rounds_offset, 1, 0, NULL);
-    return rc ? space_break(d, rc, "lock") : 0;
+                          d->control.ticket_rounds_offset, 1, 0, NULL);
+    return rc ? space_break_rails(d, rc, "lock") : 0;
 }
 
-/* In the queue, where this rank has left it if nobody has passed that over. */
+/* Takes back an abandoned ticket whose turn has not passed, or a new one. */
 static int ask(ddsm_t *d, const struct lock *lock, uint32_t *ticket,
                uint32_t *serving)
 {
     struct held *held = &d->held[lock->id];
-    if (held->has_left) {
-        int rc = ticket_return(d, lock, ticket, serving);
+    if (held->has_abandoned) {
+        int rc = ticket_reclaim(d, lock, ticket, serving);
         if (rc != DRAIL_EAGAIN)
             return rc;
-        held->has_left = false;
+        held->has_abandoned = false;
     }
     int rc = ticket_take(d, lock, ticket, serving);
     return rc ? rc : tell_round(d, *ticket);
 }
 
-/* The others go on without this one; if they can't, they hear of it. */
+/* Abandons the ticket after a timeout. Without a free slot the queue would
+ * stand still at it, so the memory breaks. */
 static int give_up(ddsm_t *d, const struct lock *lock, uint32_t ticket,
                    uint32_t serving)
 {
-    int rc = ticket_leave(d, lock, ticket);
+    int rc = ticket_abandon(d, lock, ticket);
     if (rc && rc != DRAIL_EAGAIN)
         return rc;
-    d->held[lock->id].has_left = true;
+    d->held[lock->id].has_abandoned = true;
     space_fail(d, DRAIL_ETIMEOUT,
                "lock %u: not given back for %d ms; %u were before this one%s",
                lock->id, d->cfg.wait_ms, (ticket - serving) & TICKET_MAX,
                rc ? "; it is lost, as too many have given up" : "");
-    return rc ? space_broken(d, DRAIL_ETIMEOUT) : DRAIL_ETIMEOUT;
+    return rc ? space_break(d, DRAIL_ETIMEOUT) : DRAIL_ETIMEOUT;
 }
 
 static int wait_turn(ddsm_t *d, const struct lock *lock, uint32_t ticket,
                      uint32_t serving)
 {
-    struct vigil vigil = vigil_begin(d);
+    struct peer_wait peer_wait = peer_wait_begin(d);
     while (serving != ticket) {
-        int rc = d->broken ? d->broken : ticket_look(d, lock, &serving);
+        int rc = d->broken ? d->broken : ticket_poll(d, lock, &serving);
         if (rc || serving == ticket)
             return rc;
-        rc = vigil_pause(d, &vigil);
+        rc = peer_wait_pause(d, &peer_wait);
         if (rc == DRAIL_ETIMEOUT && !d->broken)
             return give_up(d, lock, ticket, serving);
         if (rc)
@@ -76,7 +79,7 @@ static int wait_turn(ddsm_t *d, const struct lock *lock, uint32_t ticket,
     return 0;
 }
 
-/* What the holders before have written. */
+/* Invalidates what earlier holders of the lock knew to be written. */
 static int learn(ddsm_t *d, const struct lock *lock)
 {
     uint64_t *clock = d->control.clock;
@@ -84,20 +87,21 @@ static int learn(ddsm_t *d, const struct lock *lock)
                           d->size * sizeof(uint64_t));
     bool news = false;
     for (unsigned r = 0; r < d->size && !rc; r++)
-        news |= r != d->rank && clock[r] > d->seen[r];
+        news |= r != d->rank && clock[r] > d->vector_clock[r];
     if (news)
         rc = flush(d);
     for (unsigned r = 0; r < d->size && !rc; r++)
-        rc = notices_take(d, r, clock[r], NULL);
+        rc = notices_apply(d, r, clock[r], NULL);
     return rc;
 }
 
-/* Has nobody held it since this rank did? Then its clock holds no news. */
+/* Has no other rank held it since this one did? Then its clock has no news. */
 static bool is_ours_still(const ddsm_t *d, const struct lock *lock,
                           uint32_t ticket)
 {
     const struct held *held = &d->held[lock->id];
-    return held->was_held && held->rounds == atomic_load(d->control.rounds) &&
+    return held->was_held &&
+           held->rounds == atomic_load(d->control.ticket_rounds) &&
            ticket == ((held->ticket + 1) & TICKET_MAX);
 }
 
@@ -123,10 +127,10 @@ static int tell(ddsm_t *d, const struct lock *lock)
 {
     struct held *held = &d->held[lock->id];
     uint64_t *clock = d->control.clock;
-    if (held->was_held && held->told == d->learnt)
+    if (held->was_held && held->clock_version == d->clock_version)
         return 0;
-    memcpy(clock, d->seen, d->size * sizeof *clock);
-    held->told = d->learnt;
+    memcpy(clock, d->vector_clock, d->size * sizeof *clock);
+    held->clock_version = d->clock_version;
     return control_write(d, lock->home, lock->offset + sizeof(uint64_t), clock,
                          d->size * sizeof *clock);
 }
@@ -137,11 +141,11 @@ static int release(ddsm_t *d, const struct lock *lock)
     int rc = flush(d);
     if (rc)
         return rc;
-    notices_announce(d);
+    notices_append(d);
     rc = tell(d, lock);
     held->is_held = false;
     held->was_held = true;
-    held->rounds = atomic_load(d->control.rounds);
+    held->rounds = atomic_load(d->control.ticket_rounds);
     return rc ? rc : ticket_pass(d, lock, held->ticket);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dsm/space.h"
+#include "dsm/base/space.h"
 
 void ddsm_part(const ddsm_t *d, size_t begin, size_t end, size_t *first,
                size_t *last)

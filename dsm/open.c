@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens the space, in steps that all ranks agree on: one that fails on a rank
- * fails on all, before others wait for it. */
+/* Opens and closes a space. Opening has steps; after each of them the ranks
+ * exchange how it went, so that an error of one rank ends all, and no rank
+ * waits for one that has failed. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "dsm/control.h"
-#include "dsm/enter.h"
-#include "dsm/fault.h"
-#include "dsm/huge.h"
-#include "dsm/map.h"
+#include "dsm/base/enter.h"
+#include "dsm/pages/fault.h"
+#include "dsm/pages/huge.h"
+#include "dsm/pages/map.h"
+#include "dsm/progress_thread.h"
 #include "dsm/reduce.h"
-#include "dsm/serve.h"
+#include "dsm/sync/control.h"
 
-/* What ranks must have alike, and how it went so far. */
-struct card {
+/* How a step went on a rank, and the settings that must be equal. */
+struct report {
     int rc;
     uint64_t bytes, page_bytes, base, locks;
     char text[192];
 };
 
-/* Room for the cards of all, and keys. */
+/* While a space is opened: room for reports and keys of all ranks. */
 struct opening {
     ddsm_t *d;
-    struct card *cards;
+    struct report *reports;
     drail_key_t *keys;
 };
 
@@ -39,23 +40,23 @@ void ddsm_config_init(ddsm_config_t *cfg)
                            .serve_us = 50};
 }
 
-/* What any rank failed with, in its words. */
-static int agree(struct opening *o, int rc)
+/* Exchanges the results of a step: the first error of any rank, or 0. */
+static int agree_on_result(struct opening *o, int rc)
 {
     ddsm_t *d = o->d;
-    struct card mine = {.rc = rc,
-                        .bytes = d->bytes,
-                        .page_bytes = d->cfg.page_bytes,
-                        .base = (uintptr_t)d->cfg.base,
-                        .locks = d->cfg.locks};
+    struct report mine = {.rc = rc,
+                          .bytes = d->bytes,
+                          .page_bytes = d->cfg.page_bytes,
+                          .base = (uintptr_t)d->cfg.base,
+                          .locks = d->cfg.locks};
     memcpy(mine.text, d->error.text, sizeof mine.text - 1);
-    int told = drail_job_allgather(d->job, &mine, sizeof mine, o->cards, -1);
+    int told = drail_job_allgather(d->job, &mine, sizeof mine, o->reports, -1);
     if (told)
         return rc ? rc
                   : space_fail(d, told, "%s: %s", drail_strerror(told),
                                drail_job_last_error(d->job));
     for (unsigned r = 0; r < d->size && !rc; r++) {
-        struct card *c = &o->cards[r];
+        struct report *c = &o->reports[r];
         c->text[sizeof c->text - 1] = 0;
         if (c->rc)
             rc = space_fail(d, c->rc, "rank %u: %s", r, c->text);
@@ -109,19 +110,19 @@ static int tables(ddsm_t *d)
     d->huge = calloc(d->bytes / HUGE_BYTES + 1, sizeof *d->huge);
     d->dirty.page = malloc(d->pages * sizeof *d->dirty.page);
     d->written.page = malloc(d->pages * sizeof *d->written.page);
-    d->seen = calloc(n, sizeof *d->seen);
-    d->touched = calloc(n, sizeof *d->touched);
+    d->vector_clock = calloc(n, sizeof *d->vector_clock);
+    d->unfenced = calloc(n, sizeof *d->unfenced);
     d->held = calloc(d->cfg.locks, sizeof *d->held);
     d->store_keys = calloc(n, sizeof *d->store_keys);
-    return d->page && d->huge && d->dirty.page && d->written.page && d->seen &&
-                   d->touched && d->held && d->store_keys
+    return d->page && d->huge && d->dirty.page && d->written.page &&
+                   d->vector_clock && d->unfenced && d->held && d->store_keys
                ? 0
                : space_fail(d, DRAIL_ENOMEM, "out of memory for %zu pages",
                             d->pages);
 }
 
-/* At rank 0's address, if the others have room there. */
-static int settle(struct opening *o)
+/* Reserves the view: at rank 0's address on all ranks, or else anywhere. */
+static int choose_address(struct opening *o)
 {
     ddsm_t *d = o->d;
     uint64_t there = 0, all[d->size];
@@ -151,7 +152,8 @@ static int settle(struct opening *o)
                : space_fail(d, DRAIL_ENOMEM, "no room for %zu bytes", d->bytes);
 }
 
-/* A get that comes after a fence of the writer must find what was put. */
+/* A get after the writer's fence must find what was put: completions must mean
+ * delivery. */
 static int check_rails(ddsm_t *d)
 {
     for (unsigned i = 0; i < drail_nrails(d->t); i++) {
@@ -172,7 +174,7 @@ static int open_rails(ddsm_t *d)
     drail_config_init(&config);
     if (d->cfg.rails)
         config = *d->cfg.rails;
-    /* within a parallel region, where faults are, OpenMP has no more threads */
+    /* a fault in a parallel region could fork no team */
     if (config.team == DRAIL_TEAM_FORKJOIN)
         config.team = DRAIL_TEAM_RESIDENT;
     int rc = drail_open(d->job, &config, &d->t, &error);
@@ -184,18 +186,18 @@ static int open_rails(ddsm_t *d)
     return 0;
 }
 
-/* Locks are words of the home's, which it changes as others do. */
+/* Locks need atomics, also of a rank on its own memory. */
 static int check_atomics(ddsm_t *d)
 {
     drail_key_t key;
     uint64_t old;
     drail_mem_key(d->control.mem, &key);
     int rc = drail_atomic(d->t, d->rank, DRAIL_FETCH_ADD, &key,
-                          d->control.given_up_offset, 0, 0, &old);
+                          d->control.broken_offset, 0, 0, &old);
     return rc ? space_fail_rails(d, rc, "locks need atomics") : 0;
 }
 
-/* All that is local once the rails are open. */
+/* All local steps after the rails are open. */
 static int open_memory(ddsm_t *d)
 {
     int rc = check_rails(d);
@@ -228,7 +230,7 @@ static int exchange_keys(struct opening *o)
               : 0;
 }
 
-/* A rank that computes answers nobody who wants to connect. */
+/* Now, because a rank that computes answers no request to connect. */
 static int connect_all(ddsm_t *d)
 {
     int rc = 0;
@@ -246,22 +248,22 @@ static int prepare(ddsm_t *d, const dcoll_call_t *call, dcoll_request_t **out)
 static int open_team(ddsm_t *d)
 {
     struct control *c = &d->control;
-    const dcoll_reduction_t present = reduce_by_present(d);
-    const dcoll_call_t meeting = {.collective = DCOLL_ALLGATHER,
-                                  .send = c->arrival,
-                                  .recv = c->arrivals,
-                                  .bytes = sizeof *c->arrival};
-    const dcoll_call_t folding = {.collective = DCOLL_ALLREDUCE,
-                                  .send = c->folding,
-                                  .recv = c->folded,
-                                  .bytes = FOLD_BYTES,
-                                  .reduction = &present};
+    const dcoll_reduction_t present = reduce_current_operation(d);
+    const dcoll_call_t barrier_request = {.collective = DCOLL_ALLGATHER,
+                                          .send = c->arrival,
+                                          .recv = c->arrivals,
+                                          .bytes = sizeof *c->arrival};
+    const dcoll_call_t reduce_request = {.collective = DCOLL_ALLREDUCE,
+                                         .send = c->reduce_in,
+                                         .recv = c->reduce_out,
+                                         .bytes = REDUCE_INLINE_BYTES,
+                                         .reduction = &present};
     drail_error_t error = {0};
     int rc = dcoll_team_create(d->job, d->t, NULL, &d->team, &error);
     if (rc)
         return space_fail(d, rc, "%s", error.text);
-    rc = prepare(d, &meeting, &d->meeting);
-    return rc ? rc : prepare(d, &folding, &d->folding);
+    rc = prepare(d, &barrier_request, &d->barrier_request);
+    return rc ? rc : prepare(d, &reduce_request, &d->reduce_request);
 }
 
 static int open_space(struct opening *o)
@@ -270,44 +272,44 @@ static int open_space(struct opening *o)
     int rc = check(d);
     if (!rc)
         rc = tables(d);
-    rc = agree(o, rc);
+    rc = agree_on_result(o, rc);
     if (!rc)
-        rc = agree(o, settle(o));
+        rc = agree_on_result(o, choose_address(o));
     if (!rc)
-        rc = agree(o, open_rails(d));
+        rc = agree_on_result(o, open_rails(d));
     if (!rc)
-        rc = agree(o, open_memory(d));
+        rc = agree_on_result(o, open_memory(d));
     if (!rc)
         rc = exchange_keys(o);
     if (!rc)
-        rc = agree(o, connect_all(d));
+        rc = agree_on_result(o, connect_all(d));
     if (!rc)
-        rc = agree(o, open_team(d));
+        rc = agree_on_result(o, open_team(d));
     if (!rc) {
-        rc = fault_enter(d);
-        rc = agree(o, rc ? rc : serve_begin(d));
+        rc = fault_register(d);
+        rc = agree_on_result(o, rc ? rc : progress_thread_start(d));
     }
     return rc;
 }
 
 static void free_space(ddsm_t *d)
 {
-    serve_end(d);
-    fault_leave(d);
+    progress_thread_stop(d);
+    fault_unregister(d);
     dcoll_team_free(d->team);
-    /* what has not ended may still be written to: registered memory stays until
-     * then */
+    /* before memory is unmapped: a transfer that has not ended may still write
+     * there */
     drail_close(d->t);
     control_close(d);
-    free(d->kept);
+    free(d->unfinished_reduction);
     map_close(d);
     pthread_mutex_destroy(&d->mutex);
     free(d->page);
     free(d->huge);
     free(d->dirty.page);
     free(d->written.page);
-    free(d->seen);
-    free(d->touched);
+    free(d->vector_clock);
+    free(d->unfenced);
     free(d->held);
     free(d->store_keys);
     free(d);
@@ -324,17 +326,18 @@ static ddsm_t *new_space(drail_job_t *job, const ddsm_config_t *cfg)
     d->job = job;
     d->rank = drail_job_rank(job);
     d->size = drail_job_size(job);
+    d->process = getpid();
     d->fd = -1;
     pthread_mutex_init(&d->mutex, NULL);
     return d;
 }
 
-/* Has any rank no room for what the others say? */
-static int look_for_room(struct opening *o, drail_job_t *job,
-                         drail_error_t *error)
+/* Have all ranks memory for the reports? Else none can receive them. */
+static int check_memory_everywhere(struct opening *o, drail_job_t *job,
+                                   drail_error_t *error)
 {
     const unsigned size = drail_job_size(job);
-    int all[size], mine = o->cards && o->keys ? 0 : DRAIL_ENOMEM;
+    int all[size], mine = o->reports && o->keys ? 0 : DRAIL_ENOMEM;
     int rc = drail_job_allgather(job, &mine, sizeof mine, all, -1);
     *error = (drail_error_t){.code = rc};
     if (rc)
@@ -357,10 +360,10 @@ int ddsm_open(drail_job_t *job, const ddsm_config_t *cfg, ddsm_t **out,
         return DRAIL_EINVAL;
     struct opening o = {.d = new_space(job, cfg)};
     if (o.d) {
-        o.cards = calloc(o.d->size, sizeof *o.cards);
+        o.reports = calloc(o.d->size, sizeof *o.reports);
         o.keys = calloc(o.d->size, 2 * sizeof *o.keys);
     }
-    int rc = look_for_room(&o, job, &error);
+    int rc = check_memory_everywhere(&o, job, &error);
     if (!rc) {
         rc = open_space(&o);
         error = o.d->error;
@@ -371,18 +374,20 @@ int ddsm_open(drail_job_t *job, const ddsm_config_t *cfg, ddsm_t **out,
         *err = error;
     if (!rc)
         *out = o.d;
-    free(o.cards);
+    free(o.reports);
     free(o.keys);
     return rc;
 }
 
 void ddsm_close(ddsm_t *d)
 {
-    if (!d)
+    /* a forked child has none of the memory, and its parent's other threads may
+     * have left rails and mutex in any state */
+    if (!d || d->process != getpid())
         return;
-    if (space_is_inside(d)) /* it has not given the rails back */
+    if (space_is_inside(d)) /* ddsm_rails_give is missing */
         space_leave(d);
-    /* others may yet read pages of this rank's */
+    /* other ranks may still fetch pages from here */
     drail_job_barrier(d->job, INT_MAX);
     free_space(d);
 }
@@ -429,8 +434,8 @@ size_t ddsm_page_bytes(const ddsm_t *d)
     return page_bytes(d);
 }
 
-/* Faults of other threads add to them. True: this thread has not been inside,
- * as it is when it has taken the rails. */
+/* Faults of other threads change them, so enter; a thread that has taken the
+ * rails is inside already. True: leave afterwards. */
 static bool enter_for_stats(ddsm_t *d)
 {
     return !space_is_inside(d) && space_enter(d) == 0;
@@ -438,12 +443,12 @@ static bool enter_for_stats(ddsm_t *d)
 
 void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats)
 {
-    ddsm_t *own = (ddsm_t *)d; /* for its mutex */
+    ddsm_t *own = (ddsm_t *)d; /* to lock it */
     const bool entered = enter_for_stats(own);
     ddsm_stats_t now = d->stats;
     if (entered)
         space_leave(own);
-    *stats = now; /* which may lie in the view */
+    *stats = now; /* @stats may lie in the view */
 }
 
 void ddsm_stats_reset(ddsm_t *d)

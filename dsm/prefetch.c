@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dsm/enter.h"
-#include "dsm/fetch.h"
-#include "dsm/pages.h"
-#include "dsm/relief.h"
+#include "dsm/base/enter.h"
+#include "dsm/pages/coalesce.h"
+#include "dsm/pages/fetch.h"
+#include "dsm/pages/pages.h"
 
 static int make_writable(ddsm_t *d, size_t first, size_t count)
 {
@@ -14,7 +14,7 @@ static int make_writable(ddsm_t *d, size_t first, size_t count)
         while (p + n < end && (d->page[p + n].state == PAGE_CLEAN) == clean)
             n++;
         if (clean)
-            rc = pages_dirty(d, p, n);
+            rc = pages_make_dirty(d, p, n);
     }
     return rc;
 }
@@ -45,10 +45,10 @@ int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable)
         const size_t count = ((from + bytes - 1) >> d->page_shift) - first + 1;
         rc = prefetch(d, first, count, writable);
         if (rc == DRAIL_ENOMEM && !d->broken) {
-            rc = relief(d);
+            rc = coalesce_mappings(d);
             if (!rc)
                 rc = prefetch(d, first, count, writable);
-            /* what is not there now is left to faults */
+            /* faults will serve what is missing */
             if (rc == DRAIL_ENOMEM && !d->broken)
                 rc = 0;
         }

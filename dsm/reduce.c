@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsm/enter.h"
+#include "dsm/base/enter.h"
 #include "dsm/reduce.h"
-#include "dsm/vigil.h"
+#include "dsm/sync/peer_wait.h"
 
 enum { MOST = 4096 };
 
@@ -15,7 +15,7 @@ static void combine(void *context, const void *left, const void *right,
     by->combine(by->context, left, right, result, count);
 }
 
-dcoll_reduction_t reduce_by_present(ddsm_t *d)
+dcoll_reduction_t reduce_current_operation(ddsm_t *d)
 {
     return (dcoll_reduction_t){sizeof(int64_t), combine, d};
 }
@@ -28,9 +28,9 @@ static const dcoll_reduction_t *operation_of(ddsm_type_t type, ddsm_op_t op)
                            ops[op]);
 }
 
-/* Who prepares a call waits for the others as long as the transport does: so
- * they meet before. */
-static int reduce_many(ddsm_t *d, const char *mine, char *all, size_t bytes)
+/* Preparing a collective waits for other ranks with the transport's timeout
+ * instead of wait_ms; so the caller has met them in the short reduction. */
+static int reduce_long(ddsm_t *d, const char *mine, char *all, size_t bytes)
 {
     const dcoll_call_t call = {.collective = DCOLL_ALLREDUCE,
                                .send = mine,
@@ -39,30 +39,31 @@ static int reduce_many(ddsm_t *d, const char *mine, char *all, size_t bytes)
                                .reduction = d->operation};
     dcoll_request_t *request;
     int rc = dcoll_begin(d->team, &call, &request);
-    return rc ? rc : vigil_end(d, request);
+    return rc ? rc : peer_wait_complete(d, request);
 }
 
 static int reduce(ddsm_t *d, const dcoll_reduction_t *operation,
                   const char *mine, char *all, size_t bytes)
 {
-    const size_t few = bytes < FOLD_BYTES ? bytes : FOLD_BYTES;
+    const size_t few =
+        bytes < REDUCE_INLINE_BYTES ? bytes : REDUCE_INLINE_BYTES;
     if (d->broken)
         return d->broken;
     d->operation = operation;
-    memcpy(d->control.folding, mine, few);
-    /* what is combined beside them raises no floating-point exceptions */
-    memset(d->control.folding + few, 0, FOLD_BYTES - few);
-    int rc = dcoll_start(d->folding);
+    memcpy(d->control.reduce_in, mine, few);
+    /* zeros raise no floating-point exceptions */
+    memset(d->control.reduce_in + few, 0, REDUCE_INLINE_BYTES - few);
+    int rc = dcoll_start(d->reduce_request);
     if (!rc)
-        rc = vigil_end(d, d->folding);
+        rc = peer_wait_complete(d, d->reduce_request);
     if (!rc)
-        memcpy(all, d->control.folded, few);
-    if (!rc && bytes > FOLD_BYTES)
-        rc = reduce_many(d, mine, all, bytes);
+        memcpy(all, d->control.reduce_out, few);
+    if (!rc && bytes > REDUCE_INLINE_BYTES)
+        rc = reduce_long(d, mine, all, bytes);
     if (rc && !d->broken)
-        space_broken(d,
-                     space_fail(d, rc, "reduction: %s: %.180s",
-                                drail_strerror(rc), dcoll_last_error(d->team)));
+        space_break(d,
+                    space_fail(d, rc, "reduction: %s: %.180s",
+                               drail_strerror(rc), dcoll_last_error(d->team)));
     return rc;
 }
 
@@ -74,7 +75,7 @@ int ddsm_reduce(ddsm_t *d, void *values, size_t count, ddsm_type_t type,
         return DRAIL_EINVAL;
     const bool right = values && count && count <= MOST &&
                        type <= DDSM_DOUBLE && op <= DDSM_MAX;
-    /* they may be in the view, which is not to be touched inside */
+    /* @values may be in the view, which must not be touched inside */
     char *mine = right ? malloc(2 * bytes) : NULL;
     if (mine)
         memcpy(mine, values, bytes);
@@ -85,13 +86,13 @@ int ddsm_reduce(ddsm_t *d, void *values, size_t count, ddsm_type_t type,
                             "ddsm_reduce: %zu values (1 to %d), type %d, "
                             "operation %d",
                             count, MOST, type, op);
-        else if (!mine) /* the others wait for this rank */
-            rc = space_broken(d, space_fail(d, DRAIL_ENOMEM, "out of memory"));
+        else if (!mine) /* the other ranks wait for this one */
+            rc = space_break(d, space_fail(d, DRAIL_ENOMEM, "out of memory"));
         else
             rc = reduce(d, operation_of(type, op), mine, mine + bytes, bytes);
-        /* what is not complete may yet be written to */
-        if (rc && d->broken && !d->kept) {
-            d->kept = mine;
+        /* an incomplete collective may still write to it */
+        if (rc && d->broken && !d->unfinished_reduction) {
+            d->unfinished_reduction = mine;
             mine = NULL;
         }
         space_leave(d);

@@ -2,10 +2,10 @@
 #ifndef DSM_REDUCE_H
 #define DSM_REDUCE_H
 
-#include "dsm/space.h"
+#include "dsm/base/space.h"
 
-/* A reduction of 8-byte values by the present d->operation: of ddsm_t.folding,
- * which is prepared before anybody knows which that will be. */
-dcoll_reduction_t reduce_by_present(ddsm_t *d);
+/* A reduction of 8-byte values by ddsm.operation, looked up when it runs:
+ * ddsm.reduce_request is prepared before its operation is known. */
+dcoll_reduction_t reduce_current_operation(ddsm_t *d);
 
 #endif

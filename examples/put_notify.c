@@ -18,7 +18,7 @@ static int say(const char *what, int rc, const drail_t *rails)
     return 1;
 }
 
-/* The target: tells where its memory is, waits, looks at the data. */
+/* Rank 1: sends the key of its memory, waits, checks the data. */
 static int target(drail_t *rails, const unsigned char *memory,
                   const drail_key_t *key)
 {
@@ -57,7 +57,7 @@ static int initiator(drail_t *rails, unsigned char *memory, drail_mem_t *mem)
     rc = drail_put(rails, 1, &put, DRAIL_NOTIFY, 42, &req);
     if (rc)
         return say("drail_put", rc, rails);
-    rc = drail_wait(rails, &req, -1); /* now `memory` may be used again */
+    rc = drail_wait(rails, &req, -1); /* from now on `memory` may be changed */
     if (rc)
         return say("drail_wait", rc, rails);
     for (unsigned r = 0; r < drail_nrails(rails); r++) {
@@ -98,7 +98,7 @@ static int rank_main(drail_job_t *job, void *arg)
     }
     drail_mem_key(mem, &key);
     status = rank ? target(rails, memory, &key) : initiator(rails, memory, mem);
-    drail_job_barrier(job, -1); /* nobody leaves while the other still works */
+    drail_job_barrier(job, -1); /* no rank leaves while the other still works */
 out:
     if (mem)
         drail_mem_release(mem);
@@ -112,7 +112,7 @@ int main(void)
     drail_job_config_t job;
     drail_error_t error = {0};
 
-    drail_config_init(&config); /* rails shm0 and shm1, threaded, even */
+    drail_config_init(&config); /* rails shm0 and shm1, or DRAIL_RAILS */
     drail_job_config_init(&job);
     job.nranks = 2;
     job.error = &error;

@@ -6,6 +6,7 @@
 
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/dapl_rail
+COMPDIR ?= $(PREFIX)/share/bash-completion/completions
 
 INSTALL_BIN := $(RAILBENCH) $(RAILINFO)
 INSTALL_SUITE := suite plot
@@ -29,9 +30,15 @@ INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
   $(LIBDIR)/pkgconfig/dapl_rail.pc $(LIBDIR)/pkgconfig/dcoll.pc $(PREFIX)/include/dapl_rail/dapl_rail.h \
   $(PREFIX)/include/dapl_rail/batch.h \
   $(foreach page,$(INSTALL_MAN),$(call man_target,$(page))) $(DOCDIR)/LICENSE \
+  $(INSTALL_BIN:$(BIN)/%=$(COMPDIR)/%) \
   $(addprefix $(PREFIX)/libexec/dapl_rail/,$(INSTALL_SUITE) $(INSTALL_PYTHON))
 
-install: all
+# what bash loads at the first completion of a command of that name
+COMPLETION := $(BUILD)/completion
+$(COMPLETION): $(RAILBENCH)
+	$(call say,GEN)$(RAILBENCH) completion > $@
+
+install: all $(COMPLETION)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/dapl_rail \
 	  $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/dapl_rail \
 	  $(DESTDIR)$(DOCDIR)
@@ -58,6 +65,8 @@ install: all
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/libexec/dapl_rail $(INSTALL_SUITE:%=scripts/%)
 	$(foreach module,$(INSTALL_PYTHON),install -D -m 644 tools/$(module) \
 	  $(DESTDIR)$(PREFIX)/libexec/dapl_rail/$(module) &&) true
+	install -D -m 644 $(COMPLETION) $(DESTDIR)$(COMPDIR)/railbench
+	ln -sf railbench $(DESTDIR)$(COMPDIR)/railinfo
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
 
 uninstall:

@@ -59,44 +59,44 @@ $(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
 	  -L$(LIB) -ldapl_rail -ldat2 -lhwloc -lcmocka -lpthread -lm -o $@
 
 # the library exports nothing but its public calls
-$(TEST_BIN)/unit/test_choose $(TEST_BIN)/unit/test_learns_soon \
-  $(TEST_BIN)/unit/test_choose_change: \
-  $(BUILD)/obj/dapl_rail/stripe/choose.o $(BUILD)/obj/dapl_rail/stripe/contest.o
+TUNING_OBJ := $(BUILD)/obj/dapl_rail/stripe/tuning
+$(TEST_BIN)/unit/test_tuner $(TEST_BIN)/unit/test_learns_soon \
+  $(TEST_BIN)/unit/test_tuner_change: \
+  $(TUNING_OBJ)/tuner.o $(TUNING_OBJ)/comparison.o
 $(TEST_BIN)/unit/test_adaptive_stream $(TEST_BIN)/unit/test_stream_corners: \
-  $(addprefix $(BUILD)/obj/dapl_rail/stripe/,\
-  choose.o contest.o level.o rates.o timing.o way.o weights.o)
-$(TEST_BIN)/unit/test_away: $(BUILD)/obj/dapl_rail/platform/machine.o
-$(TEST_BIN)/unit/test_first_rate: $(BUILD)/obj/dapl_rail/stripe/rates.o
+  $(addprefix $(TUNING_OBJ)/,\
+  comparison.o cut.o rail_rate.o route.o timing.o tuner.o tuners.o waterfill.o)
+$(TEST_BIN)/unit/test_node_copy: $(BUILD)/obj/dapl_rail/platform/machine.o
+$(TEST_BIN)/unit/test_first_rate: $(TUNING_OBJ)/rail_rate.o
 $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/memory/copy_choice.o
 $(TEST_BIN)/unit/test_copy_trials $(TEST_BIN)/unit/test_copy_cold: \
   $(BUILD)/obj/providers/shm/memory/copy.o $(BUILD)/obj/providers/shm/memory/copy_cold.o
-$(TEST_BIN)/unit/test_dsm_diff: $(BUILD)/obj/dsm/diff.o
-$(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/ticket.o
+$(TEST_BIN)/unit/test_dsm_diff: $(BUILD)/obj/dsm/pages/diff.o
+$(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/sync/ticket.o
 $(TEST_BIN)/unit/test_dsm_lock: $(filter-out %/control.o %/open.o,$(DSM_OBJ))
 $(TEST_BIN)/unit/test_dsm_bench: $(DSM_OBJ)
 $(TEST_BIN)/unit/test_mapping: $(BUILD)/obj/providers/shm/memory/mapping.o
 JOB_OBJ := $(BUILD)/obj/dapl_rail/job
-$(TEST_BIN)/unit/test_handshake: $(addprefix $(JOB_OBJ)/,\
+$(TEST_BIN)/unit/test_handshake: $(addprefix $(JOB_OBJ)/rendezvous/,\
   handshake.o sha256.o secret.o) $(BUILD)/obj/dapl_rail/base/error.o
-$(TEST_BIN)/unit/test_gate $(TEST_BIN)/unit/test_gate_enter: \
-  $(addprefix $(JOB_OBJ)/,address.o enter.o gate.o handshake.o secret.o \
-  sha256.o stream.o transports.o) \
+MEET_OBJ := $(addprefix $(JOB_OBJ)/,socket.o transports.o \
+  $(addprefix rendezvous/,address.o client.o server.o handshake.o secret.o \
+  sha256.o)) $(BUILD)/obj/dapl_rail/base/error.o
+$(TEST_BIN)/unit/test_rendezvous $(TEST_BIN)/unit/test_rendezvous_client: $(MEET_OBJ) \
+  $(BUILD)/obj/dapl_rail/platform/machine.o
+$(TEST_BIN)/unit/test_rendezvous_stopped: $(MEET_OBJ)
+OOB_OBJ := $(addprefix $(JOB_OBJ)/,socket.o transports.o \
+  supervise/oob_server.o supervise/oob_rank.o) \
   $(BUILD)/obj/dapl_rail/base/error.o $(BUILD)/obj/dapl_rail/platform/machine.o
-$(TEST_BIN)/unit/test_gate_stopped: $(addprefix $(JOB_OBJ)/,address.o enter.o \
-  gate.o handshake.o secret.o sha256.o stream.o transports.o) \
-  $(BUILD)/obj/dapl_rail/base/error.o
-$(TEST_BIN)/unit/test_given_up: $(addprefix $(JOB_OBJ)/,oob.o oob_rank.o \
-  stream.o transports.o) $(BUILD)/obj/dapl_rail/base/error.o \
-  $(BUILD)/obj/dapl_rail/platform/machine.o
-$(TEST_BIN)/unit/test_hub_forked: $(addprefix $(JOB_OBJ)/,hub.o oob.o \
-  oob_rank.o stream.o transports.o) $(BUILD)/obj/dapl_rail/base/error.o \
-  $(BUILD)/obj/dapl_rail/platform/machine.o
-$(TEST_BIN)/unit/test_stream_stopped: $(addprefix $(JOB_OBJ)/,stream.o \
+$(TEST_BIN)/unit/test_given_up: $(OOB_OBJ)
+$(TEST_BIN)/unit/test_supervisor_forked: $(OOB_OBJ) \
+  $(addprefix $(JOB_OBJ)/supervise/,supervisor.o signals.o)
+$(TEST_BIN)/unit/test_socket_stopped: $(addprefix $(JOB_OBJ)/,socket.o \
   transports.o)
 $(TEST_BIN)/unit/test_progress_stopped: \
   $(BUILD)/obj/dapl_rail/engine/progress.o
-$(TEST_BIN)/unit/test_pmi2_wire: $(JOB_OBJ)/pmi2_wire.o
-$(TEST_BIN)/unit/test_host: $(JOB_OBJ)/host.o $(JOB_OBJ)/sha256.o
+$(TEST_BIN)/unit/test_pmi2_wire: $(JOB_OBJ)/launch/pmi2_wire.o
+$(TEST_BIN)/unit/test_host: $(addprefix $(JOB_OBJ)/rendezvous/,host.o sha256.o)
 $(TEST_BIN)/unit/test_sim_hollow: $(BUILD)/obj/providers/sim/hollow.o
 $(TEST_BIN)/unit/test_link_retire: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/queue.o links/failover/journal.o rails/fail.o base/error.o \

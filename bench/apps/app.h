@@ -58,22 +58,23 @@ int app_test(const app_t *app, const bench_test_t *test, const options_t *opts);
     {"--repeat",                                                               \
      "R",                                                                      \
      "runs of each algorithm (default 6; simulated 1)",                        \
-     option_parse_count,                                                       \
-     offsetof(options_t, repeat),                                              \
-     1,                                                                        \
-     STATS_MAX},                                                               \
+     .parse = option_parse_count,                                              \
+     .field = offsetof(options_t, repeat),                                     \
+     .min = 1,                                                                 \
+     .max = STATS_MAX},                                                        \
         {"--draw",                                                             \
          "N",                                                                  \
          "which problem of all (default 1)",                                   \
-         option_parse_count,                                                   \
-         offsetof(options_t, apps.draw),                                       \
-         0,                                                                    \
-         UINT32_MAX},                                                          \
+         .parse = option_parse_count,                                          \
+         .field = offsetof(options_t, apps.draw),                              \
+         .min = 0,                                                             \
+         .max = UINT32_MAX},                                                   \
     {                                                                          \
         "--rate", "OPS",                                                       \
             "simulated: operations that a rank computes per second "           \
             "(default 500000000)",                                             \
-            option_parse_number, offsetof(options_t, apps.rate), 1, 1e15       \
+            .parse = option_parse_number,                                      \
+            .field = offsetof(options_t, apps.rate), .min = 1, .max = 1e15     \
     }
 
 /** Uniform in [0, 1); advances the seed. */

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Table, CSV and JSON of the applications. */
-#include <string.h>
-
+/* The report of the applications. */
 #include "app_result.h"
 #include "bench/report/report.h"
-
-#define LABEL_MAX 128
 
 /* Of the ranks' time, the part that is not computation, in per cent. */
 static double communication(const app_figures_t *f)
@@ -21,27 +17,65 @@ static double short_share(const app_cell_t *c)
                              : 0;
 }
 
-/* --------------------------------------------------------------- table --- */
-
-static int label_width(const app_result_t *r)
+static void label(const void *result, unsigned i, char *text, size_t size)
 {
-    size_t widest = strlen("algorithm");
-    for (unsigned i = 0; i < r->plan->count; i++) {
-        char text[LABEL_MAX];
-        coll_setup_label(r->plan, &r->plan->setups[i], text, sizeof text);
-        if (strlen(text) > widest)
-            widest = strlen(text);
-    }
-    return (int)widest;
+    const app_result_t *r = result;
+    coll_setup_label(r->plan, &r->plan->setups[i], text, size);
 }
 
-static void table_head(FILE *file, const app_result_t *r)
+static bool has_row(const void *result, unsigned i)
 {
+    const app_result_t *r = result;
+    return r->cells[i].count;
+}
+
+static void columns(row_t *row, const void *result, unsigned i)
+{
+    const app_result_t *r = result;
+    const app_cell_t *c = &r->cells[i];
+    const coll_setup_t *s = &r->plan->setups[i];
+    const app_figures_t f = app_figures(r, i);
+    char text[REPORT_LABEL];
+    label(r, i, text, sizeof text);
+    row_cell(row, 0, -row->of->width[0], "algorithm", text);
+    row_cell_summary(row, 10, "us", &f.us);
+    row_cell_number(row, 10, "compute", f.compute_us.median);
+    row_cell_number(row, 10, "allgather", f.allgather_us.median);
+    row_cell_number(row, 10, "p2p", f.exchange_us.median);
+    row_cell_number(row, 6, "comm%", communication(&f));
+    row_cell_number(row, 8, "speedup", f.speedup);
+    row_cell_count(row, 1, 4, "n", c->count);
+    row_cell(row, 1, 0, "valid", c->wrong ? "NO" : "yes");
+
+    row_text(row, IN_CSV, "test", r->test->name);
+    row_text(row, IN_BOTH, "algorithm", coll_setup_algorithm(s));
+    row_text(row, IN_BOTH, "engine", drail_engine_name(s->rail.engine));
+    row_text(row, IN_BOTH, "policy", drail_policy_name(s->rail.policy));
+    row_count(row, IN_CSV, "ranks", r->plan->shape.nranks);
+    row_count(row, IN_CSV, "ppn", options_ppn(r->opts));
+    row_count(row, IN_CSV, "repeats", c->count);
+    row_summary(row, IN_BOTH, "time_us", &f.us);
+    row_median(row, "compute_us", &f.compute_us);
+    row_median(row, "allgather_us", &f.allgather_us);
+    row_median(row, "p2p_us", &f.exchange_us);
+    row_number(row, IN_CSV, "sequential_us", app_sequential_us(r));
+    row_count(row, IN_BOTH, "allgathers", c->all.allgathers);
+    row_count(row, IN_BOTH, "allgathers_below_64", c->all.allgathers_short);
+    row_count(row, IN_BOTH, "longest_block", c->all.longest);
+    row_count(row, IN_BOTH, "messages", c->all.messages);
+    row_count(row, IN_BOTH, "message_bytes", c->all.sent);
+    row_flag(row, IN_BOTH, "valid", !c->wrong);
+    row_flag(row, IN_CSV, "partial", r->partial);
+}
+
+static void table_head(FILE *file, const report_t *of)
+{
+    const app_result_t *r = of->result;
     char problem[128];
     const app_times_t *all = &r->cells[0].all;
     double ranks = (double)r->opts->ranks;
     r->app->describe(r->opts, problem, sizeof problem);
-    report_title(file, r->test->name, &r->machine, r->opts);
+    report_title(file, of);
     fprintf(file, "# %s; %u ranks, %llu per node; one rank alone: %.4g us",
             problem, r->plan->shape.nranks,
             (unsigned long long)options_ppn(r->opts), app_sequential_us(r));
@@ -62,81 +96,16 @@ static void table_head(FILE *file, const app_result_t *r)
     if (r->opts->simulated)
         fprintf(file, "# a rank computes %g operations per second\n",
                 r->opts->apps.rate);
-    if (r->partial)
-        fputs("# note: partial result: the run was ended early\n", file);
+    report_partial(file, r->partial);
     report_notes(file, &r->notes);
     report_few(file, r->opts);
 }
 
-static void table(FILE *file, const app_result_t *r)
+static void table(FILE *file, const report_t *of)
 {
-    int width = label_width(r);
-    table_head(file, r);
-    fprintf(file, "%-*s %10s %10s %10s %10s %10s %10s %6s %8s %4s %s\n", width,
-            "algorithm", "us", "[lo", "hi]", "compute", "allgather", "p2p",
-            "comm%", "speedup", "n", "valid");
-    for (unsigned i = 0; i < r->plan->count; i++) {
-        char label[LABEL_MAX];
-        app_figures_t f = app_figures(r, i);
-        if (!r->cells[i].count)
-            continue;
-        coll_setup_label(r->plan, &r->plan->setups[i], label, sizeof label);
-        fprintf(file, "%-*s", width, label);
-        report_number(file, 10, f.us.median);
-        report_number(file, 10, f.us.lo);
-        report_number(file, 10, f.us.hi);
-        report_number(file, 10, f.compute_us.median);
-        report_number(file, 10, f.allgather_us.median);
-        report_number(file, 10, f.exchange_us.median);
-        report_number(file, 6, communication(&f));
-        report_number(file, 8, f.speedup);
-        fprintf(file, " %4u %s\n", r->cells[i].count,
-                r->cells[i].wrong ? "NO" : "yes");
-    }
+    table_head(file, of);
+    report_rows(file, of, 0);
 }
-
-/* ----------------------------------------------------------------- CSV --- */
-
-static void csv_row(FILE *file, const app_result_t *r, unsigned cell)
-{
-    const app_cell_t *c = &r->cells[cell];
-    const coll_setup_t *s = &r->plan->setups[cell];
-    app_figures_t f = app_figures(r, cell);
-    fprintf(file, "%s,%s,%s,%s,%u,%llu,%u", r->test->name,
-            coll_setup_algorithm(s), drail_engine_name(s->rail.engine),
-            drail_policy_name(s->rail.policy), r->plan->shape.nranks,
-            (unsigned long long)options_ppn(r->opts), c->count);
-    report_csv_number(file, f.us.median);
-    report_csv_number(file, f.us.lo);
-    report_csv_number(file, f.us.hi);
-    report_csv_number(file, f.compute_us.median);
-    report_csv_number(file, f.allgather_us.median);
-    report_csv_number(file, f.exchange_us.median);
-    report_csv_number(file, app_sequential_us(r));
-    fprintf(file, ",%llu,%llu,%llu,%llu,%llu,%s,%s",
-            (unsigned long long)c->all.allgathers,
-            (unsigned long long)c->all.allgathers_short,
-            (unsigned long long)c->all.longest,
-            (unsigned long long)c->all.messages,
-            (unsigned long long)c->all.sent, c->wrong ? "no" : "yes",
-            r->partial ? "yes" : "no");
-    report_csv_origin(file, &r->machine, r->opts);
-}
-
-static void csv(FILE *file, const app_result_t *r)
-{
-    report_csv_header(
-        file,
-        "test,algorithm,engine,policy,ranks,ppn,repeats,time_us,time_us_lo,"
-        "time_us_hi,compute_us,allgather_us,p2p_us,sequential_us,allgathers,"
-        "allgathers_below_64,longest_block,messages,message_bytes,valid,"
-        "partial");
-    for (unsigned i = 0; i < r->plan->count; i++)
-        if (r->cells[i].count)
-            csv_row(file, r, i);
-}
-
-/* ---------------------------------------------------------------- JSON --- */
 
 static void json_options(json_t *j, const app_result_t *r)
 {
@@ -165,51 +134,31 @@ static void json_options(json_t *j, const app_result_t *r)
     json_end_object(j);
 }
 
-static void json_row(json_t *j, const app_result_t *r, unsigned cell)
+static void json(json_t *j, const report_t *of)
 {
-    const app_cell_t *c = &r->cells[cell];
-    const coll_setup_t *s = &r->plan->setups[cell];
-    app_figures_t f = app_figures(r, cell);
-    json_object(j, NULL);
-    json_string(j, "algorithm", coll_setup_algorithm(s));
-    json_string(j, "engine", drail_engine_name(s->rail.engine));
-    json_string(j, "policy", drail_policy_name(s->rail.policy));
-    report_json_summary(j, "time_us", &f.us);
-    report_json_summary(j, "compute_us", &f.compute_us);
-    report_json_summary(j, "allgather_us", &f.allgather_us);
-    report_json_summary(j, "p2p_us", &f.exchange_us);
-    json_uint(j, "allgathers", c->all.allgathers);
-    json_uint(j, "allgathers_below_64", c->all.allgathers_short);
-    json_uint(j, "longest_block", c->all.longest);
-    json_uint(j, "messages", c->all.messages);
-    json_uint(j, "message_bytes", c->all.sent);
-    json_bool(j, "valid", !c->wrong);
-    json_end_object(j);
-}
-
-static void json(FILE *file, const app_result_t *r)
-{
-    json_t writer, *j = &writer;
-    json_init(j, file);
-    json_object(j, NULL);
-    report_json_identity(j, r->test->name, &r->machine);
+    const app_result_t *r = of->result;
     json_bool(j, "partial", r->partial);
     json_options(j, r);
     json_double(j, "sequential_us", app_sequential_us(r));
     report_json_machine(j, &r->machine);
     report_json_settings(j);
     report_json_notes(j, &r->notes);
-    json_array(j, "results");
-    for (unsigned i = 0; i < r->plan->count; i++)
-        if (r->cells[i].count)
-            json_row(j, r, i);
-    json_end_array(j);
-    json_end_object(j);
+    report_json_rows(j, "results", of, false);
 }
 
 void app_report(FILE *file, format_t format, const void *result)
 {
-    static void (*const reports[])(FILE *, const app_result_t *) = {
-        [FORMAT_TABLE] = table, [FORMAT_CSV] = csv, [FORMAT_JSON] = json};
-    reports[format](file, result);
+    const app_result_t *r = result;
+    report_write(file, format,
+                 &(report_t){.result = r,
+                             .test = r->test->name,
+                             .machine = &r->machine,
+                             .opts = r->opts,
+                             .nrows = r->plan->count,
+                             .has_row = has_row,
+                             .columns = columns,
+                             .width = {report_width("algorithm", r->plan->count,
+                                                    label, r)},
+                             .table = table,
+                             .json = json});
 }

@@ -6,7 +6,7 @@
 
 #include "app_result.h"
 #include "bench/clock.h"
-#include "bench/pair/launch.h"
+#include "bench/launch/launch.h"
 #include "bench/report/progress.h"
 
 /* What the ranks inherit from the process that forks them. */
@@ -30,8 +30,7 @@ typedef struct rank {
     progress_t progress;
 } rank_t;
 
-/* ------------------------------------------------------------------ runs ---
- */
+/* ---------------------------------------------------------------- runs --- */
 
 static bool is_right(const app_result_t *r, const app_check_t *found)
 {
@@ -145,8 +144,7 @@ static int run_all(rank_t *k)
     return rc;
 }
 
-/* ----------------------------------------------------------------- ranks ---
- */
+/* --------------------------------------------------------------- ranks --- */
 
 static int open_bed(rank_t *k, drail_error_t *err)
 {

@@ -7,8 +7,7 @@
 
 #define AXES 3
 
-/* ------------------------------------------------------------- the model ---
- */
+/* ----------------------------------------------------------- the model --- */
 
 static void draw_direction(double *to, double length, uint64_t *seed)
 {
@@ -64,8 +63,7 @@ void bodies_plummer(body_t *bodies, size_t n, uint64_t seed)
     rest_at_centre(bodies, n);
 }
 
-/* ---------------------------------------------------------------- places ---
- */
+/* -------------------------------------------------------------- places --- */
 
 box_t bodies_box(const body_t *bodies, size_t n)
 {
@@ -147,8 +145,7 @@ size_t bodies_find(const body_t *bodies, size_t n, uint64_t key)
     return low;
 }
 
-/* ---------------------------------------------------------------- motion ---
- */
+/* -------------------------------------------------------------- motion --- */
 
 void bodies_kick(body_t *bodies, size_t n, double half)
 {

@@ -149,8 +149,7 @@ static int count_all(part_t *p, app_comm_t *comm)
     return rc;
 }
 
-/* ---------------------------------------------------------------- forces ---
- */
+/* -------------------------------------------------------------- forces --- */
 
 static int tell_boxes(part_t *p, app_comm_t *comm)
 {
@@ -221,8 +220,7 @@ static int find_forces(part_t *p, app_comm_t *comm)
     return 0;
 }
 
-/* ----------------------------------------------------------------- steps ---
- */
+/* --------------------------------------------------------------- steps --- */
 
 /* The energy that the bodies have. */
 static int conclude(part_t *p, app_comm_t *comm)
@@ -267,8 +265,7 @@ static int run(void *arg, app_comm_t *comm)
     return rc;
 }
 
-/* ---------------------------------------------------------------- checks ---
- */
+/* -------------------------------------------------------------- checks --- */
 
 static bool differs(const body_t *a, const body_t *b)
 {
@@ -297,8 +294,7 @@ static void total(const void *problem, app_check_t *c)
     *c = (app_check_t){.count = p->n, .sum = (uint64_t)p->n * (p->n - 1) / 2};
 }
 
-/* --------------------------------------------------------------- problem ---
- */
+/* ------------------------------------------------------------- problem --- */
 
 static void discard(void *problem)
 {

@@ -86,8 +86,7 @@ static void *begin(const void *problem, unsigned rank, unsigned ranks)
     return p;
 }
 
-/* ---------------------------------------------------------------- passes ---
- */
+/* -------------------------------------------------------------- passes --- */
 
 static int exchange(part_t *p, app_comm_t *comm, unsigned bits)
 {
@@ -142,8 +141,7 @@ static int run(void *arg, app_comm_t *comm)
     return rc;
 }
 
-/* ---------------------------------------------------------------- checks ---
- */
+/* -------------------------------------------------------------- checks --- */
 
 static void check(const void *arg, app_check_t *c)
 {
@@ -164,8 +162,7 @@ static void total(const void *problem, app_check_t *c)
         c->sum += all->start[i];
 }
 
-/* --------------------------------------------------------------- problem ---
- */
+/* ------------------------------------------------------------- problem --- */
 
 static void discard(void *problem)
 {

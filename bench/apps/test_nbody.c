@@ -6,18 +6,19 @@
 #define AT(member) offsetof(options_t, apps.member)
 
 static const option_row_t rows[] = {
-    {"--bodies", "N", "how many (default 4096)", option_parse_count, AT(bodies),
-     2, 1 << 24},
-    {"--steps", "N", "of time (default 10)", option_parse_count, AT(steps), 1,
-     100000},
+    {"--bodies", "N", "how many (default 4096)", .parse = option_parse_count,
+     .field = AT(bodies), .min = 2, .max = 1 << 24},
+    {"--steps", "N", "of time (default 10)", .parse = option_parse_count,
+     .field = AT(steps), .min = 1, .max = 100000},
     {"--theta", "T",
      "cells are opened whose side is not below T times their distance "
      "(default 1)",
-     option_parse_number, AT(theta), 0, 2},
+     .parse = option_parse_number, .field = AT(theta), .max = 2},
     {"--rebalance", "N",
      "steps between two samples, by which bodies are dealt to ranks "
      "(default 3)",
-     option_parse_count, AT(rebalance), 1, 100000},
+     .parse = option_parse_count, .field = AT(rebalance), .min = 1,
+     .max = 100000},
     APP_OPTION_ROWS,
 };
 

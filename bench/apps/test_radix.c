@@ -6,14 +6,14 @@
 #define AT(member) offsetof(options_t, apps.member)
 
 static const option_row_t rows[] = {
-    {"--keys", "N", "how many (default 262144)", option_parse_count, AT(keys),
-     1, 1 << 28},
-    {"--bits", "N", "of a key (default 20)", option_parse_count, AT(bits), 1,
-     32},
+    {"--keys", "N", "how many (default 262144)", .parse = option_parse_count,
+     .field = AT(keys), .min = 1, .max = 1 << 28},
+    {"--bits", "N", "of a key (default 20)", .parse = option_parse_count,
+     .field = AT(bits), .min = 1, .max = 32},
     {"--digit", "N",
      "bits that a pass sorts by; blocks of all-gathers have 4 x 2^N bytes "
      "(default 10)",
-     option_parse_count, AT(digit), 1, 16},
+     .parse = option_parse_count, .field = AT(digit), .min = 1, .max = 16},
     APP_OPTION_ROWS,
 };
 

@@ -13,8 +13,7 @@ cell_t tree_item(const body_t *body)
                     .level = BODY_LEVELS};
 }
 
-/* ----------------------------------------------------------------- build ---
- */
+/* --------------------------------------------------------------- build --- */
 
 typedef struct builder {
     tree_t *tree;
@@ -87,8 +86,7 @@ void tree_build(tree_t *tree, const cell_t *items, size_t n, const cube_t *cube)
         build(&b, 0, n);
 }
 
-/* ----------------------------------------------------------------- force ---
- */
+/* --------------------------------------------------------------- force --- */
 
 /* Rounding never makes the nearer one the farther one, as each operation grows
  * with its operands: what is closed for a box is for all in it. */
@@ -132,8 +130,7 @@ bool tree_force(const tree_t *tree, body_t *body)
     return known;
 }
 
-/* ------------------------------------------------------- what others need ---
- */
+/* ---------------------------------------------------- what others need --- */
 
 static double box_distance2(const box_t *box, const double *pos)
 {

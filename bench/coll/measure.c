@@ -35,8 +35,7 @@ static int switch_to(coll_run_t *run, unsigned setup)
     return rc || !run->work->arrange ? rc : run->work->arrange(run, setup);
 }
 
-/* ------------------------------------------------------------- the start ---
- */
+/* ----------------------------------------------------------- the start --- */
 
 /* All ranks know when the last one has come. */
 static int wait_for_time(coll_run_t *run, uint64_t tolerance, uint64_t *begin,
@@ -212,8 +211,7 @@ static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
     return run->each ? coll_each(run, cell, call_ns, &run->each[setup]) : 0;
 }
 
-/* ---------------------------------------------------------------- a size ---
- */
+/* -------------------------------------------------------------- a size --- */
 
 /* What is repeated. */
 typedef struct size {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Table, CSV and JSON of the tests of one collective. */
+/* The report of the tests of one collective. */
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
-#include "report_overlap.h"
+#include "result.h"
 #include "bench/report/report.h"
-#include "bench/report/units.h"
-
-#define LABEL_MAX 128
+#include "bench/pair/units.h"
 
 static const char *const start_names[] = {"auto", "time", "barrier"};
 
@@ -37,19 +35,178 @@ static double communicate_us(const coll_parts_t *p)
     return p->all_us - p->distribute_us - p->collect_us - p->deliver_us;
 }
 
-/* --------------------------------------------------------------- table --- */
+static const char *const overlap_names[] = {OVERLAP_NAMES};
 
-static int label_width(const coll_result_t *r)
+static bool has_row(const void *result, unsigned i)
 {
-    size_t widest = strlen("algorithm");
-    for (unsigned i = 0; i < r->plan->count; i++) {
-        char text[LABEL_MAX];
-        coll_setup_label(r->plan, &r->plan->setups[i], text, sizeof text);
-        if (strlen(text) > widest)
-            widest = strlen(text);
-    }
-    return (int)widest;
+    const coll_result_t *r = result;
+    return r->cells[i].count;
 }
+
+static void label(const void *result, unsigned i, char *text, size_t size)
+{
+    const coll_result_t *r = result;
+    coll_setup_label(r->plan, &r->plan->setups[i], text, size);
+}
+
+/* ------------------------------------------------- columns of the table --- */
+
+static void counts_cells(row_t *row, const coll_cell_t *cell)
+{
+    const coll_parts_t *p = &cell->parts;
+    row_cell_number(row, 9, "bytes", (double)cell->total);
+    row_cell_number(row, 9, "distrib", p->distribute_us);
+    row_cell_number(row, 9, "commun", communicate_us(p));
+    row_cell_number(row, 9, "collect", p->collect_us);
+    row_cell_number(row, 9, "deliver", p->deliver_us);
+}
+
+static void overlap_cells(row_t *row, const coll_figures_t *f)
+{
+    const summary_t *overlap = f->overlap;
+    row_cell_number(row, 9, "pure us", overlap[OVERLAP_PURE].median);
+    row_cell_number(row, 9, "compute", overlap[OVERLAP_COMPUTE].median);
+    row_cell_number(row, 9, "total", overlap[OVERLAP_TOTAL].median);
+    row_cell_summary(row, 9, "overlap%", &overlap[OVERLAP_PERCENT]);
+}
+
+/* What ends a row: the algorithm that auto has selected. */
+static void end_cells(row_t *row, const coll_result_t *r,
+                      const coll_cell_t *cell)
+{
+    row_cell_end(row, cell->kept_late ? "!" : " ");
+    if (!coll_setup_of(r, cell)->algorithm) {
+        row_cell_end(row, " ");
+        row_cell_end(row, served_by(cell));
+        row_cell_end(row, cell->args.zero_copy ? ", zero copy" : "");
+    }
+    row_cell_validity(row, 2, cell->validity);
+}
+
+static void cells(row_t *row, const coll_result_t *r, unsigned i)
+{
+    const coll_cell_t *cell = &r->cells[i];
+    const coll_figures_t f = coll_figures(r->opts, cell);
+    char text[REPORT_LABEL];
+    label(r, cell->setup, text, sizeof text);
+    if (has_counts(r))
+        row_cell_count(row, 0, 10, "elements", cell->elements);
+    else
+        row_cell_count(row, 0, 10, "bytes", cell->bytes);
+    row_cell(row, 2, -row->of->width[0], "algorithm", text);
+    row_cell_summary(row, 9, "us", &f.us);
+    row_cell_number(row, 9, "p99", f.p99);
+    if (r->opts->each)
+        row_cell_summary(row, 9, "each us", &f.each_us);
+    if (r->opts->overlap)
+        overlap_cells(row, &f);
+    row_cell_number(row, 9, "avg", f.avg_us.median);
+    row_cell_number(row, 9, "model", cell->model_us);
+    row_cell_number(row, 9, "MB/s", f.MBps.median);
+    if (has_rate(r))
+        row_cell_number(row, 9, "Mmsg/s", f.rate_Mmsgs);
+    if (has_counts(r))
+        counts_cells(row, cell);
+    row_cell_count(row, 1, 4, "n", f.us.n);
+    row_cell_count(row, 1, 5, "late", cell->invalid);
+    end_cells(row, r, cell);
+}
+
+/* --------------------------------------------------- columns of the CSV --- */
+
+static void counts_columns(row_t *row, const coll_result_t *r,
+                           const coll_cell_t *cell)
+{
+    const struct alltoallv_options *o = &r->opts->alltoallv;
+    const coll_setup_t *setup = coll_setup_of(r, cell);
+    const coll_parts_t *p = &cell->parts;
+    row_text(row, IN_CSV, "pattern", o->patterns[setup->pattern]);
+    row_text(row, IN_CSV, "interface", coll_setup_interface(setup));
+    row_count(row, IN_CSV, "element", o->element);
+    row_count(row, IN_CSV, "elements", cell->elements);
+    row_count(row, IN_CSV, "total_bytes", cell->total);
+    row_count(row, IN_CSV, "longest_bytes", cell->longest);
+    row_count(row, IN_CSV, "most_bytes", cell->most);
+    row_number(row, IN_CSV, "distribute_us", p->distribute_us);
+    row_number(row, IN_CSV, "communicate_us", communicate_us(p));
+    row_number(row, IN_CSV, "collect_us", p->collect_us);
+    row_number(row, IN_CSV, "deliver_us", p->deliver_us);
+}
+
+/* How the cell is done: by which algorithm and with which options. */
+static void way_columns(row_t *row, const coll_result_t *r,
+                        const coll_cell_t *cell)
+{
+    const dcoll_args_t *args = &cell->args;
+    row_text(row, IN_CSV, "chosen", served_by(cell));
+    row_flag(row, IN_CSV, "zero_copy", args->zero_copy);
+    row_count(row, IN_CSV, "groups", args->groups);
+    row_count(row, IN_CSV, "root", args->root);
+    row_flag(row, IN_CSV, "in_place", args->in_place);
+    row_flag(row, IN_CSV, "paced", args->paced);
+    row_text(row, IN_CSV, "start", start_names[r->start]);
+    row_validity(row, cell->validity);
+    row_flag(row, IN_CSV, "partial", r->partial);
+    row_count(row, IN_CSV, "kept_late", cell->kept_late);
+    row_flag(row, IN_CSV, "payload", !r->opts->no_payload);
+}
+
+/* What single and overlapped calls tell. */
+static void calls_columns(row_t *row, const coll_result_t *r,
+                          const coll_cell_t *cell, const coll_figures_t *f)
+{
+    const coll_setup_t *setup = coll_setup_of(r, cell);
+    row_text(row, IN_CSV, "call", has_counts(r) ? "" : coll_setup_call(setup));
+    row_tail(row, "each_us", &f->each_us, f->each_p99);
+    row_number(row, IN_CSV, "busbw_MBps", f->busbw_MBps);
+    row_number(row, IN_CSV, "bandwidth_Gbps", unit_Gbps(f->MBps.median));
+    row_has(row, r->opts->overlap);
+    row_count(row, IN_CSV, "overlap_tests", r->opts->overlap_tests);
+    row_has(row, true);
+    for (unsigned i = 0; i < OVERLAP_FIGURES; i++)
+        row_summary(row, IN_CSV, overlap_names[i], &f->overlap[i]);
+    row_number(row, IN_CSV, "rate_Mmsgs", f->rate_Mmsgs);
+}
+
+static void csv_columns(row_t *row, const coll_result_t *r, unsigned i)
+{
+    const coll_cell_t *cell = &r->cells[i];
+    const coll_setup_t *setup = coll_setup_of(r, cell);
+    const coll_figures_t f = coll_figures(r->opts, cell);
+    row_common(row, r->rails, &setup->rail, coll_setup_algorithm(setup),
+               coll_ports_of(r, cell), cell->bytes);
+    row_count(row, IN_CSV, "iterations", f.iterations);
+    row_tail(row, "latency_us", &f.us, f.p99);
+    row_summary(row, IN_CSV, "bandwidth_MBps", &f.MBps);
+    row_text(row, IN_CSV, "team", report_team(&setup->rail));
+    row_count(row, IN_CSV, "repeats", f.us.n);
+    row_count(row, IN_CSV, "outliers", f.us.outliers);
+    row_number(row, IN_CSV, "ci_coverage", f.us.coverage);
+    row_number(row, IN_CSV, "latency_us_p50", f.p50);
+    row_number(row, IN_CSV, "latency_us_p999", f.p999);
+    row_number(row, IN_CSV, "latency_us_max", f.max);
+    row_summary(row, IN_CSV, "latency_us_avg", &f.avg_us);
+    row_count(row, IN_CSV, "invalid", cell->invalid);
+    row_number(row, IN_CSV, "model_us", cell->model_us);
+    way_columns(row, r, cell);
+    if (has_counts(r))
+        counts_columns(row, r, cell);
+    if (reduces(r)) {
+        row_text(row, IN_CSV, "type", options_type(r->opts));
+        row_text(row, IN_CSV, "op", options_operator(r->opts));
+    }
+    calls_columns(row, r, cell, &f);
+}
+
+static void columns(row_t *row, const void *result, unsigned i)
+{
+    if (row->pass == ROW_TITLES || row->pass == ROW_TABLE)
+        cells(row, result, i);
+    else
+        csv_columns(row, result, i);
+}
+
+/* --------------------------------------------------------------- table --- */
 
 /* What a kind of call is, if there is one of it. */
 static const char *calls_text(const coll_result_t *r, call_t call)
@@ -63,13 +220,12 @@ static const char *calls_text(const coll_result_t *r, call_t call)
     return "";
 }
 
-static void table_head(FILE *file, const coll_result_t *r)
+static void table_head(FILE *file, const report_t *of)
 {
+    const coll_result_t *r = of->result;
     const dcoll_cost_model_t *m = &r->model;
-    report_title(file, r->test->name, &r->machine, r->opts);
-    fprintf(file, "# rails:");
-    for (unsigned i = 0; i < r->opts->nrails; i++)
-        fprintf(file, " %s (%s)", r->opts->rails[i], r->rails[i].fabric);
+    report_title(file, of);
+    report_rails(file, r->opts, r->rails);
     fprintf(file,
             "; %u ranks, %llu per node, %u ports, %s, repetitions start %s\n",
             r->plan->shape.nranks, (unsigned long long)options_ppn(r->opts),
@@ -88,8 +244,7 @@ static void table_head(FILE *file, const coll_result_t *r)
                 calls_text(r, CALL_BLOCKING));
     report_notes(file, &r->notes);
     report_few(file, r->opts);
-    if (r->partial)
-        fputs("# note: partial result: the run was ended early\n", file);
+    report_partial(file, r->partial);
     fprintf(file,
             "# us: slowest rank; median %s over repeats, p99 over single "
             "calls; avg: mean over ranks; MB/s: received by %s, MB = 10^6 "
@@ -107,183 +262,21 @@ static void table_head(FILE *file, const coll_result_t *r)
                 "medians\n",
                 report_interval(r->opts));
     if (r->opts->overlap)
-        overlap_table_head(file, r->opts);
+        fprintf(file,
+                "# pure us: start and wait; total: the same with computation "
+                "in between for as long, which looks %llu times; medians over "
+                "calls, means over ranks; overlap%%: 100 (1 - (total - "
+                "compute) / pure), median %s\n",
+                (unsigned long long)r->opts->overlap_tests,
+                report_interval(r->opts));
 }
 
-static void table_row(FILE *file, const coll_result_t *r,
-                      const coll_cell_t *cell)
+static void table(FILE *file, const report_t *of)
 {
-    char text[LABEL_MAX];
-    coll_figures_t f = coll_figures(r->opts, cell);
-    coll_setup_label(r->plan, coll_setup_of(r, cell), text, sizeof text);
-    fprintf(file, "%10llu  %-*s",
-            (unsigned long long)(has_counts(r) ? cell->elements : cell->bytes),
-            label_width(r), text);
-    report_number(file, 9, f.us.median);
-    report_number(file, 9, f.us.lo);
-    report_number(file, 9, f.us.hi);
-    report_number(file, 9, f.p99);
-    if (r->opts->each) {
-        report_number(file, 9, f.each_us.median);
-        report_number(file, 9, f.each_us.lo);
-        report_number(file, 9, f.each_us.hi);
-    }
-    if (r->opts->overlap)
-        overlap_table_row(file, &f);
-    report_number(file, 9, f.avg_us.median);
-    report_number(file, 9, cell->model_us);
-    report_number(file, 9, f.MBps.median);
-    if (has_rate(r))
-        report_number(file, 9, f.rate_Mmsgs);
-    if (has_counts(r)) {
-        report_number(file, 9, (double)cell->total);
-        report_number(file, 9, cell->parts.distribute_us);
-        report_number(file, 9, communicate_us(&cell->parts));
-        report_number(file, 9, cell->parts.collect_us);
-        report_number(file, 9, cell->parts.deliver_us);
-    }
-    fprintf(file, " %4u %5u%c", f.us.n, cell->invalid,
-            cell->kept_late ? '!' : ' ');
-    if (!coll_setup_of(r, cell)->algorithm)
-        fprintf(file, " %s%s", served_by(cell),
-                cell->args.zero_copy ? ", zero copy" : "");
-    fputs(cell->validity == VALID     ? "  valid\n"
-          : cell->validity == INVALID ? "  INVALID\n"
-                                      : "\n",
-          file);
-}
-
-static void table(FILE *file, const coll_result_t *r)
-{
-    table_head(file, r);
-    fprintf(file, "%10s  %-*s %9s %9s %9s %9s",
-            has_counts(r) ? "elements" : "bytes", label_width(r), "algorithm",
-            "us", "[lo", "hi]", "p99");
-    if (r->opts->each)
-        fprintf(file, " %9s %9s %9s", "each us", "[lo", "hi]");
-    if (r->opts->overlap)
-        overlap_table_names(file);
-    fprintf(file, " %9s %9s %9s", "avg", "model", "MB/s");
-    if (has_rate(r))
-        fprintf(file, " %9s", "Mmsg/s");
-    if (has_counts(r))
-        fprintf(file, " %9s %9s %9s %9s %9s", "bytes", "distrib", "commun",
-                "collect", "deliver");
-    fprintf(file, " %4s %5s\n", "n", "late");
-    for (unsigned i = 0; i < r->ncells; i++) {
-        if (!r->cells[i].count)
-            continue;
-        if (i && r->plan->count > 1 && i % r->plan->count == 0)
-            fputc('\n', file);
-        table_row(file, r, &r->cells[i]);
-    }
+    const coll_result_t *r = of->result;
+    table_head(file, of);
+    report_rows(file, of, r->plan->count > 1 ? r->plan->count : 0);
     traffic_table(file, &r->traffic, r->opts->rail_stats);
-}
-
-/* ----------------------------------------------------------------- CSV --- */
-
-static const char header[] = REPORT_CSV_COMMON
-    "team,repeats,outliers,ci_coverage,latency_us_p50,latency_us_p999,"
-    "latency_us_max,latency_us_avg,latency_us_avg_lo,latency_us_avg_hi,"
-    "invalid,model_us,chosen,zero_copy,groups,root,in_place,paced,start,"
-    "valid,partial,kept_late,payload";
-
-/* of calls with counts */
-static const char header_counts[] =
-    ",pattern,interface,element,elements,total_bytes,longest_bytes,most_bytes,"
-    "distribute_us,communicate_us,collect_us,deliver_us";
-
-static const char header_reduction[] = ",type,op";
-
-static const char header_calls[] =
-    ",call,each_us,each_us_p99,each_us_lo,each_us_hi,busbw_MBps,"
-    "bandwidth_Gbps";
-
-static void csv_numbers(FILE *file, const double *values, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        report_csv_number(file, values[i]);
-}
-
-static void csv_counts(FILE *file, const coll_result_t *r,
-                       const coll_cell_t *cell)
-{
-    const struct alltoallv_options *o = &r->opts->alltoallv;
-    const coll_setup_t *setup = coll_setup_of(r, cell);
-    const coll_parts_t *p = &cell->parts;
-    fprintf(file, ",%s,%s,%llu,%llu,%llu,%llu,%llu",
-            o->patterns[setup->pattern], coll_setup_interface(setup),
-            (unsigned long long)o->element, (unsigned long long)cell->elements,
-            (unsigned long long)cell->total, (unsigned long long)cell->longest,
-            (unsigned long long)cell->most);
-    csv_numbers(file,
-                (double[]){p->distribute_us, communicate_us(p), p->collect_us,
-                           p->deliver_us},
-                4);
-}
-
-static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
-{
-    static const char *const validity[] = {"", "yes", "no"};
-    const options_t *opts = r->opts;
-    const coll_setup_t *setup = coll_setup_of(r, cell);
-    coll_figures_t f = coll_figures(r->opts, cell);
-    char rails[DRAIL_MAX_RAILS * DRAIL_NAME_MAX], fabric[sizeof rails];
-
-    setup_rails(&setup->rail, opts, rails, sizeof rails);
-    rails_fabric(r->rails, opts->nrails, &setup->rail, fabric, sizeof fabric);
-    fprintf(file, "%s,%s,%s,%s,%s,%s,%llu,%llu,%u,%llu,%llu", r->test->name,
-            fabric, rails, drail_engine_name(setup->rail.engine),
-            drail_policy_name(setup->rail.policy), coll_setup_algorithm(setup),
-            (unsigned long long)opts->ranks,
-            (unsigned long long)options_ppn(opts), coll_ports_of(r, cell),
-            (unsigned long long)cell->bytes, (unsigned long long)f.iterations);
-    csv_numbers(file,
-                (double[]){f.us.median, f.p99, f.us.lo, f.us.hi, f.MBps.median,
-                           f.MBps.lo, f.MBps.hi},
-                7);
-    fprintf(file, ",%s,%u,%u",
-            setup->rail.engine == DRAIL_ENGINE_THREADED
-                ? drail_team_name(setup->rail.team)
-                : "",
-            f.us.n, f.us.outliers);
-    csv_numbers(file,
-                (double[]){f.us.coverage, f.p50, f.p999, f.max, f.avg_us.median,
-                           f.avg_us.lo, f.avg_us.hi},
-                7);
-    fprintf(file, ",%u", cell->invalid);
-    report_csv_number(file, cell->model_us);
-    fprintf(file, ",%s,%s,%u,%u,%s,%s,%s,%s,%s,%u,%s", served_by(cell),
-            cell->args.zero_copy ? "yes" : "no", cell->args.groups,
-            cell->args.root, cell->args.in_place ? "yes" : "no",
-            cell->args.paced ? "yes" : "no", start_names[r->start],
-            validity[cell->validity], r->partial ? "yes" : "no",
-            cell->kept_late, opts->no_payload ? "no" : "yes");
-    if (has_counts(r))
-        csv_counts(file, r, cell);
-    if (reduces(r))
-        fprintf(file, ",%s,%s", options_type(opts), options_operator(opts));
-    fprintf(file, ",%s", has_counts(r) ? "" : coll_setup_call(setup));
-    csv_numbers(file,
-                (double[]){f.each_us.median, f.each_p99, f.each_us.lo,
-                           f.each_us.hi, f.busbw_MBps,
-                           unit_Gbps(f.MBps.median)},
-                6);
-    overlap_csv_row(file, opts, &f);
-    report_csv_number(file, f.rate_Mmsgs);
-    report_csv_origin(file, &r->machine, opts);
-}
-
-static void csv(FILE *file, const coll_result_t *r)
-{
-    fprintf(file, "%s%s", header, has_counts(r) ? header_counts : "");
-    fputs(reduces(r) ? header_reduction : "", file);
-    fputs(header_calls, file);
-    fputs(overlap_csv_header, file);
-    report_csv_header(file, ",rate_Mmsgs");
-    for (unsigned i = 0; i < r->ncells; i++)
-        if (r->cells[i].count)
-            csv_row(file, r, &r->cells[i]);
 }
 
 /* ---------------------------------------------------------------- JSON --- */
@@ -346,7 +339,7 @@ static void json_variant(json_t *j, const coll_result_t *r,
 
 static void json_configurations(json_t *j, const coll_result_t *r)
 {
-    char text[DRAIL_MAX_RAILS * DRAIL_NAME_MAX];
+    char text[REPORT_LABEL + PATTERN_NAME_MAX];
     json_array(j, "configurations");
     for (unsigned i = 0; i < r->plan->count; i++) {
         const coll_setup_t *setup = &r->plan->setups[i];
@@ -366,15 +359,8 @@ static void json_configurations(json_t *j, const coll_result_t *r)
         if (!has_counts(r))
             json_string(j, "call", coll_setup_call(setup));
         json_variant(j, r, setup);
-        json_string(j, "engine", drail_engine_name(setup->rail.engine));
-        if (setup->rail.engine == DRAIL_ENGINE_THREADED)
-            json_string(j, "team", drail_team_name(setup->rail.team));
-        json_string(j, "policy", drail_policy_name(setup->rail.policy));
-        setup_rails(&setup->rail, r->opts, text, sizeof text);
-        json_string(j, "rails", text);
-        rails_fabric(r->rails, r->opts->nrails, &setup->rail, text,
-                     sizeof text);
-        json_string(j, "fabric", text);
+        report_json_engine(j, &setup->rail);
+        report_json_setup_rails(j, r->opts, r->rails, &setup->rail);
         json_end_object(j);
     }
     json_end_array(j);
@@ -406,6 +392,17 @@ static void json_counts(json_t *j, const coll_cell_t *cell)
     json_double(j, "communicate_us", communicate_us(&cell->parts));
     json_double(j, "collect_us", cell->parts.collect_us);
     json_double(j, "deliver_us", cell->parts.deliver_us);
+    json_end_object(j);
+}
+
+static void json_overlap(json_t *j, const options_t *opts,
+                         const coll_figures_t *figures, unsigned calls)
+{
+    json_object(j, "overlap");
+    json_uint(j, "tests", opts->overlap_tests);
+    json_uint(j, "calls", calls);
+    for (unsigned i = 0; i < OVERLAP_FIGURES; i++)
+        report_json_summary(j, overlap_names[i], &figures->overlap[i]);
     json_end_object(j);
 }
 
@@ -448,17 +445,14 @@ static void json_cell(json_t *j, const coll_result_t *r,
         json_end_object(j);
     }
     if (cell->overlap.count)
-        overlap_json(j, r->opts, &f, cell->overlap.calls);
+        json_overlap(j, r->opts, &f, cell->overlap.calls);
     report_json_validity(j, cell->validity);
     json_end_object(j);
 }
 
-static void json(FILE *file, const coll_result_t *r)
+static void json(json_t *j, const report_t *of)
 {
-    json_t writer, *j = &writer;
-    json_init(j, file);
-    json_object(j, NULL);
-    report_json_identity(j, r->test->name, &r->machine);
+    const coll_result_t *r = of->result;
     json_bool(j, "partial", r->partial);
     json_double(j, "measured_s", r->seconds);
     json_uint(j, "validation_seed", r->seed);
@@ -476,15 +470,24 @@ static void json(FILE *file, const coll_result_t *r)
         if (r->cells[i].count)
             json_cell(j, r, &r->cells[i]);
     json_end_array(j);
-    json_end_object(j);
 }
 
 void coll_report(FILE *file, format_t format, const void *result)
 {
-    static void (*const reports[])(FILE *, const coll_result_t *) = {
-        [FORMAT_TABLE] = table,
-        [FORMAT_CSV] = csv,
-        [FORMAT_JSON] = json,
-        [FORMAT_HISTOGRAM] = coll_histogram};
-    reports[format](file, result);
+    const coll_result_t *r = result;
+    const report_t report = {
+        .result = r,
+        .test = r->test->name,
+        .machine = &r->machine,
+        .opts = r->opts,
+        .nrows = r->ncells,
+        .has_row = has_row,
+        .columns = columns,
+        .width = {report_width("algorithm", r->plan->count, label, r)},
+        .table = table,
+        .json = json};
+    if (format == FORMAT_HISTOGRAM)
+        coll_histogram(file, &report);
+    else
+        report_write(file, format, &report);
 }

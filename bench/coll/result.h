@@ -8,8 +8,8 @@
 
 #include "plan.h"
 #include "bench/pair/session.h"
-#include "bench/report/machine.h"
-#include "bench/report/result.h"
+#include "bench/report/report.h"
+#include "bench/pair/result.h"
 #include "bench/stats/hist.h"
 #include "bench/stats/stats.h"
 #include "bench/test.h"
@@ -154,7 +154,7 @@ unsigned coll_ports_of(const coll_result_t *result, const coll_cell_t *cell);
 hist_t *coll_each_of(const coll_result_t *result, const coll_cell_t *cell);
 
 /** CSV of the histograms of single calls. */
-void coll_histogram(FILE *file, const coll_result_t *result);
+void coll_histogram(FILE *file, const report_t *report);
 /** Writes a coll_result_t. Errors of writing stay in the FILE. */
 void coll_report(FILE *file, format_t format, const void *result);
 

@@ -9,7 +9,7 @@
 #include "run.h"
 #include "bench/clock.h"
 #include "bench/pair/content.h"
-#include "bench/pair/launch.h"
+#include "bench/launch/launch.h"
 #include "dapl_rail/platform/timens.h"
 
 /* What the ranks inherit from the process that forks them. */

@@ -108,13 +108,13 @@ static const option_row_t rows[] = {
     {"--call", "C,...",
      "persistent (requests on registered memory) or blocking (calls on plain "
      "memory) (default persistent)",
-     parse_calls, 0, 0, 0},
+     .parse = parse_calls},
     {"--each", NULL,
      "also time single calls that all ranks make at the same time",
-     option_parse_flag, offsetof(options_t, each), 0, 0},
+     .parse = option_parse_flag, .field = offsetof(options_t, each)},
     {"--histogram", "FILE",
      "also write how often each time of single calls was taken there, as CSV",
-     parse_histogram, 0, 0, 0},
+     .parse = parse_histogram},
 };
 
 #define COLLECTIVE_TEST(test, what, more, summary_text, default_sizes)         \

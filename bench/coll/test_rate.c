@@ -160,17 +160,20 @@ static void defaults(options_t *opts)
 static int parse_op(const option_row_t *row, const char *text, void *field,
                     char *allowed, size_t size)
 {
+    const option_row_t *of_pair = &pair_options[PAIR_OP];
     options_t *opts = field;
-    int rc = option_parse_ops(row, text, field, allowed, size);
+    int rc = of_pair->parse(of_pair, text, opts->ops, allowed, size);
+    (void)row;
     snprintf(allowed, size, "put or send");
     return rc || opts->nops != 1 || opts->ops[0] == OP_GET ? -1 : 0;
 }
 
 static const option_row_t rows[] = {
     {"--op", "O", "what is sent: put (RDMA writes) or send (default put)",
-     parse_op, 0, 0, 0},
+     .parse = parse_op},
     {"--window", "N", "messages that are answered together (default 64)",
-     option_parse_count, offsetof(options_t, batch), 1, 1 << 20},
+     .parse = option_parse_count, .field = offsetof(options_t, batch), .min = 1,
+     .max = 1 << 20},
 };
 
 const bench_test_t test_rate = {

@@ -3,7 +3,7 @@
 #ifndef BENCH_DEGRADE_RESULT_H
 #define BENCH_DEGRADE_RESULT_H
 
-#include "bench/report/result.h"
+#include "bench/pair/result.h"
 #include "recovery.h"
 
 /** A stream of messages of one size in one setup, with all events. */

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "bench/pair/content.h"
-#include "bench/pair/launch.h"
-#include "bench/pair/outcome.h"
+#include "bench/launch/launch.h"
+#include "bench/launch/outcome.h"
 #include "bench/report/output.h"
 #include "bench/report/progress.h"
 #include "degrade_result.h"
@@ -217,8 +217,7 @@ static int run_all(bed_t *bed)
     return rc;
 }
 
-/* ----------------------------------------------------------------- ranks ---
- */
+/* --------------------------------------------------------------- ranks --- */
 
 static void describe(bed_t *bed)
 {
@@ -426,21 +425,22 @@ static int parse_words(const option_row_t *row, const char *text, void *field,
 #define AT(member) offsetof(options_t, degrade.member)
 
 static const option_row_t rows[] = {
-    {"--time", "T", "of each run, in s or ms (default 8s)", parse_time,
-     AT(time_ns), 0, 0},
+    {"--time", "T", "of each run, in s or ms (default 8s)", .parse = parse_time,
+     .field = AT(time_ns)},
     {"--interval", "MS", "over which rates are taken (default 20)",
-     option_parse_count, AT(interval_ms), 1, 1000},
+     .parse = option_parse_count, .field = AT(interval_ms), .min = 1,
+     .max = 1000},
     {"--window", "N", "messages that are under way (default 8)",
-     option_parse_count, AT(window), 1, 1024},
+     .parse = option_parse_count, .field = AT(window), .min = 1, .max = 1024},
     {"--events", "E",
      "a list of TIME:cut:RAIL, TIME:back:RAIL, TIME:slow:RAIL:FACTOR; "
      "random:CUTS[:SEED]; none (default: cut and back of rail 1, half of the "
      "rate of rail 0)",
-     parse_words, AT(events), 0, 0},
+     .parse = parse_words, .field = AT(events)},
     {"--on-event", "CMD",
      "carries out events: called with cut, back or slow, the rail, and the "
      "factor (default: cables of shm rails)",
-     parse_words, AT(on_event), 0, 0},
+     .parse = parse_words, .field = AT(on_event)},
 };
 
 const bench_test_t test_degrade = {

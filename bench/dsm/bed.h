@@ -4,7 +4,7 @@
 #ifndef BENCH_DSM_BED_H
 #define BENCH_DSM_BED_H
 
-#include "bench/pair/outcome.h"
+#include "bench/launch/outcome.h"
 #include "bench/pair/session.h"
 #include "dapl_rail/platform/platform.h"
 #include "dsm/ddsm.h"

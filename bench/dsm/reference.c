@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include "bench/clock.h"
-#include "bench/report/result.h"
+#include "bench/pair/result.h"
 #include "reference.h"
 
 #define WARMUP      10

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Table, CSV and JSON of the test of shared memory. */
+/* The report of `railbench dsm`. */
 #include <math.h>
 #include <string.h>
 
@@ -7,24 +7,15 @@
 #include "program.h"
 #include "result.h"
 
-#define LABEL_MAX 128
-#define RAILS_MAX (DRAIL_MAX_RAILS * DRAIL_NAME_MAX)
-
 static const dsm_case_t *case_of(const dsm_cell_t *cell)
 {
     return &cell->part->cases[cell->what];
 }
 
-static bool has_gain(const dsm_result_t *r, const dsm_cell_t *cell)
+static void label(const void *result, unsigned index, char *text, size_t size)
 {
-    return !isnan(dsm_result_gain(r, cell));
-}
-
-/* --------------------------------------------------------------- table --- */
-
-static void label(const dsm_result_t *r, const dsm_setup_t *setup, char *text,
-                  size_t size)
-{
+    const dsm_result_t *r = result;
+    const dsm_setup_t *setup = &r->setups[index];
     setup_label(&setup->how, r->opts, text, size);
     size_t used = strlen(text);
     if (setup_one_rail(&setup->how))
@@ -33,18 +24,6 @@ static void label(const dsm_result_t *r, const dsm_setup_t *setup, char *text,
     else
         snprintf(text + used, size - used, " %u rail%s", setup->nrails,
                  setup->nrails == 1 ? "" : "s");
-}
-
-static int label_width(const dsm_result_t *r)
-{
-    size_t widest = strlen("engine");
-    for (unsigned i = 0; i < r->nsetups; i++) {
-        char text[LABEL_MAX];
-        label(r, &r->setups[i], text, sizeof text);
-        if (strlen(text) > widest)
-            widest = strlen(text);
-    }
-    return (int)widest;
 }
 
 static int case_width(const dsm_part_t *part)
@@ -56,13 +35,98 @@ static int case_width(const dsm_part_t *part)
     return (int)widest;
 }
 
-static void table_head(FILE *file, const dsm_result_t *r)
+static bool has_row(const void *result, unsigned i)
 {
+    const dsm_result_t *r = result;
+    return r->cells[i].count;
+}
+
+/* Title of a figure: its name without the unit, cut if it is too long. */
+static void figure_cell(row_t *row, dsm_figure_t figure, double value)
+{
+    char title[32];
+    snprintf(title, sizeof title, "%s", dsm_figure_name(figure));
+    size_t length = strlen(title);
+    if (length > 3 && !strcmp(title + length - 3, "_us"))
+        length -= 3;
+    title[length > 9 ? 4 : length] = '\0';
+    row_cell_number(row, 9, title, value);
+}
+
+static void table_columns(row_t *row, const dsm_result_t *r,
+                          const dsm_cell_t *cell)
+{
+    const dsm_part_t *part = cell->part;
+    const summary_t us = dsm_result_figure(r, cell, FIGURE_TIME);
+    char text[REPORT_LABEL];
+    label(r, cell->setup, text, sizeof text);
+    row_cell(row, 0, -case_width(part), "case", case_of(cell)->name);
+    if (part->sized || part->paged)
+        row_cell_count(row, 1, 9, "bytes", cell->bytes);
+    row_cell(row, 2, -row->of->width[0], "engine", text);
+    row_cell_summary(row, 9, "us", &us);
+    if (part->sized)
+        row_cell_number(row, 9, "MB/s", dsm_result_rate(r, cell).median);
+    for (unsigned i = 0; i < part->nfigures; i++)
+        figure_cell(row, part->figures[i],
+                    dsm_result_figure(r, cell, part->figures[i]).median);
+    if (part->program) {
+        row_cell_number(row, 7, "faults%", dsm_result_faults(r, cell));
+        row_cell_number(row, 7, "speedup", dsm_result_speedup(r, cell));
+    }
+    row_cell_number(row, 6, "gain", dsm_result_gain(r, cell));
+    row_cell_count(row, 1, 4, "n", cell->count);
+    row_cell(row, 1, 0, "valid", cell->wrong ? "NO" : "yes");
+}
+
+static void columns(row_t *row, const void *result, unsigned index)
+{
+    const dsm_result_t *r = result;
+    const dsm_cell_t *cell = &r->cells[index];
+    const dsm_setup_t *setup = &r->setups[cell->setup];
+    const double gain = dsm_result_gain(r, cell);
+    const summary_t rate = dsm_result_rate(r, cell);
+    char rails[REPORT_RAILS];
+    dsm_setup_rails(setup, r->opts, rails, sizeof rails);
+    row_text(row, IN_CSV, "test", r->test->name);
+    row_text(row, IN_BOTH, "part", cell->part->name);
+    row_text(row, IN_BOTH, "case", case_of(cell)->name);
+    row_has(row, cell->bytes);
+    row_count(row, IN_BOTH, "bytes", cell->bytes);
+    row_has(row, true);
+    row_text(row, IN_BOTH, "rails", rails);
+    row_count(row, IN_BOTH, "nrails", setup->nrails);
+    row_text(row, IN_BOTH, "engine", drail_engine_name(setup->how.engine));
+    row_has(row, setup->how.engine == DRAIL_ENGINE_THREADED);
+    row_text(row, IN_BOTH, "team", drail_team_name(setup->how.team));
+    row_has(row, true);
+    row_text(row, IN_BOTH, "policy", drail_policy_name(setup->how.policy));
+    row_count(row, IN_CSV, "ranks", r->opts->ranks);
+    row_count(row, IN_CSV, "ppn", options_ppn(r->opts));
+    row_count(row, IN_CSV, "repeats", cell->count);
+    for (unsigned i = 0; i < DSM_FIGURES; i++) {
+        const summary_t s = dsm_result_figure(r, cell, (dsm_figure_t)i);
+        row_has(row, !isnan(s.median));
+        row_summary(row, IN_BOTH, dsm_figure_name((dsm_figure_t)i), &s);
+    }
+    row_has(row, cell->bytes);
+    row_summary(row, IN_BOTH, "rate_MBps", &rate);
+    row_has(row, !isnan(gain));
+    row_number(row, IN_BOTH, "gain", gain);
+    row_has(row, cell->part->program);
+    row_number(row, IN_BOTH, "faults_pct", dsm_result_faults(r, cell));
+    row_number(row, IN_BOTH, "speedup", dsm_result_speedup(r, cell));
+    row_has(row, true);
+    row_flag(row, IN_BOTH, "valid", !cell->wrong);
+    row_flag(row, IN_CSV, "partial", r->partial);
+}
+
+static void table_head(FILE *file, const report_t *of)
+{
+    const dsm_result_t *r = of->result;
     const options_t *o = r->opts;
-    report_title(file, r->test->name, &r->machine, o);
-    fputs("# rails:", file);
-    for (unsigned i = 0; i < o->nrails; i++)
-        fprintf(file, " %s (%s)", o->rails[i], r->rails[i].fabric);
+    report_title(file, of);
+    report_rails(file, o, r->rails);
     fprintf(file,
             "\n# %llu ranks, %llu per node; faults take up to %llu pages "
             "along when they go upwards\n",
@@ -72,144 +136,46 @@ static void table_head(FILE *file, const dsm_result_t *r)
             "# us: median %s of the repeats; gain: over the first rail alone; "
             "MB = 10^6 bytes\n",
             report_interval(o));
-    if (r->partial)
-        fputs("# note: partial result: the run was ended early\n", file);
+    report_partial(file, r->partial);
     report_notes(file, &r->notes);
     report_few(file, o);
 }
 
-static void part_head(FILE *file, const dsm_result_t *r, const dsm_part_t *part,
-                      int width)
+static void part_head(FILE *file, const dsm_result_t *r, const dsm_part_t *part)
 {
     fprintf(file, "\n# %s: %s\n", part->name, part->what);
-    if (part->program) {
-        char problem[128];
-        part->program->describe(r->opts, problem, sizeof problem);
-        fprintf(file, "# %s; one rank alone:", problem);
-        report_number(file, 1, dsm_result_alone(r, part));
-        fputs(" us\n", file);
-    }
-    fprintf(file, "%-*s", case_width(part), "case");
-    if (part->sized || part->paged)
-        fprintf(file, " %9s", "bytes");
-    fprintf(file, "  %-*s %9s %9s %9s", width, "engine", "us", "[lo", "hi]");
-    if (part->sized)
-        fprintf(file, " %9s", "MB/s");
-    for (unsigned i = 0; i < part->nfigures; i++) {
-        const char *name = dsm_figure_name(part->figures[i]);
-        size_t length = strlen(name);
-        if (length > 3 && !strcmp(name + length - 3, "_us"))
-            length -= 3;
-        fprintf(file, " %9.*s", length > 9 ? 4 : (int)length, name);
-    }
-    if (part->program)
-        fprintf(file, " %7s %7s", "faults%", "speedup");
-    fprintf(file, " %6s %4s %s\n", "gain", "n", "valid");
+    if (!part->program)
+        return;
+    char problem[128];
+    part->program->describe(r->opts, problem, sizeof problem);
+    fprintf(file, "# %s; one rank alone:", problem);
+    report_number(file, 1, dsm_result_alone(r, part));
+    fputs(" us\n", file);
 }
 
-static void table_row(FILE *file, const dsm_result_t *r, const dsm_cell_t *cell,
-                      int width)
+/* Each part has columns of its own. */
+static void table(FILE *file, const report_t *of)
 {
-    const dsm_part_t *part = cell->part;
-    summary_t us = dsm_result_figure(r, cell, FIGURE_TIME);
-    char text[LABEL_MAX];
-    label(r, &r->setups[cell->setup], text, sizeof text);
-    fprintf(file, "%-*s", case_width(part), case_of(cell)->name);
-    if (cell->bytes)
-        fprintf(file, " %9llu", (unsigned long long)cell->bytes);
-    fprintf(file, "  %-*s", width, text);
-    report_number(file, 9, us.median);
-    report_number(file, 9, us.lo);
-    report_number(file, 9, us.hi);
-    if (part->sized)
-        report_number(file, 9, dsm_result_rate(r, cell).median);
-    for (unsigned i = 0; i < part->nfigures; i++)
-        report_number(file, 9,
-                      dsm_result_figure(r, cell, part->figures[i]).median);
-    if (part->program) {
-        report_number(file, 7, dsm_result_faults(r, cell));
-        report_number(file, 7, dsm_result_speedup(r, cell));
-    }
-    report_number(file, 6, dsm_result_gain(r, cell));
-    fprintf(file, " %4u %s\n", cell->count, cell->wrong ? "NO" : "yes");
-}
-
-static void table(FILE *file, const dsm_result_t *r)
-{
+    const dsm_result_t *r = of->result;
     const dsm_part_t *part = NULL;
-    int width = label_width(r);
-    table_head(file, r);
+    row_t row = {.of = of, .file = file};
+    table_head(file, of);
     for (unsigned i = 0; i < r->ncells; i++) {
         const dsm_cell_t *cell = &r->cells[i];
         if (!cell->count)
             continue;
-        if (cell->part != part)
-            part_head(file, r, cell->part, width);
+        if (cell->part != part) {
+            part_head(file, r, cell->part);
+            row.pass = ROW_TITLES;
+            table_columns(&row, r, cell);
+            fputc('\n', file);
+        }
         part = cell->part;
-        table_row(file, r, cell, width);
+        row.pass = ROW_TABLE;
+        table_columns(&row, r, cell);
+        fputc('\n', file);
     }
 }
-
-/* ----------------------------------------------------------------- CSV --- */
-
-static void csv_summary(FILE *file, const summary_t *s)
-{
-    report_csv_number(file, s->median);
-    report_csv_number(file, s->lo);
-    report_csv_number(file, s->hi);
-}
-
-static void csv_row(FILE *file, const dsm_result_t *r, const dsm_cell_t *cell)
-{
-    const dsm_setup_t *setup = &r->setups[cell->setup];
-    const setup_t *how = &setup->how;
-    char rails[RAILS_MAX];
-    dsm_setup_rails(setup, r->opts, rails, sizeof rails);
-    fprintf(file, "%s,%s,%s,", r->test->name, cell->part->name,
-            case_of(cell)->name);
-    if (cell->bytes)
-        fprintf(file, "%llu", (unsigned long long)cell->bytes);
-    fprintf(file, ",%s,%u,%s,%s,%s,%llu,%llu,%u", rails, setup->nrails,
-            drail_engine_name(how->engine),
-            how->engine == DRAIL_ENGINE_THREADED ? drail_team_name(how->team)
-                                                 : "",
-            drail_policy_name(how->policy), (unsigned long long)r->opts->ranks,
-            (unsigned long long)options_ppn(r->opts), cell->count);
-    for (unsigned i = 0; i < DSM_FIGURES; i++) {
-        summary_t s = dsm_result_figure(r, cell, (dsm_figure_t)i);
-        csv_summary(file, &s);
-    }
-    summary_t rate = dsm_result_rate(r, cell);
-    csv_summary(file, &rate);
-    report_csv_number(file, dsm_result_gain(r, cell));
-    report_csv_number(file, dsm_result_faults(r, cell));
-    report_csv_number(file, dsm_result_speedup(r, cell));
-    fprintf(file, ",%s,%s", cell->wrong ? "no" : "yes",
-            r->partial ? "yes" : "no");
-    report_csv_origin(file, &r->machine, r->opts);
-}
-
-static void csv(FILE *file, const dsm_result_t *r)
-{
-    char columns[1024];
-    int used = snprintf(columns, sizeof columns,
-                        "test,part,case,bytes,rails,nrails,engine,team,policy,"
-                        "ranks,ppn,repeats");
-    for (unsigned i = 0; i < DSM_FIGURES; i++) {
-        const char *name = dsm_figure_name((dsm_figure_t)i);
-        used += snprintf(columns + used, sizeof columns - (size_t)used,
-                         ",%s,%s_lo,%s_hi", name, name, name);
-    }
-    snprintf(columns + used, sizeof columns - (size_t)used,
-             ",rate_MBps,rate_MBps_lo,rate_MBps_hi,gain,faults_pct,speedup,"
-             "valid,partial");
-    report_csv_header(file, columns);
-    for (unsigned i = 0; i < r->ncells; i++)
-        if (r->cells[i].count)
-            csv_row(file, r, &r->cells[i]);
-}
-
-/* ---------------------------------------------------------------- JSON --- */
 
 static void json_options(json_t *j, const dsm_result_t *r)
 {
@@ -234,42 +200,6 @@ static void json_options(json_t *j, const dsm_result_t *r)
     json_end_object(j);
 }
 
-static void json_row(json_t *j, const dsm_result_t *r, const dsm_cell_t *cell)
-{
-    const dsm_setup_t *setup = &r->setups[cell->setup];
-    const setup_t *how = &setup->how;
-    char rails[RAILS_MAX];
-    dsm_setup_rails(setup, r->opts, rails, sizeof rails);
-    json_object(j, NULL);
-    json_string(j, "part", cell->part->name);
-    json_string(j, "case", case_of(cell)->name);
-    if (cell->bytes)
-        json_uint(j, "bytes", cell->bytes);
-    json_string(j, "rails", rails);
-    json_uint(j, "nrails", setup->nrails);
-    json_string(j, "engine", drail_engine_name(how->engine));
-    if (how->engine == DRAIL_ENGINE_THREADED)
-        json_string(j, "team", drail_team_name(how->team));
-    json_string(j, "policy", drail_policy_name(how->policy));
-    for (unsigned i = 0; i < DSM_FIGURES; i++) {
-        summary_t s = dsm_result_figure(r, cell, (dsm_figure_t)i);
-        if (!isnan(s.median))
-            report_json_summary(j, dsm_figure_name((dsm_figure_t)i), &s);
-    }
-    if (cell->bytes) {
-        summary_t rate = dsm_result_rate(r, cell);
-        report_json_summary(j, "rate_MBps", &rate);
-    }
-    if (has_gain(r, cell))
-        json_double(j, "gain", dsm_result_gain(r, cell));
-    if (cell->part->program) {
-        json_double(j, "faults_pct", dsm_result_faults(r, cell));
-        json_double(j, "speedup", dsm_result_speedup(r, cell));
-    }
-    json_bool(j, "valid", !cell->wrong);
-    json_end_object(j);
-}
-
 /* Of each program. */
 static void json_alone(json_t *j, const dsm_result_t *r)
 {
@@ -281,12 +211,9 @@ static void json_alone(json_t *j, const dsm_result_t *r)
     json_end_object(j);
 }
 
-static void json(FILE *file, const dsm_result_t *r)
+static void json(json_t *j, const report_t *of)
 {
-    json_t writer, *j = &writer;
-    json_init(j, file);
-    json_object(j, NULL);
-    report_json_identity(j, r->test->name, &r->machine);
+    const dsm_result_t *r = of->result;
     json_bool(j, "partial", r->partial);
     json_options(j, r);
     json_alone(j, r);
@@ -294,17 +221,22 @@ static void json(FILE *file, const dsm_result_t *r)
     report_json_rails(j, r->rails, r->opts->nrails);
     report_json_settings(j);
     report_json_notes(j, &r->notes);
-    json_array(j, "results");
-    for (unsigned i = 0; i < r->ncells; i++)
-        if (r->cells[i].count)
-            json_row(j, r, &r->cells[i]);
-    json_end_array(j);
-    json_end_object(j);
+    report_json_rows(j, "results", of, false);
 }
 
 void dsm_report(FILE *file, format_t format, const void *result)
 {
-    static void (*const reports[])(FILE *, const dsm_result_t *) = {
-        [FORMAT_TABLE] = table, [FORMAT_CSV] = csv, [FORMAT_JSON] = json};
-    reports[format](file, result);
+    const dsm_result_t *r = result;
+    report_write(
+        file, format,
+        &(report_t){.result = r,
+                    .test = r->test->name,
+                    .machine = &r->machine,
+                    .opts = r->opts,
+                    .nrows = r->ncells,
+                    .has_row = has_row,
+                    .columns = columns,
+                    .width = {report_width("engine", r->nsetups, label, r)},
+                    .table = table,
+                    .json = json});
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/pair/launch.h"
+#include "bench/launch/launch.h"
 #include "bench/report/progress.h"
 #include "alone.h"
 #include "program.h"

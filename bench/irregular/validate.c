@@ -10,6 +10,7 @@
 
 #include "irregular.h"
 #include "bench/pair/content.h"
+#include "dapl_rail/platform/fnv.h"
 
 #define STARTS 3
 
@@ -81,9 +82,7 @@ static void expect(const check_t *c)
 
 static uint64_t hash(const uint8_t *at, size_t bytes)
 {
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < bytes; i++)
-        h = (h ^ at[i]) * 0x100000001b3u;
+    uint64_t h = fnv_add(FNV_EMPTY, at, bytes);
     return h ^ h >> 29;
 }
 

@@ -5,7 +5,7 @@
 #define BENCH_LIMIT_H
 
 #include "cores.h"
-#include "bench/report/result.h"
+#include "bench/pair/result.h"
 
 /** Rank 0's measurements of limits: one more configuration of each size, which
  *  is sampled in turn with the rows. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <string.h>
 
 #include "rows.h"
 
@@ -13,10 +14,15 @@ static void print_row(const option_row_t *row)
            alias ? alias : "", alias ? ")" : "");
 }
 
-static const option_row_t *print_rows(const option_row_t *rows, size_t count,
+static const option_row_t *print_rows(const char *subject,
+                                      const option_row_t *rows, size_t count,
                                       void *arg)
 {
-    (void)arg;
+    const char **last = arg;
+    if (count && (!*last || strcmp(*last, subject)))
+        printf("\n%s:\n", subject);
+    if (count)
+        *last = subject;
     for (size_t i = 0; i < count; i++)
         print_row(&rows[i]);
     return NULL;
@@ -24,10 +30,11 @@ static const option_row_t *print_rows(const option_row_t *rows, size_t count,
 
 void option_print_help(const option_table_t *table)
 {
+    const char *subject = NULL;
     printf("usage: %s [options]", table->command);
     for (unsigned i = 0; i < OPERANDS_MAX && table->operands[i]; i++)
         printf(" %s", table->operands[i]);
-    printf("\n%s\n\n", table->summary);
-    option_rows_visit(table, print_rows, NULL);
+    printf("\n%s\n", table->summary);
+    option_rows_visit(table, print_rows, &subject);
     printf("  %-22s this text\n  %-22s version\n", "--help", "--version");
 }

@@ -7,6 +7,14 @@
 
 #include "parsers.h"
 
+#define NAMES_MAX 9 /* of an option_names_t that are given at a time */
+_Static_assert(DCOLL_ALLTOALLV < NAMES_MAX, "the longest list");
+_Static_assert(sizeof(drail_engine_t) == sizeof(int) &&
+                   sizeof(op_kind_t) == sizeof(int) &&
+                   sizeof(dcoll_collective_t) == sizeof(int) &&
+                   sizeof(format_t) == sizeof(int),
+               "enumerations are copied as int");
+
 bool option_next(const char **text, char *element, size_t size)
 {
     if (!*text)
@@ -18,217 +26,62 @@ bool option_next(const char **text, char *element, size_t size)
     return true;
 }
 
-/* An array of an enumeration in the options, with the number that are given. */
-typedef struct choices {
-    int (*value)(const char *name, int *value);
-    size_t list, count; /* offsets in options_t */
-    unsigned max;
-    const char *names; /* that are allowed */
-} choices_t;
-
-#define CHOICES(list, count)                                                   \
-    offsetof(options_t, list), offsetof(options_t, count),                     \
-        COUNT(((options_t *)0)->list)
-#define CHOICES_MAX 9
-
-_Static_assert(DCOLL_ALLTOALLV < CHOICES_MAX, "the longest list");
-_Static_assert(sizeof(drail_engine_t) == sizeof(int) &&
-                   sizeof(op_kind_t) == sizeof(int) &&
-                   sizeof(dcoll_collective_t) == sizeof(int),
-               "lists of enumerations are copied as int");
-
-/* Names to distinct values. */
-static int parse_choices(const choices_t *c, options_t *opts, const char *text,
-                         char *allowed, size_t size)
+/* What is allowed, between commas, the last of one choice behind "or". */
+static void tell_names(const option_names_t *names, const char *last,
+                       char *allowed, size_t size)
 {
+    size_t used = strlen(allowed);
+    for (unsigned i = 0; names->list[i] && used < size; i++)
+        used += (size_t)snprintf(allowed + used, size - used, "%s%s",
+                                 !i                   ? ""
+                                 : names->list[i + 1] ? ", "
+                                                      : last,
+                                 names->list[i]);
+}
+
+static int value_of(const option_names_t *names, const char *name, int *value)
+{
+    for (int i = 0; names->list[i]; i++)
+        if (!strcmp(names->list[i], name)) {
+            *value = names->first + i;
+            return 0;
+        }
+    return -1;
+}
+
+int option_parse_name(const option_row_t *row, const char *text, void *field,
+                      char *allowed, size_t size)
+{
+    int value;
+    if (value_of(row->names, text, &value)) {
+        tell_names(row->names, " or ", allowed, size);
+        return -1;
+    }
+    memcpy(field, &value, sizeof value);
+    return 0;
+}
+
+int option_parse_names(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    const option_names_t *names = row->names;
     char name[DRAIL_NAME_MAX];
-    int values[CHOICES_MAX];
+    int values[NAMES_MAX];
     unsigned n = 0;
-    snprintf(allowed, size, "a list of %s, each once", c->names);
+    snprintf(allowed, size, "a list of ");
+    tell_names(names, ", ", allowed, size);
+    strncat(allowed, ", each once", size - strlen(allowed) - 1);
     while (option_next(&text, name, sizeof name)) {
-        if (n == c->max || c->value(name, &values[n]))
+        if (n == names->most || value_of(names, name, &values[n]))
             return -1;
         for (unsigned i = 0; i < n; i++)
             if (values[i] == values[n])
                 return -1;
         n++;
     }
-    memcpy((char *)opts + c->list, values, n * sizeof *values);
-    memcpy((char *)opts + c->count, &n, sizeof n);
+    memcpy(field, values, n * sizeof *values);
+    memcpy((char *)field - row->field + names->count, &n, sizeof n);
     return 0;
-}
-
-static int engine_value(const char *name, int *value)
-{
-    drail_engine_t engine;
-    int rc = drail_engine_parse(name, &engine);
-    *value = rc ? -1 : (int)engine;
-    return rc;
-}
-
-static int policy_value(const char *name, int *value)
-{
-    drail_policy_t policy;
-    int rc = drail_policy_parse(name, &policy);
-    *value = rc ? -1 : (int)policy;
-    return rc;
-}
-
-static int team_value(const char *name, int *value)
-{
-    drail_team_t team;
-    int rc = drail_team_parse(name, &team);
-    *value = rc ? -1 : (int)team;
-    return rc;
-}
-
-static int waiting_value(const char *name, int *value)
-{
-    drail_waiting_t waiting;
-    int rc = drail_waiting_parse(name, &waiting);
-    *value = rc ? -1 : (int)waiting;
-    return rc;
-}
-
-static int notify_by_value(const char *name, int *value)
-{
-    drail_notify_by_t by;
-    int rc = drail_notify_by_parse(name, &by);
-    *value = rc ? -1 : (int)by;
-    return rc;
-}
-
-int option_parse_engines(const option_row_t *row, const char *text, void *field,
-                         char *allowed, size_t size)
-{
-    static const choices_t choices = {engine_value, CHOICES(engines, nengines),
-                                      "single, nonthreaded, threaded, auto"};
-    (void)row;
-    return parse_choices(&choices, field, text, allowed, size);
-}
-
-int option_parse_policies(const option_row_t *row, const char *text,
-                          void *field, char *allowed, size_t size)
-{
-    static const choices_t choices = {
-        policy_value, CHOICES(policies, npolicies),
-        "even, weighted, adaptive, roundrobin, fixed"};
-    (void)row;
-    return parse_choices(&choices, field, text, allowed, size);
-}
-
-int option_parse_teams(const option_row_t *row, const char *text, void *field,
-                       char *allowed, size_t size)
-{
-    static const choices_t choices = {team_value, CHOICES(teams, nteams),
-                                      "resident, forkjoin"};
-    (void)row;
-    return parse_choices(&choices, field, text, allowed, size);
-}
-
-int option_parse_waitings(const option_row_t *row, const char *text,
-                          void *field, char *allowed, size_t size)
-{
-    static const choices_t choices = {
-        waiting_value, CHOICES(waitings, nwaitings), "any, serial"};
-    (void)row;
-    return parse_choices(&choices, field, text, allowed, size);
-}
-
-int option_parse_notify_bys(const option_row_t *row, const char *text,
-                            void *field, char *allowed, size_t size)
-{
-    static const choices_t choices = {
-        notify_by_value, CHOICES(notify_bys, nnotify_bys), "auto, send, immed"};
-    (void)row;
-    return parse_choices(&choices, field, text, allowed, size);
-}
-
-/* One of @p count from @p first on. */
-static int op_value(op_kind_t first, unsigned count, const char *name,
-                    int *value)
-{
-    static const char *const names[OP_KINDS] = {OP_NAMES};
-    char allowed[64];
-    int i = option_choice(names + first, count, name, allowed, sizeof allowed);
-    *value = (int)first + i;
-    return i < 0 ? -1 : 0;
-}
-
-static int message_value(const char *name, int *value)
-{
-    return op_value(OP_PUT, OP_FETCH_ADD, name, value);
-}
-
-static int atomic_value(const char *name, int *value)
-{
-    return op_value(OP_FETCH_ADD, OP_KINDS - OP_FETCH_ADD, name, value);
-}
-
-int option_parse_ops(const option_row_t *row, const char *text, void *field,
-                     char *allowed, size_t size)
-{
-    static const choices_t choices = {message_value, CHOICES(ops, nops),
-                                      "put, get, send"};
-    (void)row;
-    return parse_choices(&choices, field, text, allowed, size);
-}
-
-int option_parse_atomics(const option_row_t *row, const char *text, void *field,
-                         char *allowed, size_t size)
-{
-    static const choices_t choices = {atomic_value, CHOICES(ops, nops),
-                                      "fetch-add, cmp-swap"};
-    (void)row;
-    return parse_choices(&choices, field, text, allowed, size);
-}
-
-static int collective_value(const char *name, int *value)
-{
-    dcoll_collective_t collective;
-    int rc = dcoll_collective_parse(name, &collective);
-    *value = rc ? -1 : (int)collective;
-    return rc;
-}
-
-static int any_collective_value(const char *name, int *value)
-{
-    *value = DCOLL_ALLTOALLV;
-    return strcmp(name, dcoll_collective_name(DCOLL_ALLTOALLV))
-               ? collective_value(name, value)
-               : 0;
-}
-
-int option_parse_collectives(const option_row_t *row, const char *text,
-                             void *field, char *allowed, size_t size)
-{
-#define REGULAR                                                                \
-    "gather, allgather, alltoall, bcast, scatter, barrier, reduce, allreduce"
-    static const choices_t regular = {
-        collective_value, CHOICES(collectives, ncollectives), REGULAR};
-    static const choices_t any = {any_collective_value,
-                                  CHOICES(collectives, ncollectives),
-                                  REGULAR ", alltoallv"};
-    return parse_choices(row->max ? &any : &regular, field, text, allowed,
-                         size);
-#undef REGULAR
-}
-
-static int unit_value(const char *name, int *value)
-{
-    static const char *const names[UNITS] = {UNIT_NAMES};
-    char allowed[64];
-    *value = option_choice(names, UNITS, name, allowed, sizeof allowed);
-    return *value < 0 ? -1 : 0;
-}
-
-int option_parse_units(const option_row_t *row, const char *text, void *field,
-                       char *allowed, size_t size)
-{
-    static const choices_t choices = {unit_value, CHOICES(units, nunits),
-                                      "MB/s, Gb/s, Mmsg/s"};
-    (void)row;
-    return parse_choices(&choices, field, text, allowed, size);
 }
 
 /* Which names there are depends on the collective: coll_plan_make checks. */

@@ -44,9 +44,11 @@ format_t format_of(const char *path)
             return (format_t)i;
     return FORMAT_TABLE;
 }
-static const option_row_t *find_row(const option_row_t *rows, size_t count,
-                                    void *of)
+
+static const option_row_t *
+find_row(const char *subject, const option_row_t *rows, size_t count, void *of)
 {
+    (void)subject;
     const char *arg = of;
     for (size_t i = 0; i < count; i++) {
         const char *alias = option_alias(rows[i].name);
@@ -54,6 +56,11 @@ static const option_row_t *find_row(const option_row_t *rows, size_t count,
             return &rows[i];
     }
     return NULL;
+}
+
+const option_row_t *option_find(const option_table_t *table, const char *arg)
+{
+    return option_rows_visit(table, find_row, (void *)arg);
 }
 
 void option_wrong(const option_table_t *table, const char *option,
@@ -70,9 +77,11 @@ static int wrong(const option_table_t *table, const char *option,
     return -1;
 }
 
-static const option_row_t *try_spelling(const option_row_t *rows, size_t count,
+static const option_row_t *try_spelling(const char *subject,
+                                        const option_row_t *rows, size_t count,
                                         void *spelling)
 {
+    (void)subject;
     for (size_t i = 0; i < count; i++)
         spelling_try(spelling, rows[i].name);
     return NULL;
@@ -93,7 +102,7 @@ static int parse_one(options_t *opts, const option_table_t *table, int nargs,
                      char **args, int *i)
 {
     const char *arg = args[*i], *equals = strchr(arg, '=');
-    const option_row_t *row = option_rows_visit(table, find_row, args[*i]);
+    const option_row_t *row = option_find(table, arg);
     if (!row)
         return unknown(table, arg);
     const char *text = NULL;
@@ -116,7 +125,8 @@ static int parse_one(options_t *opts, const option_table_t *table, int nargs,
     return 0;
 }
 
-/* @p arg as the next operand; false if it is an option, or one too many. */
+/* @p arg as the next operand, or the server's host; false if it is an option,
+ * or one too many. */
 static bool take_operand(options_t *opts, const option_table_t *table,
                          const char *arg)
 {
@@ -127,6 +137,10 @@ static bool take_operand(options_t *opts, const option_table_t *table,
             opts->operands[i] = arg;
             return true;
         }
+    if (table->groups & OPTIONS_RAILS && !table->operands[0] && !opts->host) {
+        opts->host = arg;
+        return true;
+    }
     return false;
 }
 
@@ -136,6 +150,15 @@ static int check_operands(const options_t *opts, const option_table_t *table)
         if (!opts->operands[i])
             return wrong(table, table->operands[i], "", "the name of a file");
     return 0;
+}
+
+static int check_host(const options_t *opts, const option_table_t *table)
+{
+    return opts->host && !opts->code && !opts->secret
+               ? wrong(table, "HOST", opts->host,
+                       "with the --code that its --server has printed, or with "
+                       "--secret")
+               : 0;
 }
 
 /* In whatever order they, rails and policies were given. */
@@ -194,8 +217,8 @@ parsed_t options_parse(options_t *opts, const option_table_t *table, int nargs,
             parse_one(opts, table, nargs, args, &i))
             return PARSED_WRONG;
     }
-    return check_operands(opts, table) || check_weights(opts, table) ||
-                   check_payload(opts, table)
+    return check_operands(opts, table) || check_host(opts, table) ||
+                   check_weights(opts, table) || check_payload(opts, table)
                ? PARSED_WRONG
                : PARSED_OK;
 }

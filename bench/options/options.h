@@ -110,6 +110,11 @@ typedef struct options {
                                   ppn each */
     uint64_t rank;           /**< at the rendezvous, RANK_DEFAULT: not given */
     const char *rendezvous;  /**< NULL: not given */
+    bool server;             /**< waits for a client, see launch/pairing.h */
+    const char *host, *code; /**< of a client: where its server is, and what
+                                  that has printed; NULL: not given */
+    const char *secret;      /**< file of the rendezvous's secret, NULL: by
+                                  code or environment */
     const char *simulated;   /**< platform whose rails these are, or NULL */
     drail_cluster_t cluster; /**< ... that it describes */
     double connect_time;     /**< seconds for the ranks to meet */
@@ -231,33 +236,41 @@ typedef struct options {
 #define SIMULATED_ITERATIONS 4
 #define SIMULATED_WARMUP     1
 
+struct option_row;
+struct option_table;
+
+/** Reads @p text into @p field of the options. @return 0, or -1 with what is
+ *  allowed in @p allowed. */
+typedef int option_parser_t(const struct option_row *row, const char *text,
+                            void *field, char *allowed, size_t size);
+
+/** Names that an option takes, whose values count from @p first on. */
+typedef struct option_names {
+    const char *const *list; /**< ends with NULL */
+    int first;
+    size_t count; /**< of a list of some: offset of their number in options_t */
+    unsigned most; /**< ... and how many there may be */
+} option_names_t;
+
 /** One row of an option table. */
 typedef struct option_row {
     const char *name;  /**< "--batch" */
     const char *value; /**< name of its value in the help, NULL: takes none */
     const char *help;
-    /** Reads @p text into @p field of the options. @return 0, or -1 with
-     *  what is allowed in @p allowed. */
-    int (*parse)(const struct option_row *row, const char *text, void *field,
-                 char *allowed, size_t size);
+    option_parser_t *parse;
     size_t field; /**< offset in options_t */
     double min, max;
+    const option_names_t *names; /**< that its value is of; NULL: any */
 } option_row_t;
 
-int option_parse_count(const option_row_t *row, const char *text, void *field,
-                       char *allowed, size_t size);
-int option_parse_number(const option_row_t *row, const char *text, void *field,
-                        char *allowed, size_t size);
-/** A time, for a double: seconds. */
-int option_parse_seconds(const option_row_t *row, const char *text, void *field,
-                         char *allowed, size_t size);
-/** ... microseconds. */
-int option_parse_us(const option_row_t *row, const char *text, void *field,
-                    char *allowed, size_t size);
-int option_parse_flag(const option_row_t *row, const char *text, void *field,
-                      char *allowed, size_t size);
+option_parser_t option_parse_count, option_parse_number, option_parse_flag;
+/** A time, for a double: seconds; microseconds. */
+option_parser_t option_parse_seconds, option_parse_us;
 /** What the user has called the option @p name: that, or an alias. */
 const char *option_typed(const options_t *opts, const char *name);
+/** The row of what @p arg, with or without a value, names; NULL: none. */
+const struct option_row *option_find(const struct option_table *table,
+                                     const char *arg);
 /** Has the user named it? */
 bool option_given(const options_t *opts, const char *name);
 /** Takes the next element of a comma-separated list; false at its end. An

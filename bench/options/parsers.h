@@ -21,64 +21,20 @@ int option_time(const char *text, double unit, double min, double max,
 int option_choice(const char *const *names, unsigned count, const char *text,
                   char *allowed, size_t size);
 
-/* As option_row_t's parse. */
-int option_parse_percent(const option_row_t *row, const char *text, void *field,
-                         char *allowed, size_t size);
-int option_parse_text(const option_row_t *row, const char *text, void *field,
-                      char *allowed, size_t size);
-int option_parse_address(const option_row_t *row, const char *text, void *field,
-                         char *allowed, size_t size);
-int option_parse_bytes(const option_row_t *row, const char *text, void *field,
-                       char *allowed, size_t size);
-int option_parse_align(const option_row_t *row, const char *text, void *field,
-                       char *allowed, size_t size);
-int option_parse_format(const option_row_t *row, const char *text, void *field,
-                        char *allowed, size_t size);
-int option_parse_zero_copy(const option_row_t *row, const char *text,
-                           void *field, char *allowed, size_t size);
-int option_parse_type(const option_row_t *row, const char *text, void *field,
-                      char *allowed, size_t size);
-int option_parse_operator(const option_row_t *row, const char *text,
-                          void *field, char *allowed, size_t size);
-int option_parse_start(const option_row_t *row, const char *text, void *field,
-                       char *allowed, size_t size);
-int option_parse_engines(const option_row_t *row, const char *text, void *field,
-                         char *allowed, size_t size);
-int option_parse_policies(const option_row_t *row, const char *text,
-                          void *field, char *allowed, size_t size);
-int option_parse_teams(const option_row_t *row, const char *text, void *field,
-                       char *allowed, size_t size);
-int option_parse_waitings(const option_row_t *row, const char *text,
-                          void *field, char *allowed, size_t size);
-int option_parse_notify_bys(const option_row_t *row, const char *text,
-                            void *field, char *allowed, size_t size);
-int option_parse_ops(const option_row_t *row, const char *text, void *field,
-                     char *allowed, size_t size);
+/** As --type and --op take them; they end with NULL. */
+extern const char *const option_types[], *const option_operators[];
+
+option_parser_t option_parse_percent, option_parse_text, option_parse_address,
+    option_parse_bytes, option_parse_align, option_parse_algorithms,
+    option_parse_weights, option_parse_sizes, option_parse_shapes,
+    option_parse_saves, option_parse_rails;
+/** What a --server has printed. */
+option_parser_t option_parse_code;
+/** One of row->names, for an enumeration; a list of some, each once. */
+option_parser_t option_parse_name, option_parse_names;
 /** "auto" or "notify", for a bool: the latter. */
-int option_parse_pingpong(const option_row_t *row, const char *text,
-                          void *field, char *allowed, size_t size);
+option_parser_t option_parse_pingpong;
 /** A count, or "off-cache": BUFFERS_OFF_CACHE. */
-int option_parse_buffers(const option_row_t *row, const char *text, void *field,
-                         char *allowed, size_t size);
-/** ... of atomics. */
-int option_parse_atomics(const option_row_t *row, const char *text, void *field,
-                         char *allowed, size_t size);
-/** Collectives; where row->max is not 0, alltoallv as well. */
-int option_parse_collectives(const option_row_t *row, const char *text,
-                             void *field, char *allowed, size_t size);
-int option_parse_units(const option_row_t *row, const char *text, void *field,
-                       char *allowed, size_t size);
-int option_parse_algorithms(const option_row_t *row, const char *text,
-                            void *field, char *allowed, size_t size);
-int option_parse_weights(const option_row_t *row, const char *text, void *field,
-                         char *allowed, size_t size);
-int option_parse_sizes(const option_row_t *row, const char *text, void *field,
-                       char *allowed, size_t size);
-int option_parse_shapes(const option_row_t *row, const char *text, void *field,
-                        char *allowed, size_t size);
-int option_parse_saves(const option_row_t *row, const char *text, void *field,
-                       char *allowed, size_t size);
-int option_parse_rails(const option_row_t *row, const char *text, void *field,
-                       char *allowed, size_t size);
+option_parser_t option_parse_buffers;
 
 #endif

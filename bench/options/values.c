@@ -124,6 +124,15 @@ int option_parse_text(const option_row_t *row, const char *text, void *field,
     return *text ? 0 : -1;
 }
 
+int option_parse_code(const option_row_t *row, const char *text, void *field,
+                      char *allowed, size_t size)
+{
+    (void)row;
+    snprintf(allowed, size, "as its --server has printed");
+    *(const char **)field = text;
+    return *text ? 0 : -1;
+}
+
 int option_parse_address(const option_row_t *row, const char *text, void *field,
                          char *allowed, size_t size)
 {
@@ -169,26 +178,6 @@ int option_choice(const char *const *names, unsigned count, const char *text,
     return -1;
 }
 
-int option_parse_format(const option_row_t *row, const char *text, void *field,
-                        char *allowed, size_t size)
-{
-    static const char *const names[] = {FORMAT_NAMES};
-    (void)row;
-    int i = option_choice(names, COUNT(names), text, allowed, size);
-    *(format_t *)field = (format_t)i;
-    return i < 0 ? -1 : 0;
-}
-
-int option_parse_zero_copy(const option_row_t *row, const char *text,
-                           void *field, char *allowed, size_t size)
-{
-    static const char *const names[] = {"auto", "on", "off"};
-    (void)row;
-    int i = option_choice(names, COUNT(names), text, allowed, size);
-    *(zero_copy_t *)field = (zero_copy_t)i;
-    return i < 0 ? -1 : 0;
-}
-
 int option_parse_pingpong(const option_row_t *row, const char *text,
                           void *field, char *allowed, size_t size)
 {
@@ -199,46 +188,19 @@ int option_parse_pingpong(const option_row_t *row, const char *text,
     return i < 0 ? -1 : 0;
 }
 
-int option_parse_start(const option_row_t *row, const char *text, void *field,
-                       char *allowed, size_t size)
-{
-    static const char *const names[] = {"auto", "time", "barrier"};
-    (void)row;
-    int i = option_choice(names, COUNT(names), text, allowed, size);
-    *(start_mode_t *)field = (start_mode_t)i;
-    return i < 0 ? -1 : 0;
-}
-
-static const char *const types[DCOLL_TYPES] = {
-    "int8",   "int16",  "int32",  "int64", "uint8",
-    "uint16", "uint32", "uint64", "float", "double"};
-static const char *const operators[DCOLL_OPERATORS] = {
-    "sum", "prod", "min", "max", "land", "lor", "lxor", "band", "bor", "bxor"};
+const char *const option_types[] = {"int8",  "int16",  "int32",  "int64",
+                                    "uint8", "uint16", "uint32", "uint64",
+                                    "float", "double", NULL};
+const char *const option_operators[] = {"sum",  "prod", "min",  "max",
+                                        "land", "lor",  "lxor", "band",
+                                        "bor",  "bxor", NULL};
 
 const char *options_type(const options_t *opts)
 {
-    return types[opts->type];
+    return option_types[opts->type];
 }
 
 const char *options_operator(const options_t *opts)
 {
-    return operators[opts->op];
-}
-
-int option_parse_type(const option_row_t *row, const char *text, void *field,
-                      char *allowed, size_t size)
-{
-    (void)row;
-    int i = option_choice(types, COUNT(types), text, allowed, size);
-    *(dcoll_type_t *)field = (dcoll_type_t)i;
-    return i < 0 ? -1 : 0;
-}
-
-int option_parse_operator(const option_row_t *row, const char *text,
-                          void *field, char *allowed, size_t size)
-{
-    (void)row;
-    int i = option_choice(operators, COUNT(operators), text, allowed, size);
-    *(dcoll_operator_t *)field = (dcoll_operator_t)i;
-    return i < 0 ? -1 : 0;
+    return option_operators[opts->op];
 }

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "bench/clock.h"
-#include "bench/options/command.h"
+#include "command.h"
 #include "measure.h"
 #include "bench/report/progress.h"
 

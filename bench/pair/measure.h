@@ -4,7 +4,7 @@
 #define BENCH_MEASURE_H
 
 #include "bench/limits/limit.h"
-#include "bench/report/result.h"
+#include "result.h"
 
 /**
  * Rank 0: measures every cell of @p result (and validates it if asked), and

@@ -5,44 +5,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/options/command.h"
+#include "command.h"
 #include "bench/options/parsers.h"
-#include "launch.h"
+#include "bench/launch/launch.h"
 #include "bench/limits/limit.h"
 #include "measure.h"
-#include "outcome.h"
+#include "bench/launch/outcome.h"
 #include "bench/report/output.h"
-#include "bench/report/report.h"
+#include "report_pair.h"
 #include "bench/test.h"
+
+static const char *const op_list[] = {"put", "get", "send", NULL};
+static const option_names_t ops = {op_list, OP_PUT, offsetof(options_t, nops),
+                                   3};
 
 const option_row_t pair_options[PAIR_OPTION_ROWS] = {
     {"--consume", NULL,
      "the ping-pong's target copies each message, and sends the copy back",
-     option_parse_flag, offsetof(options_t, consume), 0, 0},
+     .parse = option_parse_flag, .field = offsetof(options_t, consume)},
     {"--pingpong", "P",
      "auto: the target polls for the end of a message where it can; notify: it "
      "always waits for a notification (default auto)",
-     option_parse_pingpong, offsetof(options_t, notified), 0, 0},
+     .parse = option_parse_pingpong, .field = offsetof(options_t, notified)},
     {"--op", "O,...",
      "RDMA writes, RDMA reads, or sends that the target receives: put, get, "
      "send (default put)",
-     option_parse_ops, 0, 0, 0},
-    {"--batch", "N", "messages per batch (default 20)", option_parse_count,
-     offsetof(options_t, batch), 1, 10000},
+     .parse = option_parse_names, .field = offsetof(options_t, ops),
+     .names = &ops},
+    {"--batch", "N", "messages per batch (default 20)",
+     .parse = option_parse_count, .field = offsetof(options_t, batch), .min = 1,
+     .max = 10000},
     {"--window", "N",
      "messages under way: the next is posted when the oldest is complete "
      "(default: a batch, then its answer)",
-     option_parse_count, offsetof(options_t, window), 1, 10000},
+     .parse = option_parse_count, .field = offsetof(options_t, window),
+     .min = 1, .max = 10000},
     {"--buffers", "N",
      "buffers that the messages take in turn, on both sides; off-cache: of "
      "four "
      "times the last cache in all (default: always the same one)",
-     option_parse_buffers, offsetof(options_t, buffers), 1, 65536},
+     .parse = option_parse_buffers, .field = offsetof(options_t, buffers),
+     .min = 1, .max = 65536},
     {"--read", NULL,
      "who gets messages reads each byte, and then answers; by default each of "
      "a "
      "batch has a buffer",
-     option_parse_flag, offsetof(options_t, read), 0, 0},
+     .parse = option_parse_flag, .field = offsetof(options_t, read)},
 };
 
 /* What the ranks inherit from the process that forks them. */
@@ -157,7 +165,7 @@ static void describe_rails(pair_t *pair, session_t *session)
 
 static int write_report(pair_t *pair)
 {
-    if (!outputs_write(&pair->outputs, report_write, &pair->result))
+    if (!outputs_write(&pair->outputs, pair_report, &pair->result))
         return 0;
     outcome_set(pair->outcome, 0, DRAIL_EINVAL, "can't write the result: %s",
                 strerror(errno));

@@ -2,7 +2,7 @@
 /* A true ping-pong: one message there, one back; of puts. */
 
 #include "bench/clock.h"
-#include "bench/report/result.h"
+#include "result.h"
 #include "dapl_rail/platform/platform.h"
 #include "loop.h"
 

@@ -9,7 +9,7 @@
 
 #include "bench/options/options.h"
 #include "bench/options/plan.h"
-#include "crowd.h"
+#include "bench/launch/crowd.h"
 
 /** Bytes before and after the target range that no benchmark may touch. */
 #define SESSION_GUARD 4096

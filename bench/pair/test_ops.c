@@ -45,9 +45,14 @@ static int run_atomics(const bench_test_t *test, const options_t *opts)
     return 2;
 }
 
+static const char *const atomic_list[] = {"fetch-add", "cmp-swap", NULL};
+static const option_names_t atomics = {atomic_list, OP_FETCH_ADD,
+                                       offsetof(options_t, nops), 2};
+
 static const option_row_t atomic_options[] = {
     {"--op", "O,...", "fetch-add, cmp-swap (default fetch-add)",
-     option_parse_atomics, 0, 0, 0},
+     .parse = option_parse_names, .field = offsetof(options_t, ops),
+     .names = &atomics},
 };
 
 const bench_test_t test_get = {

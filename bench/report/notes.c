@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "notes.h"
-#include "result.h"
+#include "bench/pair/result.h"
 
 void notes_add(notes_t *notes, const char *format, ...)
 {

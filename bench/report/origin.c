@@ -58,23 +58,24 @@ static void command(FILE *file, const options_t *opts)
     }
 }
 
-const char *report_date(const machine_t *m)
+static const char *date_of(const machine_t *m)
 {
     return m->simulated[0] ? "" : m->date;
 }
 
 void report_origin(FILE *file, const machine_t *m, const options_t *opts)
 {
-    const char *date = report_date(m);
+    const char *date = date_of(m);
     fprintf(file, "# %s%s", date, *date ? ": " : "");
     command(file, opts);
     fputc('\n', file);
 }
 
-void report_csv_text(FILE *file, const char *text)
+void report_csv_quoted(FILE *file, const char *text)
 {
     bool quoted = strpbrk(text, ",\"\r\n");
-    fputs(quoted ? ",\"" : ",", file);
+    if (quoted)
+        fputc('"', file);
     while (*text) {
         unsigned length = utf8_length(text);
         if (*text == '"')
@@ -87,22 +88,19 @@ void report_csv_text(FILE *file, const char *text)
         fputc('"', file);
 }
 
-void report_csv_header(FILE *file, const char *columns)
-{
-    fprintf(file, "%s,date,command\n", columns);
-}
-
 void report_csv_origin(FILE *file, const machine_t *m, const options_t *opts)
 {
     char *text = NULL;
     size_t size;
     FILE *memory = open_memstream(&text, &size);
-    report_csv_text(file, report_date(m));
+    fputc(',', file);
+    report_csv_quoted(file, date_of(m));
     if (memory) {
         command(memory, opts);
         fclose(memory);
     }
-    report_csv_text(file, text ? text : "");
+    fputc(',', file);
+    report_csv_quoted(file, text ? text : "");
     free(text);
     fputc('\n', file);
 }

@@ -20,8 +20,8 @@
     USE(reduce_shm_slices)                                                     \
     USE(allreduce_shm)                                                         \
     USE(allreduce_shm_slices)                                                  \
-    /* flat: over all ranks (seed 000, section 5.1, and what it compares       \
-     * with) */                                                                \
+    /* flat: over all ranks (Qian and Afsahi 2008, section 5.1, and what       \
+     * these are compared with) */                                             \
     USE(gather_binomial)                                                       \
     USE(gather_direct)                                                         \
     USE(gather_tree)                                                           \
@@ -46,7 +46,7 @@
     USE(allreduce_doubling)                                                    \
     USE(allreduce_halving)                                                     \
     USE(allreduce_direct)                                                      \
-    /* SMP-aware (seed 000, section 5.2) */                                    \
+    /* SMP-aware (Qian and Afsahi 2008, section 5.2) */                        \
     USE(gather_smp)                                                            \
     USE(bcast_smp)                                                             \
     USE(barrier_smp)                                                           \
@@ -61,7 +61,7 @@
     USE(alltoall_smp_gather_scatter)                                           \
     USE(alltoall_smp_direct)                                                   \
     USE(alltoall_smp_bruck)                                                    \
-    /* multi-connection (seed 002, section 5) */                               \
+    /* multi-connection (Qian et al. 2008, section 5) */                       \
     USE(allgather_mc_single)                                                   \
     USE(allgather_mc_single_ring)                                              \
     USE(allgather_mc_gather)                                                   \
@@ -69,7 +69,7 @@
     USE(allgather_mc_allgroup)                                                 \
     USE(allgather_mc_groups)
 
-/* Irregular (seed 003). */
+/* Irregular (Liu et al. 2002). */
 #define DCOLL_IRREGULAR_LIST(USE)                                              \
     USE(alltoallv_shm)                                                         \
     USE(alltoallv_smp)                                                         \

@@ -1,50 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What arguments mean: buffers, depth. */
+/* The sizes of buffers, and the depth, that arguments imply. */
 #include "coll/schedule.h"
 
-/* For the blocks of the starts that ranks may be ahead of others. */
+/* Most memory for blocks of starts that ranks run ahead. */
 #define DEPTH_BYTES (512u << 10)
+
+/* Which ranks use a buffer, and how many blocks it has: none, one, or one for
+ * each rank. */
+struct buffer {
+    enum { NONE, ONE, EACH } blocks;
+    enum { ALL, ROOT, OTHERS } ranks;
+};
+
+static const struct {
+    struct buffer send, recv;
+} buffers[] = {
+    [DCOLL_GATHER] = {{ONE, ALL}, {EACH, ROOT}},
+    [DCOLL_ALLGATHER] = {{ONE, ALL}, {EACH, ALL}},
+    [DCOLL_ALLTOALL] = {{EACH, ALL}, {EACH, ALL}},
+    [DCOLL_BCAST] = {{ONE, ROOT}, {ONE, OTHERS}},
+    [DCOLL_SCATTER] = {{EACH, ROOT}, {ONE, ALL}},
+    [DCOLL_BARRIER] = {{NONE, ALL}, {NONE, ALL}},
+    [DCOLL_REDUCE] = {{ONE, ALL}, {ONE, ROOT}},
+    [DCOLL_ALLREDUCE] = {{ONE, ALL}, {ONE, ALL}},
+    [DCOLL_ALLTOALLV] = {{NONE, ALL}, {NONE, ALL}},
+};
+
+static unsigned blocks_of(struct buffer b, unsigned nranks, bool root)
+{
+    if ((b.ranks == ROOT && !root) || (b.ranks == OTHERS && root))
+        return 0;
+    return b.blocks == EACH ? nranks : b.blocks;
+}
 
 unsigned dcoll_send_blocks(const dcoll_args_t *args, unsigned nranks,
                            unsigned rank)
 {
-    switch (args->collective) {
-    case DCOLL_GATHER:
-    case DCOLL_REDUCE:
-        return 1;
-    case DCOLL_ALLGATHER:
-    case DCOLL_ALLREDUCE:
-        return args->in_place ? 0 : 1;
-    case DCOLL_ALLTOALL:
-        return args->in_place ? 0 : nranks;
-    case DCOLL_BCAST:
-        return rank == args->root ? 1 : 0;
-    case DCOLL_SCATTER:
-        return rank == args->root ? nranks : 0;
-    default:
-        return 0;
-    }
+    return dcoll_all_in_place(args) ? 0
+                                    : blocks_of(buffers[args->collective].send,
+                                                nranks, rank == args->root);
 }
 
 unsigned dcoll_recv_blocks(const dcoll_args_t *args, unsigned nranks,
                            unsigned rank)
 {
-    switch (args->collective) {
-    case DCOLL_GATHER:
-        return rank == args->root ? nranks : 0;
-    case DCOLL_ALLGATHER:
-    case DCOLL_ALLTOALL:
-        return nranks;
-    case DCOLL_BCAST:
-        return rank == args->root ? 0 : 1;
-    case DCOLL_SCATTER:
-    case DCOLL_ALLREDUCE:
-        return 1;
-    case DCOLL_REDUCE:
-        return rank == args->root ? 1 : 0;
-    default:
-        return 0;
-    }
+    return blocks_of(buffers[args->collective].recv, nranks,
+                     rank == args->root);
 }
 
 bool dcoll_all_in_place(const dcoll_args_t *args)
@@ -59,7 +60,7 @@ unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,
 {
     if (algorithm->depth)
         return algorithm->depth;
-    /* each block has a flag, which takes a cache line */
+    /* each block has a flag, in a cache line */
     size_t block = bytes < DCOLL_CACHE_LINE ? DCOLL_CACHE_LINE : bytes;
     if (depth > 1)
         while (depth < algorithm->ahead &&

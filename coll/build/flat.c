@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the flat algorithms have in common. */
 #include "flat.h"
 
 static bool goes_on(dcoll_place_t last, size_t bytes, dcoll_place_t next)

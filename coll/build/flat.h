@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the flat algorithms have in common. */
+/* Parts of algorithms that ignore nodes, and the board of an all-gather. */
 #ifndef DCOLL_FLAT_H
 #define DCOLL_FLAT_H
 
@@ -16,26 +16,27 @@ static inline unsigned flat_before(unsigned n, unsigned rank, unsigned distance)
     return (rank + n - distance) % n;
 }
 
-/** COPY; one with the last operation when both go on where that one ends. */
+/** COPY; merged with the last operation if it continues that copy. */
 void flat_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                size_t bytes);
-/** COPY of n blocks but block @p own, from and to where block 0 is. */
+/** Copies n blocks except block @p own; src and dst are the places of block 0.
+ */
 void flat_copy_others(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                       unsigned n, unsigned own, size_t bytes);
-/** COMPLETE, if there is a put. */
+/** COMPLETE, if the schedule has a put. */
 void flat_complete(dcoll_schedule_t *s);
 
-/* An all-gather's board: N blocks in the order of ranks, in RECV (zero copy)
- * or in TEMP. */
+/* The board of an all-gather: N blocks in the order of ranks, in RECV (zero
+ * copy) or in TEMP. */
 
 dcoll_space_t board_space(const dcoll_args_t *args);
 dcoll_place_t board_at(const dcoll_args_t *args, unsigned rank);
-/** All-gather: where the rank's own block comes from. */
+/** The source of the rank's own block. */
 dcoll_place_t board_source(const dcoll_args_t *args, unsigned rank);
-/** Own block onto the board, if it is not there. */
+/** Copies the own block onto the board, unless it is there. */
 void board_begin(const dcoll_shape_t *shape, const dcoll_args_t *args,
                  unsigned rank, dcoll_schedule_t *s);
-/** From the board to RECV, after everything has come; sets temp_bytes. */
+/** Copies the board to RECV, after all blocks have arrived; sets temp_bytes. */
 void board_end(const dcoll_shape_t *shape, const dcoll_args_t *args,
                unsigned rank, dcoll_schedule_t *s);
 

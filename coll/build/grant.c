@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Permission for puts. */
 #include "grant.h"
 
-#define BULK_MOST 128u /* starts that one credit is for */
+#define BULK_MOST 128u /* starts that one credit covers */
 
 grant_t grant_among_all(const dcoll_args_t *args, dcoll_space_t target)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The schedules of all ranks. */
+/* Generates schedules, of one rank or of all. */
 #include <stdlib.h>
 
 #include "dapl_rail/dapl_rail.h"
 #include "coll/schedule.h"
-#include "stages.h"
+#include "coll/build/irregular/stages.h"
 
-/* It is complete: room for more ops is given back. */
+/* Shrinks the array of a complete schedule. */
 static void fit(dcoll_schedule_t *s)
 {
     size_t bytes = s->nops * sizeof *s->ops;
@@ -17,7 +17,7 @@ static void fit(dcoll_schedule_t *s)
     s->capacity = s->nops;
 }
 
-/* A reduction of one rank, by any algorithm. */
+/* A reduction by a single rank, for all algorithms. */
 static void keep_own(dcoll_schedule_t *s, const dcoll_args_t *args)
 {
     s->phase = 1;

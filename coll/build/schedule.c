@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Building schedules. */
+/* Names, shapes, and adding operations. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,7 +116,7 @@ void dcoll_schedule_free(dcoll_schedule_t *schedule)
     *schedule = (dcoll_schedule_t){0};
 }
 
-/* Room for one more. False: there is none. */
+/* Makes room for one more element. False: out of memory. */
 static bool grow(dcoll_schedule_t *s, void **array, unsigned count,
                  unsigned *capacity, size_t size)
 {
@@ -246,7 +246,7 @@ static bool same_deal(const dcoll_deal_t *a, const dcoll_deal_t *b)
            a->most == b->most;
 }
 
-/* Its index is that of the last one. False: out of memory. */
+/* Adds a deal, unless it equals the last one. False: out of memory. */
 static bool keep_deal(dcoll_schedule_t *s, const dcoll_deal_t *deal)
 {
     if (s->ndeals && same_deal(&s->deals[s->ndeals - 1], deal))

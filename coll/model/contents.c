@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "dapl_rail/dapl_rail.h"
-#include "coll/build/bundle.h"
-#include "coll/build/deal.h"
-#include "coll/build/offer.h"
+#include "coll/build/irregular/bundle.h"
+#include "coll/build/irregular/deal.h"
+#include "coll/build/irregular/offer.h"
 #include "contents.h"
 
-/* What is at a place of a rank's memory. */
+/* A bundle or table at a place of a rank's memory. */
 struct bundle {
     dcoll_place_t place;
     double bytes;
@@ -84,7 +84,7 @@ static bool grow(struct contents *c, void **array, unsigned count,
     return true;
 }
 
-/* NULL: out of memory. */
+/* Finds or adds the content of a place. NULL: out of memory. */
 static struct bundle *bundle_at(struct contents *c, unsigned rank,
                                 dcoll_place_t place)
 {
@@ -125,7 +125,7 @@ static void append(struct contents *c, struct bundle *b, struct bundle_run run,
         b->bytes += BUNDLE_RUN;
 }
 
-/* To the buckets from op->dst on. */
+/* Deals to the buckets at op->dst. */
 static void deal_run(struct contents *c, unsigned rank, const dcoll_op_t *op,
                      const struct bundle_run *run)
 {
@@ -211,7 +211,7 @@ static double least_pulled(const struct contents *c, unsigned rank)
                                       (size_t)largest);
 }
 
-/* As coll/run/offer.c decides it. */
+/* Stays the part in SEND? As coll/run/irregular/offer.c decides. */
 static double offer(struct contents *c, unsigned rank, const dcoll_op_t *op)
 {
     const dcoll_traffic_t *t = c->traffic;
@@ -251,7 +251,7 @@ static double pack(struct contents *c, unsigned rank, const dcoll_op_t *op)
 
 /* ------------------------------------------------------------ messages --- */
 
-/* The bundle src of a rank to a place of one. */
+/* Moves the bundle src of one rank to a place of another. */
 static double carry(struct contents *c, unsigned rank, unsigned to,
                     const dcoll_op_t *op)
 {

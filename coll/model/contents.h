@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Irregular collectives: how many elements for whom are in which bundle, for
- * the counts of a program, and so how much an operation moves. */
+/* Irregular collectives: how many elements for which rank are in which bundle,
+ * for the counts of a program; so how many bytes each operation moves. */
 #ifndef DCOLL_CONTENTS_H
 #define DCOLL_CONTENTS_H
 
@@ -8,15 +8,15 @@
 
 struct contents;
 
-/* NULL: out of memory. The program must have counts, and outlive it. */
+/* The program must have counts, and outlive it. NULL: out of memory. */
 struct contents *contents_make(const dcoll_program_t *program);
 void contents_free(struct contents *contents);
 
-/* Performs the rank's next operation. The bytes that it sends, or copies in
- * memory; < 0: out of memory. */
+/* Performs the rank's next operation. Returns the bytes that it sends or
+ * copies; < 0: out of memory. */
 double contents_move(struct contents *contents, unsigned rank,
                      const dcoll_op_t *op);
-/* Has the rank offered that one something from its SEND? */
+/* Has the rank left elements for that peer in its SEND? */
 bool contents_pulled(const struct contents *contents, unsigned rank,
                      unsigned to);
 

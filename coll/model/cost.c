@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Time of a program under Hockney's model with k ports (seed 000, section 3.2):
- * a message starts when its sender has posted it and port `port` of the sender
- * and of the receiver are free, and occupies both for ts + bytes * tau. A
- * sender's port keeps the order of posting, a receiver's port takes first who
- * asks first. The sender goes on at once. Discrete events: a rank runs ahead
- * in its own time until it needs a message that has not arrived yet.
+ * Time of a program under Hockney's model with k ports (Qian and Afsahi 2008,
+ * section 3.2): a message starts when it is posted and port `port` of the
+ * sender and of the receiver are free; it occupies both for ts + bytes * tau. A
+ * sender's port keeps the order of posting; a receiver's port serves first the
+ * sender that asks first. The sender goes on at once. Discrete events: a rank
+ * runs ahead in its own time until it needs a message that has not arrived yet.
  */
 #include <stdlib.h>
 
@@ -22,10 +22,10 @@ enum { ASKS, ENDS, NOTIFIES }; /* events of a message */
 /* A put or get, or a notification, which occupies no port. */
 struct message {
     unsigned from, to, port;
-    unsigned poster; /* of a get the receiver */
+    unsigned poster; /* of a get: the receiver */
     double posted, takes;
-    uint32_t behind; /* the next of the port's queue */
-    uint32_t after;  /* the next of the stream */
+    uint32_t behind; /* the next in the port's queue */
+    uint32_t after;  /* the next in the stream */
     double arrived;  /* < 0: not yet */
 };
 
@@ -37,8 +37,8 @@ struct port {
 struct rank_state {
     double time;
     unsigned op;
-    unsigned puts; /* and gets that are under way */
-    bool queued;   /* in the list of those that can go on */
+    unsigned puts; /* puts and gets under way */
+    bool queued;   /* in the list of runnable ranks */
     double *flags; /* when the others see it; < 0: not set yet */
 };
 
@@ -54,7 +54,7 @@ struct cost {
     uint32_t nmessages, sent;
     struct event_queue events;
     unsigned *runnable, nrunnable;
-    struct contents *contents; /* irregular: what there is to move */
+    struct contents *contents; /* irregular: the contents of bundles */
     bool failed;               /* out of memory */
 };
 
@@ -102,7 +102,7 @@ static void start(struct cost *c, double now, uint32_t m)
     add_event(c, now + c->messages[m].takes, ENDS, m);
 }
 
-/* The first of its sender's port asks for the receiver's. */
+/* The first message of the sender's port asks for the receiver's port. */
 static void ask(struct cost *c, double now, uint32_t m)
 {
     struct port *in = in_of(c, &c->messages[m]);
@@ -143,7 +143,7 @@ static void end(struct cost *c, double now, uint32_t index)
 
 /* ------------------------------------------------------------- ranks --- */
 
-/* What the operation moves; it does so now. */
+/* Performs the operation in `contents`; returns the bytes that it moves. */
 static double bytes_of(struct cost *c, unsigned rank, const dcoll_op_t *op)
 {
     if (!c->contents)
@@ -187,7 +187,7 @@ static uint64_t stream_name(const struct cost *c, unsigned to, unsigned from,
     return ((uint64_t)to * c->nranks + from) * DCOLL_TAGS + tag;
 }
 
-/* The receiver's WAITs take what is in the stream in this order. */
+/* Appends a message to its stream; the receiver's WAITs take them in order. */
 static void enqueue(struct cost *c, uint32_t m, dcoll_tag_t tag)
 {
     const struct message *message = &c->messages[m];
@@ -270,7 +270,7 @@ static bool await_flag(struct cost *c, unsigned rank, const dcoll_op_t *op)
     return true;
 }
 
-/* false: the rank must wait. */
+/* Performs one operation. False: the rank must wait. */
 static bool perform(struct cost *c, unsigned rank, const dcoll_op_t *op)
 {
     if (dcoll_op_rests(op, 0))
@@ -311,7 +311,7 @@ static bool perform(struct cost *c, unsigned rank, const dcoll_op_t *op)
     return true;
 }
 
-/* Those that can go on do, until they must wait. */
+/* Runs all runnable ranks until they must wait. */
 static void run(struct cost *c, double now)
 {
     while (c->nrunnable) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events in the order of their times; those of one time in the order in which
- * they were added. */
+/* Events ordered by time; events of the same time in the order of adding. */
 #ifndef DCOLL_EVENT_QUEUE_H
 #define DCOLL_EVENT_QUEUE_H
 
@@ -23,7 +22,7 @@ struct event_queue {
 /* false: out of memory. */
 bool event_add(struct event_queue *queue, double time, unsigned kind,
                unsigned what);
-/* false: there is none. */
+/* Takes the first event. false: there is none. */
 bool event_next(struct event_queue *queue, struct event *event);
 void event_queue_free(struct event_queue *queue);
 

@@ -18,7 +18,9 @@ void streams_close(struct streams *s)
     free(s->places);
 }
 
-/* Its place, or the free one where it would be. Half of them are free. */
+/* The slot of a stream, or the free slot where it belongs. Half of the table is
+ * free.
+ */
 static struct stream *place_of(const struct streams *s, uint64_t name)
 {
     size_t i = (name * 0x9e3779b97f4a7c15u) >> 32 & s->mask;

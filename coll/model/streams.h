@@ -6,15 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Messages on their way from one rank to another, by receiver, sender and tag.
- * A table of those that are used: of thousands of ranks, most pairs never talk.
- */
+/* Messages under way by receiver, sender and tag. A hash table, as among
+ * thousands of ranks most pairs never exchange a message. */
 
 #define STREAM_EMPTY UINT32_MAX
 
 struct stream {
-    uint64_t name;       /* + 1; 0: the place is free */
-    uint32_t next, last; /* message that the next WAIT takes; STREAM_EMPTY */
+    uint64_t name; /* + 1; 0: the slot is free */
+    uint32_t next,
+        last; /* messages; STREAM_EMPTY: none. The next WAIT takes next */
 };
 
 struct streams {
@@ -22,10 +22,10 @@ struct streams {
     size_t mask;
 };
 
-/* For so many at most. False: out of memory. */
+/* For at most so many streams. False: out of memory. */
 bool streams_open(struct streams *s, size_t most);
 void streams_close(struct streams *s);
-/* NULL: nothing was ever sent. */
+/* NULL: no message was ever sent. */
 struct stream *streams_find(const struct streams *s, uint64_t name);
 struct stream *streams_begin(struct streams *s, uint64_t name);
 

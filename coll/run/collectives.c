@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of dcoll.h. */
-#include "coll/run/buffers.h"
-#include "coll/run/choose.h"
+/* The calls of dcoll.h with equal blocks, and those on requests. */
+#include "coll/run/prepare/buffers.h"
+#include "coll/run/prepare/choose.h"
 #include "coll/run/collectives.h"
-#include "coll/run/create.h"
-#include "coll/run/executor.h"
-#include "coll/run/bounds.h"
-#include "coll/run/kept.h"
-#include "coll/run/wait.h"
+#include "coll/run/prepare/create.h"
+#include "coll/run/execute/executor.h"
+#include "coll/run/irregular/bounds.h"
+#include "coll/run/cache/cache.h"
+#include "coll/run/execute/wait.h"
 
-/* Buffers as schedules see them: a broadcast has two names for one, and a root
- * that is in place has its own block where it is copied to. */
+/* Buffers as schedules see them: in a broadcast SEND and RECV are one buffer;
+ * at a root in place, one is a part of the other. */
 static int bind(dcoll_request_t *q, const dcoll_call_t *call)
 {
     const unsigned char *send = call->send;
@@ -28,55 +28,58 @@ static int bind(dcoll_request_t *q, const dcoll_call_t *call)
         send = NULL;
     if (q->args.element)
         q->reduction = *call->reduction;
-    return ledger_settle(q->team, request_bind(q, send, recv));
+    return ledger_break_if(q->team, request_bind(q, send, recv));
 }
 
 static int finish(dcoll_request_t *q, int timeout_ms)
 {
-    return ledger_settle(q->team, request_finish(q, timeout_ms));
+    return ledger_break_if(q->team, request_finish(q, timeout_ms));
 }
 
 static int start(dcoll_request_t *q)
 {
     struct dealing *d = &q->dealing;
     if (q->owner != OWNER_CALLER || !q->team->cfg.any_order)
-        ledger_enter(q->team->ledger, &q->call);
-    if (q->handles && !d->owed)
-        d->owed = d->verdict;
-    d->verdict = 0;
-    return ledger_settle(q->team, request_begin(q));
+        ledger_append(q->team->ledger, &q->call);
+    if (q->handles && !d->unreported_error)
+        d->unreported_error = d->start_error;
+    d->start_error = 0;
+    return ledger_break_if(q->team, request_start(q));
 }
 
-/* What need not wait is done at once: it goes on while the caller computes. */
+/* Performs what need not wait, so that it proceeds while the caller computes.
+ */
 static int go_on(dcoll_request_t *q)
 {
     int rc = request_advance(q);
-    return rc == DRAIL_EAGAIN ? 0 : ledger_settle(q->team, rc);
+    return rc == DRAIL_EAGAIN ? 0 : ledger_break_if(q->team, rc);
 }
 
-/* A wait or test has seen its end. All handles are told of an error. */
+/* The start is complete. Each handle reports its error. */
 static int ended(dcoll_request_t *q)
 {
     dcoll_team_t *team = q->team;
     struct dealing *d = &q->dealing;
-    int verdict = d->owed ? d->owed : d->verdict;
+    int error = d->unreported_error ? d->unreported_error : d->start_error;
     if (q->handles <= 1)
-        d->owed = 0;
-    int rc = q->owner == OWNER_CALLER ? 0 : ledger_settle(team, kept_ended(q));
-    return rc ? rc : verdict;
+        d->unreported_error = 0;
+    int rc =
+        q->owner == OWNER_CALLER ? 0 : ledger_break_if(team, cache_return(q));
+    return rc ? rc : error;
 }
 
 /* ------------------------------------------------------------- blocking */
 
-int request_for_run(dcoll_team_t *team, const dcoll_args_t *args,
-                    const dcoll_algorithm_t *algorithm, dcoll_request_t **out)
+int request_get_blocking(dcoll_team_t *team, const dcoll_args_t *args,
+                         const dcoll_algorithm_t *algorithm,
+                         dcoll_request_t **out)
 {
-    *out = kept_find(team, args, algorithm);
+    *out = cache_find(team, args, algorithm);
     if (*out)
         return 0;
-    int rc = request_create(team, args, algorithm, OWNER_TEAM, out);
+    int rc = request_create(team, args, algorithm, OWNER_BLOCKING, out);
     if (!rc)
-        kept_trim(team);
+        cache_trim(team);
     return rc;
 }
 
@@ -86,7 +89,7 @@ int request_run(dcoll_request_t *q)
     int rc = start(q);
     if (!rc)
         rc = finish(q, team->timeout_ms);
-    return rc ? rc : q->dealing.verdict;
+    return rc ? rc : q->dealing.start_error;
 }
 
 int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
@@ -95,107 +98,93 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
     dcoll_args_t args;
     if (!team)
         return DRAIL_EINVAL;
-    dcoll_request_t *q = kept_again(team, call);
+    dcoll_request_t *q = cache_repeat(team, call);
     if (q)
         return request_run(q);
     int rc = call_choose(team, call, true, &args, &algorithm);
     if (!rc)
-        rc = request_for_run(team, &args, algorithm, &q);
+        rc = request_get_blocking(team, &args, algorithm, &q);
     if (rc)
         return rc;
     rc = bind(q, call);
-    kept_for_again(q, call);
+    cache_remember(q, call);
     if (!rc)
         rc = request_run(q);
     int left = request_unbind(q);
-    return rc ? rc : ledger_settle(team, left);
+    return rc ? rc : ledger_break_if(team, left);
+}
+
+static int run(dcoll_team_t *team, dcoll_collective_t collective,
+               const void *send, void *recv, size_t bytes, unsigned root)
+{
+    return dcoll_run(team, &(dcoll_call_t){.collective = collective,
+                                           .send = send,
+                                           .recv = recv,
+                                           .bytes = bytes,
+                                           .root = root});
 }
 
 int dcoll_gather(dcoll_team_t *team, const void *send, void *recv, size_t bytes,
                  unsigned root)
 {
-    dcoll_call_t call = {.collective = DCOLL_GATHER,
-                         .send = send,
-                         .recv = recv,
-                         .bytes = bytes,
-                         .root = root};
-    return dcoll_run(team, &call);
+    return run(team, DCOLL_GATHER, send, recv, bytes, root);
 }
 
 int dcoll_allgather(dcoll_team_t *team, const void *send, void *recv,
                     size_t bytes)
 {
-    dcoll_call_t call = {.collective = DCOLL_ALLGATHER,
-                         .send = send,
-                         .recv = recv,
-                         .bytes = bytes};
-    return dcoll_run(team, &call);
+    return run(team, DCOLL_ALLGATHER, send, recv, bytes, 0);
 }
 
 int dcoll_alltoall(dcoll_team_t *team, const void *send, void *recv,
                    size_t bytes)
 {
-    dcoll_call_t call = {.collective = DCOLL_ALLTOALL,
-                         .send = send,
-                         .recv = recv,
-                         .bytes = bytes};
-    return dcoll_run(team, &call);
+    return run(team, DCOLL_ALLTOALL, send, recv, bytes, 0);
 }
 
 int dcoll_bcast(dcoll_team_t *team, void *buffer, size_t bytes, unsigned root)
 {
-    dcoll_call_t call = {.collective = DCOLL_BCAST,
-                         .recv = buffer,
-                         .bytes = bytes,
-                         .root = root};
-    return dcoll_run(team, &call);
+    return run(team, DCOLL_BCAST, NULL, buffer, bytes, root);
 }
 
 int dcoll_scatter(dcoll_team_t *team, const void *send, void *recv,
                   size_t bytes, unsigned root)
 {
-    dcoll_call_t call = {.collective = DCOLL_SCATTER,
-                         .send = send,
-                         .recv = recv,
-                         .bytes = bytes,
-                         .root = root};
-    return dcoll_run(team, &call);
+    return run(team, DCOLL_SCATTER, send, recv, bytes, root);
 }
 
 int dcoll_barrier(dcoll_team_t *team)
 {
-    dcoll_call_t call = {.collective = DCOLL_BARRIER};
-    return dcoll_run(team, &call);
+    return run(team, DCOLL_BARRIER, NULL, NULL, 0, 0);
 }
 
-/* SIZE_MAX, which no call can be of: there are more than can be counted. */
-static size_t bytes_of(size_t count, const dcoll_reduction_t *reduction)
+static int reduce(dcoll_team_t *team, dcoll_collective_t collective,
+                  const void *send, void *recv, size_t count,
+                  const dcoll_reduction_t *reduction, unsigned root)
 {
     size_t element = reduction && reduction->element ? reduction->element : 1;
-    return count <= SIZE_MAX / element ? count * element : SIZE_MAX;
+    bool fits = count <= SIZE_MAX / element;
+    return dcoll_run(team, &(dcoll_call_t){
+                               .collective = collective,
+                               .send = send,
+                               .recv = recv,
+                               /* checks refuse SIZE_MAX */
+                               .bytes = fits ? count * element : SIZE_MAX,
+                               .root = root,
+                               .reduction = reduction,
+                           });
 }
 
 int dcoll_reduce(dcoll_team_t *team, const void *send, void *recv, size_t count,
                  const dcoll_reduction_t *reduction, unsigned root)
 {
-    dcoll_call_t call = {.collective = DCOLL_REDUCE,
-                         .send = send,
-                         .recv = recv,
-                         .bytes = bytes_of(count, reduction),
-                         .root = root,
-                         .reduction = reduction};
-    return dcoll_run(team, &call);
+    return reduce(team, DCOLL_REDUCE, send, recv, count, reduction, root);
 }
 
 int dcoll_allreduce(dcoll_team_t *team, const void *send, void *recv,
                     size_t count, const dcoll_reduction_t *reduction)
 {
-    dcoll_call_t call = {.collective = DCOLL_ALLREDUCE,
-                         .send = send,
-                         .recv = recv,
-                         .bytes = bytes_of(count, reduction),
-                         .reduction = reduction};
-    return dcoll_run(team, &call);
+    return reduce(team, DCOLL_ALLREDUCE, send, recv, count, reduction, 0);
 }
 
 /* ------------------------------------------ persistent and non-blocking */
@@ -244,7 +233,7 @@ int dcoll_test(dcoll_request_t *q)
         return q->team->broken;
     int rc = q->active ? request_poll(q) : 0;
     if (rc)
-        return rc == DRAIL_EAGAIN ? rc : ledger_settle(q->team, rc);
+        return rc == DRAIL_EAGAIN ? rc : ledger_break_if(q->team, rc);
     return ended(q);
 }
 
@@ -267,7 +256,7 @@ int dcoll_let_go(dcoll_request_t *q)
     if (q->active)
         return team_fail(q->team, DRAIL_EINVAL, "%s: it is under way",
                          dcoll_collective_name(q->args.collective));
-    return ledger_settle(q->team, request_unbind(q));
+    return ledger_break_if(q->team, request_unbind(q));
 }
 
 int dcoll_free(dcoll_request_t *q)
@@ -281,26 +270,27 @@ int dcoll_free(dcoll_request_t *q)
         rc = dcoll_wait(q, -1);
     dcoll_team_t *team = q->team;
     int left = request_destroy(q);
-    return rc ? rc : ledger_settle(team, left);
+    return rc ? rc : ledger_break_if(team, left);
 }
 
-/* Equal calls take turns on a few requests, so that all ranks choose the same
- * one whatever is complete already. */
-int request_for_begin(dcoll_team_t *team, const dcoll_args_t *args,
-                      const dcoll_algorithm_t *algorithm, dcoll_request_t **out)
+/* Equal calls use a few requests in turn. So all ranks choose the same one,
+ * whichever starts each rank has already completed. */
+int request_get_nonblocking(dcoll_team_t *team, const dcoll_args_t *args,
+                            const dcoll_algorithm_t *algorithm,
+                            dcoll_request_t **out)
 {
     int rc = 0;
-    dcoll_request_t *q = kept_find_turn(team, args, algorithm);
+    dcoll_request_t *q = cache_take_next(team, args, algorithm);
     if (!q) {
-        rc = request_create(team, args, algorithm, OWNER_BEGIN, &q);
+        rc = request_create(team, args, algorithm, OWNER_NONBLOCKING, &q);
         if (rc)
             return rc;
-        kept_trim(team);
+        cache_trim(team);
     }
     *out = q;
     if (q->active)
         rc = finish(q, team->timeout_ms);
-    int left = ledger_settle(team, request_unbind(q));
+    int left = ledger_break_if(team, request_unbind(q));
     return rc ? rc : left;
 }
 
@@ -324,7 +314,7 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
         return DRAIL_EINVAL;
     int rc = call_choose(team, call, true, &args, &algorithm);
     if (!rc)
-        rc = request_for_begin(team, &args, algorithm, &q);
+        rc = request_get_nonblocking(team, &args, algorithm, &q);
     if (!rc)
         rc = bind(q, call);
     return rc ? rc : request_launch(q, out);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which algorithm for which traffic. */
 #include "coll/algorithms/algorithms.h"
 #include "coll/select/irregular.h"
 
-/* Between nodes, messages of which a rank's part has fewer bytes cost more than
- * the copies on nodes that save them: longer ones where they go to other hosts
- * than where nodes share a host, and its memory. */
+/* Between nodes, messages with shorter parts of a rank cost more than the
+ * copies within nodes that save these messages. The limit is higher between
+ * hosts than between nodes that share a host and its memory. */
 #define PART_BYTES_SPREAD (64 << 10)
 #define PART_BYTES_SHARED (32 << 10)
 
-/* In the mean, of the rank that sends or receives the most: it may be less than
- * an element. */
+/* The mean part of the rank that sends or receives most; it may be less than an
+ * element. */
 static bool has_short_parts(const dcoll_shape_t *shape,
                             const dcoll_traffic_t *traffic, bool spread)
 {
@@ -19,10 +18,9 @@ static bool has_short_parts(const dcoll_shape_t *shape,
            (spread ? PART_BYTES_SPREAD : PART_BYTES_SHARED);
 }
 
-/* A message of A1 has room for the largest part that one rank has for another,
- * and so have all of them. Where few parts are so large, a rank needs much more
- * memory than it has elements: from here on, slices of an even length take
- * their way. */
+/* In A1 each message has room for the largest part of any pair of ranks. If few
+ * parts are that large, a rank needs much more memory than it has elements:
+ * beyond these limits A2 is used, whose slices have equal length. */
 #define SKEW        4.0
 #define ROOMS_BYTES (16.0 * (1 << 20))
 

@@ -4,12 +4,11 @@
 
 #include "coll/schedule.h"
 
-/* The choice of auto for an all-to-all with counts; the same on all ranks. Of
- * the traffic matrix it looks at the largest row or column, max_rank, and, for
- * how skewed it is, at the largest entry, max_pair: those are what ranks wait
- * for, whatever the total is. spread: ranks are on several hosts. expected:
- * they have agreed on the traffic. NULL: it depends on the traffic, whose
- * bounds are not known. */
+/* The algorithm of `auto` for an irregular all-to-all; the same on all ranks.
+ * It looks at the largest row or column of the traffic matrix (max_rank) and at
+ * its largest entry (max_pair), as ranks wait for these, not for the total.
+ * spread: ranks are on several hosts. expected: they have agreed on the counts.
+ * NULL: bounds are needed to choose. */
 const dcoll_algorithm_t *irregular_select(const dcoll_shape_t *shape,
                                           const dcoll_args_t *args, bool spread,
                                           bool expected);

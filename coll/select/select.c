@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which algorithm `auto` means: the fastest one that `railbench tune` found for
- * this collective, shape, engine and size; where it has not measured, rules of
- * thumb. Both only propose: what does not serve the shape is passed over.
+ * The algorithm of `auto`: the fastest one that `railbench tune` has measured
+ * for this collective, shape, engine and size; without a measurement, rules.
+ * Algorithms that refuse the shape are skipped.
  */
 #include "coll/algorithms/algorithms.h"
 #include "table.h"
 
-/* ------------------------------------------------------- rules of thumb */
+/* ---------------------------------------------------------------- rules */
 
-/* EACH: several, and all of them have so many ranks. SHORT: several, and what
- * goes from one to another is. LITTLE: some, and so is what one has for all
- * others together; two have nothing to gain by it, and many would wait for the
- * one in their midst. */
+/* Number of nodes. EACH: several, all with at least `locals` ranks. SHORT:
+ * several, and the message from one node to another is short. LITTLE: three to
+ * eight, and all messages of a node together are short (two nodes would gain
+ * nothing, and many would wait for the one that all messages go through). */
 enum nodes { ANY, ONE, SEVERAL, EACH, SHORT, LITTLE };
 
 #define SHORT_BYTES  8192u
 #define LITTLE_BYTES 4096u
 #define LITTLE_NODES 8u
 
-/* Of a block; and of all blocks of a rank. */
+/* REGISTER: bytes of a block; READ: of all blocks of a rank. */
 #define REGISTER_BYTES (2u << 20)
 #define READ_BYTES     (4u << 20)
-#define READ_MANY      (32u << 20) /* so that the team keeps it */
+#define READ_MANY      (32u << 20) /* below it the team still keeps the request */
 #define READERS        4u
-#define NODE_MOST      (32u << 20) /* blocks in the memory of a node, the same */
+#define NODE_MOST      (32u << 20) /* of all blocks in NODE; below it, too */
 
-/* For blocks of less than `below` bytes, and nodes of which one has at least
- * `locals` ranks; the first that fits is taken. */
+/* Applies to blocks of less than `below` bytes if a node has at least `locals`
+ * ranks. The first rule that applies decides. */
 struct rule {
     enum nodes nodes;
     unsigned locals;
@@ -38,12 +38,12 @@ struct rule {
 
 #define ALWAYS SIZE_MAX
 
-/* Sizes as measured on two cores, between hosts over TCP at 1 Gbit/s. Within a
- * node, a copy more through shared memory costs less than finding out where the
- * blocks are, until they are long; the more so, the more ranks share the cores.
- * Between nodes, two copies more in an all-to-all cost less than a message for
- * each pair of ranks, and the way over one node less than a message for each
- * pair of nodes, where it is little and hosts share cores. */
+/* Measured on two cores, and between hosts over TCP at 1 Gbit/s. Within a node,
+ * one more copy through shared memory costs less than telling each other where
+ * blocks are, until blocks are long; more so if more ranks share the cores.
+ * Between nodes, two more copies in an all-to-all cost less than a message for
+ * each pair of ranks; and a detour over one node costs less than a message for
+ * each pair of nodes, if there are few bytes and hosts share cores. */
 static const struct rule rules[] = {
     {ONE, 12, 49152, &gather_shm, false},
     {ONE, 3, 24576, &gather_shm, false},
@@ -130,9 +130,9 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* From how many bytes on a block is read by the kernel, rather than copied
- * twice. Many ranks that read the same block, as all-gathers do, get in each
- * other's way, and there it is one copy of many that is saved. */
+/* From how many bytes on blocks are read by the kernel instead of being copied
+ * twice. In an all-gather many ranks read the same block and slow each other
+ * down, and only one copy of many is saved. */
 static size_t least_read(const dcoll_algorithm_t *algorithm, unsigned nranks)
 {
     bool same = algorithm == &allgather_pull;
@@ -141,8 +141,9 @@ static size_t least_read(const dcoll_algorithm_t *algorithm, unsigned nranks)
     return least(read / nranks, NODE_MOST / blocks);
 }
 
-/* To register memory for one call takes longer than a copy more within a node,
- * and so does the kernel's copy, unless nearer memory is too small for all. */
+/* Is zero copy worth it for one call within a node? Registering memory takes
+ * longer than one more copy, and so does the kernel's copy, unless blocks are
+ * long. */
 static bool pays(const dcoll_algorithm_t *algorithm, const dcoll_shape_t *shape,
                  const dcoll_args_t *args, bool zero_copy)
 {
@@ -224,14 +225,15 @@ void dcoll_table_keep(dcoll_table_t *table, const dcoll_shape_t *shape)
     table->count = kept;
 }
 
-/* The smaller the ratio of the sizes, the closer is a row. */
+/* The ratio of two sizes: the smaller, the closer. */
 static double distance(uint64_t a, uint64_t b)
 {
     double x = (double)a + 1, y = (double)b + 1;
     return x > y ? x / y : y / x;
 }
 
-/* The row of the nearest size; a table that ends far from it says nothing. */
+/* The row of the nearest size; rows whose size differs by more than this factor
+ * do not count. */
 #define FAR 16
 
 static const dcoll_algorithm_t *by_table(const dcoll_table_t *table,
@@ -267,7 +269,7 @@ const dcoll_algorithm_t *dcoll_table_select(const dcoll_table_t *table,
     const dcoll_algorithm_t *a = by_table(table, engine, shape, args);
     if (!a)
         a = by_rule(shape, args);
-    /* for any that is left out above: the first that can, with copies */
+    /* no rule applies: the first algorithm that serves it, without zero copy */
     if (!a)
         args->zero_copy = false;
     for (const dcoll_algorithm_t *const *any = dcoll_algorithms(); !a && *any;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file that `auto` selects by: reading, checking, writing. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -7,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/fnv.h"
 #include "table.h"
 
 #define ROWS_MAX 100000
@@ -32,7 +32,7 @@ static void cpu_name(char name[DCOLL_TABLE_TEXT])
         fclose(file);
 }
 
-/* The lines that must be the same where a table is used. */
+/* The lines that must be equal on the machine that uses the table. */
 static void write_identity(FILE *file, const char *rails)
 {
     char cpu[DCOLL_TABLE_TEXT];
@@ -55,7 +55,7 @@ struct reading {
     FILE *file;
     dcoll_table_t *table;
     unsigned line;
-    char text[2048]; /* of the present line, without its end */
+    char text[2048]; /* the present line, without its newline */
     char *why;
     size_t size;
 };
@@ -81,7 +81,7 @@ static bool next_line(struct reading *r)
     return true;
 }
 
-/* Line by line with what this machine would write. */
+/* Compares line by line with what this machine would write. */
 static int check_identity(struct reading *r, const char *rails)
 {
     char *wanted = NULL;
@@ -109,7 +109,7 @@ static int check_identity(struct reading *r, const char *rails)
 
 static dcoll_table_row_t *add_row(dcoll_table_t *table)
 {
-    /* grows at powers of two */
+    /* grows by powers of two */
     if (!(table->count & (table->count - 1))) {
         size_t capacity = table->count ? 2 * (size_t)table->count : 1;
         dcoll_table_row_t *rows = realloc(table->rows, capacity * sizeof *rows);
@@ -132,7 +132,7 @@ static int read_row(struct reading *r)
     char collective[32], engine[32], algorithm[64];
     unsigned zero_copy;
     int end = 0;
-    /* %u would take a sign */
+    /* %u would accept a sign */
     if (strstr(r->text, " -") ||
         sscanf(r->text, "%31s %u %u %u %31s %" SCNu64 " %63s %u %lf %lf %lf%n",
                collective, &row.ranks, &row.ppn, &row.ports, engine, &row.bytes,
@@ -182,27 +182,19 @@ void dcoll_table_free(dcoll_table_t *table)
     *table = (dcoll_table_t){0};
 }
 
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
-{
-    const unsigned char *at = data;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ at[i]) * 0x100000001b3ull;
-    return hash;
-}
-
 uint64_t dcoll_table_checksum(const dcoll_table_t *table)
 {
-    uint64_t hash = 0xcbf29ce484222325ull;
+    uint64_t sum = FNV_EMPTY;
     for (unsigned i = 0; i < table->count; i++) {
         const dcoll_table_row_t *row = &table->rows[i];
         uint64_t numbers[] = {row->collective, row->ranks,  row->ppn,
                               row->ports,      row->engine, row->bytes,
                               row->zero_copy};
-        hash = mix(hash, numbers, sizeof numbers);
-        hash =
-            mix(hash, row->algorithm->name, strlen(row->algorithm->name) + 1);
+        sum = fnv_add(sum, numbers, sizeof numbers);
+        sum = fnv_add(sum, row->algorithm->name,
+                      strlen(row->algorithm->name) + 1);
     }
-    return hash;
+    return sum;
 }
 
 void dcoll_table_write(FILE *file, const dcoll_table_t *table,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Irregular collectives: elements are dealt and delivered as the executor does
- * (coll/run/deal.c), here cell by cell. The cell of a head holds the bytes of
- * its bundle, and the start and phase that it is of; that of a run its number
- * in verifier.runs. Elements that are not labelled have no runs: their contents
- * tell where they are to go.
+ * Irregular collectives: deals and delivers elements as the executor does
+ * (coll/run/irregular/deal.c), cell by cell. The cell of a head holds the bytes
+ * of its bundle, and its start and phase; the cell of a run holds its number in
+ * verifier.runs. Elements with destinations have no runs: their contents tell
+ * the destination.
  */
 #include <string.h>
 
-#include "coll/build/deal.h"
+#include "coll/build/irregular/deal.h"
 #include "verify.h"
 
 #define IS_HEAD    ((uint64_t)1 << 62)
@@ -45,7 +45,7 @@ void verify_counts(struct verifier *v)
     }
 }
 
-/* The region from `bytes` behind its begin on. */
+/* The region from offset `bytes` on. */
 static struct region behind(const struct verifier *v, struct region r,
                             size_t bytes)
 {
@@ -61,7 +61,7 @@ static void fail_op(struct verifier *v, const struct actor *actor,
     verify_fail_at(v, actor->rank, p->start, p->op, "%s", what);
 }
 
-/* Of the actor's present start, and a phase of it. */
+/* The head's value for the actor's present start and a phase of it. */
 static uint64_t head_value(const struct verifier *v, const struct actor *actor,
                            unsigned phase, size_t bytes)
 {
@@ -109,14 +109,14 @@ bool verify_head(struct verifier *v, const struct actor *actor,
 
 /* ------------------------------------------------------------ dealing --- */
 
-/* A run, and where its elements are. */
+/* A run, and the place of its elements. */
 struct piece {
     struct bundle_run run;
     struct region elements;
 };
 
-/* The dealer alone has written it, and does so again: it does not count as a
- * head that somebody has needed. */
+/* Only the dealer has written this head, and writes it again: the earlier value
+ * need not be read by another rank. */
 static bool bucket_length(struct verifier *v, const struct actor *actor,
                           const struct region *bucket, size_t *bytes)
 {
@@ -170,7 +170,7 @@ static uint64_t share_of(struct verifier *v, const dcoll_op_t *op,
                       bucket);
 }
 
-/* Each bucket gets its part of the run, one after the other. */
+/* Gives each bucket its part of the run. */
 static bool deal_run(struct verifier *v, const dcoll_op_t *op,
                      const struct actor *actor, const struct piece *whole,
                      const struct region *buckets)
@@ -222,7 +222,7 @@ static bool read_run(struct verifier *v, const struct actor *actor,
     return true;
 }
 
-/* A run of one, without a label. */
+/* An element without a label, as a run of one. */
 static bool read_element(struct verifier *v, const struct actor *actor,
                          const struct region *element, struct piece *piece)
 {
@@ -239,7 +239,7 @@ static bool read_element(struct verifier *v, const struct actor *actor,
     return true;
 }
 
-/* The next run of a bundle of so many bytes, from *at on. */
+/* Reads the next run of a bundle of so many bytes, at *at. */
 static bool next_run(struct verifier *v, const struct actor *actor,
                      const struct region *bundle, size_t bytes, size_t *at,
                      struct piece *piece)
@@ -294,7 +294,7 @@ void verify_deal(struct verifier *v, const dcoll_op_t *op,
 
 /* --------------------------------------------------------- delivering --- */
 
-/* Where the elements from that rank begin in RECV. */
+/* The begin in RECV of the elements from a rank. */
 static size_t begin_of(const struct verifier *v, unsigned rank, unsigned from)
 {
     uint64_t before = 0;
@@ -303,7 +303,7 @@ static size_t begin_of(const struct verifier *v, unsigned rank, unsigned from)
     return before * v->program->args.traffic->element;
 }
 
-/* Those without labels follow each other as they come. */
+/* Elements without labels follow each other in the order of arrival. */
 static bool deliver_run(struct verifier *v, const struct actor *actor,
                         const struct piece *piece, const struct region *recv,
                         size_t *next)

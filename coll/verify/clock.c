@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who knows what: vector clocks, and the notifications that carry them. */
+/* Vector clocks, and the notifications that carry them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ bool verify_room(struct verifier *v, void **array, uint32_t count,
     return true;
 }
 
-/* A free snapshot, or NONE. */
+/* Takes a free snapshot, or NONE. */
 static uint32_t take(struct verifier *v)
 {
     struct snapshots *all = &v->snapshots;
@@ -53,7 +53,8 @@ static void drop(struct snapshots *all, uint32_t snapshot)
     all->free = snapshot;
 }
 
-/* The rank's clock goes with the release; what it does next is later. */
+/* The release carries the rank's clock; the rank's next operations come later.
+ */
 bool verify_release(struct verifier *v, unsigned rank, struct release *out)
 {
     struct player *p = &v->players[rank];
@@ -76,7 +77,7 @@ void verify_acquire(struct verifier *v, unsigned rank, unsigned from,
     struct player *p = &v->players[rank];
     const uint32_t *news = clock_of(v, release.snapshot);
     uint32_t *clock = p->clock;
-    /* who has heard of this release knows all that it says */
+    /* a rank that knows this release knows its whole clock */
     if (clock[from] >= release.own)
         return;
     for (unsigned r = 0; r < v->nranks; r++)

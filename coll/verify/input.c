@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What users give: each cell of each block of each rank, in each start, has a
- * value of its own. */
+/* Contents of users' buffers: each cell of each block of each rank has its own
+ * value in each start. */
 #include "verify.h"
 
 uint64_t verify_input(const struct verifier *v, unsigned start, unsigned rank,
@@ -15,7 +15,7 @@ bool verify_input_of(const struct verifier *v, uint64_t value, unsigned *start,
                      unsigned *rank, size_t *block, size_t *cell)
 {
     size_t cells = v->program->args.bytes / v->grain;
-    if (!value || value >> 62) /* scribbled, or a term */
+    if (!value || value >> 62) /* overwritten, or a term */
         return false;
     *cell = --value % cells;
     *block = value / cells % v->nranks;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contents of memory, and races. Each cell remembers its latest write and the
- * reads since (as FastTrack does, Flanagan and Freund, PLDI 2009). An access is
- * known to a rank when the rank's clock has reached it; that of a put when it
- * has reached its WAIT, or, for its source, its COMPLETE.
+ * Contents of memory, and races. Each cell records its latest write and the
+ * reads since then (as FastTrack does; Flanagan and Freund, PLDI 2009). A rank
+ * knows that an access is over if its clock has reached it; that of a put, if
+ * its clock has reached the WAIT of the target or, for the source, the
+ * COMPLETE.
  */
 #include "verify.h"
 
@@ -47,7 +48,7 @@ void verify_forget(struct verifier *v, const struct cell *cell)
         use_of(v, &cell->write)->cells--;
 }
 
-/* Is it ordered with what wrote the cell? Then it counts among its readers. */
+/* Is it ordered with the write of the cell? Then it is recorded as a reader. */
 static bool reads(struct verifier *v, const struct actor *actor,
                   const struct region *region, size_t cell)
 {
@@ -74,12 +75,12 @@ bool verify_read(struct verifier *v, const struct actor *actor,
     if (!reads(v, actor, region, cell))
         return false;
     if (!c->read.when && c->write.when)
-        use_of(v, &c->write)->read++; /* what it has brought is needed */
+        use_of(v, &c->write)->read++; /* the written value was needed */
     c->read = actor->access;
     return true;
 }
 
-/* Is it ordered with all that wrote or read the cell? */
+/* Is it ordered with the write and all reads of the cell? */
 static bool writes(struct verifier *v, const struct actor *actor,
                    const struct region *region, size_t cell)
 {
@@ -114,7 +115,7 @@ bool verify_write(struct verifier *v, const struct actor *actor,
     return true;
 }
 
-/* What other counts would leave there. */
+/* The undefined value that other counts would leave there. */
 #define ANYTHING ((uint64_t)1 << 63)
 
 bool verify_may_read(struct verifier *v, const struct actor *actor,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Irregular collectives without dealing: from SEND to RECV at once, or through
- * tables in the node's memory as coll/run/offer.c and pack.c do it, cell by
- * cell. The cell of an entry holds how many elements there are, and where.
+ * Irregular collectives without stages: straight from SEND to RECV, or through
+ * tables in node memory as coll/run/irregular/offer.c and pack.c do, cell by
+ * cell. The cell of an entry holds the number of elements and their place.
  */
 #include <string.h>
 
-#include "coll/build/offer.h"
+#include "coll/build/irregular/offer.h"
 #include "verify.h"
 
 #define IS_OFFER   ((uint64_t)1 << 60)
@@ -24,7 +24,7 @@ static size_t element_of(const struct verifier *v)
     return v->program->args.traffic->element;
 }
 
-/* What a rank has for itself: in its table only if it has no counts. */
+/* A rank's part for itself: in its table only without counts. */
 static bool in_table(const struct verifier *v, unsigned from, unsigned to)
 {
     return from != to || !v->program->args.traffic->labelled;
@@ -43,7 +43,7 @@ static struct region behind(const struct verifier *v, struct region r,
     return r;
 }
 
-/* Where what is for that rank begins in SEND, or what is from it in RECV. */
+/* The begin in SEND of the elements for a rank, or in RECV of those from it. */
 static size_t begin_of(const struct verifier *v, unsigned rank, unsigned other,
                        bool receives)
 {
@@ -66,7 +66,8 @@ bool verify_put_placed(struct verifier *v, const dcoll_op_t *op,
                        count_of(v, me, op->peer) * element_of(v));
 }
 
-/* Of the actor's start: what a rank has for another, and where. */
+/* The value of an entry, of the actor's start: number of elements, and place.
+ */
 static uint64_t offer_value(const struct verifier *v, const struct actor *actor,
                             unsigned from, unsigned to, size_t at)
 {
@@ -76,7 +77,7 @@ static uint64_t offer_value(const struct verifier *v, const struct actor *actor,
            at / v->grain;
 }
 
-/* How far elements can reach in a table of so much room, with any counts. */
+/* The end of the elements in a table of so much room, for any counts. */
 static size_t reach_of(const struct verifier *v, size_t room)
 {
     size_t most = offer_table(v->nranks) +
@@ -96,8 +97,8 @@ static size_t least_pulled(const struct verifier *v, unsigned rank)
                               largest * element_of(v));
 }
 
-/* To the entry of that rank, and its elements to *at, if they are to go there
- * and fit. */
+/* Writes the entry of a rank, and its elements to *at if they belong in the
+ * table and fit. */
 static bool offer_to(struct verifier *v, const dcoll_op_t *op,
                      const struct actor *actor, unsigned to,
                      const struct region *send, const struct region *table,
@@ -135,7 +136,7 @@ static bool offer_head(struct verifier *v, const struct actor *actor,
     return verify_write(v, actor, table, 0, IS_OFFER | start << START_AT);
 }
 
-/* In TEMP: a table for each other rank. All elements stay where they are. */
+/* In TEMP: a table for each other rank. All elements stay in SEND. */
 static void offer_counts(struct verifier *v, const struct actor *actor,
                          const struct region *tables)
 {
@@ -168,8 +169,8 @@ void verify_offer(struct verifier *v, const dcoll_op_t *op,
     verify_may_write(v, actor, table, at, reach_of(v, op->bytes));
 }
 
-/* What it says of what rank `from` has for rank `to`. False: it is not of this
- * start. */
+/* Reads the entry of rank `from` for rank `to`. False: it is not of this start.
+ */
 static bool read_offer(struct verifier *v, const struct actor *actor,
                        const struct region *entry, unsigned from, unsigned to,
                        uint64_t *value)
@@ -191,7 +192,7 @@ static size_t place_of(const struct verifier *v, uint64_t value)
     return (value & BITS(PLACE_BITS)) * v->grain;
 }
 
-/* Does the table, or bundle, have so many bytes there? */
+/* Has the table or bundle so many bytes there? */
 static bool holds(struct verifier *v, const struct actor *actor, size_t room,
                   size_t place, size_t bytes)
 {
@@ -205,7 +206,7 @@ static bool holds(struct verifier *v, const struct actor *actor, size_t room,
 
 /* ----------------------------------------------------------- bundles --- */
 
-/* From one node to another. */
+/* A bundle from one node to another. */
 struct crossing {
     unsigned first, senders, to, receivers;
 };
@@ -220,7 +221,7 @@ static struct crossing crossing_of(const struct verifier *v, unsigned from,
                              dcoll_shape_locals(v->shape, to)};
 }
 
-/* Elements to *at of the bundle. */
+/* Packs elements at *at of the bundle. */
 static bool pack_part(struct verifier *v, const dcoll_op_t *op,
                       const struct actor *actor, const struct region *table,
                       const struct region *bundle, const struct crossing *x,
@@ -274,7 +275,7 @@ void verify_pack(struct verifier *v, const dcoll_op_t *op,
 
 /* -------------------------------------------- expecting and picking --- */
 
-/* Where a table, or a bundle, says what is for the actor. */
+/* The place of the entry for the actor in a table or bundle. */
 static struct region entry_for(const struct verifier *v, unsigned me,
                                unsigned from, const struct region *src)
 {
@@ -388,7 +389,7 @@ void verify_pick(struct verifier *v, const dcoll_op_t *op,
         return;
     } else {
         src = behind(v, *table, place_of(v, value));
-        /* who writes there, writes all of it: to look at its end will do */
+        /* the writer writes all of it: reading its end is enough */
         size_t end =
             same_node(v, from, me) ? reach_of(v, op->bytes) : op->bytes;
         verify_may_read(v, actor, table, end - v->grain, end);

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The k-port model (seed 000, section 3.2): in a step a rank sends at most k
- * messages and receives at most k, through different ports. PUT, GET and DATA
- * alone are messages; READY and CREDIT cost nothing there. A message that wraps
- * around takes two puts, one directly after the other. Multi-connection
- * algorithms (seed 002) share ports: one message for each connection.
+ * The k-port model (Qian and Afsahi 2008, section 3.2): in a step a rank sends
+ * at most k messages and receives at most k, through different ports. PUT, GET
+ * and DATA alone are messages; READY and CREDIT cost nothing there. A message
+ * that wraps around takes two puts, one directly after the other.
+ * Multi-connection algorithms (Qian et al. 2008) share ports: one message for
+ * each connection.
  *
- * What a rank sends in a step may depend on what came in earlier ones only:
- * that is seen by playing.
+ * A message of a step may depend only on messages of earlier steps: playing
+ * checks that.
  */
 #include <stdlib.h>
 
 #include "dapl_rail/dapl_rail.h"
 #include "verify.h"
 
-/* Who uses the ports, or connections: [((step * nranks + rank) * 2 + receives)
- * * lanes + lane], the other rank + 1. */
+/* The use of ports or connections: 1 + the other rank, at [((step * nranks +
+ * rank) * 2
+ * + receives) * lanes + lane]. */
 struct ports {
     struct verifier *v;
     bool connections;
@@ -41,7 +43,7 @@ static unsigned steps_of(const struct verifier *v)
     return steps;
 }
 
-/* Of a message that the operation before has begun. */
+/* Does the operation continue the message of the one before? */
 static bool goes_on(const dcoll_schedule_t *s, unsigned index)
 {
     const dcoll_op_t *a = index ? &s->ops[index - 1] : NULL;
@@ -56,7 +58,7 @@ static void take(const struct ports *p, unsigned rank, unsigned index)
     const dcoll_op_t *op = &schedule_of(v, rank)->ops[index];
     bool get = op->kind == DCOLL_GET;
     for (unsigned end = 0; end < 2; end++) {
-        /* first at the poster's end */
+        /* first the poster's end */
         unsigned here = end ? op->peer : rank, there = end ? rank : op->peer;
         bool receives = end ? !get : get;
         size_t row = ((size_t)op->step * v->nranks + here) * 2 + receives;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts and gets, from their posting until they are known to be complete. */
+/* Puts and gets from posting until a rank knows that they are complete. */
 #include "verify.h"
 
 struct actor verify_actor(const struct verifier *v, unsigned rank)
@@ -52,7 +52,7 @@ static void complete(struct put *put, unsigned rank, uint32_t clock)
         put->seen = clock;
 }
 
-/* The latest are first in the list: those that go on are before the others. */
+/* the latest are first in the list: those that stay precede the others */
 void verify_complete(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     struct player *p = &v->players[rank];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reductions: a cell that COMBINE has written holds a term, what was combined
- * with what. Its operation need not commute, so the ranks of the left operand
- * come directly before those of the right one. It need not be associative
- * either, as that on floating-point numbers is not: terms differ where they
- * are bracketed differently, and all ranks of an allreduce need the same.
+ * Reductions: a cell that COMBINE has written holds a term: its two operands.
+ * The operation need not commute, so the ranks of the left operand come
+ * directly before those of the right one. It need not be associative either, as
+ * floating-point + is not: terms that are bracketed differently differ, and all
+ * ranks of an all-reduce must have the same term.
  */
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static uint64_t hash(uint64_t left, uint64_t right)
     return x ^ (x >> 32);
 }
 
-/* Where the term is, or is to be, in an index that is not full. */
+/* The slot of a term, or the free slot where it belongs. */
 static uint32_t *slot_of(const struct terms *t, uint64_t left, uint64_t right)
 {
     size_t slot = hash(left, right) & (t->slots - 1);
@@ -50,7 +50,7 @@ static bool grow_index(struct verifier *v)
     return true;
 }
 
-/* The term's value; 0: v->error is set. */
+/* Finds or adds a term, and returns its value; 0: v->error is set. */
 static uint64_t intern(struct verifier *v, const struct term *term)
 {
     struct terms *t = &v->terms;
@@ -65,7 +65,7 @@ static uint64_t intern(struct verifier *v, const struct term *term)
     return TERM | *slot;
 }
 
-/* What is in a cell; false: nothing that a rank has given. */
+/* The term of a cell's value; false: it is not made of input. */
 static bool term_of(const struct verifier *v, uint64_t value, struct term *out)
 {
     unsigned start, rank;
@@ -86,7 +86,7 @@ static size_t byte_of(const struct verifier *v, const struct term *term)
     return term->cell * v->grain;
 }
 
-/* Cell `at` of the operands; 0: they do not go together. */
+/* Combines cell `at` of the operands; 0: they do not fit together. */
 static uint64_t combine(struct verifier *v, unsigned rank, size_t at,
                         uint64_t left, uint64_t right)
 {
@@ -138,7 +138,7 @@ bool verify_combine(struct verifier *v, const struct actor *actor,
     return true;
 }
 
-/* Like that of the ranks before? The first one says what it is. */
+/* Is it the result of the earlier ranks? The first rank sets it. */
 static bool as_others(struct verifier *v, unsigned start, size_t cell,
                       uint64_t value)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nothing is moved in vain: what an operation brings is new where it goes, and
- * somebody reads it before it is overwritten. A message or a payload may bring
- * more than what is needed, as it goes in one piece; of what a rank copies,
- * combines or deals to buckets, every byte must be needed. (Elements of a
- * bundle may happen to come to where they were a phase before: its head tells
+ * Nothing is moved in vain: the bytes that an operation writes are new at their
+ * place, and some rank reads them before they are overwritten. A message or
+ * payload is one piece, so some of its bytes may be unneeded; every byte that a
+ * rank copies, combines or deals to buckets must be needed. (Elements of a
+ * bundle may arrive at the place where they were a phase before: the head tells
  * that it is new.)
  */
 #include "verify.h"
@@ -40,7 +40,8 @@ static void check_use(struct verifier *v, unsigned rank, unsigned index)
     if ((!moves(op) && !deals(op)) || !use->cells)
         return;
     if (!needed(op, use->read, use->cells))
-        verify_fail_at(v, rank, 0, index, "superfluous: nobody reads %zu bytes",
+        verify_fail_at(v, rank, 0, index,
+                       "superfluous: no rank reads %zu bytes",
                        in_a_start(v, use->cells - use->read));
     else if (op->sized ? !use->fresh
                        : moves(op) && !needed(op, use->fresh, use->cells))

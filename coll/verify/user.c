@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The callers: what they put into their buffers before each start, and what
- * they must find after it. Each start has contents of its own, and what RECV
- * held before is scribbled over. Roots that are in place: SEND of a gather is
- * the root's block of RECV, RECV of a scatter is its block of SEND; SEND of a
- * reduction is RECV.
+ * Users: they fill their buffers before each start, and check the results after
+ * it. Each start has its own contents, and RECV is overwritten before. At a
+ * root in place, SEND of a gather is the root's block of RECV, RECV of a
+ * scatter is its block of SEND, and SEND of a reduction is RECV.
  */
 #include "verify.h"
 
 #define SCRIBBLE ((uint64_t)1 << 63)
 
-/* Does block `block` of RECV hold input? Sets which of the rank's. */
+/* In place: does block `block` of RECV hold input before the start? Sets which
+ * of this rank's input blocks that is. */
 static bool in_place(const struct verifier *v, unsigned rank, size_t block,
                      size_t *which)
 {
@@ -53,7 +53,7 @@ static uint64_t output(const struct verifier *v, unsigned start, unsigned rank,
     }
 }
 
-/* Irregular: what cell `cell` of a rank's SEND holds, … */
+/* Irregular: the value of a cell of a rank's SEND, … */
 static uint64_t sent(const struct verifier *v, unsigned start, unsigned rank,
                      size_t cell)
 {
@@ -62,7 +62,7 @@ static uint64_t sent(const struct verifier *v, unsigned start, unsigned rank,
     return 1 + ((uint64_t)start * v->nranks + rank) * cells + cell;
 }
 
-/* … and of its RECV in the end. */
+/* … and of its RECV at the end. */
 static uint64_t received(const struct verifier *v, unsigned start,
                          unsigned rank, size_t cell)
 {
@@ -93,8 +93,8 @@ bool verify_origin(const struct verifier *v, unsigned start, uint64_t value,
     return false;
 }
 
-/* Not labelled: elements are whole, for this rank, and each comes once. They
- * may come in any order. */
+/* Elements with destinations: each is whole, for this rank, and comes once, in
+ * any order. */
 static bool has_come(const struct verifier *v, unsigned rank, size_t cell)
 {
     const struct player *p = &v->players[rank];
@@ -111,7 +111,7 @@ static bool has_come(const struct verifier *v, unsigned rank, size_t cell)
            (!part || recv[-1].value + 1 == recv->value);
 }
 
-/* Any collective: cell `cell` of SEND, what is in RECV before, and after. */
+/* Any collective: the value of a cell of SEND; of RECV before, and after. */
 static uint64_t of_send(const struct verifier *v, unsigned rank, size_t cell)
 {
     unsigned start = v->players[rank].start;
@@ -206,7 +206,7 @@ static void wrong(struct verifier *v, unsigned rank, size_t at, uint64_t got)
                 owner, start);
 }
 
-/* Nobody leaves a barrier before all have come. */
+/* No rank leaves a barrier before all have come. */
 static void left_barrier(struct verifier *v, unsigned rank)
 {
     const struct player *p = &v->players[rank];

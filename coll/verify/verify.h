@@ -1,81 +1,84 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the verifier share.
+ * The verifier, in reading order:
  *
- * Ranks are deterministic: they block only for the next notification of one
- * sender and for a flag of one start. So all interleavings have the same
- * happens-before relation, and playing one of them with vector clocks finds
- * whatever can go wrong in any.
- *
- *   verify.c  plays the ranks
- *   check.c   what can be seen without playing: ranges, counts
+ *   verify.c  dcoll_verify: checks, then plays all ranks until each blocks
+ *   check.c, check_place.c, check_irregular.c
+ *             checks without playing: ranges, counts, peers
  *   ports.c   the k-port model: steps
+ *   state.c   allocates the state of all ranks
+ *   play.c    plays one operation
  *   clock.c   vector clocks, notifications, flags
  *   puts.c    puts and gets under way
- *   terms.c   reductions: what has been combined, and how
- *   memory.c  contents, and who accessed them (races)
+ *   memory.c  contents of memory, and accesses to it (races)
+ *   terms.c   reductions: which elements have been combined, and how
  *   bundle.c  irregular collectives: dealing and delivering elements
- *   offer.c   irregular collectives: tables in a node's memory
+ *   offer.c   irregular collectives: tables in node memory
  *   use.c     is everything that is moved needed?
- *   input.c   what is in the callers' buffers
- *   user.c    what the callers put in and expect
+ *   input.c   contents of the users' buffers
+ *   user.c    users fill their buffers and check the results
  *   text.c    sentences
  *
- * depth + 1 starts are enough where each performs all operations. What is true
- * of the starts s and s + d is true of 0 and d: all starts do the same, and
- * what orders two of them (rank by rank, or from what was sent `lag` starts
- * ago) never leads back to an earlier start, so nothing outside of the window
- * from s to s + d takes part. The same memory is used again after d = depth
- * starts at the latest, and who is ordered with his successor is ordered with
- * all that follow. A WAIT with a lag is for a start before the present one: a
- * circle of ranks that wait for each other has none, and closes in start 0.
- * With operations that are performed once in g starts, starts do the same as
- * those g before: what is true of s and s + d is true of s mod g and that + d,
- * so depth + g starts are enough. All of a group that is waited for is before
- * the present start, as g <= lag.
+ * Why one interleaving is enough. Ranks are deterministic: they block only for
+ * the next notification of one sender and for a flag of one start. So all
+ * interleavings have the same happens-before relation, and playing one of them
+ * with vector clocks finds every error that any of them can have.
  *
- * Rails may map a rank's SEND in one start and not in the next, and that of one
- * rank and not of another: this decides which parts an OFFER leaves there. The
- * verifier plays that rails map each rank's SEND in every third start, and its
- * neighbours' in other starts. So starts do the same as those three before. The
- * depth is a power of two: a start that uses memory again differs from the one
- * that used it before. With other values of `pulled`, all ranks leave, or all
- * copy, their parts in all starts.
+ * Why few starts are enough.
+ * If each start performs all operations, depth + 1 starts are enough. What
+ * holds for starts s and s + d holds for 0 and d: all starts do the same; and
+ * an order between two starts (of one rank, or by a message sent `lag` starts
+ * ago) never leads back to an earlier start, so no start outside s … s + d
+ * takes part. The same memory is used again after at most d = depth starts, and
+ * an access that is ordered with the next one is ordered with all that follow.
+ * A WAIT with a lag waits for an earlier start; so a circle of ranks that wait
+ * for each other has no such WAIT, and closes already in start 0. If operations
+ * are performed once in g starts, a start does the same as the one g before it:
+ * what holds for s and s + d holds for s mod g and (s mod g) + d. So depth + g
+ * starts are enough. A group that is waited for ends before the present start,
+ * as g <= lag.
  *
- * Two things of irregular calls are not played, as they only take accesses
- * away. A receiver may refuse what has come: its `room` is too small, or it
- * expects other counts. Then its DELIVER and its PICKs move nothing, and a
- * sized PUT for it moves nothing. A sender may refuse its own call: then its
- * table has a head only, nothing stays in SEND, and all receivers refuse. All
- * other operations are performed as ever. So the same messages and flags order
- * a subset of the accesses, and there is neither a new race nor a deadlock.
- * What the callers are told is for tests of calls (test_alltoallv_*.c).
+ * Irregular calls. Rails may map the SEND of one rank and not of another, in
+ * one start and not in the next; this decides which parts an OFFER leaves in
+ * SEND. The verifier plays that rails map each rank's SEND in every third
+ * start, and its neighbours' in other starts. So a start does the same as the
+ * one three before it. The depth is a power of two, so a start that reuses
+ * memory differs from the one that used it before. With other values of
+ * `pulled`, all ranks leave, or all copy, their parts in all starts.
  *
- * In which order a rank's elements without counts are in SEND does not matter,
- * either: the counters of DISTRIBUTE are by destination, and OFFER sorts. Here
- * they are in the order of destinations.
+ * Two cases are not played, as they only remove accesses. A receiver may refuse
+ * the elements: its `room` is too small, or it expects other counts. Then its
+ * DELIVER, its PICKs and sized PUTs to it move nothing. A sender may refuse its
+ * own call: then its table has only a head, nothing stays in SEND, and all
+ * receivers refuse. All other operations are performed as usual. So the same
+ * messages and flags order a subset of the accesses: there is no new race and
+ * no deadlock. The errors that callers get are tested by test_alltoallv_*.c.
+ *
+ * The order of elements with destinations in SEND does not matter: the counters
+ * of DISTRIBUTE are by destination, and OFFER sorts. The verifier has them in
+ * the order of destinations.
  */
 #ifndef DCOLL_VERIFY_H
 #define DCOLL_VERIFY_H
 
-#include "coll/build/bundle.h"
+#include "coll/build/irregular/bundle.h"
 #include "coll/schedule.h"
 
 #define NONE UINT32_MAX
 
-/* Starts, of which rails map a rank's SEND in one. */
+/* Rails map a rank's SEND once in so many starts. */
 #define MAPPED_EVERY 3
 
 /* ---------------------------------------------------------- clock.c --- */
 
-/* What a rank knew when it released something: its clock then. Only its own
- * entry grows without news from others, so it is apart and many releases share
- * a snapshot of the rest. */
+/* The clock of a rank at a release. Only its own entry grows without messages
+ * of others; so that entry is kept apart, and many releases share a snapshot of
+ * the rest. */
 struct release {
     uint32_t snapshot, own;
 };
 
-/* Clocks that releases refer to, with counts of their users. */
+/* The clocks of releases, with reference counts. */
 struct snapshots {
     uint32_t *clock; /* nranks each */
     uint32_t *users; /* of a free one: the next free */
@@ -85,7 +88,7 @@ struct snapshots {
 struct message {
     struct release release;
     uint32_t put;    /* NONE: none */
-    uint32_t behind; /* steps of this start that its receiver is behind */
+    uint32_t behind; /* its receiver comes after so many steps of this start */
     uint32_t next;
 };
 
@@ -112,9 +115,9 @@ struct access {
 
 #define IS_PUT 0x80000000u
 
-/* A put reads and writes from its posting until somebody knows better. Of a
- * get, the target is the poster, who sees it with COMPLETE. READY is a put of
- * a key, which COMPLETE does not wait for. */
+/* A put reads and writes from its posting until a rank knows that it is over.
+ * The target of a get is the poster, which sees it with COMPLETE. READY is a
+ * put of a key, for which COMPLETE does not wait. */
 struct put {
     uint32_t poster, completed; /* clock of its COMPLETE, NONE: none yet */
     uint32_t target, seen;      /* clock of its WAIT, NONE: none yet */
@@ -123,7 +126,7 @@ struct put {
     uint32_t next; /* of those that no COMPLETE followed yet */
 };
 
-/* Reads since the latest write that do not follow each other. */
+/* Reads since the latest write that are not ordered with each other. */
 struct reader {
     struct access access;
     uint32_t next;
@@ -138,19 +141,19 @@ struct cell {
 
 /* ------------------------------------------------------------ use.c --- */
 
-/* What became of the cells that an operation wrote, in all starts. */
+/* What happened to the cells that an operation wrote, in all starts. */
 struct use {
     uint32_t cells, fresh, read; /* fresh: they held something else before */
 };
 
 /* ---------------------------------------------------------- terms.c --- */
 
-/* Reductions: what a cell holds. Equal ones are the same, so that it is known
- * by its value. */
+/* Reductions: the content of a cell. Equal terms are one, so a term is known by
+ * its value. */
 struct term {
     uint64_t left, right; /* values that were combined */
-    uint32_t start;       /* all is of this start, … */
-    uint32_t first, last; /* … of these ranks, and those between them, … */
+    uint32_t start;       /* its operands are of this start, … */
+    uint32_t first, last; /* … of ranks first … last, … */
     uint64_t cell;        /* … and of this cell of the block */
 };
 
@@ -177,14 +180,14 @@ struct player {
     struct flag *flags; /* [start * flags + flag] */
     uint32_t *begin;    /* by start: clock when it began; 0: has not */
     uint32_t *ready;    /* by peer: latest start + 1 with its READY */
-    uint32_t behind;    /* steps of this start that it has heard of */
+    uint32_t behind;    /* steps of this start that it knows to be over */
     struct use *uses;   /* by operation */
     uint32_t posted;    /* puts and gets, in this start */
     uint64_t *counter;  /* DISTRIBUTE: by destination */
     bool *pulled;       /* by destination: OFFER, it stays in SEND */
     uint32_t *came;     /* by cell of RECV, as if in order: latest start + 1
                            with that, of elements that are not labelled */
-    unsigned expected;  /* EXPECT: nodes that it has looked at, in this start */
+    unsigned expected;  /* EXPECT: nodes that it has read, in this start */
 };
 
 struct verifier {
@@ -216,14 +219,14 @@ struct verifier {
     size_t size;
 };
 
-/* Who accesses memory. */
+/* The rank or the put that accesses memory. */
 struct actor {
     unsigned rank;
-    struct access access; /* what is remembered of it */
+    struct access access; /* as recorded in the cells */
     struct use *use;
 };
 
-/* What can be accessed: the spaces of a schedule, lines, keys. */
+/* Kinds of memory besides the spaces of a schedule: lines, keys. */
 enum { REGION_LINE = DCOLL_NODE + 1, REGION_KEY };
 
 /* Part of a memory, for accesses and sentences. */
@@ -257,7 +260,7 @@ static inline uint64_t count_of(const struct verifier *v, unsigned from,
     return v->program->counts[(size_t)from * v->nranks + to];
 }
 
-/* What a rank sends, or receives, in bytes. */
+/* The bytes that a rank sends, or receives. */
 size_t verify_traffic(const struct verifier *v, unsigned rank, bool receives);
 
 static inline size_t send_bytes(const struct verifier *v, unsigned rank)
@@ -282,7 +285,7 @@ static inline struct stream *stream_of(const struct verifier *v, unsigned to,
     return &v->streams[((size_t)to * v->nranks + from) * DCOLL_TAGS + tag];
 }
 
-/* After a schedule's operations come those of its user. */
+/* The operations of the user follow those of the schedule. */
 enum { USER_FILLS, USER_READS, USER_OPS };
 
 static inline uint32_t what_of(const struct verifier *v, unsigned rank,
@@ -300,7 +303,7 @@ static inline const dcoll_op_t *op_of(const struct verifier *v, unsigned rank,
     return op < s->nops ? &s->ops[op] : NULL;
 }
 
-/* What a rank does from now on comes after so many steps. */
+/* All later messages of the rank come after so many steps. */
 static inline void verify_hear(struct player *p, uint32_t steps)
 {
     if (p->behind < steps)
@@ -311,13 +314,30 @@ static inline void verify_hear(struct player *p, uint32_t steps)
 bool verify_room(struct verifier *v, void **array, uint32_t count,
                  uint32_t *capacity, size_t size);
 
+static inline unsigned depth_of(const struct verifier *v)
+{
+    return v->program->args.depth;
+}
+
+static inline size_t cells_of(const struct verifier *v, size_t bytes)
+{
+    return (bytes + v->grain - 1) / v->grain;
+}
+
+/* Allocates the state of all ranks. 0 or DRAIL_ENOMEM; verify_tear_down() in
+ * either case. */
+int verify_set_up(struct verifier *v);
+void verify_tear_down(struct verifier *v);
+/* Plays one operation of a rank. False: the rank must wait. */
+bool verify_play(struct verifier *v, unsigned rank, const dcoll_op_t *op);
+
 /* Before playing: sets grain, streams' counts; v->error. */
 void verify_check(struct verifier *v);
 /* Is each step one of the k-port model? */
 void verify_ports(struct verifier *v);
 /* While playing: may the rank still send in the operation's step? */
 bool verify_step(struct verifier *v, unsigned rank, const dcoll_op_t *op);
-/* After playing: was everything needed that was moved? */
+/* After playing: was everything that was moved needed? */
 void verify_uses(struct verifier *v);
 
 bool verify_release(struct verifier *v, unsigned rank, struct release *out);
@@ -338,8 +358,8 @@ bool verify_read(struct verifier *v, const struct actor *actor,
 bool verify_write(struct verifier *v, const struct actor *actor,
                   const struct region *region, size_t cell, uint64_t value);
 
-/* What cell `cell` of a block of a rank's input holds in a start; and of which
- * it is the value. False: it is none. */
+/* The value of a cell of a rank's input in a start; and the cell of a value.
+ * False: it is not the value of any. */
 uint64_t verify_input(const struct verifier *v, unsigned start, unsigned rank,
                       size_t block, size_t cell);
 bool verify_input_of(const struct verifier *v, uint64_t value, unsigned *start,
@@ -351,13 +371,13 @@ static inline size_t verify_unit(const struct verifier *v)
     return v->program->args.traffic->element / v->grain;
 }
 
-/* Irregular: a cell of the elements that one rank has for another. */
+/* Irregular: a cell of the elements from one rank to another. */
 struct origin {
     unsigned from, to;
     size_t cell;
 };
 
-/* Of which it is the value in a start. False: of none. */
+/* The cell of a value in a start. False: it is not the value of any. */
 bool verify_origin(const struct verifier *v, unsigned start, uint64_t value,
                    struct origin *origin);
 
@@ -365,16 +385,15 @@ bool verify_origin(const struct verifier *v, unsigned start, uint64_t value,
 bool verify_combine(struct verifier *v, const struct actor *actor,
                     const struct region *left, const struct region *right,
                     const struct region *dst, size_t bytes);
-/* Reductions: does the value of a cell come from all ranks, as that of an
- * allreduce's other ranks does? False: the sentence says so. */
+/* Reductions: does a result combine all ranks, in an all-reduce in the same way
+ * as on the other ranks? False: v->error is set. */
 bool verify_result(struct verifier *v, unsigned rank, size_t cell,
                    uint64_t value);
 void verify_terms_free(struct verifier *v);
 
-/* Irregular: with other counts, within the traffic, the operation would access
- * bytes from … end - 1 of a room, too. So a race that these counts do not show
- * is one all the same. What is there afterwards is nothing that anybody may
- * need; nor does it count as needed. */
+/* Irregular: with other counts within the traffic, the operation would also
+ * access bytes from … end - 1 of a room. So these accesses must be ordered,
+ * too. The contents are undefined afterwards, and do not count as needed. */
 bool verify_may_read(struct verifier *v, const struct actor *actor,
                      const struct region *region, size_t from, size_t end);
 bool verify_may_write(struct verifier *v, const struct actor *actor,
@@ -383,23 +402,23 @@ bool verify_may_move(struct verifier *v, const struct actor *actor,
                      const struct region *src, const struct region *dst,
                      size_t from, size_t end);
 
-/* The cell's writer is about to write it again: if nobody has read it, that one
- * write was not for others. */
+/* The writer of a cell is about to write it again: if no rank has read it, the
+ * first write does not count as one for others. */
 void verify_forget(struct verifier *v, const struct cell *cell);
 
 /* Does the program have counts, and are they within its traffic? */
 void verify_counts(struct verifier *v);
-/* Of a sized operation. False: v->error is set, there is no such bundle. */
+/* The bundle of a sized operation. False: v->error is set, there is none. */
 bool verify_bundle(struct verifier *v, const struct actor *actor,
                    const struct region *bundle, size_t room, size_t *bytes);
-/* Of one that the phase before has brought. */
+/* The same for a bundle of the phase before. */
 bool verify_arrived(struct verifier *v, const struct actor *actor,
                     const struct region *bundle, size_t room, size_t *bytes);
-/* A bundle of the present phase has so many bytes. */
+/* Writes the head of a bundle of the present phase. */
 bool verify_head(struct verifier *v, const struct actor *actor,
                  const struct region *bundle, size_t bytes);
 /* DISTRIBUTE and COLLECT from, or DELIVER to, `user`, which is SEND, or RECV.
- * src NULL: what the user has given. */
+ * src NULL: the user's elements. */
 void verify_deal(struct verifier *v, const dcoll_op_t *op,
                  const struct actor *actor, const struct region *src,
                  const struct region *buckets);
@@ -420,23 +439,23 @@ void verify_pack(struct verifier *v, const dcoll_op_t *op,
 /* src: the tables, or a bundle. */
 void verify_expect(struct verifier *v, const dcoll_op_t *op,
                    const struct actor *actor, const struct region *src);
-/* Does the rank know what comes, from all nodes? False: v->error is set. */
+/* Has the rank read the offers of all nodes? False: v->error is set. */
 bool verify_expected(struct verifier *v, unsigned rank);
 void verify_pick(struct verifier *v, const dcoll_op_t *op,
                  const struct actor *actor, const struct region *table,
                  const struct region *recv);
-/* Of the operation that the rank is at. */
+/* The actor of the operation that the rank performs. */
 struct actor verify_actor(const struct verifier *v, unsigned rank);
-/* The index of a new put, and who accesses memory for it; or NONE. */
+/* Begins a put: its index, and its actor; or NONE. */
 uint32_t verify_start_put(struct verifier *v, unsigned rank, unsigned target,
                           struct actor *actor);
-/* COMPLETE waits for it. */
+/* The next COMPLETE waits for this put. */
 void verify_to_complete(struct verifier *v, unsigned rank, uint32_t put);
-/* Both for a get by the rank. */
+/* The same two for a get of the rank. */
 bool verify_start_get(struct verifier *v, unsigned rank, struct actor *actor);
 void verify_complete(struct verifier *v, unsigned rank, const dcoll_op_t *op);
 
-/* Buffers of a root that is in place are the same memory. */
+/* At a root in place, SEND and RECV are the same memory. */
 void verify_user_alias(struct verifier *v);
 void verify_user_fill(struct verifier *v, unsigned rank);
 void verify_user_read(struct verifier *v, unsigned rank);
@@ -454,7 +473,8 @@ void verify_fail_at(struct verifier *v, unsigned rank, unsigned start,
 /* "bytes 8 … 15 of rank 3's TEMP" */
 void verify_place(const struct verifier *v, const struct region *region,
                   size_t cell, char *text, size_t size);
-/* DATA of a PUT and of a get (which tells nobody), or the tag of a NOTIFY. */
+/* DATA of a PUT and of a get (which notifies no rank), or the tag of a NOTIFY.
+ */
 static inline dcoll_tag_t verify_tag(const dcoll_op_t *op)
 {
     return op->kind == DCOLL_NOTIFY ? op->tag : DCOLL_DATA;

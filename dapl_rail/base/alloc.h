@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory for what several threads touch, and for what is large and brief. */
+/* Memory for data of several threads, and for large data of short life. */
 #ifndef DRAIL_BASE_ALLOC_H
 #define DRAIL_BASE_ALLOC_H
 
@@ -9,8 +9,8 @@
 
 #include "dapl_rail/base/limits.h"
 
-/* Zeroed, from the beginning of a cache line on; for free(). Programs that
- * replace malloc replace this call, too, but rarely aligned_alloc. */
+/* Zeroed, aligned to a cache line; freed by free(). Not aligned_alloc():
+ * programs that replace malloc() rarely replace it. */
 static inline void *alloc_lines(size_t bytes)
 {
     void *memory;
@@ -19,8 +19,8 @@ static inline void *alloc_lines(size_t bytes)
                : memset(memory, 0, bytes);
 }
 
-/* Zeroed, costs nothing until it is touched, and goes back to the system by
- * pages_free(). NULL: out of memory. */
+/* Zeroed pages, which cost nothing until they are touched; pages_free() gives
+ * them back to the system. NULL: out of memory. */
 static inline void *pages_new(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,

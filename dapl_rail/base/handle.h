@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The handle of a transport: everything hangs off it. */
+/*
+ * The handle of a transport: all its state hangs off it. In reading order,
+ * base/ has limits.h (sizes and units), error.h (codes and sentences),
+ * sentence.h (sentences of links and peers), settings.h (environment), alloc.h,
+ * dat.h, and this file.
+ */
 #ifndef DRAIL_HANDLE_H
 #define DRAIL_HANDLE_H
 
@@ -21,7 +26,7 @@ struct timing;
 
 struct drail {
     drail_job_t *job;
-    drail_t *next_open; /* of the job's */
+    drail_t *next_open; /* see drail_job.open */
     drail_guard_t guard;
     drail_config_t cfg;
     char names[DRAIL_MAX_RAILS][DRAIL_NAME_MAX];
@@ -29,35 +34,36 @@ struct drail {
     struct rail *rails;
     unsigned nrails;
     uint32_t common;       /* rails over which every rank reaches every other */
-    uint32_t measured;     /* rails whose ways are compared, see way.h */
+    uint32_t measured;     /* rails that the tuners compare, see route.h */
     uint64_t id;           /* random, the same on all ranks */
-    unsigned depth_asked;  /* cfg.depth is what fits */
-    struct roster *roster; /* what is known of all ranks, … */
-    drail_gathered_t *cards; /* … and of what, where they share it; or NULL */
-    struct peer **peers;     /* by rank; NULL: not met yet */
+    unsigned depth_asked;  /* by the caller; cfg.depth is what fits */
+    struct roster *roster; /* addresses and hosts of all ranks */
+    drail_gathered_t *cards; /* from which ranks of one process made it, or NULL
+                              */
+    struct peer **peers;     /* by rank; NULL: nothing to do with it yet */
     struct peer *met;        /* all of them, by next */
     struct peer *sought;     /* those that are not connected, and some others */
     TAILQ_HEAD(, peer) soliciting; /* see connect/solicit.h; in order */
     _Atomic uint64_t *noted;     /* by rank, a bit: see note_mark() */
     bool reach_changed;          /* since reach_measured() */
-    const struct link_handlers *handlers; /* of what arrives */
+    const struct link_handlers *handlers; /* of messages that arrive */
     struct cache *cache;
     struct team *team;
     bool parallel; /* the rails belong to several threads, see rail_take */
-    bool meeting;  /* some attempts to connect are under way, */
-    bool closing;  /* and none begins any more */
+    bool meeting;  /* attempts to connect are under way */
+    bool closing;  /* no attempt begins any more */
     unsigned unconnected; /* peers */
     unsigned waits;       /* of operations, see progress.c */
     uint64_t checked_ns;  /* the last drail_progress that looked for all */
     _Atomic bool interrupted;
-    _Atomic bool unsettled; /* a link is lost, or has to do with one that is */
+    _Atomic bool unsettled; /* a link is lost, or carries messages of one */
     struct spin spin;       /* of the caller, for events */
-    unsigned turn;          /* roundrobin */
-    uint64_t looked_ns;     /* for links that are silent, … */
-    uint64_t look_took_ns;  /* … which took so long */
-    struct timing *timing;  /* auto, adaptive */
+    unsigned turn;          /* policy roundrobin: number of the next message */
+    uint64_t looked_ns;     /* last look for silent links, … */
+    uint64_t look_took_ns;  /* … and how long it took */
+    struct timing *timing;  /* engine auto, policy adaptive */
     drail_error_t error;
-    drail_error_t *_Atomic last; /* that of the last failure */
+    drail_error_t *_Atomic last; /* the error of the last failure */
 };
 
 static inline uint32_t all_rails(const drail_t *t)
@@ -65,8 +71,8 @@ static inline uint32_t all_rails(const drail_t *t)
     return RAIL_BIT(t->nrails) - 1;
 }
 
-/* The rail that engine single and policy fixed take of these, as a bit: where
- * that is not among them, the lowest. */
+/* The rail, among these, of engine single and policy fixed, as a bit; the
+ * lowest one if fixed_rail is not among them. */
 static inline uint32_t fixed_rail(const drail_t *t, uint32_t rails)
 {
     uint32_t fixed = rails & RAIL_BIT(t->cfg.fixed_rail);

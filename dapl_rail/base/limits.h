@@ -5,11 +5,11 @@
 
 #define CACHE_LINE  64
 #define RAIL_BIT(r) (1u << (r))
-#define EP_BIT(e)   (1u << (e)) /* of a rail's EPs to a peer */
+#define EP_BIT(e)   (1u << (e)) /* one of the EPs of a rail to a peer */
 #define DEPTH_MIN   4u
 #define MS          1000000ull /* nanoseconds in a millisecond */
-/* Copied twice, so many bytes take less than the packets and acknowledgements
- * of an RDMA write over a rail that is polled. */
+/* Largest eager put: over a rail that is polled, copying so many bytes twice
+ * takes less time than an RDMA write with its acknowledgement. */
 #define EAGER_PUT_BYTES 16384u
 #define HEARTBEAT_CHECKS   8u /* within the time of tuning.silence_ms */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What went wrong with one of many things, of which most go well: its memory
- * comes with the first sentence, and stays for the next. */
+/* The reason of a failure of a link or peer. Most never fail: a sentence has
+ * memory only after its first write. */
 #ifndef DRAIL_BASE_SENTENCE_H
 #define DRAIL_BASE_SENTENCE_H
 
@@ -10,15 +10,15 @@
 
 #define SENTENCE_BYTES 200u /* longer ones are cut */
 
-/* The old one may be among the arguments. Without memory it becomes one that
- * says so. */
+/* The old sentence may be among the arguments. If there is no memory, the new
+ * one is "out of memory". */
 void sentence_vwrite(char **sentence, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 void sentence_write(char **sentence, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* There is none any more. */
+/* Empties it; keeps its memory. */
 void sentence_clear(char **sentence);
-/* Its memory goes, too. */
+/* Frees its memory. */
 void sentence_free(char **sentence);
 
 static inline bool sentence_is(const char *sentence)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings by environment variables. */
+/* Settings from environment variables. */
 #ifndef DRAIL_BASE_SETTINGS_H
 #define DRAIL_BASE_SETTINGS_H
 
 #include "dapl_rail/dapl_rail.h"
 
-/* Settings that are the library's own affair and not in drail_config_t. */
+/* Settings that are not in drail_config_t. */
 struct tuning {
     unsigned spin_us;
     unsigned cache_regions;
@@ -13,8 +13,8 @@ struct tuning {
     bool extensions;
 };
 
-/* Defaults and environment into both; the first malformed variable is told in
- * err (may be NULL) and leaves its default. */
+/* Sets both (may be NULL) to defaults and environment. A malformed variable
+ * leaves its default; the first one is an error with a sentence in err. */
 int settings_load(drail_config_t *cfg, struct tuning *tuning,
                   drail_error_t *err);
 

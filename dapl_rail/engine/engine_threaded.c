@@ -13,8 +13,9 @@
 #include "dapl_rail/platform/spin.h"
 #include "dapl_rail/rails/locality.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/tuners.h"
 
 static unsigned nth_rail(uint32_t rails, unsigned n)
 {
@@ -61,8 +62,8 @@ static int without_threads(drail_t *t, struct work *work, int rc)
 {
     if (t->cfg.engine != DRAIL_ENGINE_AUTO)
         return rc;
-    timing_without_threads(t);
-    way_settle(t);
+    tuners_without_threads(t);
+    route_settle(t);
     return engine_nonthreaded(t, work);
 }
 

@@ -6,7 +6,7 @@
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/tuning/timing.h"
 
 void req_start(struct req *req, const struct peer *peer, uint32_t rails,
                unsigned eps)

@@ -28,7 +28,7 @@ void links_await_free(drail_t *t, const struct peer *peer)
 }
 
 void links_forget(struct peer *peer, uint32_t rails, const struct req *req,
-                  const struct message *message)
+                  const struct timed_message *message)
 {
     struct link *link;
     unsigned at = 0;

@@ -7,7 +7,7 @@
 
 #include "dapl_rail/dapl_rail.h"
 
-struct message;
+struct timed_message;
 struct peer;
 struct req;
 
@@ -27,6 +27,6 @@ void links_await_free(drail_t *t, const struct peer *peer);
 /* From now on no event on these links refers to the request or the timed
  * message; either may be NULL. */
 void links_forget(struct peer *peer, uint32_t rails, const struct req *req,
-                  const struct message *message);
+                  const struct timed_message *message);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an all-gather brings, in memory that ranks of one process share. */
+/* The result of an all-gather, in memory that ranks of one process share. */
 #include <stdlib.h>
 
 #include "dapl_rail/base/alloc.h"
@@ -7,12 +7,12 @@
 #include "dapl_rail/job/job.h"
 
 struct drail_gathered {
-    drail_job_t *job; /* unless it has been left */
+    drail_job_t *job; /* dangling after drail_job_leave() */
     size_t bytes;     /* of each rank, … */
-    size_t most;      /* … and for how many there is room */
+    size_t most;      /* … and what is allocated for each */
     unsigned ranks;
     void *all;
-    const struct job_share *share; /* the job's, and what it hands over */
+    const struct job_share *share; /* copied: the job may be left */
     void *context;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all jobs have in common. */
+/* What does not depend on how the ranks were started. */
 #include <limits.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -35,6 +35,15 @@ int job_config_check(const drail_job_config_t *cfg)
                            "1 to %u ranks and times of 0 or more",
                            cfg->nranks, cfg->grace_ms, cfg->connect_ms,
                            DRAIL_MAX_RANKS);
+}
+
+int job_place_check(unsigned rank, unsigned size, drail_error_t *err)
+{
+    if (size >= 1 && size <= DRAIL_MAX_RANKS && rank < size)
+        return 0;
+    return error_set(err, DRAIL_EINVAL,
+                     "rank %u of %u: allowed are 1 to %u ranks, counted from 0",
+                     rank, size, DRAIL_MAX_RANKS);
 }
 
 unsigned drail_job_rank(const drail_job_t *job)
@@ -105,10 +114,10 @@ uint64_t job_random(const struct drail_platform *p)
     return value;
 }
 
-/* Over all rails, and a launcher's socket or two for each rank. */
 void job_reserve_files(unsigned size)
 {
     struct rlimit limit;
+    /* over all rails, and sockets for the all-gathers */
     rlim_t need = size * (1 + FILES_PER_LINK * DRAIL_MAX_RAILS) + 64;
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
         return;
@@ -141,9 +150,10 @@ int job_gather(drail_job_t *job, drail_allgather_t allgather, const void *mine,
     int rc = drail_job_interrupted(job)
                  ? DRAIL_EINTR
                  : allgather(job->context, mine, bytes, all, timeout_ms);
-    if (rc > 0 || rc < DRAIL_ETRUNC) /* none of our codes */
+    if (rc > 0 || rc < DRAIL_ETRUNC) /* not a DRAIL_E… */
         rc = DRAIL_EPEER;
-    /* a mismatch of sizes leaves ours in step; nothing else does */
+    /* after contributions of different sizes the ranks are still in step, with
+     * our own all-gather; after any other failure they may not be */
     if (rc && (rc != DRAIL_EINVAL || job->joined))
         job->broken = rc;
     return rc;
@@ -162,7 +172,7 @@ bool drail_job_is_simulated(const drail_job_t *job)
 
 int drail_job_barrier(drail_job_t *job, int timeout_ms)
 {
-    /* a byte, as an all-gather of nothing need not synchronise */
+    /* an all-gather of 0 bytes need not synchronise */
     unsigned char mine = 0, all[DRAIL_MAX_RANKS];
     return drail_job_allgather(job, &mine, sizeof mine, all, timeout_ms);
 }

@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank knows of its job, however that was started. */
+/*
+ * What a rank knows of its job, however the job was started. In reading order:
+ *
+ *     job.h, job.c   ranks, nodes, all-gather, barrier, interruption
+ *     nodes.h        which ranks are on which node
+ *     gathered.c     the result of an all-gather, shared by ranks of a process
+ *     socket.h       messages over a stream socket within a deadline
+ *     transports.h   open transports make progress while the rank waits
+ *     launch/        how ranks are started and find each other (launch.h)
+ *     rendezvous/    how they connect to rank 0 and prove to belong to the job
+ *     supervise/     who serves their all-gathers and ends them (oob.h,
+ *                    children.h, supervisor.h)
+ *     simulate/      ranks in virtual time
+ */
 #ifndef DRAIL_JOB_JOB_H
 #define DRAIL_JOB_JOB_H
 
@@ -9,36 +22,36 @@
 #include "dapl_rail/job/nodes.h"
 #include "dapl_rail/platform/platform.h"
 
-#define JOB_GATHER_BYTES 65536u /* most that a rank may contribute */
+#define JOB_GATHER_BYTES 65536u /* largest contribution of a rank */
 
-/* All-gathers whose result is the same memory in all ranks, until each has
- * released it. */
+/* How ranks of one process share the result of an all-gather: it is the same
+ * memory in all of them, until each has released it. */
 struct job_share {
     int (*gather)(void *context, const void *mine, size_t bytes, void *all,
-                  int timeout_ms); /* all: a pointer, which is set */
+                  int timeout_ms); /* all: void **, set to the result */
     void (*release)(void *context, void *all);
-    /* Room beside it for what one rank makes of it for all, which is freed by
-     * free() with it; NULL at first. */
+    /* A pointer beside the result, at first NULL, to what one rank computes of
+     * it for all ranks. It is freed with the result, by free(). */
     void **(*common)(void *all);
 };
 
 struct drail_job {
     unsigned rank, size;
-    struct nodes nodes; /* as the caller wants them */
-    struct nodes hosts; /* whose ranks share memory, as job_greet has found */
+    struct nodes nodes; /* as the caller defines them */
+    struct nodes hosts; /* ranks that share memory; first_allgather.h */
     const struct drail_platform *platform;
     drail_allgather_t allgather;
     void *context;                 /* of allgather, and of share */
-    const struct job_share *share; /* NULL: the ranks' memory is their own */
+    const struct job_share *share; /* NULL: each rank has its own process */
     bool joined;                   /* allgather is the caller's */
-    int broken;             /* the ranks' all-gathers are out of step: why */
-    uint64_t id;            /* random, the same on all ranks */
-    _Atomic bool stop;      /* this rank */
-    _Atomic bool *stop_all; /* in memory shared by all, or NULL */
-    _Atomic bool *ended;    /* the same of each rank's process */
-    drail_error_t error;    /* of the last all-gather that failed, if known */
-    drail_t *open;          /* this rank's transports, by next_open … */
-    void (*serve)(drail_t *t); /* … and what lets one of them go on */
+    int broken;                /* code of the all-gather that failed, or 0 */
+    uint64_t id;               /* random, the same on all ranks */
+    _Atomic bool stop;         /* this rank is interrupted */
+    _Atomic bool *stop_all;    /* all are: in shared memory, or NULL */
+    _Atomic bool *ended;       /* each rank's process has: the same, or NULL */
+    drail_error_t error;       /* of the all-gather that failed, if known */
+    drail_t *open;             /* this rank's transports, by next_open … */
+    void (*serve)(drail_t *t); /* … and how one of them makes progress */
 };
 
 static inline uint64_t job_now(const drail_job_t *job)
@@ -51,44 +64,32 @@ static inline uint64_t job_cpu(const drail_job_t *job)
     return job->platform->cpu_ns(job->platform);
 }
 
-/* Is it known here that the rank's process has ended? */
+/* True if this rank knows that the process of that rank has ended. */
 static inline bool job_has_ended(const drail_job_t *job, unsigned rank)
 {
     return job->ended && atomic_load(&job->ended[rank]);
 }
 
-/* Of the user's data. */
+/* Copies the user's data. */
 static inline void job_copy(const drail_job_t *job, void *to, const void *from,
                             size_t bytes)
 {
     job->platform->copy(job->platform, to, from, bytes);
 }
 
-/* Are its numbers within their limits? */
+/* Checks the numbers of a configuration. */
 int job_config_check(const drail_job_config_t *cfg);
+/* Checks a rank and the size of its job. */
+int job_place_check(unsigned rank, unsigned size, drail_error_t *err);
 uint64_t job_random(const struct drail_platform *p);
-/* Less than what it was made for, from the next exchange on. */
+/* From the next exchange on, each rank contributes only so many bytes. */
 void gathered_shrink(drail_gathered_t *g, size_t bytes);
-/* That of job_share, after an exchange; NULL: the ranks' memory is their own.
- */
+/* job_share.common of the result; NULL: each rank has its own process. */
 void **gathered_common(const drail_gathered_t *g);
-/* By this all-gather, with what is due around it. */
+/* Runs this all-gather with all checks of drail_job_allgather(). */
 int job_gather(drail_job_t *job, drail_allgather_t allgather, const void *mine,
                size_t bytes, void *all, int timeout_ms);
-/* So many ranks' connections must fit into the limit of open files. */
+/* Raises the limit of open files for the connections of so many ranks. */
 void job_reserve_files(unsigned size);
-
-/*
- * All ranks: the first all-gather of a job, which agrees on its id and finds
- * its hosts. DRAIL_EINVAL also when the ranks do not fit together.
- */
-int job_greet(drail_job_t *job, int timeout_ms, drail_error_t *err);
-
-/* Runs the ranks as processes; cfg has been checked. */
-int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
-               void *arg);
-/* The same in virtual time, in one process. */
-int simulate_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
-                   void *arg);
 
 #endif

@@ -9,10 +9,10 @@ static unsigned number(const unsigned *map, unsigned ppn, unsigned rank)
     return map ? map[rank] : rank / ppn;
 }
 
-/* The place of a number in a table of so many, which has a free one: that of
- * the rank whose number it is, plus one, or 0. */
-static unsigned *place_of(unsigned *table, unsigned mask, const unsigned *map,
-                          unsigned ppn, unsigned rank)
+/* The slot of a rank's number in a hash table, which always has a free slot. It
+ * holds 1 + the first rank with that number, or 0. */
+static unsigned *slot_of(unsigned *table, unsigned mask, const unsigned *map,
+                         unsigned ppn, unsigned rank)
 {
     unsigned wanted = number(map, ppn, rank);
     unsigned at = wanted * 0x9e3779b1u & mask;
@@ -36,10 +36,10 @@ int nodes_make(struct nodes *nodes, unsigned size, const unsigned *map,
     nodes->local = nodes->node + size;
     nodes->ranks = nodes->local + size;
     for (unsigned r = 0; r < size; r++) {
-        unsigned *place = place_of(first, mask, map, ppn, r);
-        unsigned node = *place ? nodes->node[*place - 1] : nodes->count++;
-        if (!*place)
-            *place = r + 1;
+        unsigned *slot = slot_of(first, mask, map, ppn, r);
+        unsigned node = *slot ? nodes->node[*slot - 1] : nodes->count++;
+        if (!*slot)
+            *slot = r + 1;
         nodes->node[r] = node;
         nodes->local[r] = nodes->ranks[node]++;
     }

@@ -4,7 +4,7 @@
 #include "dapl_rail/base/handle.h"
 
 #define SETTLED_MS   20
-#define UNSETTLED_MS 1 /* a rail is lost: a peer waits for what we say */
+#define UNSETTLED_MS 1 /* a link is lost: the peer waits for this rank */
 
 void transports_attach(drail_job_t *job, drail_t *t, void (*serve)(drail_t *t))
 {
@@ -32,7 +32,7 @@ int transports_serve(const drail_job_t *job, int most_ms)
 {
     for (drail_t *t = job->open; t; t = t->next_open) {
         if (t->guard.enter && !t->guard.enter(t->guard.context)) {
-            most_ms = UNSETTLED_MS; /* who uses it may leave at once */
+            most_ms = UNSETTLED_MS; /* its user may release it at once */
             continue;
         }
         job->serve(t);

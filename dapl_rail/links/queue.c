@@ -263,7 +263,7 @@ void link_resume(struct link *link)
 }
 
 void link_forget(struct link *link, const struct req *req,
-                 const struct message *message)
+                 const struct timed_message *message)
 {
     const struct queue *q = &link->queue;
     for (uint64_t i = q->ops_tail; i != q->ops_head; i++) {

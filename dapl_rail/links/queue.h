@@ -15,7 +15,7 @@
 #include "dapl_rail/base/limits.h"
 
 struct link;
-struct message;
+struct timed_message;
 struct region;
 struct req;
 
@@ -24,7 +24,7 @@ struct completion {
     /* Called in the rail's thread with status 0 or a DRAIL_E…; may be NULL. */
     void (*ended)(struct link *link, const struct completion *done, int status);
     struct req *req;
-    struct message *message;
+    struct timed_message *message;
     uint64_t start_ns;
     uint64_t bytes;
 };
@@ -136,7 +136,7 @@ void link_resume(struct link *link);
 /* From now on no completion refers to this request or message; either may be
  * NULL. */
 void link_forget(struct link *link, const struct req *req,
-                 const struct message *message);
+                 const struct timed_message *message);
 /* Posts the EP's last request. False: the EP does not take it. */
 bool link_post_last(struct link *link);
 /* While the EP is ending: posts the last request if it is still to be posted;

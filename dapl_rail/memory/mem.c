@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Registered memory: one LMR per rail over the same region (seed 004,
- * fig. 3). Handles are views of regions, which the cache in regcache.c owns.
- */
+/* The public calls on memory. A handle is a view of a region; the cache in
+ * regcache.c owns the regions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,7 +15,7 @@
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/platform/resize.h"
 
-/* Takes over what is ours, and its file, also when it fails. */
+/* Takes over fd, and the memory if it is ours, also after a failure. */
 static int region_create(drail_t *t, void *address, size_t bytes,
                          unsigned rights, bool ours, int fd,
                          struct region **out)
@@ -47,7 +45,7 @@ static int region_create(drail_t *t, void *address, size_t bytes,
     return 0;
 }
 
-/* To be opened, or freed. */
+/* The caller opens or frees it. */
 static drail_mem_t *view_alloc(drail_t *t)
 {
     drail_mem_t *view = malloc(sizeof *view);
@@ -56,7 +54,8 @@ static drail_mem_t *view_alloc(drail_t *t)
     return view;
 }
 
-/* Those of all of it are first, as they tell most of key_grants(). */
+/* Views of the whole region come first: most checks of key_grants() end there.
+ */
 static void view_open(drail_mem_t *view, struct region *region, void *address,
                       size_t bytes, unsigned access)
 {
@@ -71,8 +70,7 @@ static void view_open(drail_mem_t *view, struct region *region, void *address,
     *at = view;
 }
 
-/* Pages that nobody touches cost nothing, and there are ranks enough for all
- * that a process may have of files and maps. */
+/* For simulated ranks: they share one process's limits of files and maps. */
 static int memory_of_process(size_t bytes, void **address)
 {
     *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -89,7 +87,7 @@ int memory_map(const drail_t *t, size_t bytes, void **address, int *fd)
     *fd = memfd_create("drail", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (*fd < 0)
         return errno;
-    /* who has it mapped need not fear that pages go away */
+    /* sealed: other processes that map it must not lose pages */
     if (file_resize(*fd, bytes) == 0 &&
         fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
         *address =
@@ -106,7 +104,8 @@ int memory_map(const drail_t *t, size_t bytes, void **address, int *fd)
     return error;
 }
 
-/* What a caller asks for as rights. False: contradictory, or unknown. */
+/* The rights that the caller's access flags mean. False: unknown or
+ * contradictory flags. */
 static bool rights_of(unsigned access, unsigned *rights)
 {
     const bool read_only = access & DRAIL_ACCESS_READ_ONLY;
@@ -223,7 +222,7 @@ void drail_mem_key(const drail_mem_t *mem, drail_key_t *key)
     key->address = (uintptr_t)mem->address;
     key->bytes = mem->bytes;
     if (!mem->access)
-        return; /* the region may be another's, who grants more */
+        return; /* the region may be shared with a view that grants more */
     key->nrails = region->nrails;
     for (unsigned r = 0; r < region->nrails; r++)
         key->rmr_context[r] = region->rmr_context[r];

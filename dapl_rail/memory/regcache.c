@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registration cache. A local region serves every local range within it. One
- * that peers reach serves only its own range and access: its keys grant all of
- * it, for as long as it lives. A region lives as long as it has users (views),
- * and without them only if its owner promised to keep the memory mapped
- * (DRAIL_ACCESS_KEEP): nothing tells us when an address gets another mapping,
- * and a stale registration would move the bytes of the old one. So without
- * that promise it serves only while somebody uses all of it.
+ * A region for local access serves every local range within it. A region for
+ * remote access serves only its own range and access, because its keys grant
+ * all of it as long as it lives. A region lives as long as it has users
+ * (views). Without users it is kept only if the caller promised to keep the
+ * memory mapped (DRAIL_ACCESS_KEEP). Nothing tells the library when an address
+ * gets another mapping, and an old registration would then move the bytes of
+ * the old mapping. So without that promise a region serves only while a view
+ * covers all of it.
  */
 #include <stdlib.h>
 
@@ -35,7 +36,7 @@ static bool covers(const struct region *region, const void *address,
            at - begin <= region->bytes - bytes && !(access & ~region->access);
 }
 
-/* Of a range that is asked for by its own right, not as part of a region. */
+/* Does the region serve drail_mem_register() of this range? */
 static bool serves(const struct region *region, const void *address,
                    size_t bytes, unsigned access)
 {
@@ -94,7 +95,7 @@ struct region *cache_find(drail_t *t, const void *address, size_t bytes,
 static int drop(struct region *region)
 {
     region->stale = true;
-    /* if it stays, its views are good for nothing but another release */
+    /* if it stays, its views can only be released again */
     for (drail_mem_t *view = region->views; view; view = view->next)
         view->bytes = view->access = 0;
     int rc = region_deregister(region);
@@ -105,7 +106,7 @@ static int drop(struct region *region)
     return 0;
 }
 
-/* What could not be dropped is tried again with the next. */
+/* Also tries again to free stale regions. */
 static void evict_oldest(struct cache *cache)
 {
     struct region *region = cache->head.prev, *next;
@@ -169,7 +170,7 @@ void regions_free(drail_t *t)
     while (t->cache && (region = t->cache->head.next) != &t->cache->head) {
         if (!drop(region))
             continue;
-        /* somebody is inside even now: the memory stays where it is */
+        /* a peer is still inside: the memory stays mapped */
         unlink_region(region);
         region_forget(region);
     }
@@ -185,7 +186,7 @@ static bool view_grants(const drail_mem_t *view, uint64_t address, size_t bytes,
            address - begin <= view->bytes - bytes;
 }
 
-/* A stale one's key may be another's by now. */
+/* The key of a stale region may belong to another one by now. */
 bool key_grants(const drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
                 uint64_t address, size_t bytes, unsigned access)
 {

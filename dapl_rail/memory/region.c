@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A region's LMRs, one per rail (seed 004, fig. 3), and its end. */
+/* One LMR per rail for the same region (Cai et al. 2009, fig. 3). */
 #include "dapl_rail/memory/region.h"
 
 #include <stdlib.h>

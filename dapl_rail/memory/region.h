@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registered memory. */
+/*
+ * Registered memory, in reading order: region.h, region.c (a range with one LMR
+ * per rail), regcache.h, regcache.c (which regions are kept and shared), mem.c
+ * (the public calls; a drail_mem_t is a view of a region).
+ */
 #ifndef DRAIL_MEMORY_REGION_H
 #define DRAIL_MEMORY_REGION_H
 
@@ -7,8 +11,9 @@
 
 #include "dapl_rail/dapl_rail.h"
 
-/* Beside DRAIL_ACCESS_…, in a region without DRAIL_ACCESS_READ_ONLY: rights add
- * up, and a region serves whoever needs no more than it has. */
+/* Together with DRAIL_ACCESS_…, in regions without DRAIL_ACCESS_READ_ONLY. So
+ * rights only add up: a region serves requests that need no more than it has.
+ */
 #define ACCESS_LOCAL_WRITE 32u
 
 /* A registered range; drail_mem_t are views of it. */
@@ -19,9 +24,9 @@ struct region {
     size_t bytes;
     unsigned access; /* rights: DRAIL_ACCESS_… and ACCESS_LOCAL_WRITE */
     struct drail_mem *views; /* its users */
-    bool stale;  /* some of its LMRs are gone: it only waits for its end */
-    bool closed; /* other memory may be in a part of it: for nobody new */
-    bool ours;   /* we have allocated it, … */
+    bool stale;              /* some LMRs are freed: it can only be released */
+    bool closed; /* a part may be mapped anew: it serves no new request */
+    bool ours;   /* allocated by the library, … */
     int fd;      /* … as this file, or -1 */
     unsigned nrails;
     DAT_LMR_HANDLE lmr[DRAIL_MAX_RAILS];
@@ -34,7 +39,7 @@ struct drail_mem {
     struct region *region;
     unsigned char *address;
     size_t bytes;
-    unsigned access; /* that the view asked for */
+    unsigned access; /* as the caller asked */
 };
 
 struct cache {
@@ -44,26 +49,25 @@ struct cache {
 
 /* One LMR per rail. */
 int region_register(struct region *region);
-/* Frees what LMRs it can: 0, or an error with those left that peers
- * may be inside. */
+/* Frees its LMRs. An error: some are left, as peers may be inside. */
 int region_deregister(struct region *region);
-/* With its views; unmaps what is ours. */
+/* Frees it with its views, and unmaps memory of the library. */
 void region_free(struct region *region);
 /* The same, but the memory stays mapped. */
 void region_forget(struct region *region);
 
-/* Shared memory that a provider of this host can map, with its file; or, where
- * all ranks are of one process, memory without one (fd -1). errno or 0. */
+/* Maps shared memory that a provider of this host can map, too, and its file;
+ * in a simulation private memory, with fd -1. 0 or errno. */
 int memory_map(const drail_t *t, size_t bytes, void **address, int *fd);
-/* May a peer with this key reach so many bytes there? Only where a handle with
- * this access is left: the rest of a region may be unmapped. */
+/* May a peer with this key access these bytes? Only within a view that allows
+ * it: other parts of the region may be unmapped. */
 bool key_grants(const drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
                 uint64_t address, size_t bytes, unsigned access);
-/* Does the registration end with its next release? Else it has other users, or
- * is kept. */
+/* Does the next release end the registration? If not, it has other users, or is
+ * kept. */
 bool region_ends(const struct region *region);
 int cache_open(drail_t *t);
-/* Once all connections are gone. */
+/* Frees all regions, when all connections are gone. */
 void regions_free(drail_t *t);
 
 #endif

@@ -84,7 +84,7 @@ static bool is_announced(const struct inbox *box)
     return ((const struct wire *)slot->data)->type == WIRE_RENDEZVOUS;
 }
 
-int message_owed(drail_t *t, void *arg, uint32_t *owed)
+int message_await(drail_t *t, void *arg, uint32_t *owed)
 {
     struct message_wait *w = arg;
     const struct inbox *box = &w->peer->mail->messages;

@@ -26,7 +26,7 @@ struct message_wait {
 };
 
 /* These are owed_t. The next message is there: */
-int message_owed(drail_t *t, void *arg, uint32_t *owed);
+int message_await(drail_t *t, void *arg, uint32_t *owed);
 /* the peer has finished the rendezvous: */
 int finished_owed(drail_t *t, void *arg, uint32_t *owed);
 /* the message that is being read is complete, and its sender told: */

@@ -17,9 +17,9 @@
 #include "dapl_rail/messages/eager_put.h"
 #include "dapl_rail/messages/note.h"
 #include "dapl_rail/stripe/spread.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
-#include "dapl_rail/stripe/weights.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/cut.h"
 
 /* Not an initialiser: that would clear all parts for every short message. */
 void transfer_init(struct transfer *x, struct peer *peer,
@@ -97,10 +97,10 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
     if (cut_eager(t, x, flags))
         return;
-    struct way way =
-        way_next(t, x->reach, x->verb == VERB_READ, x->xfer->bytes, 1);
-    uint64_t start = way.timed ? job_now(t->job) : 0;
-    int n = cut(t, x->xfer->bytes, &way, chunks);
+    struct route route =
+        route_next(t, x->reach, x->verb == VERB_READ, x->xfer->bytes, 1);
+    uint64_t start = route.timed ? job_now(t->job) : 0;
+    int n = cut_message(t, x->xfer->bytes, &route, chunks);
     unsigned rail = choice_of(t, flags);
     if (rail && n == 1 && x->xfer->bytes < t->cfg.stripe_threshold)
         chunks[0].rail = reaching(t, x->reach, rail - 1);
@@ -109,12 +109,12 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
         x->data |= RAIL_BIT(chunks[i].rail);
     }
     x->note.eps = spread_over(t, x->xfer->bytes, chunks, n, &x->peer->turn);
-    x->threads = way.threads;
-    if (!way.timed)
+    x->threads = route.threads;
+    if (!route.timed)
         return;
     if (!under_way(x->peer))
         t->timing->gap = false;
-    x->message = timing_start(t, &way, chunks, n,
+    x->message = timing_start(t, &route, chunks, n,
                               (unsigned)__builtin_popcount(x->note.eps), start);
 }
 
@@ -297,12 +297,12 @@ static int transfer_post(drail_t *t, struct transfer *x, int timeout_ms)
 bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer)
 {
     size_t bytes = xfer->bytes, posted = 0;
-    struct way way;
-    if (!way_is_brief(t, peer_reach(peer), bytes, &way) ||
-        !cut_is_plain(t, bytes, way.rails) || !bytes || t->cfg.eps > 1 ||
+    struct route route;
+    if (!route_is_untimed(t, peer_reach(peer), bytes, &route) ||
+        !cut_is_plain(t, bytes, route.rails) || !bytes || t->cfg.eps > 1 ||
         t->timing->gap || t->parallel)
         return false;
-    drail_chunk_t whole = {.rail = (unsigned)__builtin_ctz(way.rails),
+    drail_chunk_t whole = {.rail = (unsigned)__builtin_ctz(route.rails),
                            .bytes = bytes};
     struct link *link = peer_link(peer, whole.rail, 0);
     return bytes <= link->rail->max_rdma &&

@@ -31,7 +31,7 @@ struct transfer {
     bool told;        /* as in struct rdma */
     struct note note; /* rails 0: none */
     struct req *req;
-    struct message *message; /* NULL: not timed */
+    struct timed_message *message; /* NULL: not timed */
     struct transfer_part parts[DRAIL_MAX_RAILS];
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Until when to wait, by a clock of the caller's. Who waits looks now and then,
- * and a turn from one look to the next counts for so much at most: where one
- * took longer, this process, or all of the machine, has stood still. Then peers
- * could not answer, or what they have said is still to be taken.
+ * When to give up waiting, by a clock of the caller. A waiting thread looks at
+ * the clock now and then. A turn from one look to the next counts for TURN_MS
+ * at most: a longer one means that the process or the machine stood still. Then
+ * peers could not answer, or their answers have not been read yet.
  */
 #ifndef DRAIL_DEADLINE_H
 #define DRAIL_DEADLINE_H
@@ -18,19 +18,20 @@
 
 struct deadline {
     uint64_t at_ns;         /* or NEVER */
-    uint64_t looked_ns;     /* when it was set, or moved last */
-    struct deadline *whole; /* that this is a part of, and moves; or NULL */
+    uint64_t looked_ns;     /* last look at the clock */
+    struct deadline *whole; /* of which this is a part, and which moves with it;
+                               or NULL */
 };
 
-/* In so many nanoseconds. */
+/* A deadline in so many nanoseconds. */
 static inline struct deadline deadline_after(uint64_t now_ns, uint64_t ns)
 {
     return (struct deadline){ns < NEVER - now_ns ? now_ns + ns : NEVER, now_ns,
                              NULL};
 }
 
-/* The same, but not later than the whole, which outlives it and is not looked
- * at meanwhile. */
+/* The same, but not later than the whole deadline, which must outlive it and
+ * not be used meanwhile. */
 static inline struct deadline deadline_within(struct deadline *whole,
                                               uint64_t now_ns, uint64_t ns)
 {
@@ -41,7 +42,8 @@ static inline struct deadline deadline_within(struct deadline *whole,
     return d;
 }
 
-/* A turn has ended: moves it by what that took too long, and returns this. */
+/* A turn has ended: moves the deadline by the time over TURN_MS, and returns
+ * this time. */
 static inline uint64_t deadline_turn(struct deadline *d, uint64_t now_ns)
 {
     uint64_t still = standstill_ns(now_ns - d->looked_ns);
@@ -53,7 +55,7 @@ static inline uint64_t deadline_turn(struct deadline *d, uint64_t now_ns)
     return still;
 }
 
-/* Nanoseconds that are left at the last look; 0: it is over. */
+/* Nanoseconds that were left at the last look; 0: it has passed. */
 static inline uint64_t deadline_left(const struct deadline *d)
 {
     return d->at_ns > d->looked_ns ? d->at_ns - d->looked_ns : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The size of a file that is shared memory. To the kernel it is a file like any
- * other: beyond the limit of the process (ulimit -f) it sends SIGXFSZ, which
- * ends the program, so the limit is looked at before. Also of the providers.
+ * Sets the size of a file that is shared memory. The kernel applies the limit
+ * of files (ulimit -f) to it, and sends SIGXFSZ beyond it, which would end the
+ * program. So the limit is checked before. Providers use it, too.
  */
 #ifndef DRAIL_RESIZE_H
 #define DRAIL_RESIZE_H
@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* 0, or -1 with errno (EFBIG: the limit). */
+/* 0, or -1 with errno; EFBIG: the limit. */
 static inline int file_resize(int fd, size_t bytes)
 {
     struct rlimit limit;

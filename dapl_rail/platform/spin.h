@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From polling to sleeping: the one policy of whoever waits, in transport and
- * collectives. First it only polls; after a moment it gives the core away
- * between polls, as what it waits for may need this very core; at last it is
- * told to sleep, earlier where waits have been long. A spin belongs to one
- * waiting thread.
+ * How every wait in transport and collectives goes from polling to sleeping. A
+ * thread first only polls. After a moment it yields its core between polls: the
+ * thread that it waits for may need this core. At last it sleeps; earlier, if
+ * its last waits were long. A spin belongs to one thread.
  *
  *     spin_begin(&spin);
  *     while (!there() && spin_more(&spin))
@@ -20,13 +19,13 @@
 
 /* Polls between looks at the clock; a yield may take as long as many. */
 #define SPIN_CHECK_TURNS 16u
-/* yield_ns: a cache line's way and a short handler */
+/* for yield_ns: time of a cache line's transfer and a short handler */
 #define SPIN_YIELD_NS 3000u
 
 struct spin {
     const struct drail_platform *platform;
-    uint64_t yield_ns;         /* polls so long before it yields; 0: at once */
-    uint64_t max_ns, limit_ns; /* and before it sleeps: at most, and now */
+    uint64_t yield_ns;         /* polling before it yields; 0: at once */
+    uint64_t max_ns, limit_ns; /* polling before it sleeps: at most, and now */
     uint64_t start_ns;         /* 0: too early to look at the clock */
     unsigned turns;
     bool yielding;
@@ -48,7 +47,7 @@ static inline void spin_begin(struct spin *s)
     s->yielding = !s->yield_ns;
 }
 
-/* Between polls: is it worth another one? */
+/* Call it between polls. True: poll again; false: sleep. */
 static inline bool spin_more(struct spin *s)
 {
     const struct drail_platform *p = s->platform;
@@ -65,7 +64,7 @@ static inline bool spin_more(struct spin *s)
     return now - s->start_ns < s->limit_ns;
 }
 
-/* What was waited for has come, perhaps after a sleep. */
+/* The wait is over, perhaps after a sleep. */
 static inline void spin_end(struct spin *s)
 {
     if (!s->start_ns)
@@ -74,8 +73,8 @@ static inline void spin_end(struct spin *s)
                                        platform_now(s->platform) - s->start_ns);
 }
 
-/* How long one who has waited so long may sleep before he looks again: a part
- * of it, which is what a missed wake-up may cost, within these bounds. */
+/* How long a thread that has waited so long may sleep before it looks again: a
+ * part of that time, as much as a missed wake-up may cost, within bounds. */
 static inline uint64_t spin_slice_ns(uint64_t waited_ns, uint64_t least_ns,
                                      uint64_t most_ns)
 {

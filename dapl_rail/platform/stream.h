@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A copy by non-temporal stores: it saves taking the target's lines from the
- * caches that have them, but leaves the data in no cache. Also of the
- * providers, which use nothing else from here.
+ * A copy by non-temporal stores: it does not read the target's lines into the
+ * cache, and leaves the data in no cache. Providers use it, too.
  *
  * Wider stores gained nothing; fetching a piece before it is stored gained a
  * third where the source was in no cache, and no less where it was.
@@ -29,7 +28,7 @@ static inline void stream_line(char *to, const char *from)
                          _mm_loadu_si128((const __m128i *)(from + at)));
 }
 
-/* Reads and writes of memory take turns less often, so. */
+/* In pieces, so that memory changes between reads and writes less often. */
 static inline void stream_piece(char *to, const char *from)
 {
     for (size_t at = 0; at < STREAM_PIECE; at += STREAM_LINE)
@@ -56,7 +55,7 @@ static inline void stream_copy(void *target, const void *source, size_t n)
         to += STREAM_LINE, from += STREAM_LINE;
     }
     memcpy(to, from, n);
-    _mm_sfence(); /* before anything that announces the data */
+    _mm_sfence(); /* the data must be visible before any flag set later */
 }
 #else
 #define STREAM_EXISTS 0

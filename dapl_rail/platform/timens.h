@@ -2,8 +2,8 @@
 /*
  * Processes of one host may be in different time namespaces (containers that
  * were restored, time_namespaces(7)): then their monotonic clocks differ by
- * constants. Times that such processes share are those of the host's clock.
- * Also of the providers, which use nothing else from here.
+ * constants. Times that such processes share are times of the host's clock.
+ * Providers use it, too.
  */
 #ifndef DRAIL_TIMENS_H
 #define DRAIL_TIMENS_H
@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** CLOCK_MONOTONIC of this process less that of its host, in ns; modulo 2^64,
- *  as it may be behind. 0 where the kernel doesn't tell. */
+/** CLOCK_MONOTONIC of this process minus that of its host, in ns modulo 2^64; 0
+ *  if the kernel does not tell. */
 static inline uint64_t timens_ahead_ns(void)
 {
     FILE *file = fopen("/proc/self/timens_offsets", "re");

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decisions can be asked for: which rails carry a message, and why. */
+/* drail_explain: which rails carry a message, and why. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
-#include "dapl_rail/stripe/weights.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/cut.h"
 
 struct writer {
     char *text;
@@ -29,22 +29,22 @@ static void say(struct writer *w, const char *format, ...)
         w->used = w->size - 1;
 }
 
-static const char *kind_name(enum choice_kind kind)
+static const char *kind_name(enum tuner_kind kind)
 {
     static const drail_engine_t engines[] = {
-        [CHOICE_ONE] = DRAIL_ENGINE_SINGLE,
-        [CHOICE_SEVERAL] = DRAIL_ENGINE_NONTHREADED,
-        [CHOICE_TEAM] = DRAIL_ENGINE_THREADED};
+        [TUNER_ONE] = DRAIL_ENGINE_SINGLE,
+        [TUNER_SEVERAL] = DRAIL_ENGINE_NONTHREADED,
+        [TUNER_TEAM] = DRAIL_ENGINE_THREADED};
     return drail_engine_name(engines[kind]);
 }
 
 /* Why a rail has the weight that it has. */
 static void say_weight(struct writer *w, const drail_t *t,
-                       const struct way *way, unsigned r)
+                       const struct route *route, unsigned r)
 {
     const struct rail *rail = &t->rails[r];
-    bool adaptive = way->choice && t->cfg.policy == DRAIL_POLICY_ADAPTIVE;
-    double rate = adaptive ? t->timing->rails[r].rate[way->slot] : 0;
+    bool adaptive = route->tuner && t->cfg.policy == DRAIL_POLICY_ADAPTIVE;
+    double rate = adaptive ? t->timing->rails[r].rate[route->slot] : 0;
     if (rate > 0)
         say(w, ", measured %.0f MB/s", rate * 1000);
     else if (adaptive)
@@ -56,9 +56,8 @@ static void say_weight(struct writer *w, const drail_t *t,
         say(w, ", nominal %.0f MB/s", rail->info.nominal_MBps);
 }
 
-/* What a trial takes the place of, and why that is usual. */
-static void say_trial(struct writer *w, const drail_t *t,
-                      const struct choice *c)
+/* A trial: which rails it replaces, and their rate. */
+static void say_trial(struct writer *w, const drail_t *t, const struct tuner *c)
 {
     const char *before = "; a trial: usually over ";
     for (unsigned r = 0; r < t->nrails; r++)
@@ -67,16 +66,16 @@ static void say_trial(struct writer *w, const drail_t *t,
             before = "+";
         }
     if (t->cfg.engine == DRAIL_ENGINE_AUTO)
-        say(w, " (%s)", kind_name(choice_kind(c->champion)));
+        say(w, " (%s)", kind_name(tuner_kind(c->champion)));
     say(w, ", with %.0f MB/s the fastest so far", c->rate * 1000);
 }
 
 /* Why a rail is left out. */
-static void say_loss(struct writer *w, const drail_t *t, const struct choice *c,
+static void say_loss(struct writer *w, const drail_t *t, const struct tuner *c,
                      unsigned r)
 {
     if (!c || !(~c->champion & RAIL_BIT(r)))
-        return; /* only now, for a trial, or by its weight */
+        return; /* left out only for a trial, or by its weight */
     say(w, "; %s left out: ", t->rails[r].info.name);
     if (c->lost[r].with > 0)
         say(w, "with it %.0f MB/s, without %.0f MB/s",
@@ -85,11 +84,11 @@ static void say_loss(struct writer *w, const drail_t *t, const struct choice *c,
         say(w, "not tried yet");
 }
 
-/* What the ways of moving a message of this size have reached. */
-static void say_kinds(struct writer *w, const struct choice *c)
+/* The rates of engines single, nonthreaded, threaded at this size. */
+static void say_kinds(struct writer *w, const struct tuner *c)
 {
     const char *before = "; measured: ";
-    for (enum choice_kind k = 0; k < CHOICE_KINDS; k++) {
+    for (enum tuner_kind k = 0; k < TUNER_KINDS; k++) {
         say(w, "%s%s ", before, kind_name(k));
         if (c->seen[k] > 0)
             say(w, "%.0f MB/s", c->seen[k] * 1000);
@@ -99,7 +98,7 @@ static void say_kinds(struct writer *w, const struct choice *c)
     }
 }
 
-static const char *why_one(const drail_t *t, const struct choice *c,
+static const char *why_one(const drail_t *t, const struct tuner *c,
                            size_t bytes)
 {
     if (t->cfg.engine == DRAIL_ENGINE_SINGLE)
@@ -114,7 +113,7 @@ static const char *why_one(const drail_t *t, const struct choice *c,
         return "shorter than the stripe threshold";
     if (c && !several_rails(c->champion))
         return "striping does not pay at this size";
-    if (c && choice_tries(c))
+    if (c && tuner_tries(c))
         return "on trial";
     return "the others' shares would be too small";
 }
@@ -127,17 +126,17 @@ void drail_explain(drail_t *t, size_t bytes, char *text, size_t size)
         return;
     /* asking must not change what the next message does */
     unsigned turn = t->turn;
-    timing_harvest(t); /* as the next message would */
-    way_settle(t);
-    struct way way = way_of(t, t->measured, false, bytes);
-    const struct choice *c = way.choice;
+    timing_harvest(t); /* as the next message would do */
+    route_settle(t);
+    struct route route = route_of(t, t->measured, false, bytes);
+    const struct tuner *c = route.tuner;
     bool chosen = c && t->cfg.engine == DRAIL_ENGINE_AUTO;
-    int n = cut(t, bytes, &way, chunks);
+    int n = cut_message(t, bytes, &route, chunks);
     t->turn = turn;
 
     say(&w, "%zu bytes, %s", bytes, drail_engine_name(t->cfg.engine));
     if (chosen)
-        say(&w, " (%s)", kind_name(choice_kind(choice_set(c))));
+        say(&w, " (%s)", kind_name(tuner_kind(tuner_set(c))));
     say(&w, ", %s:", drail_policy_name(t->cfg.policy));
     if (n == 1)
         say(&w, " all over %s (%s)", t->rails[chunks[0].rail].info.name,
@@ -146,10 +145,10 @@ void drail_explain(drail_t *t, size_t bytes, char *text, size_t size)
         unsigned r = chunks[i].rail;
         say(&w, "%s %s %zu (%.1f %%", i ? "," : "", t->rails[r].info.name,
             chunks[i].bytes, 100.0 * (double)chunks[i].bytes / (double)bytes);
-        say_weight(&w, t, &way, r);
+        say_weight(&w, t, &route, r);
         say(&w, ")");
     }
-    if (c && choice_tries(c))
+    if (c && tuner_tries(c))
         say_trial(&w, t, c);
     if (chosen)
         say_kinds(&w, c);

@@ -6,7 +6,7 @@ uint32_t spread_over_several(const drail_t *t, size_t bytes,
 {
     unsigned eps = t->cfg.eps;
     bool striped = bytes >= t->cfg.stripe_threshold;
-    for (int i = 0; i < n; i++) /* nothing for some of them */
+    for (int i = 0; i < n; i++) /* no EP gets 0 bytes */
         striped = striped && chunks[i].bytes >= eps;
     return striped ? EP_BIT(eps) - 1 : EP_BIT((*turn)++ % eps);
 }

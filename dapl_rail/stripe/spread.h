@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a message's parts are spread over the EPs of their rails. Inline: mostly
- * there is one. */
+/* Spreads the parts of a message over the EPs of their rails (cfg.eps). Inline:
+ * mostly there is one EP. */
 #ifndef DRAIL_STRIPE_SPREAD_H
 #define DRAIL_STRIPE_SPREAD_H
 
@@ -15,8 +15,8 @@ uint32_t spread_over_several(const drail_t *t, size_t bytes,
 drail_chunk_t spread_cut(const drail_t *t, const drail_chunk_t *chunk,
                          unsigned ep);
 
-/* The EPs of every rail that carry a message: all of them if it is striped, of
- * a shorter one the next in turn. */
+/* The EPs of each rail that carry a message, as bits: all if it is striped,
+ * else the next in turn. */
 static inline uint32_t spread_over(const drail_t *t, size_t bytes,
                                    const drail_chunk_t *chunks, int n,
                                    unsigned *turn)
@@ -25,7 +25,8 @@ static inline uint32_t spread_over(const drail_t *t, size_t bytes,
                            : spread_over_several(t, bytes, chunks, n, turn);
 }
 
-/* What of a rail's chunk this one of these EPs carries: the chunk, or *part. */
+/* The part of a rail's chunk that EP ep carries, of these eps: the chunk
+ * itself, or *part. */
 static inline const drail_chunk_t *spread_part(const drail_t *t,
                                                const drail_chunk_t *chunk,
                                                uint32_t eps, unsigned ep,

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a message is cut into one chunk per rail (seed 004, section 4.3: two
- * even parts; here any number, in proportion to weights). Pure.
+ * Cuts a message into one chunk per rail. Cai et al. 2009, section 4.3, have
+ * two equal parts; here it is any number, in proportion to weights. Pure.
+ *
+ * In reading order: stripe.c, spread.h (over several EPs of a rail), tuning/
+ * (which rails and weights: route.h), explain.c.
  */
 #include <math.h>
 
 #include "dapl_rail/dapl_rail.h"
 
-/* Parts begin at cache lines where a line is little beside a part; shorter
- * messages are cut into equal parts to the byte, as the paper's. */
+/* Chunks begin at cache lines if a line is small compared to a chunk. Shorter
+ * messages are cut into equal parts to the byte, as in the paper. */
 #define LINE       64
 #define PART_LINES 8
 
@@ -48,7 +51,7 @@ static unsigned heaviest(const drail_stripe_t *s)
     return best;
 }
 
-/* The turn-th rail among those with a weight. */
+/* The next rail in turn among those with a weight. */
 static unsigned in_turn(const drail_stripe_t *s)
 {
     unsigned usable[DRAIL_MAX_RAILS], n = 0;
@@ -95,7 +98,7 @@ static int proportional(const drail_stripe_t *s, double sum, size_t bytes,
             (drail_chunk_t){.rail = r, .offset = begin, .bytes = end - begin};
         begin = end;
     }
-    /* what rounding has left belongs to the last chunk */
+    /* the last chunk gets the bytes that rounding has left */
     if (n == 0)
         return whole(heaviest(s), bytes, chunks);
     chunks[n - 1].bytes += bytes - begin;

@@ -39,7 +39,7 @@ ddsm_t *cluster_open(cluster_t *c, size_t bytes, size_t pieces)
         rails.nrails = c->ask.nrails;
     ddsm_config_init(&config);
     config.rails = &rails;
-    config.bytes = bytes + pieces * config.page_bytes; /* of whole pages each */
+    config.bytes = bytes + pieces * config.page_bytes; /* each of whole pages */
     if (ddsm_open(c->job, &config, &c->d, &error)) {
         fprintf(stderr, "%s: rank %u: %s\n", c->program->name, c->rank,
                 error.text);
@@ -142,7 +142,7 @@ static void report(const cluster_t *c, bool same)
                         DDSM_SUM));
     if (c->rank)
         return;
-    /* barriers are one thread's, which the others of its rank wait for */
+    /* one thread of a rank calls the barrier, the others wait for it */
     const double percent = 1e-7 / c->ranks / c->seconds;
     const double of_threads = percent / c->ask.threads;
     printf("%s: size %zu, %u iterations, %u ranks x %u threads: %.3f s (rank 0 "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The smallest program of ranks that share memory and have threads: a harmonic
- * sum, whose terms all ranks compute and rank 0 adds.
+ * The smallest program whose ranks share memory and have threads: a harmonic
+ * sum. All ranks compute its terms, rank 0 adds them.
  *
  * cc -fopenmp harmonic.c $(pkg-config --cflags --libs ddsm)
  */
@@ -34,7 +34,7 @@ static int rank_main(drail_job_t *job, void *context)
     if (rc == 0 && ddsm_rank(d) == 0) {
         double sum = 0;
         for (size_t i = 0; i < N; i++)
-            sum += x[i]; /* what others have filled comes as it is touched */
+            sum += x[i]; /* a fault fetches what other ranks have filled */
         printf("%u ranks: %.9f\n", ddsm_size(d), sum);
     }
     if (rc)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Jacobi's iteration on a square: each inner point becomes the mean of its four
- * neighbours, again and again. Each rank has a block of rows, whose home it is;
- * of others it reads the one row above its block and the one below.
+ * Jacobi's iteration on a square grid: in each sweep each inner point becomes
+ * the mean of its four neighbours. Each rank is the home of a block of rows; of
+ * other ranks it reads the row above its block and the row below.
  *
  * cc -fopenmp jacobi.c cluster.c options.c $(pkg-config --cflags --libs ddsm)
  */
@@ -14,7 +14,7 @@
 typedef struct jacobi {
     cluster_t *c;
     size_t n;          /* points of a row, and rows */
-    double *from, *to; /* the square before and after a sweep */
+    double *from, *to; /* the grid before and after a sweep */
     double change;     /* the largest of this rank's points in the last sweep */
 } jacobi_t;
 
@@ -38,7 +38,7 @@ static double relax_row(const double *from, double *to, size_t i, size_t n)
     return most;
 }
 
-/* Both squares, as the border stays what it is. */
+/* Fills both grids: a sweep does not write the border. */
 static void fill(size_t first, size_t last, void *context)
 {
     const jacobi_t *j = context;
@@ -60,7 +60,7 @@ static void sweep(size_t first, size_t last, void *context)
     last = last < n ? last : n - 1;
     if (first >= last)
         return;
-    /* what all of this will touch, at once instead of fault by fault */
+    /* fetch what the sweep uses at once, not fault by fault */
     cluster_prefetch(j->c, j->from + (first - 1) * n, (last - first + 2) * row,
                      false);
     cluster_prefetch(j->c, j->to + first * n, (last - first) * row, true);
@@ -79,7 +79,7 @@ static void swap(jacobi_t *j)
     j->to = from;
 }
 
-/* The same by one thread, in memory of its own. */
+/* The same by one thread, in private memory. */
 static bool check(const jacobi_t *j)
 {
     cluster_t *c = j->c;
@@ -111,7 +111,7 @@ static bool check(const jacobi_t *j)
 static bool run(cluster_t *c)
 {
     const size_t n = c->ask.size, bytes = n * n * sizeof(double);
-    /* each double is written by one rank, and lies where that rank is */
+    /* one rank writes each double, and is its home */
     const ddsm_place_t place = {.element = sizeof(double), .homes = DDSM_BLOCK};
     ddsm_t *d = cluster_open(c, 2 * bytes, 2);
     jacobi_t j = {.c = c, .n = n};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LU factorization with partial pivoting. The matrix lies column after column,
- * in panels of some columns, which belong to the ranks in turn: the home of a
- * panel is who writes it. Its owner factors a panel; after a barrier all ranks
- * read it and update the panels of theirs that come after it.
+ * LU factorization with partial pivoting. The matrix is stored by columns, in
+ * panels of some columns. Panels belong to the ranks in turn; the owner of a
+ * panel is its home. The owner factors a panel; after a barrier all ranks read
+ * it and update their own panels behind it.
  *
  * cc -fopenmp lu.c cluster.c options.c $(pkg-config --cflags --libs ddsm) -lm
  */
@@ -72,14 +72,14 @@ static size_t step(double **column, size_t k, size_t first, size_t end,
     return pivot;
 }
 
-/* What will be touched of a panel, at once instead of fault by fault. */
+/* Fetches the used part of a panel at once, not fault by fault. */
 static void prefetch(const lu_t *l, size_t first, bool writable)
 {
     const size_t bytes = (end_of(l, first) - first) * l->n * sizeof(double);
     cluster_prefetch(l->c, l->column[first], bytes, writable);
 }
 
-/* Its owner, by itself. */
+/* Factors a panel; its owner calls this. */
 static void factor(const lu_t *l, size_t first)
 {
     const size_t end = end_of(l, first);
@@ -90,7 +90,7 @@ static void factor(const lu_t *l, size_t first)
     }
 }
 
-/* All of the rank's columns after the panel. */
+/* Updates this rank's columns behind the panel. */
 static void update(const lu_t *l, size_t first)
 {
     const size_t n = l->n, end = end_of(l, first);
@@ -120,7 +120,7 @@ static void finish(const lu_t *l)
                 swap(l->column[j], k, l->pivot[k]);
 }
 
-/* The same by one thread, as in a textbook, in memory of its own. */
+/* The same by one thread, as in a textbook, in private memory. */
 static bool check(const lu_t *l)
 {
     cluster_t *c = l->c;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * N-BODY: all attract all. Each rank moves its block of bodies; for that it
- * reads the places of all. Each body's forces are summed in the same order
- * wherever it is, so many ranks find what one finds, bit by bit.
+ * N-BODY: each body attracts each other one. A rank moves its block of bodies,
+ * and reads the positions of all. The forces on a body are summed in the same
+ * order on any rank, so the result of many ranks has the same bits as that of
+ * one.
  *
  * cc -fopenmp nbody.c cluster.c options.c $(pkg-config --cflags --libs ddsm) \
  *     -lm
@@ -18,7 +19,7 @@ typedef struct vector {
     double x, y, z;
 } vector_t;
 
-/* What others see of a body: written by one rank, and so one element. */
+/* The shared part of a body. One rank writes it, so it is one element. */
 typedef struct body {
     vector_t at;
     double mass;
@@ -28,7 +29,7 @@ typedef struct nbody {
     cluster_t *c;
     size_t n;
     body_t *from, *to;  /* before and after a step */
-    vector_t *velocity; /* nobody else needs it: the rank's own memory */
+    vector_t *velocity; /* private: no other rank needs it */
 } nbody_t;
 
 static body_t make_body(uint64_t seed, size_t i, size_t n)
@@ -80,7 +81,7 @@ static void step(size_t first, size_t last, void *context)
 {
     const nbody_t *b = context;
     cluster_t *c = b->c;
-    /* all bodies that others have moved, at once instead of fault by fault */
+    /* fetch all bodies at once, not fault by fault */
     cluster_prefetch(c, b->from, b->n * sizeof(body_t), false);
     cluster_prefetch(c, b->to + first, (last - first) * sizeof(body_t), true);
 #pragma omp parallel for
@@ -97,7 +98,7 @@ static void swap(nbody_t *b)
     b->to = from;
 }
 
-/* The same by one thread, in memory of its own. */
+/* The same by one thread, in private memory. */
 static bool check(const nbody_t *b)
 {
     cluster_t *c = b->c;

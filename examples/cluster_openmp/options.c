@@ -52,7 +52,7 @@ static void help(const program_t *p)
         p->iterations);
 }
 
-/* Which of the table's options was wrong, and what it may be. */
+/* Prints which option was wrong, and what is allowed. */
 static int wrong(const program_t *p, int which, const char *text,
                  const char *allowed)
 {

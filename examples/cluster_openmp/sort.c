@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sorts integers as NAS IS does, by buckets. Ranks count their keys; under a
- * lock, each adds its counts to those of all and so learns where its keys go
- * within their buckets; after a barrier all ranks write their keys there, many
- * ranks to one page; then each sorts the buckets that begin in its part.
+ * Sorts integers by buckets, as NAS IS does. Each rank counts its keys. Under a
+ * lock it adds its counts to the shared ones, and so learns where its keys go
+ * within their buckets. After a barrier all ranks write their keys there, many
+ * ranks to one page. Then each rank sorts the buckets that begin in its part.
  *
  * cc -fopenmp sort.c cluster.c options.c $(pkg-config --cflags --libs ddsm)
  */
@@ -25,14 +25,14 @@ typedef struct sort {
     unsigned iteration;
     /* shared: */
     uint32_t *keys, *sorted;
-    uint32_t *count; /* keys of each bucket, as far as ranks have told */
+    uint32_t *count; /* keys of each bucket, of the ranks so far */
     /* this rank's own: */
     uint32_t mine[BUCKETS];      /* its keys of each bucket */
     uint32_t at[BUCKETS];        /* where the next one goes in it */
     uint32_t start[BUCKETS + 1]; /* of each bucket */
 } sort_t;
 
-/* What is going to be touched, at once instead of fault by fault. */
+/* Fetches a range at once, not fault by fault. */
 static void prefetch(const sort_t *s, uint32_t *keys, size_t n, bool writable)
 {
     cluster_prefetch(s->c, keys, n * sizeof *keys, writable);
@@ -84,7 +84,7 @@ static void add_counts(sort_t *s)
 static void move_keys(size_t first, size_t last, void *context)
 {
     sort_t *s = context;
-    prefetch(s, s->sorted, s->n, true); /* its keys are for nearly all pages */
+    prefetch(s, s->sorted, s->n, true); /* keys go to nearly all pages */
 #pragma omp parallel for
     for (size_t i = first; i < last; i++) {
         const uint32_t key = s->keys[i];
@@ -97,7 +97,7 @@ static void move_keys(size_t first, size_t last, void *context)
     }
 }
 
-/* Keys in one bucket, by their low bits. */
+/* Sorts one bucket by the low bits of its keys. */
 static void sort_bucket(uint32_t *keys, size_t n)
 {
     uint32_t count[VALUES] = {0};

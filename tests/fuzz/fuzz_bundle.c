@@ -3,8 +3,9 @@
  * delivered. What is refused has written nothing to the user's memory; what is
  * not, is whole. */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/bundle.h"
-#include "coll/run/request.h"
+#include "coll/build/irregular/bundle.h"
+#include "coll/run/irregular/bundle_reader.h"
+#include "coll/run/irregular/deal.h"
 #include "fuzz.h"
 
 enum { RANKS = 5, ME = 2, FAN = 3, STRIDE = 160, ROOM = 7, HOLE = 0xa5 };
@@ -127,7 +128,7 @@ static void deliver_all(struct bench *b)
 {
     const dcoll_op_t op = {.kind = DCOLL_DELIVER, .src = {DCOLL_TEMP, 0}};
     int rc = deliver_elements(&b->q, &op);
-    if (rc || b->q.dealing.verdict) {
+    if (rc || b->q.dealing.start_error) {
         must(untouched(b));
         return;
     }

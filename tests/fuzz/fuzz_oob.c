@@ -3,7 +3,7 @@
  * steps, each of a rank; in the end all have left, and the server knows. */
 #include <sys/socket.h>
 
-#include "dapl_rail/job/oob.h"
+#include "dapl_rail/job/supervise/oob.h"
 #include "fuzz.h"
 
 #define RANKS 3

@@ -3,9 +3,9 @@
  * line of rank 0's secret and addresses that it passes on. */
 #include <sys/socket.h>
 
-#include "dapl_rail/job/address.h"
-#include "dapl_rail/job/board.h"
-#include "dapl_rail/job/pmi2_wire.h"
+#include "dapl_rail/job/rendezvous/address.h"
+#include "dapl_rail/job/launch/kvs.h"
+#include "dapl_rail/job/launch/pmi2_wire.h"
 #include "fuzz.h"
 
 static void values(const char *text)
@@ -24,8 +24,8 @@ static void values(const char *text)
 static void talk(const uint8_t *data, size_t size)
 {
     int pair[2];
-    char number[16], line[BOARD_LINE] = "";
-    struct board *board = NULL;
+    char number[16], line[KVS_LINE] = "";
+    struct kvs *board = NULL;
     drail_error_t err = {0};
     must(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
     must(send(pair[1], data, size, 0) == (ssize_t)size);

@@ -2,7 +2,7 @@
 /* Results of railbench in JSON, as `railbench diff` reads them. */
 #include <math.h>
 
-#include "bench/report/result_read.h"
+#include "bench/diff/result_read.h"
 #include "fuzz.h"
 
 static void look(const json_value_t *value)

@@ -61,7 +61,7 @@ struct header {
     bool stops;
 };
 
-struct message {
+struct timed_message {
     struct header header;
     unsigned char content[MESSAGE_BYTES];
 };
@@ -81,7 +81,7 @@ struct flood {
     struct own *own;
     drail_mem_t *shared_mem, *own_mem;
     drail_key_t key;
-    struct message *message;
+    struct timed_message *message;
 
     uint32_t puts, granted; /* sent, and those whose slots are free again */
     uint32_t seen, grants;  /* those of the peer */
@@ -387,7 +387,7 @@ static void send_turn(struct flood *f)
     f->stops = stops;
     unsigned count = 1 + (unsigned)(drawn(me, MESSAGES, f->sent) % TURN);
     for (unsigned i = 0; i < count; i++) {
-        struct message *m = f->message;
+        struct timed_message *m = f->message;
         size_t bytes = size_of(me, MESSAGES, f->sent, MESSAGE_BYTES);
         m->header = (struct header){.number = f->sent,
                                     .bytes = (uint32_t)bytes,
@@ -399,7 +399,7 @@ static void send_turn(struct flood *f)
         fill(m->content, bytes, drawn(me, MESSAGES, f->sent));
         went(f,
              drail_send(f->r->t, f->r->peer, m,
-                        offsetof(struct message, content) + bytes, NULL),
+                        offsetof(struct timed_message, content) + bytes, NULL),
              "drail_send");
         f->sent++;
         f->bytes += bytes;
@@ -409,7 +409,7 @@ static void send_turn(struct flood *f)
 
 static bool receive(struct flood *f)
 {
-    struct message *m = f->message;
+    struct timed_message *m = f->message;
     size_t bytes;
     if (!went(f, drail_recv(f->r->t, f->r->peer, m, sizeof *m, &bytes, 0),
               "drail_recv"))
@@ -417,7 +417,7 @@ static bool receive(struct flood *f)
     if (bytes < sizeof m->header || m->header.number != f->received)
         wrong(f, "message %" PRIu32 " (%zu bytes) instead of %" PRIu32,
               m->header.number, bytes, f->received);
-    bytes -= offsetof(struct message, content);
+    bytes -= offsetof(struct timed_message, content);
     if (bytes != m->header.bytes ||
         bytes != size_of(f->r->peer, MESSAGES, f->received, MESSAGE_BYTES))
         wrong(f, "message %" PRIu32 " has %zu bytes", f->received, bytes);

@@ -17,6 +17,9 @@ for page in "$SOURCE"/docs/man/*.[1-9]; do
     check "$(basename "$page") has no warnings" no_warnings "$page"
 done
 
+check 'dapl_rail.3 has the words of dapl_rail.h' \
+    python3 "$SOURCE/scripts/man-from-header" --check
+
 # what has an end has it in an order, which the page tells
 for call in $(grep -oE \
     'drail_([a-z_]*(close|free|leave|release|forget|interrupt)|gathered_[a-z]*)\(' \
@@ -57,20 +60,22 @@ memory_table()
     python3 - "$SOURCE" <<'PY'
 import glob
 import re
+import subprocess
 import sys
 source = sys.argv[1]
 with open(f"{source}/docs/collectives.md", encoding="utf-8") as f:
     rows = set(re.findall(r"^\| (?:allgather|alltoallv?|barrier|bcast|gather|"
                           r"reduce|allreduce|scatter) \| `.*\|$", f.read(), re.M))
 wanted = set()
-for path in glob.glob(f"{source}/coll/algorithms/*/*.c"):
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
-    for name, collective, memory in re.findall(
-            r'\.name = "([^"]+)",.*?\.collective = DCOLL_(\w+),.*?'
-            r'\.memory = ((?:"[^"]*"\s*)+)', text, re.S):
-        memory = "".join(re.findall('"([^"]*)"', memory))
-        wanted.add(f"| {collective.lower()} | `{name}` | {memory} |")
+text = subprocess.run(["cc", "-E", "-P", "-I", source,
+                       *glob.glob(f"{source}/coll/algorithms/*/*.c")],
+                      check=True, text=True, stdout=subprocess.PIPE).stdout
+strings = r'((?:"[^"]*"\s*)+)'
+for name, collective, memory in re.findall(
+        rf"\.name = {strings},.*?\.collective = DCOLL_(\w+),.*?"
+        rf"\.memory = {strings}", text, re.S):
+    name, memory = ("".join(re.findall('"([^"]*)"', s)) for s in (name, memory))
+    wanted.add(f"| {collective.lower()} | `{name}` | {memory} |")
 print("missing:", wanted - rows, "too many:", rows - wanted)
 sys.exit(len(wanted) < 30 or wanted != rows)
 PY
@@ -122,6 +127,37 @@ fails()
 for line in 'as in messages/no_such.c' '`link.c`: `evd_check`, `no_such`'; do
     echo "$line" >"$work/text"
     check "gone is: $line" fails named_exist "$work/text"
+done
+
+# one_version: all places name the same one
+one_version()
+{
+    local version place
+    version=$(sed -n 's/^VERSION *:= *//p' "$SOURCE/Makefile")
+    for place in "dapl_rail/dapl_rail.h:DRAIL_VERSION \"$version\"" \
+        "debian/changelog:dapl-rail ($version)" \
+        "CHANGELOG.md:## $version" "CITATION.cff:version: $version" \
+        "README.md:$version" "packaging/dapl-rail.def:dapl_rail-$version" \
+        "packaging/spack/spack_repo/dapl_rail/packages/dapl_rail/package.py:version(\"$version\""; do
+        grep -qF "${place#*:}" "$SOURCE/${place%%:*}" || {
+            echo "no ${place#*:} in ${place%%:*}"
+            return 1
+        }
+    done
+    # the newest comes first
+    head -5 "$SOURCE/CHANGELOG.md" "$SOURCE/debian/changelog" |
+        grep -c -F "$version" | grep -qx 2
+}
+check 'all places name one version' one_version
+check 'the README fits one screen' [ "$(wc -l <"$SOURCE/README.md")" -le 120 ]
+check "the README's figures are the recorded ones" \
+    "$SOURCE/tests/integration/readme_figures.py" "$SOURCE"
+check 'recipes are Python' python3 -c 'import ast, sys
+for path in sys.argv[1:]:
+    ast.parse(open(path, encoding="utf-8").read(), path)' \
+    "$SOURCE"/packaging/spack/spack_repo/*/packages/*/package.py
+for script in "$SOURCE"/examples/slurm/*; do
+    check "$(basename "$script") is a script" bash -n "$script"
 done
 
 # linked FILE…: what Markdown links to in this repository is there

@@ -3,6 +3,8 @@
 #ifndef TESTS_DSM_SCENE_H
 #define TESTS_DSM_SCENE_H
 
+#include <sys/wait.h>
+
 #include "dsm/ddsm.h"
 #include "ranks.h"
 
@@ -126,6 +128,40 @@ static inline void locks(struct rank *r)
     }
     check(count == (uint64_t)TIMES * r->size);
     check(sum == (uint64_t)r->size * TIMES * (TIMES - 1) / 2);
+    ddsm_close(d);
+}
+
+static inline void child_ends(ddsm_t *d, bool closes)
+{
+    enum { IN_TIME = 20 /* s */ };
+    int status = -1;
+    fflush(NULL);
+    const pid_t child = fork();
+    check(child >= 0);
+    if (!child) {
+        alarm(IN_TIME);
+        if (closes)
+            ddsm_close(d);
+        exit(0);
+    }
+    check(waitpid(child, &status, 0) == child);
+    check(status == 0);
+}
+
+/* Children of rank 0 close what they have, or only exit, at any moment of its
+ * progress thread; it goes on. */
+static inline void children_end(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 16, 0);
+    volatile unsigned *p = ddsm_alloc(d, 4096, NULL);
+    for (unsigned i = 0; i < 40; i++) {
+        if (r->rank == 0)
+            child_ends(d, i % 2);
+        p[r->rank] = i;
+        ok(d, ddsm_barrier(d));
+        check(p[1 - r->rank] == i);
+        ok(d, ddsm_barrier(d));
+    }
     ddsm_close(d);
 }
 

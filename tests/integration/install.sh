@@ -16,11 +16,24 @@ make_it()
 
 check 'install' make_it install PREFIX="$prefix"
 check 'the soname link' test "$(readlink "$prefix/lib/libdapl_rail.so.0")" = \
-    libdapl_rail.so.0.1.0
+    libdapl_rail.so.0.2.0
 check 'railbench runs from there' env -i timeout 30 "$prefix/bin/railbench" bw \
     --sizes 8 --iterations 2 --repeat 1
 check 'railinfo runs from there' sh -c \
     'timeout 30 env -i "$0" | grep -q shm0' "$prefix/bin/railinfo"
+# completed PREFIX WORD…: what bash offers for the last word
+completed()
+{
+    env -i bash -c '. "$1/share/bash-completion/completions/railbench"
+        COMP_WORDS=("${@:2}"); COMP_CWORD=$(($# - 2)); _railbench
+        echo "${COMPREPLY[*]}"' - "$@"
+}
+check 'bash completes tests' test "$(completed "$prefix" railbench bi)" = bibw
+check '... options' test "$(completed "$prefix" railbench bw --ser)" = --server
+check '... values' test "$(completed "$prefix" railbench bw --engine \
+    single,non)" = single,nonthreaded
+check '... behind an equals sign' \
+    test "$(completed "$prefix" railbench atomic --op = f)" = fetch-add
 check 'its dat.conf names the installed provider' \
     grep -q " \"$prefix/lib/dapl_rail/libdapl_shm.so\" " \
     "$prefix/lib/dapl_rail/dat.conf"

@@ -6,6 +6,9 @@
 
 check 'arrows go down' "$SOURCE/scripts/layers" "$BUILD" "$SOURCE"
 
+check 'the picture of the layers is current' sh -c \
+    '"$0/scripts/draw-layers" | cmp - "$0/docs/layers.svg"' "$SOURCE"
+
 # wrong TEXT FILE LINE: with this line in a copy of the file it is told
 wrong()
 {
@@ -24,7 +27,7 @@ check 'a provider that uses the transport is found' \
     wrong 'providers must not use it' \
     providers/shm/memory/range_table.c '#include "dapl_rail/dapl_rail.h"'
 check 'a look behind the public header is found' wrong 'coll must not use it' \
-    coll/run/team.c '#include "dapl_rail/base/handle.h"'
+    coll/run/team/team.c '#include "dapl_rail/base/handle.h"'
 check 'a circle of headers is found' wrong '^circle' \
     dapl_rail/links/wire.h '#include "dapl_rail/links/link.h"'
 check 'a circle of headers in a provider is found' wrong '^circle' \
@@ -40,9 +43,9 @@ for pair in 'shm/memory/range_table.c embedded/embedded.h' 'core/events/evd.c em
         "#include \"providers/${pair#* }\""
 done
 check 'an arrow upward in the collectives is found' wrong 'run is above build' \
-    coll/build/tree.c '#include "coll/run/team.h"'
-check 'a circle in the collectives is found' wrong '^circle.* coll/run/call.h' \
-    coll/run/call.h '#include "coll/run/ledger.h"'
+    coll/build/exchange/tree.c '#include "coll/run/team/team.h"'
+check 'a circle in the collectives is found' wrong '^circle.* coll/run/team/call.h' \
+    coll/run/team/call.h '#include "coll/run/team/ledger.h"'
 
 # What no include shows: a small tree, in which files only declare what they
 # use of one another. file PATH TEXT: a source and its object.
@@ -80,3 +83,23 @@ done
 rm "$small/obj/dapl_rail/links/one.o"
 check 'an object that is missing is found' wrong_in_small \
     'no object of dapl_rail/links/one.c'
+
+# --- folders that are too large ------------------------------------------------
+
+for i in $(seq 25); do
+    file "bench/pair/name$i.c" "void name$i(void) {}"
+done
+touch "$small/bench/pair/name1.h"
+rm "$small/dapl_rail/links/one.c" "$small"/bench/pair/{one,two}.c
+large()
+{
+    "$SOURCE/scripts/layers" "$small" "$small" >"$work/said"
+    grep -q '^large: bench/pair has 26 names' "$work/said"
+}
+not_large()
+{
+    ! large
+}
+check '25 names are not too many' not_large
+file bench/pair/one.c 'void one(void) {}'
+check '26 are' large

@@ -10,7 +10,7 @@ hooked='clock_[a-z]+|(nano|u|)sleep|time|gettimeofday|sched_yield|syscall'
 hooked="$hooked|pthread_(create|join|mutex_.*|cond_.*)|sem_[a-z]+|p?poll|select"
 hooked="$hooked|fork|GOMP_.*|omp_.*|__kmpc_.*"
 
-# "dapl_rail/job/fork.o poll" for each call of an object that has a hook
+# "dapl_rail/job/launch/fork.o poll" for each call of an object that has a hook
 direct()
 {
     local objects
@@ -25,5 +25,5 @@ direct >"$work/direct"
 check 'the platform calls the system' \
     grep -q '^dapl_rail/platform/machine.o clock_gettime' "$work/direct"
 check 'nobody else does' sh -c \
-    '! grep -Ev "^dapl_rail/(platform/(machine|resources)|job/[a-z0-9_]+).o " "$0"' \
+    '! grep -Ev "^dapl_rail/(platform/(machine|resources)|job/[a-z0-9_/]+).o " "$0"' \
     "$work/direct"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Irregular all-to-alls of which ranks say different things. */
+/*
+ * Irregular all-to-alls whose ranks disagree on element size, bounds or counts.
+ */
 #include "alltoallv_scene.h"
 
 /* ------------------------------------------------------------ other calls ---

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Large parts of an irregular all-to-all within a node: they are read where
- * they are, and nothing is registered for it: by the kernel, or mapped where
- * both buffers were allocated for that. Over a rail, too, where the kernel does
- * not let one of the ranks read, or its pids mean other processes. This program
- * stands in for the kernel.
+ * Long parts of an irregular all-to-all within a node are read in the sender's
+ * buffer, without a registration: by the kernel, or by rails that map both
+ * buffers. If the kernel forbids one rank to read, or its pids mean other
+ * processes, a rail is used. This program stands in for the kernel.
  */
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Irregular all-to-alls that are prepared, or several at a time: each start has
- * its own counts, and its own error. */
+/*
+ * Persistent irregular all-to-alls, and several at a time: each start has its
+ * own counts and its own error.
+ */
 #include "alltoallv_scene.h"
 
 /* What was there when it was prepared is nothing. */

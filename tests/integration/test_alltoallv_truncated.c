@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * More, or less, comes than a rank expects or can take: that is an error of
- * this rank alone, to whose recv nothing is written. The others get all that is
- * theirs, and the team goes on. With each algorithm, and each rank in turn.
+ * A rank receives more or fewer elements than it expects or has room for: only
+ * this rank gets an error, and its recv is not written. The other ranks get all
+ * their elements, and the team goes on. For each algorithm, and each rank in
+ * turn.
  */
 #include "coll/dcoll.h"
 #include "ranks.h"

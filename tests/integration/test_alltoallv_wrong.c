@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Irregular all-to-alls with something wrong in the call: who can see it is
- * told, with rank and index; nothing is written.
+ * Irregular all-to-alls with a wrong argument: the ranks that can see it get an
+ * error with rank and index, and nothing is written.
  */
 #include "alltoallv_scene.h"
 

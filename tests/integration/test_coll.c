@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives over real rails: every algorithm with every kind of call, fresh
- * contents and skewed ranks; then what must fail.
+ * contents and skewed ranks; then calls that must fail.
  */
 #include <sched.h>
 

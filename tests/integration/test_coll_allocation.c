@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Persistent collectives allocate nothing after dcoll_init(): this program's
- * malloc() counts, and passes on to the C library's. The sanitizers have
- * theirs, so there only the collectives run.
+ * Starts of persistent collectives allocate nothing: this program's malloc()
+ * counts, and calls that of the C library. Sanitizers replace malloc(), so
+ * there the collectives only run.
  */
 #include <stdlib.h>
 

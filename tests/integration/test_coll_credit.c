@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank that has no credit of a peer left: it hears why, and meanwhile does
- * what others wait for. */
+/*
+ * A rank without credit of a peer learns why, and meanwhile does what other
+ * ranks wait for.
+ */
 #include <stdatomic.h>
 
 #include "coll/dcoll.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short gathers, broadcasts and scatters within a node are deep, and gathers
- * and scatters between nodes: a rank that needs nobody runs ahead as far as the
- * ring goes, which goes round here while one rank stays behind. Nothing of what
- * it has not seen yet is lost. Between nodes, the root's credits are for many
- * starts.
+ * Short gathers, broadcasts and scatters within a node, and gathers and
+ * scatters between nodes, are deep: a rank that needs no other rank runs ahead
+ * until all places are used. Here one rank stays behind until the places are
+ * reused; no data that it has not read are lost. Between nodes, one credit of
+ * the root covers many starts.
  */
 #include <stdatomic.h>
 

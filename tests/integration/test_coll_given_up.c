@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rank dies, and another one, who hears of it first, frees the team: who puts
- * into its memory then is told of a rank that is gone, not of a refused access.
+ * A rank dies, and another rank that learns of it first frees the team. A rank
+ * that then puts into its memory gets the error of a lost peer, not of a
+ * refused access.
  */
 #include <stdatomic.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of requests that a platform has marked as without contents, and can't
- * open again when they are freed: nobody gets it until the team is freed. This
- * program's platform is the machine, and refuses.
+ * Memory of requests that a platform has marked as without contents, and cannot
+ * unmark when they are freed, is not reused until the team is freed. This
+ * program's platform is the machine, and refuses to unmark.
  */
 #include "coll/dcoll.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rank that has no memory for a new team: all ranks hear of it, none has a
- * team, and the job is as good as before. This program's calloc() refuses; the
- * sanitizers have theirs, so there it does not.
+ * One rank has no memory for a new team: all ranks get an error and no team,
+ * and the job still works. This program's calloc() refuses; sanitizers replace
+ * calloc(), so there it does not.
  */
 #include "coll/dcoll.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives of jobs whose nodes have any ranks: uneven ones, and ranks that
- * do not follow each other. */
+/*
+ * Collectives of jobs with nodes of unequal size, and with nodes whose ranks
+ * are not consecutive.
+ */
 #include "coll/dcoll.h"
 
 #include "ranks.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What MPI needs: persistent requests that ranks start in different orders, and
- * non-blocking calls that wait for nobody. */
+/*
+ * For MPI: persistent requests that ranks start in different orders, and
+ * non-blocking calls that do not wait for other ranks.
+ */
 #include <stdatomic.h>
 
 #include "coll/dcoll.h"

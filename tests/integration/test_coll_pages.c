@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short calls within a node go through a hundred starts' memory. Its pages are
- * there before the first start: later ones get no page that is new to them.
+ * Short calls within a node use the memory of a hundred starts in turn. Its
+ * pages are populated before the first start: later starts cause no page
+ * faults.
  */
 #include <sys/mman.h>
 #include <sys/resource.h>

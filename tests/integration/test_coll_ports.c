@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A port of an algorithm is a rail: reads and messages without data take it,
- * as the puts do. */
+/*
+ * A port of an algorithm is a rail: puts, gets and messages without data use
+ * it.
+ */
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>

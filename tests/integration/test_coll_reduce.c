@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reductions as their users see them: the same bits everywhere and each time,
- * operations with a context of their own, on requests that equal calls share,
- * and what is refused. (Every algorithm is in test_coll.c.)
+ * Reductions as users see them: equal bits on all ranks and in equal calls,
+ * operations with a context, several starts on shared requests, and refused
+ * arguments. (test_coll.c has every algorithm.)
  */
 #include <sched.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that a provider does not let go of, as a peer is inside, stays where
- * it is until it does, and the user is told of his. This program refuses in the
- * provider's place.
+ * A provider refuses to release memory that a peer still accesses: the memory
+ * stays until the provider releases it, and the user gets an error for its own
+ * memory. This program refuses in the provider's place.
  */
 #include "coll/dcoll.h"
 

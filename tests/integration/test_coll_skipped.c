@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls that ranks do not make: all, which is no matter, or one of them. */
+/* Calls that ranks skip: all ranks, which has no effect, or one of them. */
 #include "coll/dcoll.h"
 
 #include "ranks.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A slow rank is no dead one. Credits are for many starts, so that in one wait
- * a rank may need many of a slow one, which takes longer than the timeout; also
- * where it waits for a third rank, which waits for that one. Who gets on gives
- * all who wait for it all of their time again, and who never comes does not.
+ * A slow rank is not a dead rank. A credit may cover many starts, so one wait
+ * of a rank may need many starts of a slow one, longer than the timeout; also
+ * through a third rank. Each call of the slow rank restarts the timeouts of all
+ * ranks that wait for it. A rank that makes no call lets them time out.
  */
 #include "coll/dcoll.h"
 

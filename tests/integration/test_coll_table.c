@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks whose tables say different things make the same choice. */
+/* Ranks with different tables make the same choice. */
 #include "coll/dcoll.h"
 #include "coll/select/table.h"
 

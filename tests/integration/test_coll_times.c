@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the time of an irregular all-to-all goes: what is counted, and when. */
+/*
+ * The times of irregular all-to-alls: which operations are counted, and when.
+ */
 #include "coll/dcoll.h"
 #include "ranks.h"
 

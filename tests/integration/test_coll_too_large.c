@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A call that there is no memory for, on all ranks or one of them, is an error
- * of all, and the team goes on. This program's calloc() refuses; the sanitizers
- * have theirs, so there it does not.
+ * There is no memory for a call on all ranks or on one: all ranks get an error,
+ * and the team goes on. This program's calloc() refuses; sanitizers replace
+ * calloc(), so there it does not.
  */
 #include "alltoallv_scene.h"
 #include "refuse.h"

@@ -724,6 +724,7 @@ static const struct test tests[] = {
     {"cancelled", 1, cancelled, NULL, APART},
     {"chained handlers", 1, chained_handlers, NULL, APART},
     {"forked", 2, forked, NULL, APART},
+    {"children end", 2, children_end, NULL, APART},
     {"many ranges", 2, many_ranges, NULL, APART},
     {"room for prefetch", 2, room_for_prefetch, NULL, APART},
     {"closes early", 2, closes_early, NULL, APART},

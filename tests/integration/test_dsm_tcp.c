@@ -95,6 +95,7 @@ static const struct test tests[] = {
     {"bytes of one page", 2, bytes_of_one_page, by_tcp, APART},
     {"locks of 3", 3, locks, by_tcp, APART},
     {"job calls", 2, job_calls, by_tcp, APART},
+    {"children end", 2, children_end, by_tcp, APART},
     {"ended in a fault", 3, ended_in_a_fault, by_tcp, APART | FAILS},
     {"home computes", 3, home_computes, by_tcp, APART},
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every call of DAT and every one for memory fails in turn, while a team is
- * made and used on a transport that is open. */
+/*
+ * Each call of DAT and each allocation fails in turn, while a team is created
+ * and used on an open transport.
+ */
 #include "coll/dcoll.h"
 #include "faults_try.h"
 

@@ -55,7 +55,7 @@ static void rest(const drail_job_t *job)
 
 /* ------------------------------------------------------------ a message */
 
-struct message {
+struct timed_message {
     size_t bytes;
     double post, arrival, completion; /* in nanoseconds */
 };
@@ -75,7 +75,7 @@ static void open_one_rail(struct end *e, drail_job_t *job)
 
 static int message_main(drail_job_t *job, void *arg)
 {
-    struct message *m = arg;
+    struct timed_message *m = arg;
     struct end e;
     drail_req_t req;
     open_one_rail(&e, job);
@@ -98,7 +98,7 @@ static int message_main(drail_job_t *job, void *arg)
 static bool message_over(const struct costs *costs, size_t bytes, double post,
                          double flight, double completion, double notification)
 {
-    struct message *m = shared(sizeof *m);
+    struct timed_message *m = shared(sizeof *m);
     m->bytes = bytes;
     bool ok = run(costs, 2, 1, message_main, m);
     ok &= near("posting", m->post, post);

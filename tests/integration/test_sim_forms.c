@@ -7,7 +7,7 @@
  * (2) counts the start-ups of a direct gather one after the other, but its
  * senders begin all at once: it holds where blocks are long, else (6) does. (4)
  * is that of none of ours: their correction steps are fewer and carry more
- * (fold.c).
+ * (exchange_allgather.c).
  */
 #include "coll/dcoll.h"
 #include "dapl_rail/platform/platform.h"

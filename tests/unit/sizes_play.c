@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll/build/bundle.h"
-#include "coll/build/deal.h"
+#include "coll/build/irregular/bundle.h"
+#include "coll/build/irregular/deal.h"
 #include "sizes_play.h"
 
 enum { SLOTS = 1024, FREE = 0 };

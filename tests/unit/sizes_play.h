@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The schedules of irregular all-to-alls in stages, played by sizes alone: how
- * many elements for whom are in which bundle. */
+/*
+ * Plays the schedules of irregular all-to-alls in stages by sizes only: how
+ * many elements for which rank are in which bundle.
+ */
 #ifndef TESTS_SIZES_PLAY_H
 #define TESTS_SIZES_PLAY_H
 
-#include "coll/build/mesh.h"
-#include "coll/build/stages.h"
+#include "coll/build/irregular/mesh.h"
+#include "coll/build/irregular/stages.h"
 #include "coll/schedule.h"
 
 enum { SIZES_STEPS = 300 };

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "dapl_rail/stripe/level.h"
+#include "dapl_rail/stripe/tuning/waterfill.h"
 #include "wires.h"
 
 #define LATE  2000000 /* ns between looks of a process that shares a core */
@@ -22,19 +22,19 @@ static double batches(size_t bytes, unsigned messages, unsigned count)
     for (unsigned done = 0; done < messages; done += count) {
         drail_chunk_t chunks[DRAIL_MAX_RAILS];
         uint64_t from = now;
-        struct way way = way_next(&t, t.measured, false, bytes, count);
-        int n = cut(&t, bytes, &way, chunks);
+        struct route route = route_next(&t, t.measured, false, bytes, count);
+        int n = cut_message(&t, bytes, &route, chunks);
         for (int i = 0; i < n; i++) {
             struct wire *w = &wires[chunks[i].rail];
             uint64_t all = chunks[i].bytes * count;
             uint64_t ns = (uint64_t)((double)all / w->rate);
             w->carried += all;
             if (n > 1)
-                rates_measure(&t.timing->rails[chunks[i].rail], way.slot, count,
-                              all, ns, true);
+                rail_rate_measure(&t.timing->rails[chunks[i].rail], route.slot,
+                                  count, all, ns, true);
             now = from + ns > now ? from + ns : now;
         }
-        timing_batch(&t, way.choice, way.set, count, bytes, from);
+        timing_batch(&t, route.tuner, route.set, count, bytes, from);
     }
     return (double)bytes * messages / (double)(now - start);
 }
@@ -140,10 +140,10 @@ static void parts_end_together(void **state)
     const double backlog[] = {0, 50, 0, 1000};
     double parts[4];
     (void)state;
-    level(4, rates, nothing, 400, parts);
+    waterfill(4, rates, nothing, 400, parts);
     assert_true(parts[0] == 200 && parts[1] == 100 && parts[2] == 0 &&
                 parts[3] == 100);
-    level(4, rates, backlog, 400, parts);
+    waterfill(4, rates, backlog, 400, parts);
     assert_true(parts[0] == 300 && parts[1] == 100 && parts[2] == 0 &&
                 parts[3] == 0);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Irregular all-to-all: the schedules of A1 to A4 bring everything where it
- * belongs, for any number of ranks and any counts. */
+/*
+ * Irregular all-to-all: the schedules of A1 to A4 move every element to its
+ * destination, for any number of ranks and any counts.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

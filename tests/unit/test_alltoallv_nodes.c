@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The SMP-aware irregular all-to-all brings everything where it belongs, on
- * nodes of any sizes, in one message from each node to each other. */
+/*
+ * The SMP-aware irregular all-to-all moves every element to its destination, on
+ * nodes of any sizes, in one message from each node to each other node.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

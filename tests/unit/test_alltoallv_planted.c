@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Faults planted into the schedules of irregular all-to-alls, one at a time:
- * each is refused by the verifier, or is none, for a reason that stands here.
+ * Faults in the schedules of irregular all-to-alls, one at a time: the verifier
+ * refuses each, unless it is listed here as harmless, with a reason.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,10 +13,10 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/deal.h"
-#include "coll/build/mesh.h"
-#include "coll/build/node.h"
-#include "coll/build/stages.h"
+#include "coll/build/irregular/deal.h"
+#include "coll/build/irregular/mesh.h"
+#include "coll/build/smp/node.h"
+#include "coll/build/irregular/stages.h"
 #include "sizes_play.h"
 #include "traffic.h"
 

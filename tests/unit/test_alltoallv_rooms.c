@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The counts that are played are far below their bounds: bundles are nearly
- * empty, and what their rooms are for is not in them. Schedules are right all
- * the same; and one whose rooms overlap is refused, though its bundles don't.
+ * Counts far below their bounds: bundles are nearly empty. Correct schedules
+ * still pass. A schedule whose rooms overlap is refused, although its bundles
+ * do not overlap.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All algorithms are correct: N = 1 … 64 ranks, k = 1 … 4 ports, 1 … 8 ranks
- * per node and uneven nodes, as many starts back to back as prove it, at the
- * depths that run. Small N with all nodes and variants (in place, zero copy,
- * depth, bytes), large N with several that are drawn: COLL_SEED is where from,
- * and is said. Two processes share the work.
+ * per node and unequal nodes, with the number of starts that proves it, at the
+ * depths that run. Small N: all nodes and variants (in place, zero copy, depth,
+ * bytes). Large N: random ones, from the printed COLL_SEED. Two processes share
+ * the work.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Credits for several starts at a time, by notifications and by flags: half of
- * the depth. The verifier accepts them, and refuses those that come too early,
- * are for too many starts, or of which one side thinks otherwise. To see it, it
- * takes more than depth + 1 starts.
+ * the depth. The verifier accepts them. It refuses those that come too early,
+ * cover too many starts, or on which both sides disagree. More than depth + 1
+ * starts are needed to see that.
  */
 #include <setjmp.h>
 #include <stdarg.h>

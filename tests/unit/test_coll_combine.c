@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reductions: the verifier refuses schedules that combine in another order than
- * that of the ranks, not all of them, or not everywhere alike, with a sentence
- * that says so; slices; the operators of basic types.
+ * that of ranks, leave out ranks, or differ between ranks, with a sentence
+ * about it. Also slices, and the operators of basic types.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/combine.h"
+#include "coll/build/reduce/combine.h"
 #include "coll/dcoll.h"
 
 enum { RANKS = 4, ELEMENT = 8, ELEMENTS = 3, BYTES = ELEMENT * ELEMENTS };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks and the cores that they may run on. */
+/* coll/run/team/cores.c: which ranks share cores. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "coll/run/cores.h"
+#include "coll/run/team/cores.h"
 
 /* Cores as bits. */
 static struct cores on(uint64_t host, unsigned cores)
@@ -24,9 +24,9 @@ static void test_as_many_as_cores(void **state)
 {
     (void)state;
     const struct cores all[] = {on(1, 3), on(1, 3), on(1, 3)};
-    assert_false(cores_crowded(all, 1, 0));
-    assert_false(cores_crowded(all, 2, 0));
-    assert_true(cores_crowded(all, 3, 0));
+    assert_false(cores_oversubscribed(all, 1, 0));
+    assert_false(cores_oversubscribed(all, 2, 0));
+    assert_true(cores_oversubscribed(all, 3, 0));
 }
 
 /* A machine of many cores is of no use to those bound to one of them. */
@@ -34,17 +34,17 @@ static void test_bound_to_one(void **state)
 {
     (void)state;
     const struct cores all[] = {on(1, 1), on(1, 1), on(1, 0xfe)};
-    assert_true(cores_crowded(all, 3, 0));
-    assert_true(cores_crowded(all, 3, 1));
-    assert_false(cores_crowded(all, 3, 2));
+    assert_true(cores_oversubscribed(all, 3, 0));
+    assert_true(cores_oversubscribed(all, 3, 1));
+    assert_false(cores_oversubscribed(all, 3, 2));
 }
 
 static void test_bound_apart(void **state)
 {
     (void)state;
     const struct cores all[] = {on(1, 1), on(1, 2)};
-    assert_false(cores_crowded(all, 2, 0));
-    assert_false(cores_crowded(all, 2, 1));
+    assert_false(cores_oversubscribed(all, 2, 0));
+    assert_false(cores_oversubscribed(all, 2, 1));
 }
 
 /* Also while a third may run anywhere. */
@@ -52,9 +52,9 @@ static void test_bound_beside_free(void **state)
 {
     (void)state;
     const struct cores all[] = {on(1, 1), on(1, 1), on(1, 0xf)};
-    assert_true(cores_crowded(all, 3, 0));
-    assert_true(cores_crowded(all, 3, 1));
-    assert_false(cores_crowded(all, 3, 2));
+    assert_true(cores_oversubscribed(all, 3, 0));
+    assert_true(cores_oversubscribed(all, 3, 1));
+    assert_false(cores_oversubscribed(all, 3, 2));
 }
 
 /* Other hosts have cores with the same numbers. */
@@ -63,10 +63,10 @@ static void test_hosts(void **state)
     (void)state;
     const struct cores all[] = {on(1, 3), on(2, 3), on(1, 3), on(2, 3)};
     for (unsigned rank = 0; rank < 4; rank++)
-        assert_false(cores_crowded(all, 4, rank));
+        assert_false(cores_oversubscribed(all, 4, rank));
     for (unsigned rank = 0; rank < 4; rank++)
-        assert_true(cores_elsewhere(all, 4, rank));
-    assert_false(cores_elsewhere(all, 1, 0));
+        assert_true(cores_several_hosts(all, 4, rank));
+    assert_false(cores_several_hosts(all, 1, 0));
 }
 
 /* By the core, whatever the number of ranks and cores is; in order. */
@@ -76,13 +76,13 @@ static void test_beside(void **state)
     const struct cores all[] = {on(1, 1), on(1, 2), on(1, 1),
                                 on(1, 2), on(1, 3), on(2, 3)};
     unsigned beside[6] = {0};
-    assert_int_equal(cores_beside(all, 6, 0, beside), 2);
+    assert_int_equal(cores_sharers(all, 6, 0, beside), 2);
     assert_int_equal(beside[0], 2);
     assert_int_equal(beside[1], 4);
-    assert_int_equal(cores_beside(all, 6, 4, beside), 4);
+    assert_int_equal(cores_sharers(all, 6, 4, beside), 4);
     assert_int_equal(beside[3], 3);
-    assert_int_equal(cores_beside(all, 6, 5, beside), 0);
-    assert_int_equal(cores_beside(all, 1, 0, beside), 0);
+    assert_int_equal(cores_sharers(all, 6, 5, beside), 0);
+    assert_int_equal(cores_sharers(all, 1, 0, beside), 0);
 }
 
 static void test_this_thread(void **state)
@@ -101,8 +101,8 @@ static void test_this_thread(void **state)
     cores_find(&mine[1]);
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
     assert_int_equal(mine[0].host, mine[1].host);
-    assert_false(cores_crowded(mine, 1, 0));
-    assert_true(cores_crowded(mine, 2, 0));
+    assert_false(cores_oversubscribed(mine, 1, 0));
+    assert_true(cores_oversubscribed(mine, 2, 0));
 }
 
 int main(void)

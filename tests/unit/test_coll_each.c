@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Single calls after a common start: who waits for it, and how. */
+/* Single calls after a common start: which ranks wait for it, and how. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

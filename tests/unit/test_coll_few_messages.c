@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bruck's all-to-all between nodes is for what is short, where each message
- * costs: of the radices that need as few steps as the ports allow, it takes
- * that of the fewest messages.
+ * Bruck's all-to-all between nodes is for short blocks, where each message
+ * costs: of the radices with the fewest steps it takes the one with the fewest
+ * messages.
  */
 #include <setjmp.h>
 #include <stdarg.h>

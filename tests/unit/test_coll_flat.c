@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* coll/: the flat algorithms are right for any number of ranks and ports, root,
- * and mode, and take the steps that seed 000, section 5.1, gives. */
+/*
+ * The flat algorithms are correct for any number of ranks and ports, root and
+ * mode, and take the steps of Qian and Afsahi 2008, section 5.1.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Launched ranks on hosts in any placement: their nodes are what the library's
- * team takes for nodes. Stands in for a launch. */
+/*
+ * Launched ranks on hosts in any placement: the benchmark and the team of the
+ * library see the same nodes. Stands in for a launcher.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +12,7 @@
 #include <cmocka.h>
 
 #include "bench/coll/plan.h"
-#include "bench/pair/launch.h"
+#include "bench/launch/launch.h"
 
 #define RANKS 6u
 

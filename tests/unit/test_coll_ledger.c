@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A look at the ledger of another node's rank: it never waits, and what it
- * writes to stays until it is over. The transport is played here. */
+/*
+ * Reading the ledger of a rank on another node: it never waits, and its buffer
+ * stays until the read is over. The test plays the transport.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "coll/run/ledger.h"
-#include "coll/run/team.h"
+#include "coll/run/team/ledger.h"
+#include "coll/run/team/team.h"
 
 enum { RANKS = 3 };
 
@@ -47,7 +49,7 @@ int drail_test(drail_t *rail, drail_req_t *req)
     (void)req;
     if (!arrives)
         return DRAIL_EAGAIN;
-    memcpy(team->look.copy, &remote[looked_at], sizeof(struct ledger));
+    memcpy(team->remote_ledger.copy, &remote[looked_at], sizeof(struct ledger));
     return 0;
 }
 
@@ -90,8 +92,8 @@ static dcoll_team_t *setup(dcoll_team_t *team)
     team->shape.nranks = team->shape.nnodes = RANKS;
     team->shape.node_begin = begin;
     team->connected = connected;
-    team->look.copy = &copy;
-    ledger_enter(&mine, &call);
+    team->remote_ledger.copy = &copy;
+    ledger_append(&mine, &call);
     for (unsigned r = 1; r < RANKS; r++) {
         remote[r].ring[0] = call;
         atomic_store(&remote[r].calls, 1);
@@ -180,10 +182,10 @@ static void test_ends_before_the_memory(void **state)
     static dcoll_team_t team;
     (void)state;
     setup(&team);
-    ledger_look_no_more(&team);
+    ledger_close(&team);
     assert_int_equal(forgotten, 0);
     assert_int_equal(ledger_check(&team, 2), DRAIL_EAGAIN);
-    ledger_look_no_more(&team);
+    ledger_close(&team);
     assert_int_equal(forgotten, 1);
     assert_int_equal(fenced, 1);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware algorithms (seed 000, section 5.2): masters write from the shared
- * memory of their node straight into that of another, at any size, and no block
- * that its owner has at hand takes the way through shared memory to him.
+ * SMP-aware algorithms (Qian and Afsahi 2008, section 5.2): masters put from
+ * the shared memory of their node straight into that of another, at any size;
+ * and a rank's own block never goes to that rank through shared memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>

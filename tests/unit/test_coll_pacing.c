@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The papers' pacing: a rank posts a step's k messages when those of the step
- * before are complete. Else what can be is posted at once. */
+/*
+ * The papers' pacing: a rank posts the k messages of a step after those of the
+ * step before are complete. Without pacing it posts whatever is ready.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/coll/plan.c and result.c: what is run, and the figures of it. */
+/* bench/coll/plan.c and result.c: which cases run, and their figures. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

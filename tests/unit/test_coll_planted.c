@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Faults that bring the right bytes to the right places in every order of
- * events, and are faults all the same: the executor can't do it, the model of
- * the papers does not allow it, or it is in vain. Each schedule is accepted
- * without its fault, and refused with it, by a sentence that names it.
+ * Faults that still move the right bytes to the right places in every order of
+ * events: the executor cannot perform them, the papers' model does not allow
+ * them, or they are in vain. Each schedule is accepted without its fault, and
+ * refused with it by a sentence that names it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -346,15 +346,15 @@ static const struct plant {
     {through_node, DCOLL_BCAST, &nodes, 0, false,
      "rank 2 (PUT of 8 bytes, NODE+0 to RECV+0 of rank 3): it is of step 0"},
     {in_vain_copy_aside, DCOLL_ALLGATHER, &pair, 0, true,
-     "(COPY of 8 bytes, RECV+0 to TEMP+16): superfluous: nobody reads 8"},
+     "(COPY of 8 bytes, RECV+0 to TEMP+16): superfluous: no rank reads 8"},
     {in_vain_copy_more, DCOLL_ALLGATHER, &pair, 0, true,
-     "(COPY of 8 bytes, RECV+0 to TEMP+16): superfluous: nobody reads 4"},
+     "(COPY of 8 bytes, RECV+0 to TEMP+16): superfluous: no rank reads 4"},
     {in_vain_copy_back, DCOLL_ALLGATHER, &pair, 0, true,
      "(COPY of 8 bytes, TEMP+0 to RECV+0): superfluous: 8 bytes are there"},
     {in_vain_put_aside, DCOLL_ALLGATHER, &pair, 0, true,
-     "to TEMP+16 of rank 1): superfluous: nobody reads 8"},
+     "to TEMP+16 of rank 1): superfluous: no rank reads 8"},
     {in_vain_signal_aside, DCOLL_ALLGATHER, &pair, 0, true,
-     "(SIGNAL flag 0 with 8 bytes): superfluous: nobody reads 8"},
+     "(SIGNAL flag 0 with 8 bytes): superfluous: no rank reads 8"},
 };
 
 static void judge(const struct plant *plant, unsigned depth, bool with)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* coll/: which ports the messages of each algorithm use, those without data
- * and reads as well. */
+/*
+ * The ports that the messages of each algorithm use, with gets and messages
+ * without data.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a node uses in the multi-connection all-gathers, counted in their
- * schedules, is seed 002's table 1, cell by cell: 16 ranks, 4 on each node,
+ * schedules, is Qian et al. 2008, table 1, cell by cell: 16 ranks, 4 on each node,
  * copy mode, M bytes a block.
  *
  * But for phase 3 of the 1-group and 2-group algorithms: "16M_1W" and "8M_2W"

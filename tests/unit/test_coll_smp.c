@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The algorithms that use the memory of nodes, verified over many shapes: three
- * starts back to back. And what distinguishes them, counted in their schedules.
+ * The algorithms that use node memory, verified over many shapes for three
+ * starts; and their differences, counted in their schedules.
  */
 #include <setjmp.h>
 #include <stdarg.h>

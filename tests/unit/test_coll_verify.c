@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The verifier bites: good schedules, made by hand, pass; each broken in one
- * way is refused with a sentence that says what is wrong. Then all algorithms,
- * with each operation, and each kind of order, left out in turn.
+ * The verifier finds faults: correct schedules, made by hand, pass; each broken
+ * in one way is refused with a sentence about it. Then all algorithms with each
+ * operation, and each kind of order, left out in turn.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a rank waits, in a time of our own: the platform's clock goes on by what
- * is slept and polled, and its hooks play the other ranks, who set flags.
+ * coll/run/execute/wait.c: how a rank waits, in simulated time. The platform's
+ * clock advances by sleeps and polls, and its hooks play the other ranks, which
+ * set flags.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "coll/run/executor.h"
-#include "coll/run/notes.h"
-#include "coll/run/wait.h"
+#include "coll/run/execute/executor.h"
+#include "coll/run/execute/notifications.h"
+#include "coll/run/execute/wait.h"
 
 #define FLAGS 40
 #define US    1000u
@@ -94,7 +95,7 @@ int drail_notify_test(drail_t *rail, unsigned peer, uint32_t *id)
     bool wait = play->waits.schedule.ops[0].kind == DCOLL_WAIT;
     play->came = true;
     play->sleeps_then = play->sleeps;
-    *id = note_id(&play->waits, wait ? DCOLL_DATA : DCOLL_READY);
+    *id = notification_id(&play->waits, wait ? DCOLL_DATA : DCOLL_READY);
     return 0;
 }
 
@@ -186,7 +187,7 @@ static void request(struct play *p, struct dcoll_request *q, unsigned which,
     for (unsigned i = 0; i < n; i++)
         q->schedule.ops[i] =
             (dcoll_op_t){.kind = DCOLL_AWAIT, .peer = 1, .flag = first + i};
-    assert_int_equal(request_begin(q), 0);
+    assert_int_equal(request_start(q), 0);
 }
 
 static struct play *setup(struct play *p, void (*others)(struct play *p))
@@ -269,10 +270,10 @@ static unsigned sleeps_of_crowded(bool spread)
     static struct play play;
     struct play *p = setup(&play, at_1_ms);
     static unsigned beside[] = {1}; /* shares our core */
-    p->team.crowded = true;
-    p->team.beside = beside;
-    p->team.nbeside = 1;
-    p->team.spread = spread;
+    p->team.oversubscribed = true;
+    p->team.core_sharers = beside;
+    p->team.ncore_sharers = 1;
+    p->team.several_hosts = spread;
     request(p, &p->waits, 0, 0, 1);
     assert_int_equal(request_finish(&p->waits, 1000), 0);
     assert_int_equal(p->polls, p->yields);
@@ -301,7 +302,7 @@ static void after_a_standstill(struct play *p)
 {
     if (p->sleeps == 2 && !p->next++)
         p->now += 20000 * (uint64_t)MS;
-    p->waits.looked_ns = p->now; /* at the ledgers, of which there are none */
+    p->waits.checked_ns = p->now; /* at the ledgers, of which there are none */
     if (p->sleeps == 5)
         set(p, 0);
 }

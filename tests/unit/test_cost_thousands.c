@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the cost of thousands of ranks takes: room for the messages that there
- * are, not for those of each pair of ranks. */
+/*
+ * The cost model for thousands of ranks needs memory for the messages that
+ * exist, not for all pairs of ranks.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How elements are dealt to buckets: as one by one, and no bucket gets much
- * more than its share (seed 003, section 3.2.2 C). */
+/*
+ * Elements dealt to buckets at once go where they go one by one, and no bucket
+ * gets much more than its share (Liu et al. 2002, section 3.2.2 C).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "coll/build/deal.h"
-#include "coll/build/mesh.h"
+#include "coll/build/irregular/deal.h"
+#include "coll/build/irregular/mesh.h"
 
 enum { FANS = 12, COUNTS = 250, RANKS = 128 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A peer changes a bundle after it has been checked: nothing is written beyond
- * RECV. RECV lies over the second bundle here, so that the first one's element,
- * once it is delivered, is the change.
+ * RECV. Here RECV overlaps the second bundle, so delivering the element of the
+ * first bundle changes the second one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/bundle.h"
-#include "coll/run/request.h"
+#include "coll/build/irregular/bundle.h"
+#include "coll/run/irregular/deal.h"
 
 enum { RANKS = 2, ME = 1, FAN = 2, STRIDE = 256, ELEMENT = 40, BEYOND = 50 };
 
@@ -80,7 +80,7 @@ static int deliver(struct scene *s, const struct begin *change)
     }
     memcpy(bundle_at(s, 0) + BUNDLE_HEAD + label, change, ELEMENT);
     int rc = deliver_elements(&s->q, &op);
-    assert_int_equal(0, s->q.dealing.verdict);
+    assert_int_equal(0, s->q.dealing.start_error);
     dealing_close(&s->q.dealing);
     for (size_t i = STRIDE + FAN * ELEMENT; i < sizeof s->bundles; i++)
         assert_int_equal((unsigned char)i, s->bundles[i]);

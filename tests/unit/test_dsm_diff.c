@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "dsm/diff.h"
+#include "dsm/pages/diff.h"
 
 enum { BYTES = 4096 };
 

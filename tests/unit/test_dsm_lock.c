@@ -8,19 +8,19 @@
 
 #include <cmocka.h>
 
-#include "dsm/control.h"
-#include "dsm/ticket.h"
+#include "dsm/sync/control.h"
+#include "dsm/sync/ticket.h"
 
 /* ------------------------------ control memory of two ranks; 0 is home --- */
 
 static struct control_memory {
     struct notice_log log;
-    uint64_t word, clock[2], left[TICKET_LEFT];
+    uint64_t word, clock[2], left[TICKET_ABANDONED_MAX];
     _Atomic uint64_t rounds;
 } memory[2];
 
 static struct rank {
-    uint64_t clock[2], seen[2], left[TICKET_LEFT], word, reserved;
+    uint64_t clock[2], seen[2], left[TICKET_ABANDONED_MAX], word, reserved;
     struct range range[LOG_RANGES];
     struct held held;
     drail_key_t keys[2];
@@ -40,17 +40,18 @@ static void begin(unsigned rank)
         .size = 2,
         .pages = 1,
         .rank = rank,
-        .seen = r->seen,
+        .vector_clock = r->seen,
         .held = &r->held,
         .mutex = PTHREAD_MUTEX_INITIALIZER,
         .control = {.start = at(rank, 0),
                     .log = &memory[rank].log,
                     .keys = r->keys,
                     .locks_offset = offsetof(struct control_memory, word),
-                    .rounds_offset = offsetof(struct control_memory, rounds),
-                    .rounds = &memory[rank].rounds,
+                    .ticket_rounds_offset =
+                        offsetof(struct control_memory, rounds),
+                    .ticket_rounds = &memory[rank].rounds,
                     .clock = r->clock,
-                    .left = r->left,
+                    .abandoned = r->left,
                     .word = &r->word,
                     .reserved = &r->reserved,
                     .range = r->range}};

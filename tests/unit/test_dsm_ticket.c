@@ -8,28 +8,28 @@
 
 #include <cmocka.h>
 
-#include "dsm/control.h"
-#include "dsm/ticket.h"
+#include "dsm/sync/control.h"
+#include "dsm/sync/ticket.h"
 
 /* ------------------------------------------- the home's memory, as it is ---
  */
 
 static char memory[512];
-static uint64_t left_buffer[TICKET_LEFT], word_buffer;
+static uint64_t left_buffer[TICKET_ABANDONED_MAX], word_buffer;
 static drail_key_t keys[2];
 static ddsm_t space = {.size = 2,
                        .rank = 1,
                        .control = {.start = memory,
                                    .keys = keys,
-                                   .left = left_buffer,
+                                   .abandoned = left_buffer,
                                    .word = &word_buffer}};
 /* The third one's; the others have one together. */
-static uint64_t third_left[TICKET_LEFT];
+static uint64_t third_left[TICKET_ABANDONED_MAX];
 static ddsm_t third = {.size = 2,
                        .rank = 2,
                        .control = {.start = memory,
                                    .keys = keys,
-                                   .left = third_left,
+                                   .abandoned = third_left,
                                    .word = &word_buffer}};
 static const struct lock lock = {.id = 0, .home = 0, .offset = 64};
 
@@ -75,7 +75,7 @@ int drail_progress(drail_t *rail)
     return 0;
 }
 
-int space_break(ddsm_t *d, int rc, const char *what)
+int space_break_rails(ddsm_t *d, int rc, const char *what)
 {
     (void)d, (void)what;
     return rc;
@@ -112,12 +112,12 @@ static void passes(void)
 
 static void second_leaves(void)
 {
-    assert_int_equal(ticket_leave(&space, &lock, after(first, 1)), 0);
+    assert_int_equal(ticket_abandon(&space, &lock, after(first, 1)), 0);
 }
 
 static void third_leaves(void)
 {
-    assert_int_equal(ticket_leave(&third, &lock, after(first, 2)), 0);
+    assert_int_equal(ticket_abandon(&third, &lock, after(first, 2)), 0);
 }
 
 /* Is it that one's turn, with nobody left who has left? */
@@ -125,7 +125,7 @@ static void served(unsigned n)
 {
     uint32_t serving;
     countdown = -1;
-    assert_int_equal(ticket_look(&space, &lock, &serving), 0);
+    assert_int_equal(ticket_poll(&space, &lock, &serving), 0);
     assert_int_equal(serving, after(first, n));
     assert_int_equal(*(uint64_t *)(memory + lock.offset),
                      (uint64_t)after(first, 3) << 40 | serving);
@@ -216,7 +216,7 @@ static void second_asks_again(void)
 {
     uint32_t ticket, serving;
     second_leaves();
-    int rc = ticket_return(&space, &lock, &ticket, &serving);
+    int rc = ticket_reclaim(&space, &lock, &ticket, &serving);
     assert_true(rc == 0 || rc == DRAIL_EAGAIN);
     is_back = rc == 0;
     if (is_back)
@@ -232,7 +232,7 @@ static void second_passes(void)
     *(is_back ? &back : &over) += 1;
     if (!is_back)
         return;
-    assert_int_equal(ticket_look(&space, &lock, &serving), 0);
+    assert_int_equal(ticket_poll(&space, &lock, &serving), 0);
     assert_int_equal(serving, after(first, 1));
     assert_int_equal(ticket_pass(&space, &lock, serving), 0);
 }
@@ -264,12 +264,12 @@ static void test_asks_often(void **state)
     first = 0;
     queue();
     second_leaves();
-    assert_int_equal(ticket_return(&third, &lock, &ticket, &serving),
+    assert_int_equal(ticket_reclaim(&third, &lock, &ticket, &serving),
                      DRAIL_EAGAIN);
-    for (unsigned i = 0; i < 2 * TICKET_LEFT; i++) {
-        assert_int_equal(ticket_return(&space, &lock, &ticket, &serving), 0);
+    for (unsigned i = 0; i < 2 * TICKET_ABANDONED_MAX; i++) {
+        assert_int_equal(ticket_reclaim(&space, &lock, &ticket, &serving), 0);
         assert_true(ticket == 1 && serving == first);
-        assert_int_equal(ticket_leave(&space, &lock, ticket), 0);
+        assert_int_equal(ticket_abandon(&space, &lock, ticket), 0);
     }
     passes();
     served(2);
@@ -281,13 +281,13 @@ static void test_too_many(void **state)
     (void)state;
     first = 0;
     queue();
-    for (unsigned i = 1; i <= TICKET_LEFT; i++)
-        assert_int_equal(ticket_leave(&space, &lock, i), 0);
+    for (unsigned i = 1; i <= TICKET_ABANDONED_MAX; i++)
+        assert_int_equal(ticket_abandon(&space, &lock, i), 0);
     uint64_t before = *(uint64_t *)(memory + lock.offset);
-    assert_int_equal(ticket_leave(&space, &lock, 40), DRAIL_EAGAIN);
+    assert_int_equal(ticket_abandon(&space, &lock, 40), DRAIL_EAGAIN);
     assert_int_equal(*(uint64_t *)(memory + lock.offset), before);
     passes();
-    served(TICKET_LEFT + 1);
+    served(TICKET_ABANDONED_MAX + 1);
 }
 
 /* Another one takes the last place, if that is free, before a place that may
@@ -297,8 +297,8 @@ static unsigned taken;
 static void last_is_taken(void)
 {
     uint32_t ticket, serving;
-    taken += ticket_leave(&space, &lock, TICKET_LEFT + 1) == 0;
-    assert_int_equal(ticket_return(&third, &lock, &ticket, &serving), 0);
+    taken += ticket_abandon(&space, &lock, TICKET_ABANDONED_MAX + 1) == 0;
+    assert_int_equal(ticket_reclaim(&third, &lock, &ticket, &serving), 0);
     assert_int_equal(ticket, 1);
 }
 
@@ -310,12 +310,13 @@ static void test_last_place(void **state)
     taken = 0;
     for (int n = 0; between; n++) {
         queue();
-        assert_int_equal(ticket_leave(&third, &lock, 1), 0);
-        for (unsigned i = 2; i < TICKET_LEFT; i++)
-            assert_int_equal(ticket_leave(&space, &lock, i), 0);
+        assert_int_equal(ticket_abandon(&third, &lock, 1), 0);
+        for (unsigned i = 2; i < TICKET_ABANDONED_MAX; i++)
+            assert_int_equal(ticket_abandon(&space, &lock, i), 0);
         countdown = n;
         meanwhile = last_is_taken;
-        assert_int_equal(ticket_leave(&space, &lock, TICKET_LEFT), 0);
+        assert_int_equal(ticket_abandon(&space, &lock, TICKET_ABANDONED_MAX),
+                         0);
         between = countdown < 0;
     }
     assert_true(taken > 1);

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "dapl_rail/stripe/rates.h"
+#include "dapl_rail/stripe/tuning/rail_rate.h"
 
 #define FAST  0.125
 #define SLOW  (FAST / 2)
@@ -16,23 +16,23 @@
 /* Two parts whose ends are found together, the second of another size. */
 static void a_first_rate_is_not_absurd(void **state)
 {
-    struct rates rates = {.rate = {0}};
+    struct rail_rate rates = {.rate = {0}};
     (void)state;
-    rates_measure(&rates, 1, 1, LONG, (uint64_t)(LONG / FAST), true);
+    rail_rate_measure(&rates, 1, 1, LONG, (uint64_t)(LONG / FAST), true);
     assert_true(rates.rate[1] == FAST);
-    rates_measure(&rates, 2, 1, SHORT, 3, false);
+    rail_rate_measure(&rates, 2, 1, SHORT, 3, false);
     assert_true(rates.rate[2] > FAST / 2 && rates.rate[2] < FAST * 2);
     for (unsigned i = 0; i < 30; i++)
-        rates_measure(&rates, 2, 1, SHORT, (uint64_t)(SHORT / SLOW), false);
+        rail_rate_measure(&rates, 2, 1, SHORT, (uint64_t)(SHORT / SLOW), false);
     assert_true(rates.rate[2] > SLOW * 0.9 && rates.rate[2] < SLOW * 1.1);
 }
 
 /* Where nothing was under way, it is what it seems. */
 static void after_a_pause_it_is_what_was_measured(void **state)
 {
-    struct rates rates = {.rate = {[1] = FAST}, .burst = {.slot = 1}};
+    struct rail_rate rates = {.rate = {[1] = FAST}, .burst = {.slot = 1}};
     (void)state;
-    rates_measure(&rates, 2, 1, SHORT, (uint64_t)(SHORT / SLOW), true);
+    rail_rate_measure(&rates, 2, 1, SHORT, (uint64_t)(SHORT / SLOW), true);
     assert_true(rates.rate[2] == SLOW);
 }
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/job/oob.h"
+#include "dapl_rail/job/supervise/oob.h"
 
 #define RANKS   2
 #define BYTES   5000 /* each rank's */

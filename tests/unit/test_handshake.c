@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "dapl_rail/job/handshake.h"
+#include "dapl_rail/job/rendezvous/handshake.h"
 
 static void assert_hex(const unsigned char *bytes, const char *hex)
 {
@@ -101,12 +101,12 @@ static void proofs(void **state)
 {
     struct secret secret = secret_of("of sixteen characters");
     struct secret other = secret_of("of sixteen characterz");
-    struct hello hello;
-    struct answer answer;
+    struct join_request hello;
+    struct join_reply answer;
     unsigned char proof[SHA256_BYTES];
     (void)state;
-    assert_int_equal(hello_make(&hello, 1, 4), 0);
-    assert_int_equal(answer_make(&answer, 4), 0);
+    assert_int_equal(join_request_make(&hello, 1, 4), 0);
+    assert_int_equal(join_reply_make(&answer, 4), 0);
     handshake_mac(&secret, SIDE_RANK, &hello, &answer, proof);
     assert_true(handshake_proves(&secret, SIDE_RANK, &hello, &answer, proof));
     assert_false(handshake_proves(&other, SIDE_RANK, &hello, &answer, proof));
@@ -117,7 +117,7 @@ static void proofs(void **state)
             handshake_proves(&secret, SIDE_RANK, &hello, &answer, proof));
         ((unsigned char *)&hello)[i] ^= 1;
     }
-    for (size_t i = 0; i < offsetof(struct answer, mac); i++) {
+    for (size_t i = 0; i < offsetof(struct join_reply, mac); i++) {
         ((unsigned char *)&answer)[i] ^= 1;
         assert_false(
             handshake_proves(&secret, SIDE_RANK, &hello, &answer, proof));
@@ -134,32 +134,32 @@ static void proofs(void **state)
 
 static void nonces(void **state)
 {
-    struct hello a, b;
+    struct join_request a, b;
     (void)state;
-    assert_int_equal(hello_make(&a, 1, 4), 0);
-    assert_int_equal(hello_make(&b, 1, 4), 0);
+    assert_int_equal(join_request_make(&a, 1, 4), 0);
+    assert_int_equal(join_request_make(&b, 1, 4), 0);
     assert_memory_not_equal(a.nonce, b.nonce, NONCE_BYTES);
 }
 
 static void refusals(void **state)
 {
-    struct hello hello;
+    struct join_request hello;
     (void)state;
-    assert_int_equal(hello_make(&hello, 3, 4), 0);
-    assert_true(preamble_ours(&hello.preamble));
+    assert_int_equal(join_request_make(&hello, 3, 4), 0);
+    assert_true(preamble_is_ours(&hello.preamble));
     assert_true(preamble_fits(&hello.preamble));
-    assert_int_equal(hello_refusal(&hello, 4), REFUSAL_NONE);
-    assert_int_equal(hello_refusal(&hello, 5), REFUSAL_SIZE);
+    assert_int_equal(join_request_refusal(&hello, 4), REFUSAL_NONE);
+    assert_int_equal(join_request_refusal(&hello, 5), REFUSAL_SIZE);
     hello.rank = 4;
-    assert_int_equal(hello_refusal(&hello, 4), REFUSAL_RANK);
+    assert_int_equal(join_request_refusal(&hello, 4), REFUSAL_RANK);
     hello.rank = 0;
-    assert_int_equal(hello_refusal(&hello, 4), REFUSAL_RANK);
+    assert_int_equal(join_request_refusal(&hello, 4), REFUSAL_RANK);
     memset(hello.version, '9', sizeof hello.version);
-    assert_int_equal(hello_refusal(&hello, 4), REFUSAL_VERSION);
+    assert_int_equal(join_request_refusal(&hello, 4), REFUSAL_VERSION);
     hello.preamble.order = 0x04030201;
     assert_false(preamble_fits(&hello.preamble));
     hello.preamble.magic[0] ^= 1;
-    assert_false(preamble_ours(&hello.preamble));
+    assert_false(preamble_is_ours(&hello.preamble));
 }
 
 static void lengths(void **state)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "dapl_rail/job/host.h"
+#include "dapl_rail/job/rendezvous/host.h"
 
 enum { SAME, DIFFERENT, FORBIDDEN };
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cost model knows how long messages of an irregular all-to-all are. */
+/*
+ * The cost model knows the lengths of the messages of an irregular all-to-all.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +10,7 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/offer.h"
+#include "coll/build/irregular/offer.h"
 #include "dapl_rail/dapl_rail.h"
 #include "traffic.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What auto takes for an all-to-all with counts, by shape and bounds. */
+/*
+ * The algorithm that `auto` takes for an irregular all-to-all, by shape and
+ * bounds.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

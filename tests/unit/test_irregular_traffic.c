@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What auto takes for given traffic matrices: it is the largest row or column
- * and the skew that count, not the total. */
+/*
+ * The algorithm that `auto` takes for given traffic matrices: the largest row
+ * or column and the skew count, not the total.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

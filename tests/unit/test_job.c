@@ -19,12 +19,12 @@
 #include "dapl_rail/dapl_rail.h"
 
 /* What ranks want the test to see. */
-struct board {
+struct kvs {
     volatile int value[1024];
     volatile pid_t pid[1024];
 };
 
-static struct board *board;
+static struct kvs *board;
 
 static double now(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/report/json_read.c: what RFC 8259 allows and what it doesn't; and
+/* bench/diff/json_read.c: what RFC 8259 allows and what it doesn't; and
  * result files that are JSON, but not results. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "bench/report/json_read.h"
-#include "bench/report/result_read.h"
+#include "bench/diff/json_read.h"
+#include "bench/diff/result_read.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

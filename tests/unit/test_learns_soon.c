@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "dapl_rail/stripe/choose.h"
+#include "dapl_rail/stripe/tuning/tuner.h"
 
 #define MESSAGES 20 /* of a batch */
-#define THREADS  (CHOICE_THREADS | CHOICE_RESTS)
+#define THREADS  (TUNER_THREADS | TUNER_RESTS)
 
 /* Of messages of so many bytes: nanoseconds of a batch with the first rail,
  * with another one alone, with several, and with their threads. */
@@ -75,21 +75,21 @@ static double loaded(double ns)
 }
 
 /* Time of n batches. */
-static double run(struct choice *c, const struct machine *m, unsigned n,
+static double run(struct tuner *c, const struct machine *m, unsigned n,
                   disturbance_t disturb)
 {
     double total = 0;
     while (n--) {
-        uint32_t set = choice_set(c);
+        uint32_t set = tuner_set(c);
         double ns = disturb(batch_ns(m, set));
-        if (!choice_rests(c, MESSAGES))
-            choice_measured(c, set, MESSAGES, m->bytes * MESSAGES, ns);
+        if (!tuner_rests(c, MESSAGES))
+            tuner_measured(c, set, MESSAGES, m->bytes * MESSAGES, ns);
         total += ns;
     }
     return total;
 }
 
-static bool chose_well(const struct choice *c, const struct machine *m)
+static bool chose_well(const struct tuner *c, const struct machine *m)
 {
     return batch_ns(m, c->champion) <= 1.03 * best_ns(m);
 }
@@ -112,8 +112,8 @@ static void few_batches_are_enough(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < MACHINES; i++) {
-        struct choice c;
-        choice_init(&c, 3, THREADS);
+        struct tuner c;
+        tuner_init(&c, 3, THREADS);
         run(&c, &machines[i], batches(&machines[i], 10, 24), none);
         assert_true(chose_well(&c, &machines[i]));
     }
@@ -123,9 +123,9 @@ static void few_batches_are_enough(void **state)
 static void a_slow_way_is_taken_twice(void **state)
 {
     const struct machine *m = &machines[0];
-    struct choice c;
+    struct tuner c;
     (void)state;
-    choice_init(&c, 3, THREADS);
+    tuner_init(&c, 3, THREADS);
     double ns = run(&c, m, 20, none);
     assert_true(ns <= 13 * m->threads + 7 * m->first);
     ns = run(&c, m, 20, none);
@@ -138,13 +138,13 @@ static void any_start_will_do(void **state)
     (void)state;
     for (unsigned i = 0; i < MACHINES; i++)
         for (unsigned s = 0; s < 4; s++) {
-            struct choice c;
-            choice_init(&c, 3, THREADS);
-            choice_adopt(&c, starts[s]);
-            assert_int_equal(choice_set(&c), starts[s]);
+            struct tuner c;
+            tuner_init(&c, 3, THREADS);
+            tuner_adopt(&c, starts[s]);
+            assert_int_equal(tuner_set(&c), starts[s]);
             run(&c, &machines[i], batches(&machines[i], 10, 30), none);
             assert_true(chose_well(&c, &machines[i]));
-            choice_adopt(&c, starts[s]); /* too late */
+            tuner_adopt(&c, starts[s]); /* too late */
             assert_true(chose_well(&c, &machines[i]));
         }
 }
@@ -154,8 +154,8 @@ static void more_rails_need_more(void **state)
     (void)state;
     for (unsigned i = 0; i < MACHINES; i++)
         for (unsigned n = 3; n <= 4; n++) {
-            struct choice c;
-            choice_init(&c, (1u << n) - 1, THREADS);
+            struct tuner c;
+            tuner_init(&c, (1u << n) - 1, THREADS);
             run(&c, &machines[i], batches(&machines[i], 20, 70), none);
             assert_true(chose_well(&c, &machines[i]));
         }
@@ -168,8 +168,8 @@ static void other_processes_run(void **state)
     (void)state;
     for (unsigned i = 0; i < MACHINES; i++)
         for (unsigned n = 0; n < 100; n++) {
-            struct choice c;
-            choice_init(&c, 3, THREADS);
+            struct tuner c;
+            tuner_init(&c, 3, THREADS);
             run(&c, &machines[i], batches(&machines[i], 30, 40), loaded);
             wrong += !chose_well(&c, &machines[i]);
         }
@@ -183,9 +183,9 @@ static void trials_cost_little(void **state)
     (void)state;
     for (unsigned i = 0; i <= MACHINES; i++) {
         const struct machine *m = i < MACHINES ? &machines[i] : &slow;
-        struct choice c;
+        struct tuner c;
         unsigned n = batches(m, 20000, 20000);
-        choice_init(&c, 3, THREADS);
+        tuner_init(&c, 3, THREADS);
         run(&c, m, batches(m, 5, 40), none);
         assert_true(run(&c, m, n, none) < 1.012 * n * best_ns(m));
     }
@@ -201,20 +201,20 @@ static void both_sides_change_together(void **state)
     for (unsigned i = 0; i < MACHINES; i++)
         for (unsigned k = 0; k < 50; k++) {
             const struct machine *m = &machines[i];
-            struct choice c[2];
-            choice_init(&c[0], 3, THREADS);
-            choice_init(&c[1], 3, THREADS);
+            struct tuner c[2];
+            tuner_init(&c[0], 3, THREADS);
+            tuner_init(&c[1], 3, THREADS);
             for (unsigned n = batches(m, 10, 30); n; n--) {
-                uint32_t set[2] = {choice_set(&c[0]), choice_set(&c[1])};
+                uint32_t set[2] = {tuner_set(&c[0]), tuner_set(&c[1])};
                 double ns = set[0] == set[1] ? batch_ns(m, set[0])
                                              : 1.5 * fmax(batch_ns(m, set[0]),
                                                           batch_ns(m, set[1]));
                 ns = loaded(ns);
                 for (unsigned s = 0; s < 2; s++)
-                    if (!choice_rests(&c[s], MESSAGES))
-                        choice_measured(&c[s], set[s], MESSAGES,
-                                        m->bytes * MESSAGES,
-                                        ns * (0.99 + 0.02 * chance()));
+                    if (!tuner_rests(&c[s], MESSAGES))
+                        tuner_measured(&c[s], set[s], MESSAGES,
+                                       m->bytes * MESSAGES,
+                                       ns * (0.99 + 0.02 * chance()));
             }
             wrong += !chose_well(&c[0], m) || !chose_well(&c[1], m);
         }
@@ -226,8 +226,8 @@ static void changes_are_followed(void **state)
     (void)state;
     for (unsigned i = 0; i < MACHINES; i++)
         for (unsigned k = 0; k < MACHINES; k++) {
-            struct choice c;
-            choice_init(&c, 3, THREADS);
+            struct tuner c;
+            tuner_init(&c, 3, THREADS);
             run(&c, &machines[i], batches(&machines[i], 5, 1000), none);
             assert_true(chose_well(&c, &machines[i]));
             run(&c, &machines[k], batches(&machines[k], 1000, 20000), none);

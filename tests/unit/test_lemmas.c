@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the seed says of its four-stage algorithm (003, section 3.2.4), on the
- * schedules that run: lemmas 1 to 3, table 2, theorem 1, the constant of
- * theorem 2, as docs/alltoallv.md has them; and that no message is longer than
- * its room for any counts.
+ * Statements of Liu et al. 2002, section 3.2.4, about the four-stage algorithm,
+ * checked on the schedules that run: lemmas 1 to 3, table 2, theorem 1, and the
+ * constant of theorem 2, as corrected in docs/alltoallv.md; and no message
+ * exceeds its room for any counts.
  */
 #include <setjmp.h>
 #include <stdarg.h>

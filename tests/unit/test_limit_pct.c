@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/report/result.c: what part of its limit a row reaches. */
+/* bench/pair/result.c: what part of its limit a row reaches. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/report/result.h"
+#include "bench/pair/result.h"
 
 #define REPEATS 7
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The array of ranks and its exchanges (seed 003, section 3.2): for any number
- * of ranks each message is sent once and nobody receives two in a step; figs. 9
- * and 10; lemma 1. */
+/*
+ * The array of ranks and its exchanges (Liu et al. 2002, section 3.2): for any
+ * number of ranks each message is sent once, and no rank receives two in a
+ * step; figures 9 and 10; lemma 1.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "coll/build/mesh.h"
+#include "coll/build/irregular/mesh.h"
 
 enum { RANKS = 128 };
 

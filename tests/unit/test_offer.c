@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables of offers that others can write: whatever a peer's table says, now or
- * after it has been looked at, nothing outside of it is read and nothing
- * outside of recv is written. The peer is played here.
+ * Tables of offers that peers can write: whatever a peer's table contains, also
+ * if it changes after the check, nothing outside of it is read and nothing
+ * outside of recv is written. The test plays the peer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/offer.h"
-#include "coll/run/offer.h"
+#include "coll/build/irregular/offer.h"
+#include "coll/run/irregular/offer.h"
 
 enum { RANKS = 2, ELEMENT = 4, ROOM = 8, GUARD = 64, SECRET = 0x5e };
 
@@ -148,7 +148,7 @@ static void test_right(void **state)
     memcpy(s.table + at, "ccccdddd", 2 * ELEMENT);
     look(&s);
     take(&s);
-    assert_int_equal(s.q.dealing.verdict, 0);
+    assert_int_equal(s.q.dealing.start_error, 0);
     assert_memory_equal(s.recv + GUARD, "aaaaccccdddd", 3 * ELEMENT);
     check_guards(&s);
     scene_close(&s);
@@ -164,7 +164,7 @@ static void refuses(uint64_t elements, uint64_t at)
     play_peer(&s, elements, at == LAST_ELEMENT ? s.room - ELEMENT : at);
     look(&s);
     take(&s);
-    assert_int_equal(s.q.dealing.verdict, DRAIL_EINVAL);
+    assert_int_equal(s.q.dealing.start_error, DRAIL_EINVAL);
     assert_non_null(strstr(s.team.error.text, "rank"));
     assert_true(all(s.recv, sizeof s.recv, 0xa5));
     scene_close(&s);
@@ -201,14 +201,14 @@ static void test_strange_errors(void **state)
         play_peer(&s, 2, s.room - 2 * ELEMENT);
         ((struct offer_head *)s.table)->error = said[i];
         look(&s);
-        assert_int_equal(s.q.dealing.verdict, DRAIL_EINVAL);
+        assert_int_equal(s.q.dealing.start_error, DRAIL_EINVAL);
         scene_close(&s);
     }
     scene_open(&s);
     play_peer(&s, 0, 0);
     ((struct offer_head *)s.table)->error = DRAIL_ENOMEM;
     look(&s);
-    assert_int_equal(s.q.dealing.verdict, DRAIL_ENOMEM);
+    assert_int_equal(s.q.dealing.start_error, DRAIL_ENOMEM);
     scene_close(&s);
 }
 
@@ -259,7 +259,7 @@ static void test_bundle(void **state)
     *(struct offer_head *)s.memory = (struct offer_head){0, ELEMENT};
     look_at_all(&s);
     take(&s);
-    assert_int_equal(s.q.dealing.verdict, 0);
+    assert_int_equal(s.q.dealing.start_error, 0);
     assert_memory_equal(s.recv + GUARD, "aaaaccccdddd", 3 * ELEMENT);
     check_guards(&s);
     scene_close(&s);
@@ -273,7 +273,7 @@ static void refuses_bundle(int64_t bytes, uint64_t elements, int64_t at)
     play_bundle(&s, end + (uint64_t)bytes, elements, end + (uint64_t)at);
     look_at_all(&s);
     take(&s);
-    assert_int_equal(s.q.dealing.verdict, DRAIL_EINVAL);
+    assert_int_equal(s.q.dealing.start_error, DRAIL_EINVAL);
     assert_true(all(s.recv, sizeof s.recv, 0xa5));
     scene_close(&s);
 }
@@ -299,7 +299,7 @@ static void test_short_bundle(void **state)
         scene_open_for(&s, &alltoallv_smp, 2);
         play_bundle(&s, bytes, 0, 0);
         look_at_all(&s);
-        assert_int_equal(s.q.dealing.verdict, DRAIL_EINVAL);
+        assert_int_equal(s.q.dealing.start_error, DRAIL_EINVAL);
         scene_close(&s);
     }
 }

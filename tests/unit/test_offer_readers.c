@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All ranks have long parts for one only: whoever has nothing for another need
- * not wait until that one has read it.
+ * All ranks have long parts for one rank only: a rank that has none for a peer
+ * does not wait until that peer has read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node.h"
+#include "coll/build/smp/node.h"
 #include "traffic.h"
 
 enum { RANKS = 5, ELEMENT = 16 };

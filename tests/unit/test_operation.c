@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/coll/operation.c, on which --validate of reductions rests: contents
- * whose result is the same however it is bracketed, and another if a rank is
- * left out; and maps, for which the order of ranks counts. */
+/*
+ * bench/coll/operation.c, for --validate of reductions: contents whose result
+ * does not depend on bracketing, but changes if a rank is left out; and maps,
+ * for which the order of ranks matters.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* coll/run/operators.c: many elements at once have the bits that each of them
- * has alone, wherever they are and whatever instructions compute them, also
- * where the result is one of the operands. */
+/*
+ * coll/run/execute/operators.c: results of many elements equal those of single
+ * elements bit by bit, at any alignment, for all instruction sets, also if the
+ * result is one of the operands.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "coll/run/operators.h"
+#include "coll/run/execute/operators.h"
 
 #define COUNT 67 /* elements: several registers, and some more */
 #define BYTES (COUNT * sizeof(double))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank knows those with whom its schedule exchanges messages, and finds them
- * among few and among all. */
+/*
+ * coll/run/prepare/partners.c: finds the ranks with which a schedule exchanges
+ * messages, among few and among all.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +11,7 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/run/partner.h"
+#include "coll/run/prepare/partners.h"
 
 #define RANKS 100u
 

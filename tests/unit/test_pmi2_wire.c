@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "dapl_rail/job/pmi2_wire.h"
+#include "dapl_rail/job/launch/pmi2_wire.h"
 
 static char text[PMI2_HEAD + PMI2_MOST + 1];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/stats/rank_test.c against exact tables and against counting all orders.
+/* bench/diff/rank_test.c against exact tables and against counting all orders.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/stats/rank_test.h"
+#include "bench/diff/rank_test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "bench/clock.h"
-#include "bench/stats/rank_test.h"
+#include "bench/diff/rank_test.h"
 #include "bench/stats/sampling.h"
 
 #define LEAST 8 /* repeats before the first look */

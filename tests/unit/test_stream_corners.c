@@ -25,16 +25,16 @@ static double share(unsigned rail)
 /* Messages of this size are known to go over these rails, at this rate. */
 static void settle(size_t bytes, uint32_t champion, double rate)
 {
-    struct choice *c = timing_choice(&t, false, timing_size(bytes));
+    struct tuner *c = tuner_of(&t, false, size_class(bytes));
     c->champion = champion;
-    c->contest.in = 0;
+    c->comparison.in = 0;
     c->settled = true;
     c->rate = c->usual = rate;
 }
 
 static uint32_t next_set(size_t bytes)
 {
-    return way_next(&t, t.measured, false, bytes, 1).set;
+    return route_next(&t, t.measured, false, bytes, 1).set;
 }
 
 /* Where even they may be striped, too. */
@@ -44,11 +44,11 @@ static void an_empty_message_has_its_rail(void **state)
     (void)state;
     wires_begin(FAST, SLOW, 0, 1);
     t.cfg.stripe_threshold = 0;
-    way_settle(&t);
+    route_settle(&t);
     for (unsigned i = 0; i < 8; i++)
         put(i, GREAT);
-    struct way way = way_of(&t, t.measured, false, 0);
-    assert_int_equal(cut(&t, 0, &way, chunks), 1);
+    struct route route = route_of(&t, t.measured, false, 0);
+    assert_int_equal(cut_message(&t, 0, &route, chunks), 1);
     assert_in_range(chunks[0].rail, 0, 1);
     assert_int_equal(chunks[0].bytes, 0);
     assert_in_range(short_rail(&t, t.measured), 0, 1);
@@ -63,11 +63,11 @@ static void even_parts_go_on_being_tried(void **state)
     wires_begin(FAST, FAST / 10, 0, 1);
     t.cfg.engine = DRAIL_ENGINE_AUTO;
     t.cfg.policy = DRAIL_POLICY_EVEN;
-    timing_without_threads(&t);
-    way_settle(&t);
+    tuners_without_threads(&t);
+    route_settle(&t);
     stream(16, LONG, LEARN);
     assert_true(stream(16, LONG, LEARN) > 0.5 * FAST); /* halves: 0.2 */
-    assert_int_equal(timing_choice(&t, false, timing_size(LONG))->champion,
+    assert_int_equal(tuner_of(&t, false, size_class(LONG))->champion,
                      RAIL_BIT(0));
     wires_end();
 }
@@ -75,11 +75,11 @@ static void even_parts_go_on_being_tried(void **state)
 /* What another size has told is no more than where to begin. */
 static void an_adopted_choice_is_learnt(void **state)
 {
-    struct choice *c;
+    struct tuner *c;
     (void)state;
     wires_begin(FAST, FAST / 100, 0, 1);
     settle(4 * SHORT, RAIL_BIT(0), FAST);
-    c = timing_choice(&t, false, timing_size(SHORT));
+    c = tuner_of(&t, false, size_class(SHORT));
     put(0, SHORT);
     assert_int_equal(next_set(SHORT), RAIL_BIT(0));
     await(0);
@@ -98,7 +98,7 @@ static void all_rates_follow_in_a_stream(void **state)
     settle(LONG, RAIL_BIT(0) | RAIL_BIT(1), 2 * FAST);
     wires[0].rate = SLOW;
     stream(16, LONG, LEARN);
-    unsigned slot = timing_slot(&t, false, timing_size(LONG));
+    unsigned slot = rate_slot(&t, false, size_class(LONG));
     double rate = t.timing->rails[0].rate[slot];
     assert_true(rate > 0.9 * SLOW && rate < 1.1 * SLOW);
     assert_true(share(0) > 0.17 && share(0) < 0.23); /* a fifth */
@@ -111,13 +111,13 @@ static void a_trial_tells_of_the_new_rail_alone(void **state)
     (void)state;
     wires_begin(FAST, FAST, FAST, 1);
     settle(LONG, RAIL_BIT(0) | RAIL_BIT(1), 2 * FAST);
-    struct choice *c = timing_choice(&t, false, timing_size(LONG));
-    contest_begin(&c->contest, c->champion, true);
-    contest_add(&c->contest, t.measured);
-    c->contest.turn = 1;
-    struct way way = way_next(&t, t.measured, false, LONG, 1);
-    assert_int_equal(way.set, t.measured);
-    assert_int_equal(timing_learns(&t, &way), RAIL_BIT(2));
+    struct tuner *c = tuner_of(&t, false, size_class(LONG));
+    comparison_begin(&c->comparison, c->champion, true);
+    comparison_add(&c->comparison, t.measured);
+    c->comparison.turn = 1;
+    struct route route = route_next(&t, t.measured, false, LONG, 1);
+    assert_int_equal(route.set, t.measured);
+    assert_int_equal(timing_learns(&t, &route), RAIL_BIT(2));
     wires_end();
 }
 

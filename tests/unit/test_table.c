@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* coll/select/table.c and select.c: what `auto` means. */
+/* coll/select/table.c and select.c: which algorithm `auto` takes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

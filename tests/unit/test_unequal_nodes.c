@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks per node, where nodes differ: as many as the largest has, whichever
- * node is the first. Tables say it of rows, and `auto` selects by it. */
+/*
+ * Nodes of unequal size: the ranks per node are those of the largest node.
+ * Tables store that number, and `auto` selects by it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

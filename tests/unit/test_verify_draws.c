@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "bench/coll/verify_draws.h"
+#include "bench/prove/draws.h"
 #include "coll/algorithms/algorithms.h"
 
 static const unsigned begin[] = {0, 12};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Elements without counts: each says itself where it is to go. The verifier
- * follows them through tables and bundles, in any order; and their rooms must
- * serve any counts within the bounds, not only those that are played.
+ * Elements that contain their destination: the verifier follows them through
+ * tables and bundles, in any order; and rooms must serve any counts within the
+ * bounds, not only those that are played.
  */
 #include <setjmp.h>
 #include <stdarg.h>

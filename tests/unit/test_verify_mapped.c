@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where rails map SEND, shorter parts stay there. Parts that are between the
- * two thresholds are pulled by some ranks of a start, and in some starts of a
- * rank, and are copied in others: one proof must have all of that.
+ * If rails map SEND, shorter parts stay there. Parts between the two thresholds
+ * are read from SEND by some ranks of a start, and in some starts of a rank,
+ * and are copied otherwise: one proof must contain all cases.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node.h"
+#include "coll/build/smp/node.h"
 #include "traffic.h"
 
 enum { RANKS = 4, ELEMENT = 16, MOST = 3 };

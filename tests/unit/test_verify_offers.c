@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an operation on tables of offers says of its peer, and of the room of
- * what it looks at, is looked at before it is played: the verifier refuses it,
- * and reads and writes nothing that is not there.
+ * Operations on tables with a wrong peer or a wrong room: the verifier checks
+ * them before it plays them, refuses them, and accesses nothing outside of its
+ * memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>

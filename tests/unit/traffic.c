@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "coll/build/mesh.h"
+#include "coll/build/irregular/mesh.h"
 #include "traffic.h"
 
 static const char *const names[TRAFFIC_PATTERNS] = {

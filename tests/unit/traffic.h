@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts of an irregular all-to-all, in patterns. */
+/* Patterns of counts for irregular all-to-alls. */
 #ifndef TESTS_TRAFFIC_H
 #define TESTS_TRAFFIC_H
 

@@ -14,9 +14,10 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
-#include "dapl_rail/stripe/weights.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/tuners.h"
+#include "dapl_rail/stripe/tuning/cut.h"
 
 #define RAILS  3          /* at most */
 #define WINDOW 64u        /* at most */
@@ -25,7 +26,7 @@
 #define TOLD   30000      /* ns from a part's end until it can be known */
 
 struct part {
-    struct message *timed;
+    struct timed_message *timed;
     unsigned number; /* of the message */
     size_t bytes;
     uint64_t start, told;
@@ -75,8 +76,8 @@ static inline void wires_begin(double first, double second, double third,
                           .eps = 1,
                           .stripe_threshold = 8192}};
     assert_int_equal(timing_open(&t), 0);
-    timing_begin(&t);
-    way_settle(&t);
+    tuners_begin(&t);
+    route_settle(&t);
 }
 
 static inline void wires_end(void)
@@ -106,7 +107,7 @@ static inline void look(void)
 }
 
 static inline void post(unsigned number, const drail_chunk_t *chunk,
-                        struct message *timed)
+                        struct timed_message *timed)
 {
     struct wire *w = &wires[chunk->rail];
     uint64_t from = w->free_at > now ? w->free_at : now;
@@ -121,10 +122,10 @@ static inline void post(unsigned number, const drail_chunk_t *chunk,
 static inline void put(unsigned number, size_t bytes)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
-    struct way way = way_next(&t, t.measured, false, bytes, 1);
-    int n = cut(&t, bytes, &way, chunks);
-    struct message *timed =
-        way.timed ? timing_start(&t, &way, chunks, n, 1, now) : NULL;
+    struct route route = route_next(&t, t.measured, false, bytes, 1);
+    int n = cut_message(&t, bytes, &route, chunks);
+    struct timed_message *timed =
+        route.timed ? timing_start(&t, &route, chunks, n, 1, now) : NULL;
     for (int i = 0; i < n; i++)
         post(number, &chunks[i], timed);
 }

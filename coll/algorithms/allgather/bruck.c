@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bruck all-gather for k ports, any N (seed 000, section 5.1.2). Rank p keeps
- * block p + j at place j of TEMP; in each step (build/bruck.h) others at some
- * distances send what follows. Then the blocks are shifted into RECV.
+ * Bruck all-gather for k ports, any N (Qian and Afsahi 2008, section 5.1.2).
+ * Rank p keeps block p + j at place j of TEMP. In each step
+ * (build/exchange/bruck.h) it receives the blocks that follow. Finally it
+ * shifts all blocks into RECV.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/bruck.h"
+#include "coll/build/exchange/bruck.h"
 #include "coll/build/flat.h"
 #include "coll/build/grant.h"
 #include "coll/build/pace.h"
@@ -28,7 +29,7 @@ static void exchange(const dcoll_shape_t *shape, const dcoll_args_t *args,
         dcoll_add_wait(s, flat_after(n, rank, d), DCOLL_DATA, 0);
 }
 
-/* To absolute order; in place, the own block is there already. */
+/* Copies to absolute order; in place, the own block is there already. */
 static void shift(unsigned n, unsigned rank, const dcoll_args_t *args,
                   dcoll_schedule_t *s)
 {
@@ -78,7 +79,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t allgather_bruck = {
     .name = "bruck",
     .collective = DCOLL_ALLGATHER,
-    .summary = "k-port Bruck, last step partial, local shift (seed 000, 5.1.2)",
+    .summary = "k-port Bruck, last step partial, local shift (Qian and Afsahi "
+               "2008, 5.1.2)",
     .memory = "TEMP: N blocks",
     .generate = generate,
 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Direct all-gather: in step i = 1 … ⌈(N-1)/k⌉ rank p puts its block to ranks
- * p + (i-1)k + 1 … p + ik, one a port (seed 000, section 5.1.2, eq. 2).
+ * p + (i-1)k + 1 … p + ik, one a port (Qian and Afsahi 2008, section 5.1.2, eq.
+ * 2).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/direct.h"
+#include "coll/build/exchange/direct.h"
 #include "coll/build/flat.h"
 
 static void put(const struct direct *x, unsigned target, unsigned port)
@@ -45,7 +46,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t allgather_direct = {
     .name = "direct",
     .collective = DCOLL_ALLGATHER,
-    .summary = "own block to every rank (seed 000, 5.1.2)",
+    .summary = "own block to every rank (Qian and Afsahi 2008, 5.1.2)",
     .memory = "TEMP: N blocks; zero copy: none",
     .generate = generate,
 };

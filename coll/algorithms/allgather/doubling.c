@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recursive doubling, single-port (fold.c): what the k-port exchange is
- * compared with. */
+/* Recursive doubling, single-port (exchange_allgather.h): a reference for the
+ * k-port exchange. */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/fold.h"
+#include "coll/build/exchange/exchange_allgather.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *out)

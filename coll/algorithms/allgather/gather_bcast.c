@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gather over the binomial tree to rank 0, then broadcast of all blocks over
- * the same tree, single-port (seed 000, section 3.1: elan_gather's all-gather
- * up to 32 KB): what the k-port algorithms are compared with. Everybody's board
- * is in absolute order, so blocks stay where they land. A rank that has the
- * broadcast knows that all have begun: no credit.
+ * the same tree, single-port (Qian and Afsahi 2008, section 3.1: elan_gather's
+ * all-gather up to 32 KB): a reference for the k-port algorithms. The board
+ * of each rank is in absolute order, so blocks stay where they land. A rank
+ * that has received the broadcast knows that all ranks have begun: no credit is
+ * needed.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/relay.h"
+#include "coll/build/exchange/relay.h"
 
 static struct layout board(const struct relay *relay, unsigned rank)
 {
@@ -44,7 +45,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t allgather_gather_bcast = {
     .name = "gather-bcast",
     .collective = DCOLL_ALLGATHER,
-    .summary = "single-port tree gather, then broadcast (seed 000, 3.1)",
+    .summary =
+        "single-port tree gather, then broadcast (Qian and Afsahi 2008, 3.1)",
     .memory = "TEMP: N blocks; zero copy: none",
     .generate = generate,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multi-connection all-gather with two groups, each with a master per node
- * (seed 002, section 5.3.1). */
+ * (Qian et al. 2008, section 5.3.1). */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/multi.h"
+#include "coll/build/smp/multi_connection.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multi-connection all-gather with as many groups as the smallest node has
- * ranks (seed 002, section 5.3.2). */
+ * ranks (Qian et al. 2008, section 5.3.2). */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/multi.h"
+#include "coll/build/smp/multi_connection.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

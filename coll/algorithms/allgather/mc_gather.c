@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Multi-connection gather-based all-gather (seed 002, section 5.2). Groups are
- * of equal local rank, and for each node one gathers for it: that of the node's
- * number modulo the ranks of a node, so that a group has several masters when
- * there are more nodes than groups. Phases: 1 shared memory all-gather on the
- * nodes, 2 each rank puts its node's blocks to its group's masters, 3 these
- * broadcast all blocks in shared memory.
+ * Multi-connection gather-based all-gather (Qian et al. 2008, section 5.2).
+ * A group has the ranks of equal local number. For each node one group gathers:
+ * the node's number modulo the ranks of a node; so a group has several masters
+ * if there are more nodes than groups. Phases: 1. all-gather in the shared
+ * memory of each node; 2. each rank puts its node's blocks to its group's
+ * masters; 3. these broadcast all blocks in shared memory.
  *
- * Copy mode does the copies of the paper's table 1: each rank reads its node's
- * blocks into its send buffer in TEMP, puts go from TEMP to TEMP, a master
- * writes all that it has to NODE. There it must not touch what others may still
- * read for phase 1, which is therefore apart, behind it.
+ * Without zero copy, the copies are those of the paper's table 1: each rank
+ * copies its node's blocks into its send buffer in TEMP, puts go from TEMP to
+ * TEMP, and a master copies all blocks to NODE. Other ranks may still read the
+ * blocks of phase 1 there, so these have a place of their own behind the
+ * result.
  *
- * Uneven nodes: the rank that serves node i has the local rank i modulo the
+ * Unequal nodes: the rank that serves node i has the local number i modulo the
  * ranks of its own node.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/masters.h"
+#include "coll/build/smp/masters.h"
 
-/* The rank on node `index` that serves node `target`: its master if both are
- * the same. */
+/* The rank on node `index` that serves node `target`; if both are the same, the
+ * master. */
 static unsigned server(const struct node *n, unsigned index, unsigned target)
 {
     return masters_of(n, index) + target % masters_ranks(n, index, 1);
@@ -36,7 +37,7 @@ static bool is_master(const struct node *n)
     return serves(n, n->index);
 }
 
-/* Has it to do with other nodes at all? */
+/* Does this rank exchange blocks with other nodes? */
 static bool serves_any(const struct node *n)
 {
     for (unsigned i = 0; i < n->shape->nnodes; i++)
@@ -50,7 +51,7 @@ static size_t blocks(const struct node *n, unsigned count)
     return count * n->args->bytes;
 }
 
-/* My node's blocks, in phase 1. */
+/* The place of my node's blocks in phase 1. */
 static dcoll_place_t shared(const struct node *n)
 {
     return dcoll_at(
@@ -58,7 +59,7 @@ static dcoll_place_t shared(const struct node *n)
         blocks(n, n->args->zero_copy ? n->first : n->shape->nranks));
 }
 
-/* The same, where they are put from. */
+/* The place from which they are put. */
 static dcoll_place_t source(const struct node *n)
 {
     if (n->args->zero_copy)
@@ -66,7 +67,7 @@ static dcoll_place_t source(const struct node *n)
     return dcoll_at(DCOLL_TEMP, is_master(n) ? blocks(n, n->first) : 0);
 }
 
-/* Of puts, each block in its place. */
+/* The target of puts: each block in its place. */
 static dcoll_space_t landing(const struct node *n)
 {
     return n->args->zero_copy ? DCOLL_NODE : DCOLL_TEMP;
@@ -117,7 +118,8 @@ static void wait_for_all(const struct node *n)
                        DCOLL_DATA, 0);
 }
 
-/* Zero copy: that of my node while the others' blocks are on their way. */
+/* Zero copy: copies my node's blocks while those of other nodes are under way.
+ */
 static void copy_out_early(const struct node *n)
 {
     n->s->phase = 3;
@@ -125,7 +127,7 @@ static void copy_out_early(const struct node *n)
         node_copy_out_all(n, n->first, n->first + n->count);
 }
 
-/* All that has come; my own block only if somebody needs it. */
+/* Copies all received blocks to NODE; my own block only if a rank needs it. */
 static void to_node(const struct node *n)
 {
     const dcoll_place_t temp = {DCOLL_TEMP, 0}, node = {DCOLL_NODE, 0};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All-gather with one group and one connection per master, in a ring: what the
- * multi-connection ones are compared with (seed 002, sections 4 and 5.1). */
+/* All-gather with one group and one connection per master, in a ring: the
+ * reference for multi-connection algorithms (Qian et al. 2008, sections 4
+ * and 5.1). */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/multi.h"
+#include "coll/build/smp/multi_connection.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All-gather within a node without a copy through shared memory: each rank
- * reads the others' blocks where they are (the single-copy way that seed 000,
- * section 4.2, leaves to the kernel; RDMA reads need no kernel).
+ * reads the others' blocks where they are (the single-copy way that Qian and
+ * Afsahi 2008, section 4.2, leaves to the kernel; RDMA reads need no kernel).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/pull.h"
+#include "coll/build/smp/pull.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ring all-gather, single-port: in each of N-1 steps a rank puts the block that
- * came last to the next rank (seed 000, section 3.1: what elan_gather does with
- * large messages).
+ * came last to the next rank (Qian and Afsahi 2008, section 3.1: what
+ * elan_gather does with large messages).
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
@@ -34,7 +34,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t allgather_ring = {
     .name = "ring",
     .collective = DCOLL_ALLGATHER,
-    .summary = "single-port ring (seed 000, 3.1)",
+    .summary = "single-port ring (Qian and Afsahi 2008, 3.1)",
     .memory = "TEMP: N blocks; zero copy: none",
     .generate = generate,
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All-gather within a node: each rank posts its block and fetches all others
- * (seed 000, section 4.1; seed 002, section 5.2, phase 1).
+ * (Qian and Afsahi 2008, section 4.1; Qian et al. 2008, section 5.2, phase 1).
  *
- * Who has all posts of a start knows that everybody has finished the start
- * before: with two lines and NODEs in turn, nobody overwrites what is still
- * read. With one, each must have said so.
+ * A rank that has seen all posts of a start knows that all ranks have finished
+ * the start before. So with depth 2 nothing is overwritten while it is read;
+ * with depth 1 each rank must signal that it has read.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node.h"
+#include "coll/build/smp/node.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * SMP-aware all-gather with Bruck's exchange between the masters: in step i
- * each puts all that it has, (k+1)^i nodes' blocks, to the k nodes at distances
- * (k+1)^i, 2 (k+1)^i, …, less in the last step (seed 000, section 5.2.2).
+ * each puts all its blocks, those of (k+1)^i nodes, to the k nodes at distances
+ * (k+1)^i, 2 (k+1)^i, …, less in the last step (Qian and Afsahi 2008,
+ * section 5.2.2).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/bruck.h"
-#include "coll/build/smp.h"
+#include "coll/build/exchange/bruck.h"
+#include "coll/build/smp/smp_allgather.h"
 
 static bool message(unsigned nodes, unsigned k, unsigned step, unsigned port,
                     unsigned *distance, unsigned *count)

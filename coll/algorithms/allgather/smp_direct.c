@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * SMP-aware all-gather with a direct exchange between the masters: each puts
- * its node's blocks to all others, k at a time (seed 000, section 5.2.2,
- * fig. 8).
+ * its node's blocks to all others, k at a time (Qian and Afsahi 2008,
+ * section 5.2.2, fig. 8).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/radix.h"
-#include "coll/build/smp.h"
+#include "coll/build/exchange/radix.h"
+#include "coll/build/smp/smp_allgather.h"
 
 static unsigned steps(unsigned nodes, unsigned k)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SMP-aware gather and broadcast: masters put straight to that of node 0 (seed
- * 000, section 5.2.1). */
+/* SMP-aware gather and broadcast: masters put straight to that of node 0 (Qian
+ * and Afsahi 2008, section 5.2.1). */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/smp_gather_bcast.h"
+#include "coll/build/smp/smp_gather_bcast.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each rank gets one slice of all blocks, combines it, and puts the result to
- * all: two direct exchanges, 2 ⌈(N-1)/k⌉ steps, for any N with the fewest
- * bytes. Who has all results knows that all have read what was put for them:
- * only puts to RECV need a grant.
+ * Each rank receives one slice of all blocks, combines it, and puts the result
+ * to all ranks: two direct exchanges, 2 ⌈(N-1)/k⌉ steps, the fewest bytes for
+ * any N. A rank that has all results knows that all ranks have read what was
+ * put to them: only puts into RECV need a grant.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/owners.h"
+#include "coll/build/reduce/slice_owners.h"
 
 static void put_result(const struct direct *x, unsigned target, unsigned port)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recursive doubling for k ports (doubling.c): the exchange of seed 000,
- * section 5.1.2, with what came combined in each step. */
+/* Recursive doubling for k ports (doubling.c): the exchange of Qian and Afsahi
+ * 2008, section 5.1.2, combining the received blocks in each step. */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/combine.h"
-#include "coll/build/doubling.h"
+#include "coll/build/reduce/combine.h"
+#include "coll/build/reduce/doubling.h"
 #include "coll/build/flat.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,

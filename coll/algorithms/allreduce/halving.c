@@ -2,7 +2,7 @@
 /* Recursive halving and doubling for k ports (halving.c). */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/halving.h"
+#include "coll/build/reduce/halving.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All-reduce within a node: each rank posts its block and combines all of them
- * (the all-gather of seed 000, section 4.1, with less to be kept).
+ * (the all-gather of Qian and Afsahi 2008, section 4.1, but combining).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node.h"
+#include "coll/build/smp/node.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
@@ -21,7 +21,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     node_post(&node, combine_user(args), node_row_own(&node), args->bytes);
     struct operands all = node_operands(&node, 0);
     if (!in_line && args->in_place && node.count > 2)
-        all.mine = all.spare; /* where the others read it, too */
+        all.mine = all.spare; /* the place from which the others read it */
     if (!in_line)
         all.spare = recv;
     combine_in_order(s, args, &all, recv, args->bytes);

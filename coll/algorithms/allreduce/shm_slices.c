@@ -4,7 +4,7 @@
  * blocks, then all copy the slices.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node_slices.h"
+#include "coll/build/smp/node_slices.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

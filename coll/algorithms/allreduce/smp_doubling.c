@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware all-reduce of short blocks. Phases: 1 each node's master combines
- * what its ranks have posted, 2 the masters exchange it by recursive doubling
- * through k ports, 3 they post the result (seed 000, section 5.2). Who has it
- * knows that what his node posted is read, and posts when he has read it.
+ * SMP-aware all-reduce of short blocks. Phases: 1. each node's master combines
+ * the posted blocks of its ranks; 2. masters exchange by recursive doubling
+ * through k ports; 3. they post the result (Qian and Afsahi 2008, section 5.2).
+ * A rank that has the result knows that its node's posted blocks have been
+ * read, and posts its next block only after it has read the result.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/doubling.h"
+#include "coll/build/reduce/doubling.h"
 #include "coll/build/flat.h"
-#include "coll/build/node.h"
+#include "coll/build/smp/node.h"
 
 static void be_master(const struct node *n, const struct doubling *d)
 {

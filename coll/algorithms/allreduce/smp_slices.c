@@ -2,7 +2,7 @@
 /* SMP-aware all-reduce of long blocks: all owners of a slice get its result. */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/smp_slices.h"
+#include "coll/build/smp/smp_slices.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

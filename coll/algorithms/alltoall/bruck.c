@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bruck all-to-all for k ports, any N (seed 000, section 5.1.3). Slot j of rank
- * p has the block for rank p + j (phase 1). In step i of ⌈log_{k+1} N⌉ slots
- * whose i-th digit to the base k+1 is d go to rank p + d(k+1)^i, on port d-1
- * (phase 2): then slot j has the block that rank p - j sent here (phase 3).
- * For the shifts of phases 1 and 3 see forward.h.
+ * Bruck all-to-all for k ports, any N (Qian and Afsahi 2008, section 5.1.3).
+ * Slot j of rank p has the block for rank p + j (phase 1). In step i of
+ * ⌈log_{k+1} N⌉ slots whose i-th digit to the base k+1 is d go to rank p +
+ * d(k+1)^i, on port d-1 (phase 2): then slot j has the block that rank p - j
+ * sent here (phase 3). For the shifts of phases 1 and 3 see forward.h.
  *
- * The seed sends to "i + k^j" blocks "whose j-th bit is 1": that is its method
+ * The paper sends to "i + k^j" blocks "whose j-th bit is 1": that is its method
  * for k = 1 with a wrong power, and doesn't give its fig. 6. For N no power of
  * k+1 the last step has fewer blocks than eq. (5) says, unevenly on the ports.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/forward.h"
-#include "coll/build/personal.h"
+#include "coll/build/exchange/forward.h"
+#include "coll/build/exchange/personal.h"
 
 static void phase_1(struct forward *f, unsigned rank)
 {
@@ -38,7 +38,8 @@ static void phase_2(struct forward *f, unsigned rank, unsigned ports)
     }
 }
 
-/* Slots from the last one on: their blocks go to RECV in ascending order. */
+/* Copies slots to RECV, from the last one on: then RECV is in ascending order.
+ */
 static void phase_3(struct forward *f, unsigned rank)
 {
     for (unsigned j = f->n; j-- > (f->args->in_place ? 1 : 0);)
@@ -65,7 +66,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t alltoall_bruck = {
     .name = "bruck",
     .collective = DCOLL_ALLTOALL,
-    .summary = "k-port Bruck, three phases (seed 000, 5.1.3)",
+    .summary = "k-port Bruck, three phases (Qian and Afsahi 2008, 5.1.3)",
     .memory = "TEMP: at most N + N*k/(k+1)*ceil(log_{k+1} N) blocks",
     .generate = generate,
 };

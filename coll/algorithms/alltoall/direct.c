@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Direct all-to-all: the grouping of the direct all-gather, with another block
- * for each destination (seed 000, section 5.1.3, eq. 2).
+ * for each destination (Qian and Afsahi 2008, section 5.1.3, eq. 2).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/direct.h"
+#include "coll/build/exchange/direct.h"
 #include "coll/build/flat.h"
-#include "coll/build/personal.h"
+#include "coll/build/exchange/personal.h"
 
 static void put(const struct direct *x, unsigned target, unsigned port)
 {
@@ -36,7 +36,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t alltoall_direct = {
     .name = "direct",
     .collective = DCOLL_ALLTOALL,
-    .summary = "each block to its destination (seed 000, 5.1.3)",
+    .summary = "each block to its destination (Qian and Afsahi 2008, 5.1.3)",
     .memory = "TEMP: 2N blocks; zero copy and not in place: none",
     .generate = generate,
 };

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Standard exchange all-to-all for k ports (seed 000, section 5.1.3, eq. 5).
- * Slot j of rank p has the block for rank j. In a step the k+1 ranks that
- * differ in one digit, to the base k+1, exchange: what is in slots with the
- * peer's digit goes there, N/(k+1) blocks, and what the peer has for this
- * rank's digit comes into the same slots. In the end slot j has rank j's block.
+ * Standard exchange all-to-all for k ports (Qian and Afsahi 2008,
+ * section 5.1.3, eq. 5). Slot j of rank p has the block for rank j. In a step
+ * the k+1 ranks that differ in one digit, to the base k+1, exchange: the blocks
+ * in slots with the peer's digit, N/(k+1) of them, go to that peer, and the
+ * peer's blocks for this rank's digit come into the same slots. In the end slot
+ * j has rank j's block.
  *
  * N no power of k+1: the digits have different bases, the factors of N. A group
  * of more than k+1 takes several steps (the correction); a prime N is one group
  * and does the direct algorithm. All blocks travel as often as before; folding
- * ranks as in the all-gather (fold.c) would need k+1 times the memory and
- * bytes. Eq. (5) is right for powers only: for others its ⌈log⌉ and log don't
- * fit each other.
+ * ranks as in the all-gather (exchange_allgather.h) would need k+1 times the
+ * memory and bytes. Eq. (5) is right for powers only: for others its ⌈log⌉ and
+ * log don't fit each other.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/forward.h"
-#include "coll/build/personal.h"
-#include "coll/build/radix.h"
+#include "coll/build/exchange/forward.h"
+#include "coll/build/exchange/personal.h"
+#include "coll/build/exchange/radix.h"
 
-/* The rank @p distance on in the group of @p radix ranks around @p rank. */
+/* The rank @p distance after @p rank in its group of @p radix ranks. */
 static unsigned in_group(unsigned rank, unsigned weight, unsigned radix,
                          unsigned distance)
 {
@@ -38,7 +39,7 @@ static struct forward_hop hop(unsigned rank, unsigned weight, unsigned radix,
                                 .recv_digit = from / weight % radix};
 }
 
-/* One dimension. Returns the number of steps. */
+/* Exchanges along one dimension. Returns the number of steps. */
 static unsigned exchange(struct forward *f, unsigned rank, unsigned ports,
                          unsigned weight, unsigned radix, unsigned first_step)
 {
@@ -77,7 +78,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t alltoall_exchange = {
     .name = "exchange",
     .collective = DCOLL_ALLTOALL,
-    .summary = "k-port standard exchange, any N (seed 000, 5.1.3)",
+    .summary = "k-port standard exchange, any N (Qian and Afsahi 2008, 5.1.3)",
     .memory = "TEMP: N + N*(f-1)/f blocks for each factor f of N, k+1 in a "
               "power of it",
     .generate = generate,

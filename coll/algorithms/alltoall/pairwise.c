@@ -2,12 +2,12 @@
 /*
  * Pairwise exchange all-to-all, single-port: N-1 steps, in each with one
  * partner to send to and one to receive from, the same for N a power of two
- * (seed 000, section 3.1: elan_alltoall up to 8 KB). The next step starts when
- * the partner's block has come.
+ * (Qian and Afsahi 2008, section 3.1: elan_alltoall up to 8 KB). The next step
+ * starts when the partner's block has come.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/personal.h"
+#include "coll/build/exchange/personal.h"
 
 static bool paired(unsigned n)
 {
@@ -48,7 +48,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t alltoall_pairwise = {
     .name = "pairwise",
     .collective = DCOLL_ALLTOALL,
-    .summary = "single-port pairwise exchange (seed 000, 3.1)",
+    .summary = "single-port pairwise exchange (Qian and Afsahi 2008, 3.1)",
     .memory = "TEMP: 2N blocks; zero copy and not in place: none",
     .generate = generate,
 };

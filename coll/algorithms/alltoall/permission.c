@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Permission-to-send all-to-all, single-port: a rank gives the next source its
- * permission when the last one's block has come, so no rank is ever the target
- * of two transfers at a time (seed 000, section 3.1: elan_alltoall above 8 KB).
- * The permission is also what makes it safe to overwrite, in TEMP too.
+ * Permission-to-send all-to-all, single-port: a rank permits the next source to
+ * send when the block of the last one has arrived; so no rank is the target of
+ * two transfers at a time (Qian and Afsahi 2008, section 3.1: elan_alltoall
+ * above 8 KB). The permission also makes it safe to overwrite TEMP.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/personal.h"
+#include "coll/build/exchange/personal.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
@@ -31,7 +31,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t alltoall_permission = {
     .name = "permission",
     .collective = DCOLL_ALLTOALL,
-    .summary = "single-port permission-to-send (seed 000, 3.1)",
+    .summary = "single-port permission-to-send (Qian and Afsahi 2008, 3.1)",
     .memory = "TEMP: 2N blocks; zero copy and not in place: none",
     .generate = generate,
 };

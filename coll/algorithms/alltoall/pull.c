@@ -2,7 +2,7 @@
 /* All-to-all within a node: each rank reads its blocks where they are, as in
  * allgather/pull.c. */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/pull.h"
+#include "coll/build/smp/pull.h"
 
 static const char *refuses(const dcoll_shape_t *shape, const dcoll_args_t *args)
 {

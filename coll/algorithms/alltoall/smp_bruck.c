@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware all-to-all by Bruck's algorithm for k ports between nodes (seed
- * 000, section 5.1.3, see bruck.c), in ⌈log_{k+1} nodes⌉ steps, for what is
- * short. Of the radices up to k + 1 that need no more steps, r is the smallest:
- * it sends the fewest messages. Slot j of node p has the part for node p + j;
- * in the step of weight w those whose digit is d go to node p + dw. Then slot j
- * has what came so far by its lower digits, from node p - j % (wr). A slot
- * remembers where its part is. Phases as those of smp_direct.c.
+ * SMP-aware all-to-all by Bruck's algorithm for k ports between nodes (Qian and
+ * Afsahi 2008, section 5.1.3, see bruck.c), in ⌈log_{k+1} nodes⌉ steps, for
+ * short blocks. r is the smallest radix up to k + 1 that needs no more steps:
+ * it sends the fewest messages. Slot j of node p has the part for node p + j.
+ * In the step of weight w, slots whose digit is d go to node p + dw; then slot
+ * j has the part of node p - j % (wr). A slot records where its part is. Phases
+ * as in smp_direct.c.
  *
- * NODE: behind the parts that leave it all messages that come, then those of
- * several parts that go: each has a place of its own.
+ * NODE: the node's own parts; then all received messages; then messages of
+ * several parts to send. Each has a place of its own.
  */
 #include <stdlib.h>
 
 #include "dapl_rail/dapl_rail.h"
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/masters.h"
-#include "coll/build/parts.h"
-#include "coll/build/tree.h"
+#include "coll/build/smp/masters.h"
+#include "coll/build/smp/parts.h"
+#include "coll/build/exchange/tree.h"
 
 struct bruck {
     struct node node;
     unsigned nodes, radix;
-    size_t *slot;   /* nodes: place in NODE of its part */
-    size_t packing; /* place of the next message that goes */
+    size_t *slot;   /* by node: offset in NODE of its part */
+    size_t packing; /* offset of the next message to send */
 };
 
 struct hop {
@@ -55,7 +55,8 @@ static void next_hop(const struct bruck *b, struct hop *h)
     h->message.port = h->digit - 1;
 }
 
-/* The first of the slots from @p slot on that the hop takes; nodes: none. */
+/* The first slot from @p slot on that the hop takes; the number of nodes: none.
+ */
 static unsigned taken(const struct bruck *b, const struct hop *h, unsigned slot)
 {
     while (slot < b->nodes && slot / h->weight % b->radix != h->digit)
@@ -63,7 +64,7 @@ static unsigned taken(const struct bruck *b, const struct hop *h, unsigned slot)
     return slot;
 }
 
-/* Bytes of a slot's part when node @p index sends it. */
+/* The bytes of a slot's part when node @p index sends it. */
 static size_t part_bytes(const struct bruck *b, const struct hop *h,
                          unsigned index, unsigned slot)
 {
@@ -80,7 +81,7 @@ static size_t message_bytes(const struct bruck *b, const struct hop *h,
     return bytes;
 }
 
-/* Place in NODE of a node for what comes with a hop. */
+/* The offset in NODE of the message received with a hop. */
 static size_t landing(const struct bruck *b, unsigned index,
                       const struct hop *hop)
 {
@@ -92,7 +93,7 @@ static size_t landing(const struct bruck *b, unsigned index,
     return place;
 }
 
-/* The parts of a hop, one after the other. Returns their place. */
+/* Packs the parts of a hop one after the other. Returns their offset. */
 static size_t pack(struct bruck *b, const struct hop *h)
 {
     const unsigned first = taken(b, h, 0);
@@ -119,7 +120,7 @@ static void send(struct bruck *b, const struct hop *h)
                    message_bytes(b, h, n->index));
 }
 
-/* Without higher digits, what has come is for my node. */
+/* Parts without higher digits are for my node. */
 static void receive(struct bruck *b, const struct hop *h)
 {
     const struct node *n = &b->node;
@@ -134,7 +135,7 @@ static void receive(struct bruck *b, const struct hop *h)
     }
 }
 
-/* My own messages first, so that nobody waits for me. */
+/* Sends my own messages first, so that no rank waits for me. */
 static void receive_step(struct bruck *b, struct hop begin, bool mine)
 {
     for (struct hop h = begin;
@@ -158,7 +159,7 @@ static void exchange(struct bruck *b)
     } while (is_hop(b, &h));
 }
 
-/* Returns what is behind the last one. */
+/* Returns the end of the last one. */
 static struct hop grant_all(const struct bruck *b)
 {
     struct hop h = first_hop();
@@ -211,7 +212,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t alltoall_smp_bruck = {
     .name = "smp-bruck",
     .collective = DCOLL_ALLTOALL,
-    .summary = "k-port Bruck between nodes (seed 000, 5.1.3 and 5.2.2)",
+    .summary =
+        "k-port Bruck between nodes (Qian and Afsahi 2008, 5.1.3 and 5.2.2)",
     .memory = "NODE: at most L(N + 2N*k/(k+1)*ceil(log_{k+1} nodes)) blocks, "
               "L ranks of the node, if all nodes have as many",
     .generate = generate,

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware direct all-to-all, in the manner of seed 000, section 5.2.2, which
- * has it for the all-gather: one message from each node to each other one.
- * Phases: 1 in the node's shared memory, all ranks put together what is for
- * each node, 2 exchange between the nodes, 3 each rank copies its blocks out.
+ * SMP-aware direct all-to-all, in the manner of Qian and Afsahi 2008,
+ * section 5.2.2, which is for the all-gather: one message from each node to
+ * each other node. Phases: 1. the ranks of a node put the blocks for each other
+ * node together in shared memory; 2. nodes exchange; 3. each rank copies its
+ * blocks out.
  *
- * NODE: behind the parts that leave it comes that of the node before mine, of
- * the one before that, and so on.
+ * NODE: the node's own parts; then the received parts of the node before mine,
+ * of the one before that, and so on.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/masters.h"
-#include "coll/build/parts.h"
+#include "coll/build/smp/masters.h"
+#include "coll/build/smp/parts.h"
 
 static struct parts_message message(const struct node *n, unsigned distance)
 {
@@ -21,7 +22,8 @@ static struct parts_message message(const struct node *n, unsigned distance)
                                   .port = (distance - 1) % n->shape->ports};
 }
 
-/* Place in NODE of a node for what comes from the one at a distance before. */
+/* The offset in NODE of the part received from the node at a distance before.
+ */
 static size_t landing(const struct node *n, unsigned index, unsigned distance)
 {
     size_t place = parts_place_on(n, index, n->shape->nnodes);
@@ -46,7 +48,8 @@ static void receive(const struct node *n, unsigned distance)
                   landing(n, n->index, distance));
 }
 
-/* Those of my messages that come in steps before that of `distance`. */
+/* Receives those of my messages that belong to steps before that of `distance`.
+ */
 static void receive_before(const struct node *n, unsigned *received,
                            unsigned distance)
 {
@@ -56,7 +59,7 @@ static void receive_before(const struct node *n, unsigned *received,
     }
 }
 
-/* The messages that are mine; what is of my node while they are under way. */
+/* Sends my messages; copies my node's blocks while they are under way. */
 static void exchange(const struct node *n)
 {
     const unsigned nodes = n->shape->nnodes, first = n->rank - n->first + 1;
@@ -102,7 +105,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t alltoall_smp_direct = {
     .name = "smp-direct",
     .collective = DCOLL_ALLTOALL,
-    .summary = "one message from each node to each other one (as seed 000, "
+    .summary = "one message from each node to each other one (as Qian and "
+               "Afsahi 2008, "
                "5.2.2)",
     .memory = "NODE: L(2N - L) blocks, L ranks of the node",
     .generate = generate,

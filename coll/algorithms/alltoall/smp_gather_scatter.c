@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware all-to-all by way of one node, as the all-gather of seed 000,
- * section 5.2.1 goes, for what is short: 2(nodes - 1) messages instead of
- * nodes(nodes - 1), and a rank sleeps once, until all that is for it is there.
- * Phases: 1 in the node's shared memory, all ranks put together what is for
- * each node, 2 the masters send that to the one of node 0, 3 it sends to each
- * node what all have for that, and each rank copies its blocks out.
+ * SMP-aware all-to-all through one node, as the all-gather of Qian and Afsahi
+ * 2008, section 5.2.1, for short blocks: 2(nodes - 1) messages instead of
+ * nodes(nodes - 1), and a rank sleeps only once, until all its blocks have
+ * arrived. Phases: 1. the ranks of a node put the blocks for each other node
+ * together in shared memory;
+ * 2. masters send them to the master of node 0; 3. it sends each node the parts
+ * of all nodes for it, and each rank copies its blocks out.
  *
- * NODE: behind the parts that leave it comes what comes. On node 0 that is what
- * the nodes 1, 2, ... have for the nodes after them; then comes what goes from
- * there to each of them. It has the parts in the order of the nodes.
+ * NODE: the node's own parts; then received parts. On node 0 these are the
+ * parts of nodes 1, 2, … for the nodes after them; then come the messages to
+ * each node, with parts in the order of nodes.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/masters.h"
+#include "coll/build/smp/masters.h"
 #include "coll/build/pace.h"
-#include "coll/build/parts.h"
+#include "coll/build/smp/parts.h"
 
 struct hub {
     struct node node;
     struct tree tree; /* over the nodes */
 };
 
-/* What a node has for all others, and what all others have for it. */
+/* The bytes that a node sends to all others, and receives from all others. */
 static size_t bytes_up(const struct node *n, unsigned index)
 {
     return parts_place_on(n, index, n->shape->nnodes) -
@@ -37,8 +38,8 @@ static size_t bytes_down(const struct node *n, unsigned index)
     return bytes;
 }
 
-/* Place in NODE of node 0 for what comes from a node; of all nodes: where all
- * of that ends. */
+/* The offset in NODE of node 0 of the parts received from a node; of `nodes`:
+ * the end of all of them. */
 static size_t landing_up(const struct node *n, unsigned from)
 {
     size_t place = parts_place_on(n, 0, n->shape->nnodes);
@@ -47,7 +48,7 @@ static size_t landing_up(const struct node *n, unsigned from)
     return place;
 }
 
-/* The same, of the part of one node, whose parts land there, for another. */
+/* The same for the part from one of these nodes to another node. */
 static size_t gathered(const struct node *n, unsigned from, unsigned to,
                        size_t landing)
 {
@@ -76,7 +77,7 @@ static void put(const struct hub *h, unsigned to, unsigned port, size_t src,
                   dcoll_at(DCOLL_NODE, src), dcoll_at(DCOLL_NODE, dst), bytes);
 }
 
-/* What goes to a node, one part after the other. */
+/* Packs the message to a node, one part after the other. */
 static void pack(const struct node *n, unsigned to, size_t place)
 {
     size_t landing = landing_up(n, 1);
@@ -92,8 +93,8 @@ static void pack(const struct node *n, unsigned to, size_t place)
     }
 }
 
-/* Of node 0, to all others. Needs no grants: it has heard of all, in this
- * start. */
+/* Node 0 sends to all others. No grants are needed: it has received from all
+ * nodes in this start. */
 static void scatter(const struct hub *h)
 {
     const struct node *n = &h->node;
@@ -114,7 +115,7 @@ static void scatter(const struct hub *h)
     }
 }
 
-/* Of another one: to node 0, and what comes from there. */
+/* Another node sends to node 0, and receives from it. */
 static void exchange(const struct hub *h)
 {
     const struct node *n = &h->node;
@@ -146,7 +147,7 @@ static void lead(const struct hub *h)
         node_signal(n, NODE_ARRIVED);
 }
 
-/* What came of other nodes. */
+/* Copies out the blocks of other nodes. */
 static void copy_out(const struct node *n)
 {
     size_t place = parts_place(n, n->shape->nnodes);
@@ -189,7 +190,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t alltoall_smp_gather_scatter = {
     .name = "smp-gather-scatter",
     .collective = DCOLL_ALLTOALL,
-    .summary = "by way of one node, which gathers and scatters (as seed 000, "
+    .summary = "by way of one node, which gathers and scatters (as Qian and "
+               "Afsahi 2008, "
                "5.2.1)",
     .memory = "NODE: L(2N - L) blocks, L ranks of the node; node 0: LN + 2(N - "
               "L)^2, if all nodes have as many",

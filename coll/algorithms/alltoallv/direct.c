@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Direct irregular all-to-all, not from the papers: everything is written once,
- * from where it is to where it belongs. Before anything is, all ranks tell each
- * other how much they have; who finds that it is what he expects, and that he
- * has room, tells them where to write it. The order is that of A1.
+ * Direct irregular all-to-all, not from the papers: each element is written
+ * once, from the sender's buffer into the receiver's. First all ranks tell each
+ * other how many elements they have. A receiver that expects these counts, and
+ * has room, tells the senders where to write. The order is that of A1.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/direct.h"
+#include "coll/build/exchange/direct.h"
 #include "coll/build/flat.h"
-#include "coll/build/offer.h"
+#include "coll/build/irregular/offer.h"
 
 static const char *refuses(const dcoll_shape_t *shape, const dcoll_args_t *args)
 {
@@ -19,7 +19,7 @@ static const char *refuses(const dcoll_shape_t *shape, const dcoll_args_t *args)
                                    : "elements without counts have no place";
 }
 
-/* What a rank says to, or hears from, another. */
+/* The place of the table for, or from, another rank. */
 static dcoll_place_t said_to(unsigned rank)
 {
     return dcoll_at(DCOLL_TEMP, rank * offer_table(1));
@@ -49,7 +49,7 @@ static void keep_own(const struct direct *x)
     dcoll_add_pick(x->s, x->rank, dcoll_at(DCOLL_SEND, 0), 0);
 }
 
-/* Its READY implies that what was told before has been read. */
+/* Its READY implies that it has read the table of the start before. */
 static void tell_counts(struct direct *x)
 {
     const unsigned n = x->shape->nranks;

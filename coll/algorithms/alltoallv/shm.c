@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Irregular all-to-all within a node, not from the papers: each rank says in
- * shared memory what it has for whom. Small parts lie beside that, and are
- * copied from there; large ones are read where they are, to where they belong.
- * So nobody needs to know any count before, and ranks wait for each other once;
- * who has large parts, once more.
+ * Irregular all-to-all within a node, not from the papers: each rank offers its
+ * elements in a table in shared memory. Short parts are in the table, long
+ * parts are read in the sender's buffer. So no count need be known before.
+ * Ranks wait for each other once; a rank with long parts waits once more, for
+ * its readers.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/offers.h"
+#include "coll/build/irregular/offers.h"
 
 static const char *refuses(const dcoll_shape_t *shape, const dcoll_args_t *args)
 {

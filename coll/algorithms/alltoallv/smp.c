@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware irregular all-to-all, not from the papers: ranks of a node say in
- * shared memory what they have for whom, as within one node. What is for
- * another node goes there in one bundle, into its shared memory, where each
- * rank finds its own. The other nodes are dealt out to the first ranks of the
- * node, as many as each node has: its i-th sends to, and receives from, the
- * i-th ranks of the nodes at distances i + 1, i + 1 + ranks …
+ * SMP-aware irregular all-to-all, not from the papers: ranks of a node offer
+ * their elements in tables, as within one node. All elements for another node
+ * go in one bundle into its shared memory, where each rank picks its own. The
+ * first ranks of each node (agents) share the bundles: agent i exchanges with
+ * agents i of the nodes at distances i + 1, i + 1 + agents, …
  */
 #include "dapl_rail/dapl_rail.h"
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/masters.h"
-#include "coll/build/offer.h"
-#include "coll/build/offers.h"
+#include "coll/build/smp/masters.h"
+#include "coll/build/irregular/offer.h"
+#include "coll/build/irregular/offers.h"
 
 struct smp {
     struct offers offers;
     unsigned agents; /* ranks of a node that send and receive */
-    size_t bundle;   /* room of one, the same everywhere */
+    size_t bundle;   /* room of a bundle, the same on all nodes */
 };
 
 static unsigned least(unsigned a, unsigned b)
@@ -40,7 +39,7 @@ static void count_locals(const dcoll_shape_t *shape, unsigned *fewest,
     }
 }
 
-/* Between two nodes of `most` ranks. */
+/* The longest bundle between two nodes of `most` ranks. */
 static double bundle_of(const dcoll_traffic_t *t, unsigned most)
 {
     double n = most, pair = n * (double)t->max_pair;
@@ -58,7 +57,7 @@ static struct smp make(const dcoll_shape_t *shape, const dcoll_args_t *args,
     m.bundle = offers_room(bundle_of(args->traffic, most));
     if (!m.bundle)
         s->error = DRAIL_ENOMEM;
-    /* the others hear from the agents what these have waited for */
+    /* the other ranks wait for the agents' flags */
     m.agents = least(m.agents, shape->nnodes - 1);
     m.offers.told &= m.agents > 1 || rank != m.offers.node.first;
     s->flags = NODE_ARRIVED + 1;
@@ -68,7 +67,7 @@ static struct smp make(const dcoll_shape_t *shape, const dcoll_args_t *args,
 
 /* -------------------------------------------------------- between nodes */
 
-/* Bundles to, or from, nodes at a distance of less than that, of one agent. */
+/* The number of bundles of an agent to, or from, nodes nearer than that. */
 static unsigned bundles(const struct smp *m, unsigned agent, unsigned distance)
 {
     return distance > agent + 1 ? (distance - agent - 2) / m->agents + 1 : 0;
@@ -79,7 +78,7 @@ static void set_step(const struct smp *m, unsigned number)
     m->offers.node.s->step = (uint16_t)(number / m->offers.node.shape->ports);
 }
 
-/* On a node: of the bundle that comes from the node so far before it. */
+/* The offset in NODE of the bundle of the node that distance before. */
 static dcoll_place_t place(const struct smp *m, unsigned node,
                            unsigned distance)
 {
@@ -127,9 +126,9 @@ static void exchange(const struct smp *m)
         node_signal(n, NODE_ARRIVED);
 }
 
-/* ------------------------------------------------------- what has come */
+/* ---------------------------------------------------- received bundles */
 
-/* Who know that all of the node have offered what they have. */
+/* Called after all ranks of the node have offered their elements. */
 static void await_agents(const struct smp *m)
 {
     const struct node *n = &m->offers.node;

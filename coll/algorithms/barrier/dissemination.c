@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Dissemination barrier for k ports, ⌈log_{k+1} N⌉ steps. */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/disseminate.h"
+#include "coll/build/exchange/disseminate.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

@@ -4,8 +4,8 @@
  * through k ports in ⌈log_{k+1} nodes⌉ steps, then release their nodes.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/disseminate.h"
-#include "coll/build/node.h"
+#include "coll/build/exchange/disseminate.h"
+#include "coll/build/smp/node.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Broadcast over the (k+1)-nomial tree: ⌈log_{k+1} N⌉ steps of one block. The
- * tree of the k-port gather (seed 000, section 5.1.1), from the root down.
+ * tree of the k-port gather (Qian and Afsahi 2008, section 5.1.1), from the
+ * root down.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/over_tree.h"
+#include "coll/build/exchange/over_tree.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *out)
@@ -17,7 +18,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t bcast_binomial = {
     .name = "binomial",
     .collective = DCOLL_BCAST,
-    .summary = "k-port binomial tree (seed 000, 5.1.1)",
+    .summary = "k-port binomial tree (Qian and Afsahi 2008, 5.1.1)",
     .memory = "TEMP: 1 block; zero copy: none",
     .generate = generate,
 };

@@ -3,7 +3,7 @@
  * Broadcast where the root puts the block to every rank: ⌈(N-1)/k⌉ steps.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/over_tree.h"
+#include "coll/build/exchange/over_tree.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *out)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Broadcast over a tree: each rank puts what it got to its children, far ones
- * first. Copy mode: from TEMP to TEMP; copying out overlaps with the transfers.
- * The root may run ahead of the others, within their TEMP.
+ * Broadcast over a tree: each rank puts the block to its children, far ones
+ * first. Without zero copy, from TEMP to TEMP; copying out overlaps with the
+ * transfers. The root may run ahead of the others by the depth.
  */
 #include "coll/build/flat.h"
-#include "coll/build/over_tree.h"
-#include "coll/build/relay.h"
+#include "coll/build/exchange/over_tree.h"
+#include "coll/build/exchange/relay.h"
 
 static struct layout layout(const struct relay *relay, unsigned rank)
 {

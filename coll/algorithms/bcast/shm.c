@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Broadcast within a node: the root posts, the others fetch (seed 000, section
- * 4.1). The paper then synchronises all; here the root may run ahead of them by
- * the depth.
+ * Broadcast within a node: the root posts, the others fetch (Qian and Afsahi
+ * 2008, section 4.1). The paper then synchronises all; here the root may run
+ * ahead of them by the depth.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node.h"
+#include "coll/build/smp/node.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

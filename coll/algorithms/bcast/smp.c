@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware broadcast: along the k-port binomial tree of the nodes, each master
- * passing on what it got before it posts it in shared memory (seed 000, section
- * 5.2: phase 3 of the SMP-aware algorithms). The root is its own node's master.
- * Puts go from NODE to NODE; zero copy: from the root's SEND.
+ * SMP-aware broadcast along the k-port binomial tree of the nodes: each master
+ * forwards the block before it posts it in shared memory (Qian and Afsahi
+ * 2008, section 5.2: phase 3 of the SMP-aware algorithms). The root is its own
+ * node's master. Puts go from NODE to NODE; zero copy: from the root's SEND.
  *
- * A master's credit to its parent says that its node has read the start before
- * the present one: nobody waits for readers of the present.
+ * A master's credit to its parent means that its node has read the block of the
+ * start before: no rank waits for readers of the present start.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/masters.h"
+#include "coll/build/smp/masters.h"
 #include "coll/build/pace.h"
-#include "coll/build/tree.h"
+#include "coll/build/exchange/tree.h"
 
 struct bcast {
     struct node node;

@@ -3,11 +3,11 @@
  * Gather over a tree: each rank puts the blocks of its subtree to its parent
  * when they are complete. Blocks gather in TEMP in the order of relative ranks.
  * Zero copy: leaves put from SEND, and into the root's RECV, in absolute order.
- * Leaves may run ahead of the root, within their parents' TEMP.
+ * Leaves may run ahead of the root by the depth.
  */
 #include "coll/build/flat.h"
-#include "coll/build/over_tree.h"
-#include "coll/build/relay.h"
+#include "coll/build/exchange/over_tree.h"
+#include "coll/build/exchange/relay.h"
 
 static struct layout layout(const struct relay *relay, unsigned rank)
 {
@@ -19,7 +19,8 @@ static struct layout layout(const struct relay *relay, unsigned rank)
                            false};
 }
 
-/* Own block to where the blocks gather; in copy mode, the root's needs not. */
+/* Copies my own block to the others; without zero copy, the root's stays in
+ * SEND. */
 static void place_own(const struct relay *relay)
 {
     const bool is_root = relay->rank == 0;
@@ -31,7 +32,7 @@ static void place_own(const struct relay *relay)
                        relay->args->bytes);
 }
 
-/* At the root: TEMP in relative order to RECV in absolute order. */
+/* At the root: copies TEMP, in relative order, to RECV, in absolute order. */
 static void copy_out(const struct relay *relay)
 {
     const size_t bytes = relay->args->bytes;

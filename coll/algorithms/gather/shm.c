@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gather within a node: all post their blocks at the same time and the root
- * fetches them (seed 000, section 4.1). The others may run ahead of the root by
- * the depth. As in fig. 7 for node 0, the root's own block goes straight to its
- * final place.
+ * fetches them (Qian and Afsahi 2008, section 4.1). The others may run ahead of
+ * the root by the depth. As in fig. 7 for node 0, the root's own block goes
+ * straight to its final place.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node.h"
+#include "coll/build/smp/node.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

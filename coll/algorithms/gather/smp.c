@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware gather (seed 000, section 5.2.1, phases 1 and 2): gather in each
- * node's shared memory, from where masters put straight to the root, through k
- * ports in turn; into its RECV (zero copy), or its node's NODE, where all
- * blocks have their places then. The root is its own node's master and copies
- * from shared memory to the final place (fig. 7). The others may run ahead of
- * the root by the depth, of which they get one half after the other.
+ * SMP-aware gather (Qian and Afsahi 2008, section 5.2.1, phases 1 and 2):
+ * gather in each node's shared memory, from where masters put straight to the
+ * root, through k ports in turn; into its RECV (zero copy), or its node's NODE,
+ * where all blocks have their places then. The root is its own node's master
+ * and copies from shared memory to the final place (fig. 7). The others may run
+ * ahead of the root by the depth; credits are for half of it.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/grant.h"
-#include "coll/build/masters.h"
+#include "coll/build/smp/masters.h"
 
-/* Of puts at the root, each block in its place. */
+/* The target of puts at the root: each block in its place. */
 static dcoll_space_t landing(const dcoll_args_t *args)
 {
     return args->zero_copy ? DCOLL_RECV : DCOLL_NODE;
@@ -27,20 +27,20 @@ static bool at_root(const struct node *n)
     return n->index == dcoll_shape_node(n->shape, n->args->root);
 }
 
-/* My node's ranks may go on. */
+/* Lets the other ranks of my node go on. */
 static void let_others_go_on(const struct node *n)
 {
     node_signal(n, NODE_DONE);
     grant_in_bulk(n->s, n->args);
 }
 
-/* Of what my node's ranks post, in NODE. */
+/* The offset in NODE of the blocks that my node's ranks post. */
 static size_t posts(const struct node *n)
 {
     return at_root(n) && !n->args->zero_copy ? n->first * n->args->bytes : 0;
 }
 
-/* At the root: what comes from the node at @p distance. */
+/* At the root: receives the blocks of the node at @p distance. */
 static void receive(const struct node *n, unsigned distance)
 {
     const unsigned index = masters_after(n, distance);

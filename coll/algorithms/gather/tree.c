@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gather over a binomial tree with one port: what seed 000 compares with
- * (section 3.1: the tree of elan_gather).
+ * Gather over a binomial tree with one port: the reference of Qian and Afsahi
+ * 2008 (section 3.1: the tree of elan_gather).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/over_tree.h"
+#include "coll/build/exchange/over_tree.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *out)
@@ -16,7 +16,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 const dcoll_algorithm_t gather_tree = {
     .name = "tree",
     .collective = DCOLL_GATHER,
-    .summary = "single-port binomial tree (seed 000, 3.1)",
+    .summary = "single-port binomial tree (Qian and Afsahi 2008, 3.1)",
     .memory = "TEMP: blocks of the rank's subtree, root N; zero copy: inner "
               "ranks only",
     .generate = generate,

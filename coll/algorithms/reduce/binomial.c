@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reduce over a tree for k ports that keeps the order of ranks:
- * ⌈log_{k+1} N⌉ steps of one block (the gather of seed 000, section 5.1.1, with
- * what came combined).
+ * ⌈log_{k+1} N⌉ steps of one block (the gather of Qian and Afsahi 2008,
+ * section 5.1.1, combining the received blocks).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/ordered_tree.h"
+#include "coll/build/reduce/ordered_tree.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

@@ -5,9 +5,10 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/owners.h"
+#include "coll/build/reduce/slice_owners.h"
 
-/* The root takes k slices a step, one a port: that one's in its turn. */
+/* The root receives k slices in a step, one per port: the step of a rank's
+ * slice. */
 struct turn {
     unsigned owner, port, step;
 };
@@ -20,7 +21,8 @@ static struct turn turn_of(const struct direct *x, unsigned distance)
                          .step = direct_steps(x->shape) + (distance - 1) / k};
 }
 
-/* To RECV: only with zero copy is a grant needed, as the root waits for all. */
+/* A grant is needed only for puts into RECV (zero copy), as the root waits for
+ * all. */
 static grant_t grant_of(const dcoll_args_t *args)
 {
     return args->zero_copy ? GRANT_READY : GRANT_IMPLIED;

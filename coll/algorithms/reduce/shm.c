@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reduce within a node: all post their blocks at the same time and the root
- * combines them, as a gather does (seed 000, section 4.1); of long ones piece
- * by piece, while the next ones are posted. The others may run ahead of the
- * root by the depth.
+ * combines them, as a gather does (Qian and Afsahi 2008, section 4.1). Long
+ * blocks are combined piece by piece, while the next pieces are posted. The
+ * others may run ahead of the root by the depth.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node.h"
+#include "coll/build/smp/node.h"
 
 #define PIECE       (16u << 10)
 #define PIECES_MOST 16u

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reduce within a node, of long blocks: each rank combines a slice of all
- * blocks, and the root copies the slices. It posts when it has those of the
- * start before: who sees that may use what he left there, of a depth of 2.
+ * blocks, and the root copies the slices. The root posts its block
+ * after it has copied those of the start before; a rank that sees this may
+ * reuse its memory of that start (depth 2).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node_slices.h"
+#include "coll/build/smp/node_slices.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

@@ -2,15 +2,15 @@
 /*
  * SMP-aware reduce. Phases: 1 each node's master combines what its ranks have
  * posted in shared memory, 2 the masters' blocks go along a tree for k ports
- * that keeps the order of nodes (seed 000, section 5.2). The root is its own
- * node's master.
+ * that keeps the order of nodes (Qian and Afsahi 2008, section 5.2). The root
+ * is its own node's master.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node.h"
-#include "coll/build/ordered_tree.h"
+#include "coll/build/smp/node.h"
+#include "coll/build/reduce/ordered_tree.h"
 
-/* TEMP: that of the tree, which is the same on all nodes, then the node's
- * result, then what comes in lines. */
+/* TEMP: the tree's memory, equal on all nodes; then the node's result; then
+ * operands that came in lines. */
 static void be_master(const struct node *n, const struct ordered_tree *t)
 {
     const size_t bytes = n->args->bytes, tree = ordered_tree_bytes(t);

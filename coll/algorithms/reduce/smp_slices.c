@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SMP-aware reduce of long blocks: owners of a slice divide it among them, each
- * combines a part, and puts it to the one on the root's node.
+ * SMP-aware reduce of long blocks: the owners of a slice on all nodes divide
+ * it; each combines a part, and puts it to the owner on the root's node.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
-#include "coll/build/smp_slices.h"
+#include "coll/build/smp/smp_slices.h"
 
-/* Of the root's node: parts come from those after it, k a step. They are put
- * when what all have put before has come: the vector has been read. */
+/* On the root's node: receives parts from the nodes after it, k in a step. A
+ * node puts its part after it has received all earlier ones: then the vector
+ * has been read. */
 static void bring(const struct smp_slices *x, unsigned root)
 {
     const struct halving *h = &x->exchange;
@@ -37,7 +38,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     s->phase = 1;
     smp_slices_open(&x, shape, args, rank, grant, s);
     x.exchange.once = true;
-    if (args->depth == 1) /* before what they combine is posted */
+    if (args->depth == 1) /* before the blocks that they combine are posted */
         smp_slices_await(&x, 1);
     smp_slices_combine(&x);
     s->phase = 2;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scatter over a tree, the gather backwards: each rank gets the blocks of its
- * subtree and puts those of its children's subtrees on, far ones first. Zero
- * copy: from the root's SEND, in absolute order, and into leaves' RECV. The
- * root may run ahead of the others, within their TEMP.
+ * Scatter over a tree, the reverse of the gather: each rank receives the blocks
+ * of its subtree and forwards those of its children's subtrees, far ones first.
+ * Zero copy: from the root's SEND, in absolute order, and into leaves' RECV.
+ * The root may run ahead of the others by the depth.
  */
 #include "coll/build/flat.h"
-#include "coll/build/over_tree.h"
-#include "coll/build/relay.h"
+#include "coll/build/exchange/over_tree.h"
+#include "coll/build/exchange/relay.h"
 
 static struct layout layout(const struct relay *relay, unsigned rank)
 {
@@ -19,7 +19,7 @@ static struct layout layout(const struct relay *relay, unsigned rank)
                            false};
 }
 
-/* At the root: SEND in absolute order to TEMP in relative order. */
+/* At the root: copies SEND, in absolute order, to TEMP, in relative order. */
 static void copy_in(const struct relay *relay)
 {
     const size_t bytes = relay->args->bytes;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scatter within a node: the root deals all blocks at once, the others pick
+ * Scatter within a node: the root posts all blocks at once, the others copy
  * theirs. The root may run ahead of them by the depth.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/node.h"
+#include "coll/build/smp/node.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)

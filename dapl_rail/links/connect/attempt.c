@@ -11,8 +11,9 @@
 #include "dapl_rail/links/connect/reach.h"
 #include "dapl_rail/links/connect/requests.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/tuners.h"
 
 #define AGAIN_MS   50u /* before another attempt; doubled before the next */
 #define AGAIN_MOST 3u
@@ -112,8 +113,8 @@ static void settle(struct peer *peer)
     t->unconnected--;
     stop_soliciting(peer);
     if (t->reach_changed && reach_measured(t)) {
-        timing_begin(t);
-        way_settle(t);
+        tuners_begin(t);
+        route_settle(t);
     }
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Agreement on bounds, for calls that have none. */
+#ifndef DCOLL_IRREGULAR_AGREE_H
+#define DCOLL_IRREGULAR_AGREE_H
+
+#include "coll/run/irregular/elements.h"
+#include "coll/run/team/team.h"
+
+/* All ranks call it, and wait for each other. Sets the bounds in traffic, equal
+ * on all ranks; or returns, on all ranks, the error of one of them. */
+int irregular_agree(dcoll_team_t *team, const struct elements *e,
+                    dcoll_traffic_t *traffic);
+
+#endif

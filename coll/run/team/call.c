@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+
+#include "coll/run/team/call.h"
+
+#define IN_PLACE_BIT 0x40000000u
+#define LABELLED_BIT 0x20000000u
+
+static unsigned count(const dcoll_algorithm_t *const *list)
+{
+    unsigned n = 0;
+    while (list[n])
+        n++;
+    return n;
+}
+
+/* Regular algorithms first, then irregular ones. NULL: there are fewer. */
+static const dcoll_algorithm_t *algorithm_at(unsigned index)
+{
+    unsigned regular = count(dcoll_algorithms());
+    unsigned irregular = count(dcoll_algorithms_irregular());
+    if (index < regular)
+        return dcoll_algorithms()[index];
+    return index < regular + irregular
+               ? dcoll_algorithms_irregular()[index - regular]
+               : NULL;
+}
+
+static unsigned algorithm_index(const dcoll_algorithm_t *algorithm)
+{
+    unsigned i = 0;
+    while (algorithm_at(i) != algorithm)
+        i++;
+    return i;
+}
+
+struct call call_of(const dcoll_args_t *args,
+                    const dcoll_algorithm_t *algorithm, bool prepares)
+{
+    const dcoll_traffic_t *t = args->traffic;
+    return (struct call){
+        .what = 1 + algorithm_index(algorithm) +
+                (args->in_place ? IN_PLACE_BIT : 0) +
+                (t && t->labelled ? LABELLED_BIT : 0) +
+                (prepares ? CALL_PREPARES : 0),
+        .root = t ? (uint32_t)t->element : args->root,
+        .bytes = t ? t->max_rank : args->bytes,
+        .pair = t ? t->max_pair : args->element,
+    };
+}
+
+bool call_same(const struct call *a, const struct call *b)
+{
+    return a->what == b->what && a->root == b->root && a->bytes == b->bytes &&
+           a->pair == b->pair;
+}
+
+void call_text(const struct call *call, char *text, size_t size)
+{
+    const unsigned bits = CALL_PREPARES | IN_PLACE_BIT | LABELLED_BIT;
+    const dcoll_algorithm_t *a = algorithm_at((call->what & ~bits) - 1);
+    const char *prepares = call->what & CALL_PREPARES ? "preparation of " : "";
+    char elements[48] = "";
+    if (call->pair)
+        snprintf(elements, sizeof elements, " in elements of %llu",
+                 (unsigned long long)call->pair);
+    if (call->what == CALL_SKIPPED)
+        snprintf(text, size, "none, as it could not make it");
+    else if (!a)
+        snprintf(text, size, "nothing known");
+    else if (a->collective == DCOLL_ALLTOALLV)
+        snprintf(text, size,
+                 "%s%s of at most %llu elements of %u bytes a rank, %llu a "
+                 "pair, algorithm %s",
+                 prepares,
+                 call->what & LABELLED_BIT ? "alltoallv" : "alltoall_elements",
+                 (unsigned long long)call->bytes, call->root,
+                 (unsigned long long)call->pair, a->name);
+    else
+        snprintf(text, size, "%s%s of %llu bytes%s, root %u, algorithm %s%s",
+                 prepares, dcoll_collective_name(a->collective),
+                 (unsigned long long)call->bytes, elements, call->root, a->name,
+                 call->what & IN_PLACE_BIT ? ", in place" : "");
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* For ranks that do not make a call which the others make (dcoll.h). */
+#include "coll/run/team/ledger.h"
+#include "coll/run/team/team.h"
+
+int dcoll_team_error(const dcoll_team_t *team)
+{
+    return team->broken;
+}
+
+void dcoll_team_give_up(dcoll_team_t *team, int code, const char *why)
+{
+    ledger_break_if(team, team_fail(team, code, "%s", why));
+}
+
+void dcoll_team_skip(dcoll_team_t *team)
+{
+    const struct call skipped = {.what = CALL_SKIPPED};
+    ledger_append(team->ledger, &skipped);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Did all ranks make the same call? Each rank records its calls in a ledger
+ * that other ranks can read, which costs two stores. A rank checks the ledger
+ * of a peer only after it has waited for some time. Requests have memory, flags
+ * and notifications of their own, so ranks with different calls wait for each
+ * other but corrupt nothing.
+ */
+#ifndef DCOLL_LEDGER_H
+#define DCOLL_LEDGER_H
+
+#include <stdatomic.h>
+
+#include "coll/dcoll.h"
+#include "coll/run/team/call.h"
+#include "coll/run/node/flag_line.h"
+
+#define LEDGER 1024 /* latest calls of a rank that others can look up */
+
+/* Entry n mod LEDGER of the ring is this rank's call number n, from 0. Ranks of
+ * the node read it directly, others by RDMA. */
+struct ledger {
+    _Atomic uint64_t calls;
+    _Atomic uint64_t reached; /* calls made by the slowest rank that this one
+                                 waits for, directly or not, as far as it knows;
+                                 at most its own calls */
+    _Atomic uint64_t moved;   /* see ledger_moved() */
+    _Atomic int32_t error;    /* not 0: this rank has broken its team */
+    char why[196];
+    struct call ring[LEDGER];
+} __attribute__((aligned(CACHE_LINE)));
+
+/* Records this rank's next call. */
+static inline void ledger_append(struct ledger *mine, const struct call *call)
+{
+    uint64_t n = atomic_load_explicit(&mine->calls, memory_order_relaxed);
+    mine->ring[n % LEDGER] = *call;
+    atomic_store_explicit(&mine->calls, n + 1, memory_order_release);
+    atomic_store_explicit(&mine->reached, n + 1, memory_order_relaxed);
+}
+
+/* Tells other ranks how many calls the rank that this one waits for has made.
+ */
+static inline void ledger_set_reached(struct ledger *mine, uint64_t calls)
+{
+    atomic_store_explicit(&mine->reached, calls, memory_order_relaxed);
+}
+
+/* If it grows during a wait, the rank that this one waits for makes progress.
+ */
+static inline uint64_t ledger_reached(const struct ledger *mine)
+{
+    return atomic_load_explicit(&mine->reached, memory_order_relaxed);
+}
+
+/* Records that bytes of this rank's transfers, or of transfers to it, have
+ * moved.
+ */
+void ledger_record_bytes(dcoll_team_t *team);
+/* Transfers that make progress: of this rank, or of one that it waits for,
+ * directly or not. Bits from LEDGER_RANK on name the rank whose transfers these
+ * are; the value grows as long as it names the same rank. */
+#define LEDGER_RANK 48
+static inline uint64_t ledger_moved(const struct ledger *mine)
+{
+    return atomic_load_explicit(&mine->moved, memory_order_relaxed);
+}
+
+/* Breaks the team with this code and its present sentence, and publishes them
+ * to the other ranks. Only the first error counts. */
+void ledger_break(dcoll_team_t *team, int code);
+
+/* Breaks the team if code is not 0. Returns code. */
+static inline int ledger_break_if(dcoll_team_t *team, int code)
+{
+    if (code)
+        ledger_break(team, code);
+    return code;
+}
+
+/* Has the peer made another call, broken its team, or died? 0: no;
+ * DRAIL_EINVAL, the peer's error, or DRAIL_EPEER, with the team's sentence. It
+ * does not wait: DRAIL_EAGAIN while the ledger of another node is being read,
+ * or cannot be requested yet; then an error may also be that of another peer.
+ */
+int ledger_check(dcoll_team_t *team, unsigned peer);
+/* The number of this rank's calls that the peer has made, too, as of the latest
+ * check. */
+uint64_t ledger_common_calls(dcoll_team_t *team, unsigned peer);
+/* Records that this rank waits for the peer: sets `reached` and `moved` from
+ * the peer's ledger. */
+void ledger_record_wait(dcoll_team_t *team, unsigned peer);
+/* Has a rank of my node broken its team? Returns its error, with the team's
+ * sentence, or 0. */
+int ledger_find_error(dcoll_team_t *team);
+/* Ends a read of another node's ledger that is under way. */
+void ledger_close(dcoll_team_t *team);
+/* Has the peer, on my node, made as many calls as this rank? */
+bool ledger_caught_up(dcoll_team_t *team, unsigned peer);
+/* It has, and this rank's latest call prepares a request: 0, or an error if the
+ * peer's call differs and prepares none, so that it will not join. */
+int ledger_check_caught_up(dcoll_team_t *team, unsigned peer);
+
+#endif

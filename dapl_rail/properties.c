@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an open transport tells about itself, and what can be changed between
+ * messages. */
+#include <string.h>
+
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/limits.h"
+#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/tuners.h"
+
+void drail_interrupt(drail_t *t)
+{
+    atomic_store_explicit(&t->interrupted, true, memory_order_relaxed);
+}
+
+unsigned drail_nrails(const drail_t *t)
+{
+    return t->nrails;
+}
+
+const drail_rail_info_t *drail_rail_at(const drail_t *t, unsigned index)
+{
+    return index < t->nrails ? &t->rails[index].info : NULL;
+}
+
+const drail_config_t *drail_config_of(const drail_t *t)
+{
+    return &t->cfg;
+}
+
+int drail_set_engine(drail_t *t, drail_engine_t engine, drail_team_t team)
+{
+    int rc = choices_check(t, engine, team, t->cfg.policy, t->cfg.fixed_rail,
+                           &t->error);
+    if (rc) {
+        t->last = &t->error;
+        return rc;
+    }
+    t->cfg.engine = engine;
+    t->cfg.team = team;
+    tuners_team_changed(t);
+    route_settle(t);
+    return 0;
+}
+
+int drail_set_policy(drail_t *t, drail_policy_t policy, const double *weights,
+                     unsigned fixed_rail)
+{
+    drail_chunk_t chunks[DRAIL_MAX_RAILS];
+    int rc = choices_check(t, t->cfg.engine, t->cfg.team, policy, fixed_rail,
+                           &t->error);
+    if (!rc && weights) {
+        drail_stripe_t probe = {.policy = DRAIL_POLICY_WEIGHTED,
+                                .nrails = t->nrails,
+                                .weights = weights};
+        if (drail_stripe(&probe, 1, chunks) < 0)
+            rc = error_set(&t->error, DRAIL_EINVAL,
+                           "weights must be 0 or more and not all 0");
+    }
+    if (rc) {
+        t->last = &t->error;
+        return rc;
+    }
+    t->cfg.policy = policy;
+    t->cfg.fixed_rail = fixed_rail;
+    if (weights) {
+        memcpy(t->cfg.weights, weights, t->nrails * sizeof *weights);
+        tuners_weights_changed(t);
+    }
+    route_settle(t);
+    return 0;
+}
+
+int drail_set_waiting(drail_t *t, drail_waiting_t waiting)
+{
+    if (waiting > DRAIL_WAITING_SERIAL)
+        return fail(t, DRAIL_EINVAL, "waiting %d is unknown", waiting);
+    t->cfg.waiting = waiting;
+    return 0;
+}
+
+int drail_set_notify_by(drail_t *t, drail_notify_by_t by)
+{
+    int rc = notify_by_check(t, by, &t->error);
+    if (rc) {
+        t->last = &t->error;
+        return rc;
+    }
+    t->cfg.notify_by = by;
+    return 0;
+}

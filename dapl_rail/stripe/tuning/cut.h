@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cuts a message for the rails of its route, by the present policy. */
+#ifndef DRAIL_STRIPE_CUT_H
+#define DRAIL_STRIPE_CUT_H
+
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/stripe/tuning/route.h"
+
+/* True for most short messages: the lowest of these rails carries all of it,
+ * and no weights are needed. */
+static inline bool cut_is_plain(const drail_t *t, size_t bytes, uint32_t rails)
+{
+    return !several_rails(rails) || (t->cfg.policy == DRAIL_POLICY_EVEN &&
+                                     bytes < t->cfg.stripe_threshold);
+}
+
+/* Fills chunks and returns how many there are, or DRAIL_EINVAL. */
+int cut_message(drail_t *t, size_t bytes, const struct route *route,
+                drail_chunk_t chunks[DRAIL_MAX_RAILS]);
+/* The rail, among these, that carries a short message. */
+unsigned short_rail(drail_t *t, uint32_t rails);
+/* The rails' present weights for a long message. */
+void cut_weights(const drail_t *t, double weights[DRAIL_MAX_RAILS]);
+
+#endif

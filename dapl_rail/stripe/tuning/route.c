@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Engine auto takes the fastest of engines and sets of rails; every other
+ * engine is fixed by the settings. Policy adaptive leaves out rails in the same
+ * way, with any engine.
+ */
+#include "dapl_rail/stripe/tuning/route.h"
+
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/tuners.h"
+
+/* If the messages of one tuner are timed and those of another rest, the latter
+ * hide when the former began. So after a message that had to be timed, so many
+ * more are timed, whatever their tuner says. */
+#define AWAKE     64
+#define STREAM_NS 1e6 /* messages under way last longer than a trial */
+
+struct route route_within(const drail_t *t, uint32_t rails)
+{
+    bool one = t->cfg.engine == DRAIL_ENGINE_SINGLE ||
+               t->cfg.policy == DRAIL_POLICY_FIXED;
+    return (struct route){
+        .rails = one ? fixed_rail(t, rails) : rails,
+        .threads = t->cfg.engine == DRAIL_ENGINE_THREADED,
+    };
+}
+
+/* By the settings alone. */
+static struct route configured(const drail_t *t)
+{
+    return route_within(t, t->measured);
+}
+
+static struct route chosen(const drail_t *t, struct tuner *tuner, uint32_t set,
+                           unsigned size)
+{
+    struct route route = configured(t);
+    route.set = set;
+    route.rails = set & ~WITH_THREADS;
+    route.threads |= (set & WITH_THREADS) != 0;
+    route.slot = rate_slot(t, route.threads, size);
+    route.tuner = tuner;
+    return route;
+}
+
+struct route route_of_long(const drail_t *t, bool reads, size_t bytes)
+{
+    unsigned size = size_class(bytes);
+    struct tuner *tuner = tuner_of(t, reads, size);
+    return chosen(t, tuner, tuner_set(tuner), size);
+}
+
+/* Short messages use a rail of the champion of the shortest striped ones. */
+void route_settle(drail_t *t)
+{
+    bool tuned = tuners_apply(t);
+    size_t threshold = t->cfg.stripe_threshold;
+    struct route route = configured(t);
+    if (tuned) {
+        unsigned size = size_class(threshold);
+        route = chosen(t, NULL, tuner_of(t, false, size)->champion, size);
+    }
+    t->timing->untimed = (struct untimed){
+        .below = !tuned      ? SIZE_MAX
+                 : threshold ? threshold
+                             : 1,
+        .rails = route.rails,
+        .threads = route.threads,
+        .slot = route.slot,
+    };
+}
+
+struct route route_lately(const drail_t *t)
+{
+    if (!tuners_apply(t))
+        return configured(t);
+    unsigned size = size_latest(t);
+    struct tuner *tuner = tuner_of(t, false, size);
+    return chosen(t, tuner, tuner->champion, size);
+}
+
+/* Are these messages to be timed? */
+static bool due(struct timing *k, struct tuner *tuner, unsigned messages)
+{
+    if (!tuner_rests(tuner, messages)) {
+        k->awake = AWAKE;
+    } else if (k->awake) {
+        k->awake--;
+    } else {
+        k->gap = true;
+        return false;
+    }
+    return true;
+}
+
+/*
+ * In a long stream all rails pay: each carries what it can, and no message
+ * waits for a single rail. Nothing is tried there: a trial would show only
+ * after all that is under way, and as much again would have gone over the
+ * challenger. Threads can't be judged like this, and other policies do not
+ * level the rails.
+ */
+static bool streams(const drail_t *t, const struct tuner *tuner)
+{
+    return t->cfg.policy == DRAIL_POLICY_ADAPTIVE &&
+           !(tuner->flags & TUNER_THREADS) && tuner->rate > 0 &&
+           (double)timing_under_way(t) > STREAM_NS * tuner->rate;
+}
+
+struct route route_next_long(drail_t *t, bool reads, size_t bytes,
+                             unsigned messages)
+{
+    tuner_used(t, reads, size_class(bytes));
+    struct route route = route_of_long(t, reads, bytes);
+    if (!due(t->timing, route.tuner, messages))
+        return route;
+    timing_harvest(t); /* the tuner may change its mind */
+    route_settle(t);
+    struct tuner *tuner = route.tuner;
+    route = route_of_long(t, reads, bytes);
+    if (streams(t, tuner))
+        route = chosen(t, tuner, tuner->rails, size_class(bytes));
+    route.timed = true;
+    return route;
+}

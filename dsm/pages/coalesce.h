@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The limit on mappings: a range of pages with the same protection is one
+ * mapping, and a process may have some 65,000 (vm.max_map_count). */
+#ifndef DSM_PAGES_COALESCE_H
+#define DSM_PAGES_COALESCE_H
+
+#include "dsm/base/space.h"
+
+/* After DRAIL_ENOMEM of pages_set(): flushes, and makes one mapping of all
+ * pages by making them invalid. They are fetched again when they are used; at
+ * their home they only become readable again. */
+int coalesce_mappings(ddsm_t *d);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dsm/pages/diff.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A line of 64 bytes becomes 64 bits: bit i says that byte i differs. */
+enum { LINE = 64 };
+
+/* Bit i: byte i of @x is not 0. */
+static unsigned bytes_differ(uint64_t x)
+{
+    unsigned bits = 0;
+    for (unsigned i = 0; i < 8; i++)
+        bits |= (unsigned)((x >> (8 * i) & 0xff) != 0) << i;
+    return bits;
+}
+
+/* Bit i: the element of byte i differs. */
+static uint64_t line_differs(const char *now, const char *before,
+                             unsigned element_shift)
+{
+    uint64_t bits = 0;
+    for (unsigned w = 0; w < LINE / 8; w++) {
+        uint64_t a, b;
+        memcpy(&a, now + 8 * w, 8);
+        memcpy(&b, before + 8 * w, 8);
+        uint64_t byte = a == b               ? 0
+                        : element_shift >= 3 ? 0xff
+                                             : bytes_differ(a ^ b);
+        bits |= byte << (8 * w);
+    }
+    /* spread each bit over its element: pairs, then pairs of pairs, … */
+    for (unsigned g = 0; g < element_shift; g++) {
+        const unsigned by = 1u << g;
+        const uint64_t low = UINT64_MAX / (((uint64_t)1 << by) + 1);
+        uint64_t both = (bits | bits >> by) & low;
+        bits = both | both << by;
+    }
+    return bits;
+}
+
+int diff_pieces(const void *now, const void *before, size_t bytes,
+                unsigned element_shift, diff_piece_t piece, void *context)
+{
+    const char *a = now, *b = before;
+    size_t start = 0; /* of the open piece */
+    bool open = false;
+    for (size_t at = 0; at < bytes; at += LINE) {
+        uint64_t bits = memcmp(a + at, b + at, LINE)
+                            ? line_differs(a + at, b + at, element_shift)
+                            : 0;
+        unsigned i = 0;
+        while (i < LINE) {
+            /* the next byte where differing changes */
+            uint64_t other = (open ? ~bits : bits) >> i;
+            if (!other)
+                break;
+            i += (unsigned)__builtin_ctzll(other);
+            int rc = 0;
+            if (open)
+                rc = piece(context, start, at + i - start);
+            else
+                start = at + i;
+            if (rc)
+                return rc;
+            open = !open;
+        }
+    }
+    return open ? piece(context, start, bytes - start) : 0;
+}

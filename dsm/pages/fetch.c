@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dsm/pages/fetch.h"
+
+#include "dsm/pages/huge.h"
+#include "dsm/pages/pages.h"
+#include "dsm/pages/signals.h"
+
+enum { AT_ONCE = 32 }; /* RDMA reads under way */
+
+/* Number of invalid pages of one home from @first on, below @end. */
+static size_t run_of(const ddsm_t *d, size_t first, size_t end)
+{
+    size_t p = first;
+    while (p < end && d->page[p].state == PAGE_INVALID &&
+           d->page[p].home == d->page[first].home)
+        p++;
+    return p - first;
+}
+
+static int begin(ddsm_t *d, size_t first, size_t count, drail_req_t *req)
+{
+    const unsigned home = d->page[first].home;
+    const size_t offset = first << d->page_shift;
+    const drail_xfer_t xfer = {
+        .local = d->store + offset,
+        .local_mem = d->store_mem,
+        .remote = &d->store_keys[home],
+        .remote_offset = offset,
+        .bytes = count << d->page_shift,
+    };
+    huge_use(d, first, count);
+    d->stats.fetches++;
+    d->stats.fetched_pages += count;
+    return drail_get(d->t, home, &xfer, 0, req);
+}
+
+struct run {
+    size_t first, count;
+    drail_req_t req;
+};
+
+/* As drail_wait(). In a fault, signals that end the program still do. */
+static int wait_for(ddsm_t *d, drail_req_t *req)
+{
+    enum { SLICE_MS = 100 };
+    int left = drail_config_of(d->t)->timeout_ms, rc;
+    if (!d->faults)
+        return drail_wait(d->t, req, -1);
+    while ((rc = drail_wait(d->t, req, left < SLICE_MS ? left : SLICE_MS)) ==
+               DRAIL_ETIMEOUT &&
+           (left -= SLICE_MS) > 0)
+        signals_let_end();
+    return rc;
+}
+
+/* Waits for all runs, also after an error: a late read must not overwrite what
+ * the program writes. A page is readable only after its read is complete. */
+static int end_runs(ddsm_t *d, struct run *run, unsigned n)
+{
+    int rc = 0, full = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (rc) { /* the requests are on this stack */
+            drail_forget(d->t, &run[i].req);
+            continue;
+        }
+        rc = wait_for(d, &run[i].req);
+        if (rc)
+            drail_forget(d->t, &run[i].req);
+        else if (!full)
+            full = pages_set(d, run[i].first, run[i].count, PAGE_CLEAN);
+    }
+    return rc ? space_break_rails(d, rc, "fetching pages") : full;
+}
+
+/* Fetches as many runs as may be under way; moves @first behind them. */
+static int fetch_some(ddsm_t *d, size_t *first, size_t end)
+{
+    struct run run[AT_ONCE];
+    unsigned n = 0;
+    int rc = 0;
+    size_t p = *first;
+    while (p < end && n < AT_ONCE && !rc) {
+        const size_t count = run_of(d, p, end);
+        if (count && d->page[p].home == d->rank) {
+            rc = pages_set(d, p, count, PAGE_CLEAN);
+        } else if (count) {
+            run[n].first = p;
+            run[n].count = count;
+            rc = begin(d, p, count, &run[n].req);
+            if (rc)
+                rc = space_break_rails(d, rc, "fetching pages");
+            else
+                n++;
+        }
+        p += count ? count : 1;
+    }
+    *first = p;
+    const int ended = end_runs(d, run, n);
+    return rc ? rc : ended;
+}
+
+int fetch(ddsm_t *d, size_t first, size_t count)
+{
+    const size_t end = first + count;
+    int rc = 0;
+    while (first < end && !rc)
+        rc = fetch_some(d, &first, end);
+    return rc;
+}
+
+int fetch_ahead(ddsm_t *d, size_t page)
+{
+    struct ahead *stream = pages_stream(&d->reads, page);
+    const size_t end = pages_readahead_end(d, stream, page);
+    const size_t count = run_of(d, page, end);
+    stream->next = page + count;
+    return fetch(d, page, count);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dsm/pages/flush.h"
+
+#include "dsm/pages/diff.h"
+#include "dsm/pages/pages.h"
+
+/* A differing piece that may grow over the border of a page. */
+struct piece {
+    ddsm_t *d;
+    unsigned home;
+    size_t page;         /* offset of the page that is compared */
+    size_t start, bytes; /* offset in the store, length */
+    bool differs;        /* the page has a piece */
+};
+
+static int put(struct piece *p)
+{
+    ddsm_t *d = p->d;
+    const drail_xfer_t xfer = {
+        .local = d->store + p->start,
+        .local_mem = d->store_mem,
+        .remote = &d->store_keys[p->home],
+        .remote_offset = p->start,
+        .bytes = p->bytes,
+    };
+    if (!p->bytes)
+        return 0;
+    d->stats.pieces++;
+    d->stats.diff_bytes += p->bytes;
+    d->unfenced[p->home] = true;
+    p->bytes = 0;
+    return drail_put(d->t, p->home, &xfer, 0, 0, NULL);
+}
+
+static int differs(void *context, size_t offset, size_t bytes)
+{
+    struct piece *p = context;
+    int rc = 0;
+    p->differs = true;
+    if (!p->bytes || p->start + p->bytes != p->page + offset) {
+        rc = put(p);
+        p->start = p->page + offset;
+    }
+    p->bytes += bytes;
+    return rc;
+}
+
+static void announce(ddsm_t *d, size_t page)
+{
+    if (d->page[page].written)
+        return;
+    d->page[page].written = true;
+    d->written.page[d->written.count++] = (uint32_t)page;
+}
+
+/* Puts the differing pieces of @count adjacent pages. */
+static int write_home(ddsm_t *d, size_t first, size_t count)
+{
+    struct piece piece = {.d = d};
+    int rc = 0;
+    for (size_t i = first; i < first + count && !rc; i++) {
+        struct page *page = &d->page[i];
+        if (piece.home != page->home)
+            rc = put(&piece);
+        piece.home = page->home;
+        piece.page = i << d->page_shift;
+        piece.differs = false;
+        if (rc || page->home == d->rank)
+            continue;
+        const char *now = d->store + piece.page;
+        const char *before = d->twins + piece.page;
+        d->stats.diffs++;
+        rc = diff_pieces(now, before, page_bytes(d), page->element_shift,
+                         differs, &piece);
+        if (piece.differs)
+            announce(d, i);
+    }
+    return rc ? rc : put(&piece);
+}
+
+static int fence(ddsm_t *d)
+{
+    int rc = 0;
+    for (unsigned home = 0; home < d->size && !rc; home++)
+        if (d->unfenced[home]) {
+            rc = drail_fence(d->t, home);
+            d->unfenced[home] = false;
+        }
+    return rc;
+}
+
+int flush(ddsm_t *d)
+{
+    struct page_list *dirty = &d->dirty;
+    const uint64_t start = space_now_ns();
+    int rc = 0;
+    if (!dirty->count)
+        return 0;
+    pages_sort(dirty);
+    /* first stop further writes of any thread */
+    for (size_t i = 0, n; i < dirty->count && !rc; i += n) {
+        n = pages_run(dirty, i);
+        rc = pages_set(d, dirty->page[i], n, PAGE_CLEAN);
+    }
+    if (rc)
+        return space_break(d, rc);
+    for (size_t i = 0, n; i < dirty->count && !rc; i += n) {
+        n = pages_run(dirty, i);
+        rc = write_home(d, dirty->page[i], n);
+    }
+    if (!rc)
+        rc = fence(d);
+    dirty->count = 0;
+    d->stats.flush_ns += space_now_ns() - start;
+    return rc ? space_break_rails(d, rc, "writing pages home") : 0;
+}

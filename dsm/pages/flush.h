@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes this rank's changes to the homes of the pages. */
+#ifndef DSM_PAGES_FLUSH_H
+#define DSM_PAGES_FLUSH_H
+
+#include "dsm/base/space.h"
+
+/* Afterwards no page is dirty, the changes have arrived at the homes, and
+ * ddsm.written lists the pages that were changed. */
+int flush(ddsm_t *d);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dsm/pages/map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "dapl_rail/platform/resize.h"
+#include "dsm/pages/huge.h"
+
+/* A hint for views: far from where the loader and the heap map, so likely to
+ * be free on all ranks. */
+#define LIKELY ((void *)0x200000000000)
+
+static void *reserve(void *hint, size_t bytes, int flags)
+{
+    void *p = mmap(hint, bytes, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* Aligned to the space's pages and to huge pages of the kernel. */
+static char *reserve_aligned(void *hint, size_t bytes, size_t page)
+{
+    const size_t align = page > HUGE_BYTES ? page : HUGE_BYTES;
+    char *p = reserve(hint, bytes + align, 0);
+    if (!p)
+        return NULL;
+    char *start = (char *)(((uintptr_t)p + align - 1) & ~(align - 1));
+    if (start > p)
+        munmap(p, (size_t)(start - p));
+    if (start < p + align)
+        munmap(start + bytes, (size_t)(p + align - start));
+    return start;
+}
+
+bool map_reserve(ddsm_t *d, void *there)
+{
+    char *p = there ? reserve(there, d->bytes, MAP_FIXED_NOREPLACE)
+                    : reserve_aligned(LIKELY, d->bytes, page_bytes(d));
+    if (p && there && p != there) { /* kernels before 4.17 take it for a hint */
+        munmap(p, d->bytes);
+        p = NULL;
+    }
+    d->view = p;
+    return p;
+}
+
+void map_release(ddsm_t *d)
+{
+    if (d->view)
+        munmap(d->view, d->bytes);
+    d->view = NULL;
+}
+
+/* Whole blocks of 2 MiB, so that huge.c can use the last one, too. */
+static size_t store_bytes(const ddsm_t *d)
+{
+    return (d->bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
+}
+
+/* A memfd that is sealed: a peer that maps it over the rails relies on its
+ * size. */
+static int make_pages(ddsm_t *d)
+{
+    d->fd = memfd_create("ddsm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    return d->fd >= 0 && file_resize(d->fd, store_bytes(d)) == 0 &&
+                   fcntl(d->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0
+               ? 0
+               : errno;
+}
+
+int map_open(ddsm_t *d)
+{
+    int error = make_pages(d);
+    if (!error) {
+        d->store = reserve_aligned(NULL, store_bytes(d), page_bytes(d));
+        if (!d->store || mmap(d->store, store_bytes(d), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_FIXED, d->fd, 0) == MAP_FAILED)
+            error = errno;
+        /* memory is taken only for pages that are written */
+        d->twins = mmap(NULL, d->bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        d->twins = d->twins == MAP_FAILED ? NULL : d->twins;
+        if (!d->store || !d->twins ||
+            mmap(d->view, d->bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, d->fd,
+                 0) == MAP_FAILED)
+            error = errno;
+    }
+    /* a forked child must not write to the parent's pages */
+    if (!error && (madvise(d->view, d->bytes, MADV_DONTFORK) ||
+                   madvise(d->store, store_bytes(d), MADV_DONTFORK) ||
+                   madvise(d->twins, d->bytes, MADV_DONTFORK)))
+        error = errno;
+    return error ? space_fail(d, DRAIL_ENOMEM, "no memory for %zu bytes: %s",
+                              d->bytes, strerror(error))
+                 : 0;
+}
+
+void map_close(ddsm_t *d)
+{
+    if (d->store)
+        munmap(d->store, store_bytes(d));
+    if (d->twins)
+        munmap(d->twins, d->bytes);
+    if (d->fd >= 0)
+        close(d->fd);
+    map_release(d);
+}

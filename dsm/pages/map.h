@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The mappings of a space: view, store and twins. */
+#ifndef DSM_PAGES_MAP_H
+#define DSM_PAGES_MAP_H
+
+#include "dsm/base/space.h"
+
+/* Reserves addresses for the view: at @there or nowhere; NULL: anywhere. False:
+ * no room. */
+bool map_reserve(ddsm_t *d, void *there);
+/* Frees the addresses of the view. */
+void map_release(ddsm_t *d);
+/* Maps memory at the reserved view and as the store; makes room for twins. */
+int map_open(ddsm_t *d);
+void map_close(ddsm_t *d);
+
+#endif

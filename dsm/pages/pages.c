@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dsm/pages/pages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "dsm/pages/huge.h"
+
+int pages_set(ddsm_t *d, size_t first, size_t count, enum page_state state)
+{
+    static const int protection[] = {
+        [PAGE_UNUSED] = PROT_NONE,
+        [PAGE_INVALID] = PROT_NONE,
+        [PAGE_CLEAN] = PROT_READ,
+        [PAGE_DIRTY] = PROT_READ | PROT_WRITE,
+    };
+    if (mprotect(page_view(d, first), count << d->page_shift,
+                 protection[state]))
+        return space_fail(d, DRAIL_ENOMEM, "mprotect of %zu pages: %s", count,
+                          strerror(errno));
+    for (size_t p = first; p < first + count; p++)
+        d->page[p].state = (uint8_t)state;
+    return 0;
+}
+
+static void keep(struct page_list *list, size_t page)
+{
+    list->page[list->count++] = (uint32_t)page;
+}
+
+/* A page needs no twin at its home. */
+static void make_twin(ddsm_t *d, size_t page)
+{
+    const size_t at = page << d->page_shift;
+    if (d->page[page].home == d->rank)
+        return;
+    memcpy(d->twins + at, d->store + at, page_bytes(d));
+}
+
+/* At its home a page counts as written even if its contents end up unchanged:
+ * other ranks may have read what was there in between. */
+static void begin_writing(ddsm_t *d, size_t page)
+{
+    struct page *p = &d->page[page];
+    keep(&d->dirty, page);
+    d->stats.twins += p->home != d->rank;
+    if (p->home == d->rank && !p->written) {
+        p->written = true;
+        keep(&d->written, page);
+    }
+}
+
+/* Twins come first: from pages_set() on other threads may write. */
+int pages_make_dirty(ddsm_t *d, size_t first, size_t count)
+{
+    huge_use(d, first, count);
+    for (size_t p = first; p < first + count; p++)
+        make_twin(d, p);
+    int rc = pages_set(d, first, count, PAGE_DIRTY);
+    for (size_t p = first; p < first + count && !rc; p++)
+        begin_writing(d, p);
+    return rc;
+}
+
+struct ahead *pages_stream(struct streams *streams, size_t page)
+{
+    for (unsigned i = 0; i < STREAMS; i++)
+        if (streams->of[i].next == page)
+            return &streams->of[i];
+    return &streams->of[streams->oldest++ % STREAMS];
+}
+
+size_t pages_readahead_end(const ddsm_t *d, struct ahead *ahead, size_t page)
+{
+    enum { LEAST = 7 }; /* a fault costs more than fetching so many */
+    if (page != ahead->next || page == 0) { /* nothing precedes page 0 */
+        ahead->pages = 0;
+        ahead->first = page;
+    } else if (ahead->pages < LEAST)
+        ahead->pages = LEAST;
+    else
+        ahead->pages = 2 * ahead->pages + 1;
+    if (ahead->pages > d->cfg.ahead)
+        ahead->pages = d->cfg.ahead;
+    const size_t left = d->used - page - 1;
+    return page + 1 + (ahead->pages < left ? ahead->pages : left);
+}
+
+/* At its home a page that is taken along counts as written, and other ranks
+ * fetch it again. So few are taken along there. */
+int pages_make_dirty_ahead(ddsm_t *d, size_t page)
+{
+    enum { WRITTEN = 8 };
+    struct ahead *stream = pages_stream(&d->writes, page);
+    const size_t end = pages_readahead_end(d, stream, page);
+    const size_t few = page + 1 + (page - stream->first) / WRITTEN;
+    size_t p = page;
+    while (p < end && d->page[p].state == PAGE_CLEAN &&
+           (p < few || d->page[p].home != d->rank))
+        p++;
+    stream->next = p;
+    return pages_make_dirty(d, page, p - page);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void pages_sort(struct page_list *list)
+{
+    size_t i = 1;
+    while (i < list->count && list->page[i - 1] < list->page[i])
+        i++;
+    if (i < list->count)
+        qsort(list->page, list->count, sizeof *list->page, compare);
+}
+
+size_t pages_run(const struct page_list *list, size_t from)
+{
+    size_t n = 1;
+    while (from + n < list->count &&
+           list->page[from + n] == list->page[from] + n)
+        n++;
+    return n;
+}

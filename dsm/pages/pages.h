@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* States of pages, the protection of the view, and read-ahead. */
+#ifndef DSM_PAGES_PAGES_H
+#define DSM_PAGES_PAGES_H
+
+#include "dsm/base/space.h"
+
+/* Sets state and protection. DRAIL_ENOMEM: the kernel has no room for one more
+ * mapping; see coalesce.h. */
+int pages_set(ddsm_t *d, size_t first, size_t count, enum page_state state);
+/* Makes clean pages writable, with twins of those whose home is elsewhere. */
+int pages_make_dirty(ddsm_t *d, size_t first, size_t count);
+/* The same of a write fault: the page, and clean pages after it that are likely
+ * to be written next. A flush finds those that were not. */
+int pages_make_dirty_ahead(ddsm_t *d, size_t page);
+/* The sequence that a fault on @page continues, or else the one to replace. */
+struct ahead *pages_stream(struct streams *streams, size_t page);
+/* End of the pages to take along with @page; updates the sequence. */
+size_t pages_readahead_end(const ddsm_t *d, struct ahead *ahead, size_t page);
+/* Into ascending order. */
+void pages_sort(struct page_list *list);
+/* How many entries from @from on are adjacent pages. */
+size_t pages_run(const struct page_list *list, size_t from);
+
+#endif

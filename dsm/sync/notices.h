@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Write notices: each rank logs the pages that it has written; other ranks
+ * invalidate their copies of them. */
+#ifndef DSM_SYNC_NOTICES_H
+#define DSM_SYNC_NOTICES_H
+
+#include "dsm/base/space.h"
+
+/* Appends the pages of ddsm.written to this rank's log. */
+void notices_append(ddsm_t *d);
+/* Fills in what this rank sends in a barrier. */
+void notices_summarize(const ddsm_t *d, struct arrival *arrival);
+/* Invalidates the copies that @rank's log names from ddsm.vector_clock up to
+ * @head. Call it with no page dirty. @arrival: that rank's, with that head, or
+ * NULL; if it has all ranges that are missing, the log is not read. */
+int notices_apply(ddsm_t *d, unsigned rank, uint64_t head,
+                  const struct arrival *arrival);
+
+#endif

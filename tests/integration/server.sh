@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A test between two hosts by two commands: --server prints the one for the
+# other host, with a code that serves once.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+bench=$BUILD/bin/railbench
+short=(--sizes 8 --engine single --repeat 2 --iterations 5 --warmup 1)
+
+# serve ARGUMENTS…: a server in the background; its command in $command
+serve()
+{
+    : >"$work/server.err"
+    timeout 90 "$bench" "$@" >"$work/server.out" 2>"$work/server.err" &
+    server=$!
+    background+=("$server")
+    soon grep -q '^  ' "$work/server.err" || return 1
+    command=$(sed -n 's/^  //p' "$work/server.err")
+}
+# client EXTRA…: the command that the server has printed, and what is added
+client()
+{
+    eval "timeout 60 $command \"\$@\"" >"$work/client.out" 2>"$work/client.err"
+}
+# both EXTRA…: client and server are done
+both() { client "$@" && wait "$server"; }
+sizes() { awk '/^ +[0-9]/ { print $1 }' "$work/server.out" | xargs; }
+says() { grep -q -- "$2" "$work/$1" || { cat "$work/$1"; false; }; }
+
+check 'a server' serve lat --server "${short[@]}" --rails shm1
+check '... prints a command' eval \
+    '[[ $command =~ ^$bench\ lat\ [^\ ]+\ --code\ [0-9]+-[0-9a-f]{32}$ ]]'
+used=$command
+command=${command%?}x
+check 'another code' eval '! client'
+check '... is refused' says client.err '^railbench lat: --code .*another secret'
+check '... and not printed' eval '! grep -q "${command##*-}" "$work/client.err"'
+command=${used/--code/--secret /dev/null --code}
+check 'a code and a secret' eval '! client; [ "$(wc -l <"$work/client.err")" = 1 ]'
+command=$used
+check 'the other host' both
+check '... the server reports' says server.out 'single shm1'
+check '... its sizes' eval '[ "$(sizes)" = 8 ]'
+check 'a code that has served' eval '! client'
+check '... is refused' says client.err 'it serves once'
+
+check 'a server again' serve bw --server "${short[@]}" --output "$work/table"
+check '... with another code' eval '[ "$command" != "$used" ]'
+check 'a client that says otherwise' both --sizes 64,128 --format=csv \
+    --output "$work/not"
+check '... is followed' grep -q -- '--sizes 64,128$' "$work/table"
+check '... but where its own files are meant' [ ! -e "$work/not" ]
+check '... nothing is left' eval '! ls "$work" | grep -q "table[.]"'
+
+check 'another test' serve bw --server "${short[@]}"
+command=${command/ bw / lat }
+check '... is refused' eval '! client; wait "$server"; [ $? = 2 ]'
+check '... by name' says server.err "TEST: 'lat' is wrong; allowed: bw"
+
+check 'an option that is wrong for both' serve lat --server "${short[@]}"
+check '... fails both' eval '! client --sizes 2G; ! wait "$server"'
+
+# what a client says must not reach the other host's files and shell
+check 'a server that events are told' serve degrade --server --time 1s
+check '... runs no command of a client' eval \
+    'client --on-event "touch $work/ran"; wait "$server"; [ ! -e "$work/ran" ]'
+
+(umask 077 && head -c 24 /dev/urandom | base64 >"$work/secret")
+port=$(python3 -c 'import socket
+s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+check 'a server for scripts' serve lat --server "${short[@]}" \
+    --rendezvous "127.0.0.1:$port" --secret "$work/secret"
+check '... tells no secret' eval '! grep -qF "$(cat "$work/secret")" \
+    "$work/server.err"'
+check '... and where it waits' says server.err "lat 127.0.0.1:$port --secret"
+command="$bench lat 127.0.0.1:$port --secret $work/secret"
+check '... measures' both
+
+refused 'a host alone' 'HOST --code --secret' "$bench" bw somewhere
+refused 'a code alone' '--code HOST' "$bench" bw --code 1-0123456789abcdef
+refused 'a code that is none' '--code' "$bench" bw somewhere --code nonsense
+refused 'server and client' '--server HOST' "$bench" bw --server somewhere
+refused 'three ranks' '--ranks' "$bench" bw --server --ranks 3
+refused 'simulated rails' 'sim' "$bench" bw --server --rails sim:qsnet2-4x4
+refused 'a test of one process' 'unknown.option' "$bench" limits --server
+refused 'no port' 'HOST host:port' "$bench" bw somewhere --secret "$work/secret"
