@@ -285,7 +285,7 @@ names = ["dapl_rail single", "dapl_rail auto"] + [
     f"peer{n} {how}" for n in range(9) for how in ("put", "send")]
 json.dump({
     "schema": "dapl_rail.p2p/1", "test": "p2p", "partial": False,
-    "date": "2026-11-23", "options": {"ranks": 2, "ppn": 2},
+    "date": "2026-11-23", "revision": "r", "options": {"ranks": 2, "ppn": 2},
     "machine": {"host": "h", "cpu": "c", "allowed_threads": 2},
     "rails": [{"fabric": "shm"}], "configurations": [
         {"index": i, "label": name, "engine": "", "rails": ""}
@@ -299,11 +299,12 @@ json.dump({
 PY
     "$plot" "$work/many.json" >"$work/out"
 }
-# all_there: each curve is in a picture, ours in all, none has more than 8
+# all_there: each curve is in a picture, ours in all, none has more than 8; and
+# one has ours with the best of others
 all_there()
 {
-    [ "$(wc -l <"$work/out")" -eq 3 ] &&
-        python3 - "$work"/many-lat-{1,2,3}.svg <<'PY'
+    grep -q 'many-lat-best.svg' "$work/out" &&
+        [ "$(wc -l <"$work/out")" -eq 4 ] && python3 - "$work"/many-lat-{1,2,3}.svg <<'PY'
 import re, sys
 seen = [set(re.findall(r"(?:dapl_rail|peer\d) (?!over)[a-z]+", open(path).read()))
         for path in sys.argv[1:]]
@@ -317,7 +318,7 @@ PY
 chosen()
 {
     "$plot" --curves 'dapl_rail auto,peer3' "$work/many.json" >"$work/out" &&
-        [ "$(wc -l <"$work/out")" -eq 1 ] &&
+        [ "$(wc -l <"$work/out")" -eq 2 ] &&
         grep -q '17 curves left out' "$work/many-lat.svg"
 }
 # limited: a limit with an interval is a dashed curve with a band
