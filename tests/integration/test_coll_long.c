@@ -25,7 +25,7 @@ static void play(struct rank *r, dcoll_call_t call, unsigned slow)
     barrier(r);
     double begin = seconds();
     expect(r, 0, dcoll_start(q));
-    int rc = dcoll_wait(q, -1);
+    int rc = dcoll_wait(q, TIMEOUT_MS);
     if (rc)
         printf("# rank %u after %.1f s: %s\n", r->rank, seconds() - begin,
                dcoll_last_error(team));
@@ -90,7 +90,6 @@ static void slow(drail_config_t *cfg)
     cfg->nrails = 2;
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
     cfg->policy = DRAIL_POLICY_EVEN;
-    cfg->timeout_ms = TIMEOUT_MS;
 }
 
 static const struct test tests[] = {
