@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hand on the cables of shm rails: see providers/shm/link_model/cable_file.h. */
+/* The hand on the cables of shm rails: see
+ * providers/shm/link_model/cable_file.h. */
 #ifndef TESTS_CABLE_H
 #define TESTS_CABLE_H
 

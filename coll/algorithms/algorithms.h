@@ -78,10 +78,11 @@
     USE(alltoallv_a1_n1)                                                       \
     USE(alltoallv_a1_n2)                                                       \
     USE(alltoallv_a2)                                                          \
-    USE(alltoallv_a2_n1) USE(alltoallv_a2_n2) USE(alltoallv_a3)                \
-        USE(alltoallv_a3_n1) USE(alltoallv_a3_n2) USE(alltoallv_mesh)          \
-            USE(alltoallv_mesh_n1) USE(alltoallv_mesh_n2) USE(alltoallv_a4)    \
-                USE(alltoallv_a4_n1) USE(alltoallv_a4_n2)
+    USE(alltoallv_a2_n1)                                                       \
+    USE(alltoallv_a2_n2) USE(alltoallv_a3) USE(alltoallv_a3_n1)                \
+        USE(alltoallv_a3_n2) USE(alltoallv_mesh) USE(alltoallv_mesh_n1)        \
+            USE(alltoallv_mesh_n2) USE(alltoallv_a4) USE(alltoallv_a4_n1)      \
+                USE(alltoallv_a4_n2)
 
 #define DCOLL_DECLARE(algorithm) extern const dcoll_algorithm_t algorithm;
 DCOLL_ALGORITHM_LIST(DCOLL_DECLARE)

@@ -26,7 +26,7 @@ struct window {
 };
 
 #define WINDOW_CLOSED                                                          \
-    UINT64_MAX /* elements: the peer may write nothing, as there is an error
+    UINT64_MAX /* elements: the peer may write nothing, as there is an error   \
                   \ */
 
 /* The begin of the node memory of a request. */

@@ -280,7 +280,8 @@ int rail_listen(struct rail *rail, unsigned qlen)
 {
     /* Each link connects and disconnects, and peers may repeat their requests,
      * which only calls that wait take. If the EVD overflows between these, a
-     * request is lost; as libdaplofa names the IA then, the rail's links end. */
+     * request is lost; as libdaplofa names the IA then, the rail's links end.
+     */
     unsigned events = 2 * rail->owner->job->size * rail->owner->cfg.eps;
     unsigned cm_qlen = events > CM_QLEN ? events : CM_QLEN;
     DAT_RETURN status = dat_pz_create(rail->ia, &rail->pz);
@@ -315,8 +316,8 @@ void rail_close(struct rail *rail)
     if (rail->pz)
         dat_pz_free(rail->pz);
     /* An IA with an EVD in use stays open until the process ends. libdaplofa
-     * keeps the queue pair of an EP whose dat_cr_accept() has failed, and so its
-     * EVD; to close the IA abruptly would then fail an assertion. */
+     * keeps the queue pair of an EP whose dat_cr_accept() has failed, and so
+     * its EVD; to close the IA abruptly would then fail an assertion. */
     if (rail->ia &&
         dat_ia_close(rail->ia, DAT_CLOSE_GRACEFUL_FLAG) != DAT_SUCCESS &&
         unused)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One of several links ends. When operations are reported as failed, nothing reads
- * or writes the caller's memory any more.
+ * One of several links ends. When operations are reported as failed, nothing
+ * reads or writes the caller's memory any more.
  */
 #include "dapl_rail/batch.h"
 

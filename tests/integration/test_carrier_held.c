@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All links end while one carries a put for another: the put does not end before
- * the carrier is flushed, because until then its memory may be read.
+ * All links end while one carries a put for another: the put does not end
+ * before the carrier is flushed, because until then its memory may be read.
  */
 #include "dapl_rail/links/failover/outgoing_replay.h"
 #include "dapl_rail/links/link.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests that a team keeps for later calls: how much memory they may take, and
- * when they are prepared again. Each preparation exchanges over the job, so this
- * program counts those exchanges.
+ * Requests that a team keeps for later calls: how much memory they may take,
+ * and when they are prepared again. Each preparation exchanges over the job, so
+ * this program counts those exchanges.
  */
 #include <sys/stat.h>
 

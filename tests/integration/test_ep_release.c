@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Over verbs a graceful disconnect flushes at once, but the end of the connection
- * is reported only when the peer has answered. An abrupt disconnect, or freeing
- * the EP before, waits for that. A rail that is lost waits for neither. The test
- * stands in for the provider.
+ * Over verbs a graceful disconnect flushes at once, but the end of the
+ * connection is reported only when the peer has answered. An abrupt disconnect,
+ * or freeing the EP before, waits for that. A rail that is lost waits for
+ * neither. The test stands in for the provider.
  */
 #include "async.h"
 

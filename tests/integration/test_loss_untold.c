@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The last link breaks before the counts of two lost links are sent over it: what
- * is under way ends. */
+/* The last link breaks before the counts of two lost links are sent over it:
+ * what is under way ends. */
 #include "failover.h"
 
 static void all_break(struct rank *r)

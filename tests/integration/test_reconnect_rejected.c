@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * If the new connection of a lost link is rejected at once, the next attempt comes
- * soon, not when an answer would be overdue, and later after each rejection. The
- * clock runs only while the next attempt is awaited.
+ * If the new connection of a lost link is rejected at once, the next attempt
+ * comes soon, not when an answer would be overdue, and later after each
+ * rejection. The clock runs only while the next attempt is awaited.
  */
 #include "dapl_rail/base/limits.h"
 #include "failover.h"

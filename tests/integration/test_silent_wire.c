@@ -2,8 +2,8 @@
 /*
  * TCP wires that drop everything, in one direction or both, without a report to
  * either end: the rail is lost soon, no data are lost, and the rail comes back
- * soon after the wire. Two ranks in network namespaces of their own; each rail is
- * a wire with a router in its middle.
+ * soon after the wire. Two ranks in network namespaces of their own; each rail
+ * is a wire with a router in its middle.
  */
 #include <fcntl.h>
 #include <sched.h>

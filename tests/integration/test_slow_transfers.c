@@ -7,8 +7,8 @@
 #define TIMEOUT_MS 900
 #define LONG       (80u << 20) /* 1.3 s over both rails, a part 0.3 s */
 
-static const char rails[] = RAIL("slow0", "rate=32 latency=2")
-    RAIL("slow1", "rate=32 latency=2");
+static const char rails[] =
+    RAIL("slow0", "rate=32 latency=2") RAIL("slow1", "rate=32 latency=2");
 
 static double begin;
 

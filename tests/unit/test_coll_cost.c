@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The cost of schedules under Hockney's model equals the closed forms (1) to
- * (5) of Qian and Afsahi 2008. All times are sums of powers of two here: equal is equal.
+ * (5) of Qian and Afsahi 2008. All times are sums of powers of two here: equal
+ * is equal.
  *
  * Where a formula does not match its own algorithm:
  *  - (1) for gather: its sum is that of full subtrees. If N is no power of

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a node uses in the multi-connection all-gathers, counted in their
- * schedules, is Qian et al. 2008, table 1, cell by cell: 16 ranks, 4 on each node,
- * copy mode, M bytes a block.
+ * schedules, is Qian et al. 2008, table 1, cell by cell: 16 ranks, 4 on each
+ * node, copy mode, M bytes a block.
  *
  * But for phase 3 of the 1-group and 2-group algorithms: "16M_1W" and "8M_2W"
  * write the node's own blocks once more to where they are since phase 1, which

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which links are found to be silent, check by check. The test provides the clock,
- * the answers to probes over the first link, and the providers' reports on the
- * wires. */
+/* Which links are found to be silent, check by check. The test provides the
+ * clock, the answers to probes over the first link, and the providers' reports
+ * on the wires. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffers that the provider does not deregister are not given to another link: a
- * peer may still read them. */
+/* Buffers that the provider does not deregister are not given to another link:
+ * a peer may still read them. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

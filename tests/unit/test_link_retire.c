@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link_retire() also completes the ops before: each once, in the order of posting.
- * A read that was carried over the link's own next EP gets no event of its own
- * when that is flushed. */
+/* link_retire() also completes the ops before: each once, in the order of
+ * posting. A read that was carried over the link's own next EP gets no event of
+ * its own when that is flushed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* coll/run/node/copy.c: what is copied arrives whole, nothing around it is touched,
- * and that way is taken which costs less, also when that changes. */
+/* coll/run/node/copy.c: what is copied arrives whole, nothing around it is
+ * touched, and that way is taken which costs less, also when that changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* note_next() finds the sender of a notification, whatever its rank. The mark of a
- * peer without one is removed, and set again by the part that completes one. */
+/* note_next() finds the sender of a notification, whatever its rank. The mark
+ * of a peer without one is removed, and set again by the part that completes
+ * one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No EP can be created for a lost link: attempts are repeated with backoff, not in
- * each call. */
+/* No EP can be created for a lost link: attempts are repeated with backoff, not
+ * in each call. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

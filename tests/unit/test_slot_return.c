@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slot_return_soon(): the slot is posted again when there is nothing else to do,
- * once, and in time for the peer's credits. */
+/* slot_return_soon(): the slot is posted again when there is nothing else to
+ * do, once, and in time for the peer's credits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -33,11 +33,10 @@ struct operands {
     dcoll_place_t row;   /**< of operand 0 */
     size_t stride;       /**< from one operand to the next */
     dcoll_place_t mine;
-    dcoll_place_t
-        spare; /**< for intermediate results until mine has been read: the
-                    result's place; if that may be mine's (a root in place),
-                    another one, such as my place in the row */
-    bool sole; /**< the row is in NODE, and only I read it */
+    dcoll_place_t spare; /**< for intermediate results until mine has been read:
+                            the result's place; if that may be mine's (a root in
+                            place), another one, such as my place in the row */
+    bool sole;           /**< the row is in NODE, and only I read it */
 };
 
 /** Combines all operands into @p dst. A single operand is copied, unless it is
