@@ -67,16 +67,16 @@ void trial_result_store(const struct layer_comm *c, int collective,
 }
 
 /* Winners: for each collective one bit for each class. */
-struct known {
+struct winners {
     uint32_t dcoll[LAYER_COLLECTIVES], below[LAYER_COLLECTIVES];
 };
 
-static void tell(const struct comm_results *results, struct known *known)
+static void tell(const struct comm_results *results, struct winners *winners)
 {
     for (int i = 0; i < LAYER_COLLECTIVES; i++)
         for (unsigned k = 0; k < LAYER_CLASSES; k++) {
-            known->dcoll[i] |= (uint32_t)(results->saves[i][k] > 0) << k;
-            known->below[i] |= (uint32_t)(results->saves[i][k] < 0) << k;
+            winners->dcoll[i] |= (uint32_t)(results->saves[i][k] > 0) << k;
+            winners->below[i] |= (uint32_t)(results->saves[i][k] < 0) << k;
         }
 }
 
@@ -84,12 +84,12 @@ void trial_results_agree(struct layer_comm *c)
 {
     const struct comm_results *results =
         find(c->size, (int)drail_job_nodes(c->job));
-    struct known mine = {0}, all = {0};
+    struct winners mine = {0}, all = {0};
     if (results)
         tell(results, &mine);
     if (pmpi.Allreduce(&mine, &all, sizeof mine / sizeof(uint32_t),
                        MPI_UINT32_T, MPI_BAND, c->inner))
-        all = (struct known){0};
+        all = (struct winners){0};
     for (int i = 0; i < LAYER_COLLECTIVES; i++)
         for (unsigned k = 0; k < LAYER_CLASSES; k++) {
             bool known = (all.dcoll[i] | all.below[i]) >> k & 1;
