@@ -69,6 +69,7 @@
     USE(allgather_mc_allgroup)                                                 \
     USE(allgather_mc_groups)
 
+/* clang-format off: an algorithm a line */
 /* Irregular (Liu et al. 2002). */
 #define DCOLL_IRREGULAR_LIST(USE)                                              \
     USE(alltoallv_shm)                                                         \
@@ -79,10 +80,17 @@
     USE(alltoallv_a1_n2)                                                       \
     USE(alltoallv_a2)                                                          \
     USE(alltoallv_a2_n1)                                                       \
-    USE(alltoallv_a2_n2) USE(alltoallv_a3) USE(alltoallv_a3_n1)                \
-        USE(alltoallv_a3_n2) USE(alltoallv_mesh) USE(alltoallv_mesh_n1)        \
-            USE(alltoallv_mesh_n2) USE(alltoallv_a4) USE(alltoallv_a4_n1)      \
-                USE(alltoallv_a4_n2)
+    USE(alltoallv_a2_n2)                                                       \
+    USE(alltoallv_a3)                                                          \
+    USE(alltoallv_a3_n1)                                                       \
+    USE(alltoallv_a3_n2)                                                       \
+    USE(alltoallv_mesh)                                                        \
+    USE(alltoallv_mesh_n1)                                                     \
+    USE(alltoallv_mesh_n2)                                                     \
+    USE(alltoallv_a4)                                                          \
+    USE(alltoallv_a4_n1)                                                       \
+    USE(alltoallv_a4_n2)
+/* clang-format on */
 
 #define DCOLL_DECLARE(algorithm) extern const dcoll_algorithm_t algorithm;
 DCOLL_ALGORITHM_LIST(DCOLL_DECLARE)
