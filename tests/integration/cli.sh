@@ -205,7 +205,7 @@ check 'a test of sends' operations send 4
 check '… says so' grep -q ',send,,no,20' "$work/ops.csv"
 check 'notifications only' operations lat 4 --pingpong notify
 check 'nobody polls then' sh -c \
-    'timeout -k 10 60 "$@" | grep -q "ping-pong: every row waits for"' - \
+    'timeout -k 10 60 "$@" | grep -q "ping-pong: in every row, the target waits for"' - \
     "$bench" lat --sizes 8 --iterations 2 --repeat 1 --pingpong notify
 check 'atomics' timeout -k 10 60 "$bench" atomic --op fetch-add,cmp-swap \
     --iterations 9 --repeat 2 --validate --format csv \

@@ -166,11 +166,12 @@ check 'lat over modelled rails' timeout -k 10 60 "$bench" lat --rails l0,l1 \
     --sizes 0,8,4K,64K --batch 1 --iterations 3 --repeat 3 \
     --save "$work/lat.csv" --output "$work/lat.txt"
 check 'no ping-pong is faster than the model' slower 200 100
-check 'it says how it waits' grep -q 'ping-pong: every row waits for a notif' \
+check 'it says how it waits' grep -q \
+    'ping-pong: in every row, the target waits for a notif' \
     "$work/lat.txt"
 check 'and why it has no limit' grep -q 'ref%: none over modelled rails' \
     "$work/lat.txt"
-check 'other rails are polled' sh -c '"$@" | grep -q "engine single over s0 polls"' - \
+check 'other rails are polled' sh -c '"$@" | grep -q "engine single over s0, the target polls"' - \
     "$bench" lat --rails s0,l0 --sizes 8 --iterations 3 --repeat 1
 
 # limited RATE RAIL…: what two such rails are compared with
