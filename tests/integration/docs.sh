@@ -179,15 +179,15 @@ for what in gone:
 sys.exit(bool(gone))
 PY
 }
-# explained FOLDER: each of its folders is, as the folder itself
+# explained FOLDER: each folder with data below it has a README.md
 explained()
 {
     local folder
-    for folder in "$1" "$1"/*/; do
-        [ -s "$folder/README.md" ] && continue
+    while read -r folder; do
+        [ -s "$folder/README.md" ] || [ -s "$folder/../README.md" ] && continue
         echo "no README.md in $folder"
         return 1
-    done
+    done < <(find "$1" -type f -printf '%h\n' | sort -u)
 }
 mapfile -t texts < <(find "$SOURCE/docs" "$SOURCE/results" "$SOURCE/bench" \
     "$SOURCE/README.md" "$SOURCE/CONTRIBUTING.md" -name '*.md')
@@ -199,11 +199,12 @@ check 'folders of results are explained' explained "$SOURCE/results"
 results_index()
 {
     local folder
-    for folder in "$SOURCE"/results/*/; do
-        grep -q "($(basename "$folder"))" "$SOURCE/results/README.md" && continue
-        echo "$folder is not in the index"
+    while read -r folder; do
+        grep -qF "($folder)" "$SOURCE/results/README.md" && continue
+        echo "results/$folder is not in the index"
         return 1
-    done
+    done < <(cd "$SOURCE/results" && find . -mindepth 2 -name README.md \
+        -printf '%P\n' | sed 's|/README.md||')
 }
 check 'folders of results are in their index' results_index
 # bench_folders: bench/README.md names all
