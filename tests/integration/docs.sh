@@ -150,6 +150,10 @@ one_version()
 }
 check 'all places name one version' one_version
 check 'the README fits one screen' [ "$(wc -l <"$SOURCE/README.md")" -le 120 ]
+check 'recipes are Python' python3 -c 'import ast, sys
+for path in sys.argv[1:]:
+    ast.parse(open(path, encoding="utf-8").read(), path)' \
+    "$SOURCE"/packaging/spack/spack_repo/*/packages/*/package.py
 for script in "$SOURCE"/examples/slurm/*; do
     check "$(basename "$script") is a script" bash -n "$script"
 done
