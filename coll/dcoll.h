@@ -412,7 +412,7 @@ int dcoll_test(dcoll_request_t *request);
  *  Local. */
 int dcoll_wait(dcoll_request_t *request, int timeout_ms);
 /** Frees a persistent request; waits first if it is under way. All ranks call
- *  it, before or after any other calls, but each when no rank is still inside a
+ *  it, in any order with other calls, but only when no rank is still inside a
  *  start of this request. NULL: does nothing. A handle of dcoll_begin() is
  *  completed, as by dcoll_wait(). Returns the error of that wait, or DRAIL_E…
  *  if a peer still accesses the buffers, which breaks the team. The request is
@@ -427,8 +427,9 @@ int dcoll_let_go(dcoll_request_t *request);
  *  requests in turn. So it waits for other ranks in two cases only:
  *   - It prepares a request (rule 5). Each of the first four equal calls does,
  *     unless dcoll_prepare() has prepared them.
- *   - The equal call four calls earlier is under way: it first completes that.
- *  If the caller has not completed the handle of that earlier call, it returns
+ *   - The fourth equal call before it is still under way: it first completes
+ *     that one, even if the three after that are complete.
+ *  If the caller has not completed the handle of that fourth call, it returns
  *  this handle again, which now stands for both calls: complete it once for
  *  each. An error of either call is returned for both.
  *  A completed request is kept for later calls (dcoll_config_t.keep_bytes). */
@@ -442,7 +443,7 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
 int dcoll_prepare(dcoll_team_t *team, const dcoll_call_t *call);
 /** Tells whether dcoll_begin() would wait for other ranks. Local.
  *  @return 0: it would not; DRAIL_EAGAIN: it would wait, or return a handle
- *  again, until the caller has completed the equal call four calls earlier;
+ *  again, until the caller has completed the fourth equal call before it;
  *  DRAIL_ENOTSUP: it would prepare a request, on all ranks; or an error of the
  *  call or of the team. */
 int dcoll_would_wait(dcoll_team_t *team, const dcoll_call_t *call);

@@ -453,7 +453,8 @@ const dcoll_algorithm_t *const *dcoll_algorithms_irregular(void);
 const dcoll_algorithm_t *dcoll_algorithm_find(dcoll_collective_t collective,
                                               const char *name);
 
-/** The depth that is used where @p depth is configured, for blocks of @p bytes.
+/** The depth that is used where @p depth is configured, for blocks of @p bytes:
+ *  dcoll_algorithm_t.depth, if the algorithm supports only that.
  *  In gathers, scatters, broadcasts and reductions to a root, ranks may run
  *  ahead, so a depth of 2 grows up to dcoll_algorithm_t.ahead, as long as
  * memory for it stays small (512 KiB). In other collectives all ranks wait for
