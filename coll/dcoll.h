@@ -5,15 +5,19 @@
  *
  * Rules
  *  1. Same calls. All ranks of a team make the same calls in the same order:
- *     collective, bytes, root, algorithm, in place or not, element of a
- *     reduction. A call that only one rank makes is said to be local below.
+ *     collective, form (blocking, non-blocking or persistent), bytes, root,
+ *     algorithm, in place or not, element of a reduction. A call that only one
+ *     rank makes is said to be local below.
  *     If a rank makes a different call, the ranks that wait for it return
  *     DRAIL_EINVAL, and the sentence names that rank. No data are corrupted.
  *  2. Results. A function that returns int returns 0 or a negative DRAIL_E…
- *     code. dcoll_last_error() then has one sentence about it.
+ *     code. After an error dcoll_last_error() has one sentence about it. It has
+ *     none about a NULL team, request or `out`, about DRAIL_EAGAIN, and about
+ *     DRAIL_ENOTSUP of dcoll_would_wait().
  *  3. Broken teams. Once a call is under way, an error breaks the team: a rank
  *     died, a wait timed out, ranks made different calls. Then every call
- *     returns that error, and the team can only be freed. Transfers may still
+ *     returns that error, and the team can only be freed. Only dcoll_free() and
+ *     dcoll_let_go() still work, on persistent requests. Transfers may still
  *     be going on: leave the buffers of calls under way as they are until
  *     drail_close() has returned.
  *     These errors do not break the team: a wrong argument (DRAIL_EINVAL,
@@ -26,10 +30,12 @@
  *     returns an error, and the others wait for it. It must then make the call
  *     correctly, or tell them with dcoll_team_skip() or dcoll_team_give_up().
  *  5. Preparing. The first call of its kind prepares a request: all ranks
- *     allocate memory, exchange keys and connect. Later calls with the same
- *     arguments reuse that request (dcoll_config_t.keep_bytes). dcoll_init()
- *     always prepares one. Preparing waits for all ranks, and first completes
- *     all calls that this rank has started (but see any_order).
+ *     allocate memory, exchange keys and connect. Later calls of the same form
+ *     with the same arguments, in any buffers, reuse that request
+ *     (dcoll_config_t.keep_bytes). dcoll_init() always prepares one, and
+ *     dcoll_begin() prepares up to four. Preparing waits for all ranks, and
+ *     first completes all calls that this rank has started (but see
+ *     any_order).
  *  6. Threads. One thread at a time uses a team, its requests and its drail_t.
  *     Creating a team and preparing a call use *every* handle of the job: no
  *     other thread may be using one meanwhile. dcoll_team_error() may be called
@@ -78,20 +84,23 @@ extern "C" {
 /** All ranks of a job, for collectives. */
 typedef struct dcoll_team dcoll_team_t;
 
-/** Settings of a team. ports, depth, zero_copy_bytes, groups and paced must be
- *  the same on all ranks: if not, the first call fails with DRAIL_EINVAL and
- *  breaks the team. */
+/** Settings of a team. ports, depth, zero_copy_bytes, groups, paced and
+ *  any_order must be the same on all ranks: if not, the first call that they
+ *  affect fails with DRAIL_EINVAL and breaks the team. */
 typedef struct dcoll_config {
     unsigned ports; /**< k of the multi-port algorithms, at most
                          DRAIL_MAX_RAILS; 0: one per rail */
     unsigned depth; /**< 1 or 2 (default): how many starts of the same call have
-                         buffers at the same time. Gather, reduce to a root,
-                         scatter and broadcast of short blocks get more: up to
-                         256 within a node, up to 32 between nodes (not
-                         broadcast), in at most 512 KiB */
-    size_t zero_copy_bytes; /**< blocks of at least so many bytes are sent from
-                                 and received in the user's buffers without a
-                                 copy; SIZE_MAX: never */
+                         buffers at the same time. With 2, gather, reduce to a
+                         root, scatter and broadcast of short blocks get more:
+                         up to 256 within a node, up to 32 between nodes (not
+                         broadcast; at most half of DRAIL_DEPTH), in at most
+                         512 KiB */
+    size_t zero_copy_bytes; /**< a call that names its algorithm sends blocks of
+                                 at least so many bytes from the user's buffers,
+                                 and receives them there, without a copy, if the
+                                 algorithm can; SIZE_MAX: never. Default:
+                                 16 KiB. `auto` does not use it */
     unsigned groups;        /**< groups per node of all-gather `mc-groups`; 0:
                                  that algorithm's default */
     bool paced;             /**< complete each step before the next one, as in
@@ -100,8 +109,10 @@ typedef struct dcoll_config {
     const char *table;      /**< path of a file written by `railbench tune`, by
                                  which `auto` chooses; read while the team is
                                  created. NULL: built-in rules. They also apply
-                                 if the file is not for this machine, or if not
-                                 all ranks have the same rows */
+                                 if the file cannot be read, is malformed or is
+                                 not for this machine, or if not all ranks have
+                                 the same rows: rank 0 then writes a line to
+                                 stderr */
     size_t keep_bytes;      /**< most bytes of requests that the team keeps for
                                  reuse (rule 5), beside the latest one and those
                                  of dcoll_init(); the smallest of all ranks is
@@ -125,7 +136,8 @@ void dcoll_config_init(dcoll_config_t *cfg);
 /**
  * Creates a team of all ranks of a job. All ranks call it. If one rank has no
  * memory or refuses its arguments, all ranks fail; but a rank that passes NULL
- * as @p job, @p rail or @p out fails alone.
+ * as @p job, @p rail or @p out fails alone. If one rank cannot connect, others
+ * may succeed: their first call that waits for that rank fails.
  * Consecutive ranks on the same node of the job form a node of the team. Ranks
  * of several nodes connect to those at distances of powers of two; all other
  * connections are made when a call is prepared that needs them.
@@ -159,12 +171,15 @@ const char *dcoll_last_error(const dcoll_team_t *team);
 int dcoll_team_error(const dcoll_team_t *team);
 /** Breaks the team, for a rank that cannot go on. Local. Ranks that wait for
  *  this rank, now or later, return @p code (not 0), and their sentence contains
- *  @p why (copied). */
+ *  @p why (not NULL; its first 195 bytes are copied). Does nothing if the team
+ *  is broken already. */
 void dcoll_team_give_up(dcoll_team_t *team, int code, const char *why);
 /** Records that this rank leaves out one call and goes on with the next one
  *  (rule 4). Local. If all ranks skip the call, nothing happens. If some make
  *  it and have to wait for this rank, they find that the calls differ, and the
- *  team breaks. */
+ *  team breaks. If they need not wait for this rank, as the root of a broadcast
+ *  that runs ahead, they complete the call, and this rank's next equal call
+ *  gets the data of the skipped one: use dcoll_team_give_up() then. */
 void dcoll_team_skip(dcoll_team_t *team);
 
 /* ---------------------------------------------------------- reductions --- */
@@ -237,12 +252,12 @@ typedef struct dcoll_call {
     dcoll_collective_t collective;
     const void *send; /**< rule 8; or DCOLL_IN_PLACE. Blocks: root of a scatter
                            and all-to-all N; other ranks of a scatter none;
-                           broadcast: NULL; else 1 */
+                           broadcast: not used; else 1 */
     void *recv;       /**< rule 8. Blocks: root of a gather, all-gather and
                            all-to-all N; root of a reduce, scatter and
                            all-reduce 1; broadcast: 1, on the root the source */
     size_t bytes;     /**< of one block; of a reduction: a multiple of element;
-                           0 is allowed */
+                           0 … PTRDIFF_MAX / 64 / N */
     unsigned root;    /**< gather, broadcast, scatter, reduce: a rank */
     const char *algorithm; /**< a name of dcoll_algorithms(); NULL or "auto":
                                 the team chooses */
@@ -299,7 +314,8 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
  * rank, as MPI_Alltoallv does (source: Liu, Wang and Prasanna). Counts are each
  * rank's own; rule 1 holds for element, max_pair, max_rank and algorithm.
  * Arrays have one entry per rank; counts and displacements are in elements. A
- * rank without elements may pass NULL as send or recv and any displacements.
+ * rank without elements may pass NULL as send or recv (with room 0, if there
+ * are no recv_counts) and any displacements.
  * There is no DCOLL_IN_PLACE. In a simulated job without payload these calls
  * return DRAIL_ENOTSUP.
  *
@@ -341,7 +357,9 @@ typedef struct dcoll_alltoallv {
 } dcoll_alltoallv_t;
 
 /** An all-to-all of elements that contain their destination; they arrive in any
- *  order. Bounds, agreement and errors: as dcoll_alltoallv_t. */
+ *  order. Bounds, agreement and errors: as dcoll_alltoallv_t; but without
+ *  bounds the ranks always agree, and all algorithms but `direct` can be named.
+ */
 typedef struct dcoll_elements {
     const void *send;
     size_t count; /**< elements in send */
@@ -353,7 +371,7 @@ typedef struct dcoll_elements {
                              uint32_t in this machine's byte order, aligned or
                              not */
     size_t max_pair, max_rank; /**< bounds */
-    const char *algorithm;
+    const char *algorithm;     /**< as that of dcoll_alltoallv_t */
 } dcoll_elements_t;
 
 /** Blocking irregular all-to-all with counts. */
@@ -386,26 +404,34 @@ int dcoll_init(dcoll_team_t *team, const dcoll_call_t *call,
  */
 int dcoll_start(dcoll_request_t *request);
 /** Makes progress with all requests of the team. Returns 0 if this one is
- *  complete, DRAIL_EAGAIN if not, or an error. Local. */
+ *  complete or was never started, DRAIL_EAGAIN if not, or an error. Local. */
 int dcoll_test(dcoll_request_t *request);
 /** Waits until a request is complete, at most @p timeout_ms (rule 9) within
- * this call; < 0: the transport's timeout. A timeout breaks the team. Local. */
+ *  this call; < 0: the transport's timeout. A timeout breaks the team, also one
+ *  of 0: to poll, use dcoll_test(). Returns 0 at once if it was never started.
+ *  Local. */
 int dcoll_wait(dcoll_request_t *request, int timeout_ms);
 /** Frees a persistent request; waits first if it is under way. All ranks call
- *  it, each when no rank is still inside a start of this request. NULL: does
- *  nothing. A handle of dcoll_begin() is completed, as by dcoll_wait(). Returns
- *  the error of that wait, or DRAIL_E… if a peer still accesses the buffers. */
+ *  it, in any order with other calls, but only when no rank is still inside a
+ *  start of this request. NULL: does nothing. A handle of dcoll_begin() is
+ *  completed, as by dcoll_wait(). Returns the error of that wait, or DRAIL_E…
+ *  if a peer still accesses the buffers, which breaks the team. The request is
+ *  freed in either case. */
 int dcoll_free(dcoll_request_t *request);
 /** Releases the buffers of a persistent request that will not be started again:
  *  they need not stay until dcoll_free(). Local. DRAIL_EINVAL if it is under
  *  way. */
 int dcoll_let_go(dcoll_request_t *request);
 
-/** Starts a non-blocking call. All ranks call it (rule 1). It waits for other
- *  ranks only if it has to prepare a request (rule 5), or if four equal calls
- *  are under way: then it first completes the oldest of them. It returns the
- *  handle of that one again, which now stands for both calls: complete it once
- *  for each. An error of either call is returned for both.
+/** Starts a non-blocking call. All ranks call it (rule 1). Equal calls use four
+ *  requests in turn. So it waits for other ranks in two cases only:
+ *   - It prepares a request (rule 5). Each of the first four equal calls does,
+ *     unless dcoll_prepare() has prepared them.
+ *   - The fourth equal call before it is still under way: it first completes
+ *     that one, even if the three after that are complete.
+ *  If the caller has not completed the handle of that fourth call, it returns
+ *  this handle again, which now stands for both calls: complete it once for
+ *  each. An error of either call is returned for both.
  *  A completed request is kept for later calls (dcoll_config_t.keep_bytes). */
 int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
                 dcoll_request_t **out);
@@ -416,9 +442,10 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
  * four; dcoll_would_wait() then returns DRAIL_ENOTSUP. */
 int dcoll_prepare(dcoll_team_t *team, const dcoll_call_t *call);
 /** Tells whether dcoll_begin() would wait for other ranks. Local.
- *  @return 0: it would not; DRAIL_EAGAIN: it would, until one of four equal
- *  calls has been completed; DRAIL_ENOTSUP: it would prepare a request, on all
- *  ranks; or an error of the call or of the team. */
+ *  @return 0: it would not; DRAIL_EAGAIN: it would wait, or return a handle
+ *  again, until the caller has completed the fourth equal call before it;
+ *  DRAIL_ENOTSUP: it would prepare a request, on all ranks; or an error of the
+ *  call or of the team. */
 int dcoll_would_wait(dcoll_team_t *team, const dcoll_call_t *call);
 /** dcoll_prepare() for dcoll_alltoallv_begin(). Of @p call, only algorithm and
  *  bounds are used. DRAIL_ENOTSUP if such a call needs bounds, or has some. */
@@ -439,7 +466,8 @@ int dcoll_alltoallv_init(dcoll_team_t *team, const dcoll_alltoallv_t *call,
 int dcoll_alltoallv_begin(dcoll_team_t *team, const dcoll_alltoallv_t *call,
                           dcoll_request_t **out);
 /** As dcoll_alltoallv_init(), for elements with destinations.
- *  Each start reads the number of elements at @p count; NULL: in @p call. */
+ *  Each start reads the number of elements at @p count; NULL: it is always
+ *  that of @p call. */
 int dcoll_elements_init(dcoll_team_t *team, const dcoll_elements_t *call,
                         const size_t *count, dcoll_request_t **out);
 /** As dcoll_alltoallv_begin(), for elements with destinations. */
@@ -452,7 +480,8 @@ dcoll_request_algorithm(const dcoll_request_t *request);
 
 /** The time that this rank's irregular all-to-alls spend on local work, as in
  *  figures 20 and 22 of Liu, Wang and Prasanna. The rest of a call's time is
- *  communication and waiting. Nanoseconds since dcoll_times_begin(). */
+ *  communication and waiting, and operations EXPECT and PICK, by which some
+ *  algorithms read and move elements. Nanoseconds since dcoll_times_begin(). */
 typedef struct dcoll_times {
     uint64_t distribute_ns; /**< operations DISTRIBUTE, OFFER and PACK */
     uint64_t collect_ns;    /**< operation COLLECT */

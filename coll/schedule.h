@@ -62,8 +62,7 @@ typedef enum dcoll_collective {
         DCOLL_COLLECTIVES /**< irregular: sizes are known at run time only */
 } dcoll_collective_t;
 
-/** "allgather", …, "alltoallv"; constant. NULL: no collective has this value.
- */
+/** "gather", …, "alltoallv"; constant. NULL: no collective has this value. */
 const char *dcoll_collective_name(dcoll_collective_t collective);
 /** Finds a collective with equal blocks by its name. 0, or DRAIL_EINVAL. */
 int dcoll_collective_parse(const char *text, dcoll_collective_t *collective);
@@ -86,9 +85,9 @@ typedef struct dcoll_shape {
                                      messages at the same time, one per port */
 } dcoll_shape_t;
 
-/** Divides @p nranks ranks into nodes of @p ppn; the last node gets the rest.
- *  Fills @p node_begin, which has one entry more than there are nodes. Returns
- * the number of nodes. */
+/** Divides @p nranks ranks into nodes of @p ppn (at least 1); the last node
+ * gets the rest. Fills @p node_begin, which has one entry more than there are
+ * nodes. Returns the number of nodes. */
 unsigned dcoll_shape_nodes(unsigned nranks, unsigned ppn, unsigned *node_begin);
 /** The node of @p rank. */
 unsigned dcoll_shape_node(const dcoll_shape_t *shape, unsigned rank);
@@ -154,7 +153,8 @@ typedef struct dcoll_args {
                                          by the caller; NULL otherwise */
 } dcoll_args_t;
 
-/** The number of blocks in a rank's SEND, and in its RECV. */
+/** The number of blocks in a rank's SEND, and in its RECV. 0 in a barrier, in
+ * an irregular all-to-all, and where the rank does not use that buffer. */
 unsigned dcoll_send_blocks(const dcoll_args_t *args, unsigned nranks,
                            unsigned rank);
 unsigned dcoll_recv_blocks(const dcoll_args_t *args, unsigned nranks,
@@ -290,7 +290,9 @@ typedef struct dcoll_op {
     dcoll_tag_t tag; /**< NOTIFY, WAIT */
     dcoll_place_t src, dst;
     dcoll_place_t with; /**< COMBINE */
-    size_t bytes;       /**< DISTRIBUTE, COLLECT: room of the bundle src */
+    size_t bytes;       /**< PUT, GET, COPY, COMBINE, SIGNAL, AWAIT: as above.
+                             DISTRIBUTE, COLLECT, EXPECT, PICK: room of the
+                             bundle src. OFFER, PACK: room at dst */
     bool sized;   /**< PUT, COPY: of a bundle or of the user's elements; `bytes`
                        is the most */
     bool taken;   /**< COPY and COMBINE: no rank reads src (and with) in NODE
@@ -451,10 +453,12 @@ const dcoll_algorithm_t *const *dcoll_algorithms_irregular(void);
 const dcoll_algorithm_t *dcoll_algorithm_find(dcoll_collective_t collective,
                                               const char *name);
 
-/** The depth that is used where @p depth is configured, for blocks of @p bytes.
+/** The depth that is used where @p depth is configured, for blocks of @p bytes:
+ *  dcoll_algorithm_t.depth, if the algorithm supports only that.
  *  In gathers, scatters, broadcasts and reductions to a root, ranks may run
- *  ahead, so the depth grows as long as memory for it stays small (512 KiB). In
- *  other collectives all ranks wait for all. */
+ *  ahead, so a depth of 2 grows up to dcoll_algorithm_t.ahead, as long as
+ * memory for it stays small (512 KiB). In other collectives all ranks wait for
+ * all. A depth of 1 stays. */
 unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,
                      const dcoll_shape_t *shape, size_t bytes, unsigned depth);
 
@@ -469,7 +473,8 @@ typedef struct dcoll_program {
 } dcoll_program_t;
 
 /** Generates the schedules of all ranks. @p shape must outlive the program.
- *  @return 0, DRAIL_ENOMEM, or DRAIL_ENOTSUP: the algorithm refuses. */
+ *  @return 0, DRAIL_ENOMEM, or DRAIL_ENOTSUP: the algorithm refuses. After an
+ *  error there is nothing to free. */
 int dcoll_program_make(const dcoll_algorithm_t *algorithm,
                        const dcoll_shape_t *shape, const dcoll_args_t *args,
                        dcoll_program_t *out);
