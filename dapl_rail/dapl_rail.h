@@ -583,11 +583,12 @@ void drail_job_interrupt(drail_job_t *job);
  * @param all room for drail_job_size() times @p bytes, filled by rank.
  * @param timeout_ms see rules 2 and 3.
  * @return 0; DRAIL_EINVAL; DRAIL_EPEER, DRAIL_EJOB: a rank has ended;
- * DRAIL_ETIMEOUT; DRAIL_EINTR; DRAIL_ENOMEM: only in a simulated job. After a
- * failure all later all-gathers of the job fail, too. There are two exceptions,
- * both DRAIL_EINVAL: an argument of this rank is wrong, and the rank has not
- * taken part; or the ranks of a job that the library has started passed
- * different sizes.
+ * DRAIL_ETIMEOUT; DRAIL_EINTR; DRAIL_ENOMEM: only in a simulated job; or what
+ * an all-gather of the caller's own returned. After a failure all later
+ * all-gathers of the job fail, too. There are two exceptions, both
+ * DRAIL_EINVAL: an argument of this rank is wrong, and the rank has not taken
+ * part; or the ranks of a job that the library has started passed different
+ * sizes.
  */
 int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
                         void *all, int timeout_ms);
