@@ -23,7 +23,7 @@
  *    comment says otherwise. Any `drail_error_t *err` may be NULL.
  * 2. Units. Sizes are bytes and times are milliseconds, unless a name ends in
  *    another unit. A negative timeout means drail_config_t.timeout_ms; in calls
- *    on a job its default (DRAIL_TIMEOUT_MS).
+ *    on a job, the environment's DRAIL_TIMEOUT_MS, or 30000.
  * 3. Waiting. Every wait ends after its timeout, by DRAIL_ETIMEOUT. Time in
  *    which the process or the whole machine is stopped does not count. The
  *    configuration's timeout starts again whenever bytes of the operation
@@ -68,8 +68,9 @@
  *    a timeout in the middle of an operation.
  * 9. Lost connections. When a connection has ended, because the peer is gone or
  *    no link to it is left, operations with that peer return DRAIL_EPEER until
- *    both ranks call drail_connect(). A peer that is only stopped is silent:
- *    calls end by DRAIL_ETIMEOUT.
+ *    both ranks call drail_connect(). In the rank where an error has ended it,
+ *    they return that error instead: DRAIL_EACCESS, DRAIL_EDAT or DRAIL_ENOMEM.
+ *    A peer that is only stopped is silent: calls end by DRAIL_ETIMEOUT.
  * 10. State. There are no mutable globals: many ranks may live in one process.
  *    A child that the program forks must not use a drail_t of its parent, but
  *    may close it.
@@ -236,13 +237,16 @@ typedef struct drail_stripe {
     drail_policy_t policy;
     unsigned nrails;       /**< 1 to DRAIL_MAX_RAILS */
     const double *weights; /**< nrails weights of 0 or more, not all 0; NULL:
-                              all equal. A rail of weight 0 gets nothing */
-    size_t threshold;      /**< shorter messages go over one rail */
+                              all equal. Policies even, weighted and adaptive
+                              all cut by them. A rail of weight 0 gets nothing,
+                              unless policy fixed names it */
+    size_t threshold;      /**< shorter messages go over one rail, one of the
+                                largest weight */
     size_t align;          /**< inner borders of chunks are multiples of it, a
                                 power of two. 0: of 64 if the chunks have 512
                                 bytes or more on average, else of 1 */
-    unsigned turn;         /**< roundrobin: number of this message; fixed: index
-                                of the rail */
+    unsigned turn;         /**< roundrobin: number of this message, from 0;
+                                fixed: index of the rail */
 } drail_stripe_t;
 
 /**
@@ -274,7 +278,10 @@ typedef enum drail_engine {
 /** Threads of engine threaded. */
 typedef enum drail_team {
     DRAIL_TEAM_RESIDENT, /**< live as long as the transport */
-    DRAIL_TEAM_FORKJOIN, /**< a parallel region per message (fig. 5) */
+    DRAIL_TEAM_FORKJOIN, /**< a parallel region per message (fig. 5). With
+                              engine threaded, operations return DRAIL_ENOTSUP
+                              where OpenMP gives too few threads, as inside a
+                              parallel region of the caller */
 } drail_team_t;
 
 /** How one thread waits for several rails. */
@@ -295,7 +302,7 @@ typedef enum drail_notify_by {
 } drail_notify_by_t;
 
 typedef struct drail_config {
-    const char *rails[DRAIL_MAX_RAILS]; /**< IA names */
+    const char *rails[DRAIL_MAX_RAILS]; /**< IA names, all different */
     unsigned nrails;
     drail_engine_t engine;
     drail_team_t team;
@@ -307,7 +314,7 @@ typedef struct drail_config {
                                         0: nominal rates if all are known, else
                                           equal */
     unsigned fixed_rail;             /**< engine single, policy fixed: index of
-                                          the rail */
+                                          the rail. Always less than nrails */
     size_t stripe_threshold;         /**< shorter messages use one rail */
     size_t stripe_align;             /**< as drail_stripe_t.align */
     unsigned eps;                    /**< EPs for each rail and peer, 1 to
@@ -324,8 +331,10 @@ typedef struct drail_config {
                                           rail in all, and to the events that
                                           the rail's queue holds, but not below
                                           4. See drail_config_of() */
-    int timeout_ms;                  /**< of every wait; default 30000 */
-    int connect_timeout_ms;          /**< of connecting; default 10000 */
+    int timeout_ms;                  /**< of every wait, 1 or more; default
+                                          30000 */
+    int connect_timeout_ms;          /**< of connecting, 1 or more; default
+                                          10000 */
     bool pin;                        /**< bind the threads of the resident team
                                           near their rails. The caller's threads
                                           and its OpenMP pool are not bound */
@@ -358,7 +367,8 @@ typedef struct drail_setting {
     const char *name; /**< environment variable, such as DRAIL_TIMEOUT_MS */
     const char *meaning;
     const char *fallback; /**< default value as text */
-    char value[128];      /**< present value as text */
+    char value[128];      /**< present value as text; if it is malformed,
+                               followed by " (invalid: …)" */
 } drail_setting_t;
 
 /** Fills in setting number @p index, from 0. Any thread. @return 0, or
@@ -572,10 +582,13 @@ void drail_job_interrupt(drail_job_t *job);
  * as drail_job_barrier().
  * @param all room for drail_job_size() times @p bytes, filled by rank.
  * @param timeout_ms see rules 2 and 3.
- * @return 0; DRAIL_EINVAL; DRAIL_EPEER: a rank has ended; DRAIL_ETIMEOUT;
- * DRAIL_EINTR. After a failure all later all-gathers of the job fail, too,
- * except after DRAIL_EINVAL (ranks passed different sizes) in a job that the
- * library has started.
+ * @return 0; DRAIL_EINVAL; DRAIL_EPEER, DRAIL_EJOB: a rank has ended;
+ * DRAIL_ETIMEOUT; DRAIL_EINTR; DRAIL_ENOMEM: only in a simulated job; or what
+ * an all-gather of the caller's own returned. After a failure all later
+ * all-gathers of the job fail, too. There are two exceptions, both
+ * DRAIL_EINVAL: an argument of this rank is wrong, and the rank has not taken
+ * part; or the ranks of a job that the library has started passed different
+ * sizes.
  */
 int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
                         void *all, int timeout_ms);
@@ -642,9 +655,9 @@ typedef struct drail drail_t;
  * @return 0; DRAIL_EINVAL: a wrong configuration or environment variable, or,
  * in all ranks with the same sentence: a rail has no counterpart, or ranks
  * differ in DRAIL_DEPTH, DRAIL_EAGER_BYTES, DRAIL_EPS or DRAIL_EXTENSIONS;
- * DRAIL_EPEER: another rank failed; DRAIL_ENORAIL, DRAIL_EOPEN, DRAIL_EDAT: a
- * rail of this rank; DRAIL_ENOTSUP: notify_by; DRAIL_ENOMEM; DRAIL_ETIMEOUT;
- * DRAIL_EINTR.
+ * DRAIL_EPEER, DRAIL_EJOB: another rank failed; DRAIL_ENORAIL, DRAIL_EOPEN,
+ * DRAIL_EDAT: a rail of this rank; DRAIL_ENOTSUP: notify_by; DRAIL_ENOMEM;
+ * DRAIL_ETIMEOUT; DRAIL_EINTR.
  */
 int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
                drail_error_t *err);
@@ -657,20 +670,22 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
  * provider does not free it stays open until the process ends (verbs, after a
  * connection attempt that was given up). In a forked child it frees the child's
  * copy only. NULL does nothing.
- * @return 0; DRAIL_ETIMEOUT, DRAIL_EINTR: something may not have been
- * delivered. In any case @p rail is gone.
+ * @return 0: all is delivered, except what was for peers whose connection has
+ * ended; DRAIL_ETIMEOUT, DRAIL_EINTR: something may not have been delivered. In
+ * any case @p rail is gone.
  */
 int drail_close(drail_t *rail);
 
 /** The sentence of the last failed call on @p rail; valid until the next call.
- * "" for NULL. */
+ * DRAIL_EAGAIN has no sentence. "" for NULL. */
 const char *drail_last_error(const drail_t *rail);
 
 /**
  * Connects to rank @p peer over all rails that reach it, within
  * connect_timeout_ms. It returns when all of them are up, or a second after the
- * first: the others join later (rule 8). Meanwhile the peer must be in a call
- * that makes progress (rule 5), not necessarily this one.
+ * first (half of connect_timeout_ms, if that is less): the others join later
+ * (rule 8). Meanwhile the peer must be in a call that makes progress (rule 5),
+ * not necessarily this one.
  *
  * It need not be called: the first operation with a peer connects, within
  * connect_timeout_ms. drail_notify_wait() and drail_recv() connect within their
@@ -712,7 +727,8 @@ const drail_config_t *drail_config_of(const drail_t *rail);
  * and notify_by concern the initiator, waiting the rank that waits. When engine
  * auto gets another team, it forgets what it has measured. The weights are as
  * drail_stripe_t.weights, and copied; NULL leaves the present ones. fixed_rail
- * is the index of the rail for engine single and policy fixed.
+ * is the index of the rail for engine single and policy fixed; it must be less
+ * than drail_nrails() with all others, too.
  * @return 0; DRAIL_EINVAL, or DRAIL_ENOTSUP for notify_by: nothing has changed.
  */
 int drail_set_engine(drail_t *rail, drail_engine_t engine, drail_team_t team);
@@ -736,7 +752,7 @@ typedef enum drail_access {
     /** The caller promises that the memory stays mapped until drail_close().
      * Then the registration may be kept after its release, and serve again.
      * Without the promise the last release deregisters at once, as another
-     * mapping could take the address. */
+     * mapping could take the address. drail_mem_alloc() ignores the flag. */
     DRAIL_ACCESS_KEEP = 8,
     /** Only a source: of this rank's puts and sends, and with REMOTE_READ of
      * peers' reads. The memory need not be writable (PROT_READ). Not with
@@ -841,7 +857,7 @@ typedef struct drail_xfer {
     drail_mem_t *local_mem;    /**< a handle of this drail_t */
     const drail_key_t *remote; /**< the peer's, from drail_mem_key() there */
     uint64_t remote_offset;    /**< bytes from the start of the remote memory */
-    size_t bytes;              /**< may be 0 */
+    size_t bytes;              /**< 0: the other fields are not used */
 } drail_xfer_t;
 
 typedef enum drail_flags {
@@ -856,9 +872,9 @@ typedef enum drail_flags {
                           5): up to 16 KiB may travel with the notification,
                           on one rail. See drail_put() */
 } drail_flags_t;
-/** Flag of drail_put() and drail_get(): a message too short to be striped uses
- * this rail. If the rail does not reach the peer, those that do take turns.
- * Engine single ignores it. */
+/** Flag of drail_put() and drail_get(): a message shorter than
+ * drail_config_t.stripe_threshold uses this rail. If the rail does not reach
+ * the peer, those that do take turns. Engine single ignores it. */
 #define DRAIL_ON_RAIL(rail) (((unsigned)(rail) + 1) << 8)
 
 /**
@@ -883,9 +899,9 @@ typedef enum drail_flags {
  * @param id value of the notification.
  * @param req started; or NULL: the put is complete after drail_fence().
  * @return 0: started; DRAIL_EINVAL; DRAIL_EAGAIN: only with DRAIL_NOWAIT;
- * DRAIL_ETIMEOUT: no credit in time; DRAIL_EPEER; DRAIL_EINTR; DRAIL_EDAT.
- * After an error nothing of it is under way; if it had begun, the connection
- * has ended.
+ * DRAIL_ETIMEOUT: no connection, credit or room in time; DRAIL_EPEER;
+ * DRAIL_EINTR; DRAIL_EDAT; DRAIL_ENOMEM. After an error nothing of it is under
+ * way; if it had begun, the connection has ended.
  */
 int drail_put(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
               unsigned flags, uint32_t id, drail_req_t *req);
@@ -952,40 +968,47 @@ void drail_set_guard(drail_t *rail, const drail_guard_t *guard);
  * notifications do. Without any call of the peer, at least half of cfg.depth
  * messages and notifications can be sent; the peer gives more when it takes
  * them. So if two ranks both send many messages before they receive, both end
- * by DRAIL_ETIMEOUT.
+ * by DRAIL_ETIMEOUT. After DRAIL_ETIMEOUT or DRAIL_EINTR the message has not
+ * been sent.
  *
  * A longer message (rendezvous) waits until the peer has read it by striped
- * RDMA. If the peer has not begun when the time is over, it will not receive
- * the message. If it has begun, it receives all of the message unchanged, or
- * the connection ends; the latter always with @p mem, or if the memory has
- * another registration.
+ * RDMA. After DRAIL_ETIMEOUT or DRAIL_EINTR in this wait:
+ *  - If @p mem was given, or the memory has another registration, the
+ *    connection has ended, even if the peer had not begun to read.
+ *  - Else, if the peer had not begun, it will not receive the message, and the
+ *    connection stays.
+ *  - Else the peer receives all of the message unchanged, or the connection
+ *    ends.
  * @param rail open.
  * @param peer another rank.
  * @param buffer the message.
  * @param bytes may be 0.
  * @param mem handle of the buffer with DRAIL_ACCESS_REMOTE_READ, for
  * rendezvous; NULL: the call registers the buffer.
- * @return 0; DRAIL_EINVAL; DRAIL_ETIMEOUT; DRAIL_EINTR; DRAIL_EPEER;
- * DRAIL_ENOMEM; DRAIL_EDAT.
+ * @return 0, also if the peer's buffer is too short: its call returns
+ * DRAIL_ETRUNC; DRAIL_EINVAL; DRAIL_ETIMEOUT; DRAIL_EINTR; DRAIL_EPEER;
+ * DRAIL_ENOMEM, DRAIL_EDAT: here, or in the peer that reads.
  */
 int drail_send(drail_t *rail, unsigned peer, const void *buffer, size_t bytes,
                drail_mem_t *mem);
 /**
  * Receives the next message of @p peer: rules 3, 7.
  *
- * If the time is over while the message is being read (rendezvous), the call
- * returns DRAIL_ETIMEOUT, or DRAIL_EAGAIN if @p timeout_ms is 0, and the
- * reading goes on. Call it again with the same buffer, which must stay in place
- * until then, or until drail_close(). Another buffer is DRAIL_EINVAL.
+ * If the call ends by DRAIL_ETIMEOUT or DRAIL_EINTR, or by DRAIL_EAGAIN if @p
+ * timeout_ms is 0, while the message is being read (rendezvous), the reading
+ * goes on. Call it again with the same buffer, which must stay in place until
+ * then, or until drail_close(). Another buffer is DRAIL_EINVAL.
  * @param rail open.
  * @param peer another rank.
  * @param buffer for the message.
  * @param capacity bytes of @p buffer.
- * @param received set to the length of the message, also for DRAIL_ETRUNC; may
- * be NULL.
+ * @param received set to the length of the message, also for DRAIL_ETRUNC and
+ * while the message is being read; may be NULL.
  * @param timeout_ms 0: do not wait.
  * @return 0; DRAIL_ETRUNC: the message is longer than the buffer, and is gone;
- * DRAIL_EAGAIN; DRAIL_ETIMEOUT; DRAIL_EINTR; DRAIL_EPEER; DRAIL_EINVAL.
+ * DRAIL_EAGAIN; DRAIL_ETIMEOUT; DRAIL_EINTR; DRAIL_EPEER; DRAIL_EINVAL;
+ * DRAIL_ENOMEM, DRAIL_EDAT: the buffer can't be registered (rendezvous), and
+ * the message is gone.
  */
 int drail_recv(drail_t *rail, unsigned peer, void *buffer, size_t capacity,
                size_t *received, int timeout_ms);
@@ -1017,7 +1040,7 @@ typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
  * extension also while the rail is broken: the sentence says if nobody knows
  * whether the atomic was carried out; DRAIL_ETIMEOUT: it may still be carried
  * out, and the next atomic by message to this target waits for that first;
- * DRAIL_EINTR: as DRAIL_ETIMEOUT.
+ * DRAIL_EINTR: as DRAIL_ETIMEOUT; DRAIL_EDAT; DRAIL_ENOMEM.
  */
 int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
                  const drail_key_t *remote, uint64_t remote_offset,
@@ -1051,7 +1074,8 @@ int drail_fence(drail_t *rail, unsigned peer);
 
 /** The state of a rail: the worst of its links to this rank's peers. */
 typedef enum drail_rail_state {
-    DRAIL_RAIL_UP,         /**< all links are up */
+    DRAIL_RAIL_UP,         /**< no link is lost or has ended; also if none has
+                                been up yet */
     DRAIL_RAIL_CONNECTING, /**< a link is being connected again; its messages go
                                 over others */
     DRAIL_RAIL_DETOUR,     /**< messages of a link go over others */
