@@ -11,18 +11,11 @@ ranks_of()
     if [ "$1" = mpich-wheel ]; then echo 2; else echo 4; fi
 }
 
-# on a fast machine it takes many calls until a team would have paid
 chosen()
 {
-    local rounds
-    for rounds in 20 200 2000; do
-        calls stats "$1" "$(ranks_of "$1")" $rounds || return 1
+    calls stats "$1" "$(ranks_of "$1")" 20 long &&
         expect '^dcoll_mpi: about [0-9.]+ s saved' \
-            '^dcoll_mpi: allgather +[0-9]+ +left: the program.s MPI is faster' \
-            >"$work/missing" && return
-    done
-    cat "$work/missing"
-    return 1
+            '^dcoll_mpi: allgather +[0-9]+ +left: the program.s MPI is faster'
 }
 
 # scene MPI RANKS PROGRAM ARGUMENT…: all calls that can be are taken

@@ -3,8 +3,8 @@
  * An ordinary MPI program that makes all blocking collectives and checks their
  * results. Arguments: how many rounds of communicators it makes and frees; then
  * "threads": with MPI_THREAD_MULTIPLE; "large": by MPI_Allgather_c and its
- * kind; "few": only ints on MPI_COMM_WORLD, for machines with fewer cores than
- * ranks.
+ * kind; "long": many times on MPI_COMM_WORLD; "few": only ints there, for
+ * machines with fewer cores than ranks.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 
 #define MOST (1 << 20) /* ints of a side */
 #define GAP  3         /* ints from one element of a vector to the next */
+#define LONG 40        /* times that all shapes are called */
 
 static int world_rank, failures, few;
 
@@ -538,7 +539,10 @@ int main(int argc, char **argv)
     MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &odd);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &backwards);
 
-    all_shapes(MPI_COMM_WORLD);
+    /* also on a fast machine, so many calls pay for a team */
+    int times = argc > 2 && !strcmp(argv[2], "long") ? LONG : 1;
+    for (int i = 0; i < times; i++)
+        all_shapes(MPI_COMM_WORLD);
     if (!few) {
         all_shapes(odd);
         all_shapes(backwards);
