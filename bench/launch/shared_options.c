@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/options/rows.h"
 #include "launch.h"
 #include "pairing.h"
 
@@ -27,13 +26,14 @@ static const char *const private_options[] = {
     "--format", "--output", "--save",      "--histogram",  "--rank",
     "--ranks",  "--fork",   "--selection", "--on-event"};
 
-static bool is_private(const char *arg, bool of_client)
+/* @p name: the option's own, also where an old one was typed. */
+static bool is_private(const char *name, bool of_client)
 {
     for (size_t i = 0; i < sizeof private_options / sizeof *private_options;
          i++)
-        if (option_is(arg, private_options[i]))
+        if (!strcmp(name, private_options[i]))
             return true;
-    return of_client && option_is(arg, "--rails"); /* named otherwise there */
+    return of_client && !strcmp(name, "--rails"); /* named otherwise there */
 }
 
 /* Of the options of one side, in @p args, those that count on the other side,
@@ -47,7 +47,7 @@ static unsigned choose_shared(const option_table_t *table, bool of_client,
     for (unsigned i = 0; i < count; i++) {
         const option_row_t *row = option_find(table, args[i]);
         bool valued = row && row->value && !strchr(args[i], '=');
-        bool kept = row && !is_private(args[i], of_client);
+        bool kept = row && !is_private(row->name, of_client);
         if (kept)
             shared[n++] = args[i];
         if (valued && ++i < count && kept)
