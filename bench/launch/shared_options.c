@@ -36,6 +36,12 @@ static bool is_private(const char *name, bool of_client)
     return of_client && !strcmp(name, "--rails"); /* named otherwise there */
 }
 
+/* Does the value name a file? Only --pattern has such values among others. */
+static bool names_file(const char *value)
+{
+    return strstr(value, "file:");
+}
+
 /* Of the options of one side, in @p args, those that count on the other side,
  * too. Both sides choose: what comes over the network may be anything.
  * @return how many of @p shared are filled in. */
@@ -47,7 +53,9 @@ static unsigned choose_shared(const option_table_t *table, bool of_client,
     for (unsigned i = 0; i < count; i++) {
         const option_row_t *row = option_find(table, args[i]);
         bool valued = row && row->value && !strchr(args[i], '=');
-        bool kept = row && !is_private(row->name, of_client);
+        const char *value = valued && i + 1 < count ? args[i + 1] : args[i];
+        bool kept =
+            row && !is_private(row->name, of_client) && !names_file(value);
         if (kept)
             shared[n++] = args[i];
         if (valued && ++i < count && kept)

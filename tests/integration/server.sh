@@ -71,6 +71,9 @@ check '... runs no command of a client' eval \
 check 'a server of a collective' serve gather --server "${short[@]}"
 check '... reads no table of a client' eval \
     'client --table "$work/none"; wait "$server"; ! grep "$work/none" "$work/server.err"'
+check 'a server of patterns' serve alltoallv --server --engine single
+check '... reads no pattern of a client' eval \
+    'client --pattern "file:$work/none"; wait "$server"; ! grep "$work/none" "$work/server.err"'
 
 (umask 077 && head -c 24 /dev/urandom | base64 >"$work/secret")
 port=$(python3 -c 'import socket
