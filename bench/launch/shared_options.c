@@ -27,13 +27,13 @@ static const char *const private_options[] = {
     "--ranks",  "--fork",   "--selection", "--on-event"};
 
 /* @p name: the option's own, also where an old one was typed. */
-static bool is_private(const char *name, bool of_client)
+static bool is_private(const char *name, bool without_rails)
 {
     for (size_t i = 0; i < sizeof private_options / sizeof *private_options;
          i++)
         if (!strcmp(name, private_options[i]))
             return true;
-    return of_client && !strcmp(name, "--rails"); /* named otherwise there */
+    return without_rails && !strcmp(name, "--rails");
 }
 
 /* Does the value name a file? Only --pattern has such values among others. */
@@ -45,7 +45,7 @@ static bool names_file(const char *value)
 /* Of the options of one side, in @p args, those that count on the other side,
  * too. Both sides choose: what comes over the network may be anything.
  * @return how many of @p shared are filled in. */
-static unsigned choose_shared(const option_table_t *table, bool of_client,
+static unsigned choose_shared(const option_table_t *table, bool without_rails,
                               unsigned count, char *const *args,
                               const char **shared)
 {
@@ -55,7 +55,7 @@ static unsigned choose_shared(const option_table_t *table, bool of_client,
         bool valued = row && row->value && !strchr(args[i], '=');
         const char *value = valued && i + 1 < count ? args[i + 1] : args[i];
         bool kept =
-            row && !is_private(row->name, of_client) && !names_file(value);
+            row && !is_private(row->name, without_rails) && !names_file(value);
         if (kept)
             shared[n++] = args[i];
         if (valued && ++i < count && kept)
@@ -159,7 +159,9 @@ static int join_others(const options_t *o, const option_table_t *table,
                      o->server ? o->argv[1] : args[0]);
         return 2;
     }
-    count = choose_shared(table, o->server, count - 1, args + 1, shared);
+    /* the client's rails may have other names; these are not known here then */
+    bool own_rails = o->server || option_given(o, "--rails");
+    count = choose_shared(table, own_rails, count - 1, args + 1, shared);
     *argv = join(o, count, shared, argc);
     return *argv ? 0 : refuse(table, "out of memory");
 }
