@@ -36,10 +36,10 @@ static bool is_private(const char *name, bool without_rails)
     return without_rails && !strcmp(name, "--rails");
 }
 
-/* Does the value name a file? Only --pattern has such values among others. */
+/* Does the value name a file, as some of --pattern and --rails do? */
 static bool names_file(const char *value)
 {
-    return strstr(value, "file:");
+    return strstr(value, "file:") || strstr(value, "sim:");
 }
 
 /* Of the options of one side, in @p args, those that count on the other side,
@@ -53,12 +53,15 @@ static unsigned choose_shared(const option_table_t *table, bool without_rails,
     for (unsigned i = 0; i < count; i++) {
         const option_row_t *row = option_find(table, args[i]);
         bool valued = row && row->value && !strchr(args[i], '=');
-        const char *value = valued && i + 1 < count ? args[i + 1] : args[i];
-        bool kept =
-            row && !is_private(row->name, without_rails) && !names_file(value);
+        if (valued && i + 1 == count)
+            break; /* without its value it would take the next word */
+        bool kept = row && !is_private(row->name, without_rails) &&
+                    !names_file(args[valued ? i + 1 : i]);
         if (kept)
             shared[n++] = args[i];
-        if (valued && ++i < count && kept)
+        if (valued)
+            i++;
+        if (valued && kept)
             shared[n++] = args[i];
     }
     return n;
