@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The options that server and client of a pair have in common. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,12 +93,16 @@ static int tell_words(const options_t *o, const option_table_t *table,
     return rc;
 }
 
-/* @return how many of @p args are filled in, TEST first; 0: no words. */
+/* @return how many of @p args are filled in, TEST first; 0: no words, or some
+ * that must not reach a terminal. */
 static unsigned hear_words(words_t *w, char *args[WORDS_MAX])
 {
     unsigned n = 0;
     if (!w->used || w->used > sizeof w->text || w->text[w->used - 1])
         return 0;
+    for (unsigned i = 0; i < w->used; i++)
+        if (w->text[i] && !isprint((unsigned char)w->text[i]))
+            return 0;
     for (char *at = w->text; at < w->text + w->used; at += strlen(at) + 1) {
         if (n == WORDS_MAX)
             return 0;
