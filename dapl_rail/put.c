@@ -86,7 +86,10 @@ static int transfer_room(drail_t *t, void *arg, uint32_t *owed)
     while ((link = peer_next(room->x->peer, room->rails, &at))) {
         const struct rail *rail = link->rail;
         size_t bytes = room->x->xfer->bytes;
-        uint64_t need = bytes / rdma_most(rail, bytes) + 2;
+        size_t most = rdma_most(rail, bytes), parts = bytes / most;
+        /* behind a long part there may be a report (rdma_post_several) */
+        bool reports = room->x->reports && most >= PART_LEAST;
+        uint64_t need = (reports ? 2 * parts : parts) + 2;
         int left = link_room(link);
         if (left < 0)
             return left;
@@ -120,6 +123,7 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
 {
     uint32_t held = 0;
     int rc = 0;
+    x->reports = flags & DRAIL_NOTIFY; /* the peer may be waiting for it */
     /* before the cut, which counts messages: the caller may try again */
     if (flags & DRAIL_NOTIFY && flags & DRAIL_NOWAIT) {
         held = engine_rails(t, x->reach);
@@ -130,7 +134,6 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
     transfer_cut(t, x, flags);
     if (!(flags & DRAIL_NOTIFY))
         return 0;
-    x->reports = true; /* the peer may be waiting for it */
     x->note.rails =
         x->data | (flags & DRAIL_ALL_RAILS ? engine_rails(t, x->reach) : 0);
     if (held) {

@@ -41,6 +41,8 @@ static const struct field {
     LIST("--op", ops),
     NAMES("--algorithm", algorithms),
     LIST("--collective", collectives),
+    {"--pattern", offsetof(options_t, alltoallv.patterns), PATTERN_NAME_MAX,
+     offsetof(options_t, alltoallv.npatterns), true},
     VALUE("--ports", ports),
     VALUE("--eps", eps),
     VALUE("--batch", batch),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The options that server and client of a pair have in common. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/options/rows.h"
 #include "launch.h"
 #include "pairing.h"
 
@@ -27,19 +27,26 @@ static const char *const private_options[] = {
     "--format", "--output", "--save",      "--histogram",  "--rank",
     "--ranks",  "--fork",   "--selection", "--on-event"};
 
-static bool is_private(const char *arg, bool of_client)
+/* @p name: the option's own, also where an old one was typed. */
+static bool is_private(const char *name, bool without_rails)
 {
     for (size_t i = 0; i < sizeof private_options / sizeof *private_options;
          i++)
-        if (option_is(arg, private_options[i]))
+        if (!strcmp(name, private_options[i]))
             return true;
-    return of_client && option_is(arg, "--rails"); /* named otherwise there */
+    return without_rails && !strcmp(name, "--rails");
+}
+
+/* Does the value name a file, as some of --pattern and --rails do? */
+static bool names_file(const char *value)
+{
+    return strstr(value, "file:") || strstr(value, "sim:");
 }
 
 /* Of the options of one side, in @p args, those that count on the other side,
  * too. Both sides choose: what comes over the network may be anything.
  * @return how many of @p shared are filled in. */
-static unsigned choose_shared(const option_table_t *table, bool of_client,
+static unsigned choose_shared(const option_table_t *table, bool without_rails,
                               unsigned count, char *const *args,
                               const char **shared)
 {
@@ -47,10 +54,15 @@ static unsigned choose_shared(const option_table_t *table, bool of_client,
     for (unsigned i = 0; i < count; i++) {
         const option_row_t *row = option_find(table, args[i]);
         bool valued = row && row->value && !strchr(args[i], '=');
-        bool kept = row && !is_private(args[i], of_client);
+        if (valued && i + 1 == count)
+            break; /* without its value it would take the next word */
+        bool kept = row && !is_private(row->name, without_rails) &&
+                    !names_file(args[valued ? i + 1 : i]);
         if (kept)
             shared[n++] = args[i];
-        if (valued && ++i < count && kept)
+        if (valued)
+            i++;
+        if (valued && kept)
             shared[n++] = args[i];
     }
     return n;
@@ -81,12 +93,16 @@ static int tell_words(const options_t *o, const option_table_t *table,
     return rc;
 }
 
-/* @return how many of @p args are filled in, TEST first; 0: no words. */
+/* @return how many of @p args are filled in, TEST first; 0: no words, or some
+ * that must not reach a terminal. */
 static unsigned hear_words(words_t *w, char *args[WORDS_MAX])
 {
     unsigned n = 0;
     if (!w->used || w->used > sizeof w->text || w->text[w->used - 1])
         return 0;
+    for (unsigned i = 0; i < w->used; i++)
+        if (w->text[i] && !isprint((unsigned char)w->text[i]))
+            return 0;
     for (char *at = w->text; at < w->text + w->used; at += strlen(at) + 1) {
         if (n == WORDS_MAX)
             return 0;
@@ -151,7 +167,9 @@ static int join_others(const options_t *o, const option_table_t *table,
                      o->server ? o->argv[1] : args[0]);
         return 2;
     }
-    count = choose_shared(table, o->server, count - 1, args + 1, shared);
+    /* the client's rails may have other names; these are not known here then */
+    bool own_rails = o->server || option_given(o, "--rails");
+    count = choose_shared(table, own_rails, count - 1, args + 1, shared);
     *argv = join(o, count, shared, argc);
     return *argv ? 0 : refuse(table, "out of memory");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The server's table for the client of a pair. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,15 @@ typedef struct telling {
     piece_t mine, all[2];
 } telling_t;
 
+/* Without what would control the client's terminal. */
+static void print(const piece_t *piece)
+{
+    for (unsigned i = 0; i < piece->used; i++) {
+        const char c = piece->text[i];
+        putchar(iscntrl((unsigned char)c) && c != '\n' ? '?' : c);
+    }
+}
+
 /* Piece after piece; the client prints them. */
 static int tell(drail_job_t *job, void *arg)
 {
@@ -35,7 +45,7 @@ static int tell(drail_job_t *job, void *arg)
             t->all[0].used > sizeof t->all[0].text)
             return 1;
         if (t->listens)
-            fwrite(t->all[0].text, 1, t->all[0].used, stdout);
+            print(&t->all[0]);
     } while (t->all[0].used == sizeof t->all[0].text);
     return 0;
 }

@@ -68,6 +68,12 @@ check '... and may try again' both
 check 'a server that events are told' serve degrade --server --time 1s
 check '... runs no command of a client' eval \
     'client --on-event "touch $work/ran"; wait "$server"; [ ! -e "$work/ran" ]'
+check 'a server of a collective' serve gather --server "${short[@]}"
+check '... reads no table of a client' eval \
+    'client --table "$work/none"; wait "$server"; ! grep "$work/none" "$work/server.err"'
+check 'a server of patterns' serve alltoallv --server --engine single
+check '... reads no pattern of a client' eval \
+    'client --pattern "file:$work/none"; wait "$server"; ! grep "$work/none" "$work/server.err"'
 
 (umask 077 && head -c 24 /dev/urandom | base64 >"$work/secret")
 port=$(python3 -c 'import socket
