@@ -17,7 +17,8 @@ static size_t size_of(size_t bytes)
     return (bytes > COLL_BED_MIN ? bytes : COLL_BED_MIN) + 2 * COLL_GUARD;
 }
 
-/* Every page is touched before anything is timed, or never. */
+/* Touches every page before anything is timed; without payload, marks the
+ * buffer, and no page is ever touched. */
 static int touch(const coll_bed_t *bed, void *memory, size_t size,
                  drail_error_t *err)
 {
@@ -84,7 +85,7 @@ static void release(const coll_bed_t *bed, drail_mem_t *mem)
     if (!mem)
         return;
     drail_mem_key(mem, &key);
-    /* if that fails, it can still be unmapped */
+    /* the memory can be unmapped even if this fails */
     platform_hollow(bed->platform, (void *)(uintptr_t)key.address, key.bytes,
                     false);
     drail_mem_release(mem);
@@ -100,7 +101,7 @@ int coll_bed_open(coll_bed_t *bed, drail_job_t *job, const coll_plan_t *plan,
     int rc = drail_open(job, &cfg, &bed->rail, err);
     if (rc)
         return rc;
-    /* irregular parts within a node are read where they are */
+    /* ranks of a node read irregular parts directly from each other */
     unsigned access = plan->collective == DCOLL_ALLTOALLV
                           ? DRAIL_ACCESS_REMOTE_READ
                           : DRAIL_ACCESS_LOCAL;
@@ -157,8 +158,8 @@ dcoll_call_t coll_bed_call(const coll_bed_t *bed, const coll_plan_t *plan,
 {
     bool sends = coll_send_blocks(plan, bed->rank);
     bool receives = coll_recv_blocks(plan, bed->rank);
-    /* gather and reduce are in place at the root only, which is where they
-     * receive */
+    /* gather and reduce are in place only at the root, the only rank that
+     * receives */
     const void *send = sends ? coll_bed_send(bed, setup) : NULL;
     return (dcoll_call_t){
         .collective = plan->collective,

@@ -11,8 +11,8 @@ typedef struct block_call {
     dcoll_request_t *request; /* NULL: it is a blocking one */
 } block_call_t;
 
-/* Others may overflow, and take another time: in place, results are the next
- * operands. */
+/* In place, the results of a call are the operands of the next. Operands that
+ * grow would overflow and change the time, so steady ones are used. */
 static void fill_operands(const coll_run_t *run, const dcoll_call_t *call)
 {
     const operation_t operation = operation_named(run->opts);
@@ -36,14 +36,14 @@ static int prepare(coll_run_t *run, coll_cell_t *cell)
     if (c->call.reduction && !run->opts->no_payload)
         fill_operands(run, &c->call);
     if (setup->call == CALL_BLOCKING)
-        return 0; /* cell->algorithm is that of the table */
+        return 0; /* cell->algorithm is set already */
     int rc = dcoll_init(bed->team, &c->call, &c->request);
     if (!rc && run->rank == 0)
         cell->algorithm = dcoll_request_algorithm(c->request);
     return rc;
 }
 
-/* --overlap is not for blocking ones. */
+/* Only for requests: --overlap refuses blocking calls. */
 static int begin(coll_run_t *run, unsigned setup, dcoll_request_t **request)
 {
     const block_call_t *c = run->calls[setup];
@@ -61,8 +61,8 @@ static int perform(coll_run_t *run, unsigned setup)
     return rc ? rc : dcoll_wait(request, -1);
 }
 
-/* The same call with an operation that does not commute, which tells in which
- * order the ranks' elements have been combined. */
+/* Makes the same call with an operation that does not commute: its result shows
+ * the order in which the ranks' elements were combined. */
 static int validate_order(coll_run_t *run, const coll_cell_t *cell, bool *valid)
 {
     block_call_t *measured = run->calls[cell->setup], c = *measured;

@@ -6,7 +6,8 @@
 #define TIMED_NS     UINT64_C(200000) /* is long beside a look at the clock */
 #define TRIALS       10
 
-/* Each round needs the one before: none is done beside another, or left out. */
+/* Each round depends on the one before, so the processor can neither overlap
+ * rounds nor omit them. */
 static void __attribute__((noinline)) compute(busy_t *busy, uint64_t rounds)
 {
     double last = busy->values[0];
@@ -24,7 +25,7 @@ static uint64_t timed(busy_t *busy, uint64_t rounds)
     return clock_ns() - from;
 }
 
-/* The best of several trials is one that nothing has interrupted. */
+/* Takes the fastest of several trials: nothing has interrupted it. */
 void busy_calibrate(busy_t *busy, drail_job_t *job)
 {
     uint64_t rounds = ROUNDS_FIRST, best = UINT64_MAX;

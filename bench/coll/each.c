@@ -13,8 +13,8 @@ bool coll_shares_cores(const crowd_t *crowd)
     return clock_elsewhere || crowd->shared;
 }
 
-/* Who sleeps leaves his core idle: to be woken then takes 30 us where
- * processors are virtual, which has nothing to do with the call. */
+/* Ranks with a core spin. A sleeping rank would leave its core idle, and on
+ * virtual processors waking up takes 30 us, which is no part of the call. */
 int coll_wait_until(const coll_run_t *run, uint64_t start)
 {
     const struct drail_platform *p = drail_job_platform(run->job);
@@ -29,9 +29,9 @@ int coll_wait_until(const coll_run_t *run, uint64_t start)
     return 0;
 }
 
-/* One call; *card: what this rank has to tell of it. Who shares a core begins
- * when he gets it, which is part of the time: he is late if he has not been
- * waiting by then. */
+/* One call; *card: its time on this rank, and whether the rank was late. A rank
+ * that shares a core begins when it gets the core; that wait is part of the
+ * time. Such a rank is late only if it came after the start. */
 static int one(coll_run_t *run, unsigned setup, uint64_t start,
                coll_card_t *card)
 {
@@ -52,8 +52,8 @@ uint64_t coll_first_lead(unsigned ranks)
     return UINT64_C(100000) + 20000 * (uint64_t)ranks;
 }
 
-/* It grows where a rank comes when the start is past, and shrinks again: what
- * waits for long calls with cold caches. */
+/* The lead of a common start is doubled when a rank comes after the start, and
+ * halved before each series: a long lead lets caches go cold. */
 static void lead_begins(coll_run_t *run)
 {
     uint64_t first = coll_first_lead(run->ranks);
@@ -97,7 +97,7 @@ int coll_each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,
             rc = exchange(run, cell->setup, mine, &all);
         if (rc)
             break;
-        bool kept = !all.late || tries >= n; /* not for ever */
+        bool kept = !all.late || tries >= n; /* after n tries */
         if (kept) {
             us[got++] = (double)all.most_ns / 1e3;
             hist_add(samples, all.most_ns);

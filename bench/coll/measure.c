@@ -38,7 +38,7 @@ static int switch_to(coll_run_t *run, unsigned setup)
 
 /* ----------------------------------------------------------- the start --- */
 
-/* All ranks know when the last one has come. */
+/* After the exchange, all ranks know when the last rank arrived. */
 static int wait_for_time(coll_run_t *run, uint64_t tolerance, uint64_t *begin,
                          bool *late)
 {
@@ -84,7 +84,7 @@ static void show_progress(coll_run_t *run)
                   cell->count + 1);
 }
 
-/* One call, and how long it took. */
+/* One call; records how long it took. */
 static int single(coll_run_t *run, unsigned setup)
 {
     uint64_t from = clock_ns();
@@ -93,8 +93,9 @@ static int single(coll_run_t *run, unsigned setup)
     return rc;
 }
 
-/* Runs iterations after a common start. @p all: what the ranks took. Of short
- * ones, only some are timed by themselves, as the clock takes time, too. */
+/* Runs iterations after a common start. @p all: times of the ranks. If there
+ * are many iterations, only some are timed singly, as reading the clock takes
+ * time. */
 static int timed(coll_run_t *run, unsigned setup, uint64_t iterations,
                  uint64_t tolerance, coll_cards_t *all)
 {
@@ -112,7 +113,7 @@ static int timed(coll_run_t *run, unsigned setup, uint64_t iterations,
     return rc ? rc : coll_exchange(run, mine, all);
 }
 
-/* In a series, with its hundreds of setups, there is no time for more. */
+/* A series has hundreds of setups, so it warms up each only briefly. */
 static uint64_t settling_calls(const options_t *opts)
 {
     uint64_t warmup = options_warmup(opts);
@@ -120,7 +121,8 @@ static uint64_t settling_calls(const options_t *opts)
     return many && warmup > SERIES_WARMUP ? SERIES_WARMUP : warmup;
 }
 
-/* All repeats of all setups in the time of this item. The same on all ranks. */
+/* Time of a repeat, so that all repeats of all setups fit the time of this
+ * item. The same on all ranks. */
 static double series_repeat_ns(const coll_run_t *run)
 {
     double cells = (double)run->opts->nsizes * run->plan->count;
@@ -128,8 +130,8 @@ static double series_repeat_ns(const coll_run_t *run)
     return fmax(SERIES_LEAST_NS, fmin(ns, SERIES_MOST_NS));
 }
 
-/* The warm-up. If its time is to tell how many iterations make a repetition, it
- * is done twice: one of them may have been disturbed. */
+/* The warm-up. If its time determines the iterations of a repetition, it runs
+ * twice and the faster run counts: one of them may have been disturbed. */
 static int calibrate(coll_run_t *run, unsigned setup)
 {
     coll_cards_t all;
@@ -156,15 +158,15 @@ static int calibrate(coll_run_t *run, unsigned setup)
     return 0;
 }
 
-/* How late a rank may start: what doesn't show in the time of the whole. */
+/* How late a rank may start: too little to change the time of a repetition. */
 static uint64_t tolerance_ns(uint64_t expected)
 {
     uint64_t part = expected / TOLERANCE_PART;
     return part > TOLERANCE_NS ? part : TOLERANCE_NS;
 }
 
-/* To get used to this setup after another one. Long simulations, for which the
- * iterations are given, do without where there is no other. */
+/* One call before a repetition, since another setup ran before. A simulation
+ * with given iterations and one setup skips it, to save time. */
 static int settle_in(coll_run_t *run, unsigned setup)
 {
     bool settled = clock_elsewhere && run->opts->iterations &&
@@ -172,7 +174,7 @@ static int settle_in(coll_run_t *run, unsigned setup)
     return settled ? 0 : run->work->perform(run, setup);
 }
 
-/* @p expected: time of a repetition, to judge lateness by. */
+/* @p expected: time of a repetition; the tolerated lateness depends on it. */
 static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
 {
     coll_cards_t all = {0};
@@ -214,7 +216,7 @@ static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
 
 /* -------------------------------------------------------------- a size --- */
 
-/* What is repeated. */
+/* A size that is being repeated. */
 typedef struct size {
     coll_run_t *run;
     coll_cell_t *cells;
@@ -257,7 +259,7 @@ static int repeat_size(coll_run_t *run, coll_cell_t *cells)
     return sampling_run(&run->sampling, &sampled);
 }
 
-/* What single calls took. */
+/* Rank 0 learns the quantiles of single calls. */
 static int tell_tails(coll_run_t *run, coll_cell_t *cells)
 {
     int rc = 0;
@@ -280,7 +282,7 @@ static int tell_tails(coll_run_t *run, coll_cell_t *cells)
 
 static int sample_size(coll_run_t *run, coll_cell_t *cells)
 {
-    /* zeros that nobody has touched take no memory */
+    /* pages of calloc take no memory until they are written */
     run->samples = calloc(run->plan->count, sizeof *run->samples);
     run->each =
         run->opts->each ? calloc(run->plan->count, sizeof *run->each) : NULL;
@@ -299,7 +301,7 @@ static int prepare_size(coll_run_t *run, coll_cell_t *cells)
     int rc = 0;
     for (unsigned s = 0; !rc && s < run->plan->count; s++) {
         run->cell = &cells[s];
-        /* auto selects by the engine */
+        /* auto selects an algorithm by the engine in use */
         rc = coll_bed_switch(coll_bed_of(run, s), &run->plan->setups[s].rail);
         if (!rc)
             rc = run->work->prepare(run, &cells[s]);
@@ -309,14 +311,15 @@ static int prepare_size(coll_run_t *run, coll_cell_t *cells)
     return rc;
 }
 
-/* A pass that is no repetition, as looking at the clock takes time. Also tells
- * what auto has taken. */
+/* An extra pass that accounts for time by parts; it is no repetition, as
+ * reading the clock takes time. Also finds the algorithm that auto has
+ * selected. */
 static int account(coll_run_t *run, coll_cell_t *cell, coll_parts_t *parts)
 {
     coll_cards_t all = {0};
     dcoll_times_t times = {0};
     dcoll_team_t *team = coll_bed_of(run, cell->setup)->team;
-    /* a series wants to know only which algorithm it was */
+    /* a series needs only the selected algorithm */
     uint64_t iterations =
         run->opts->series.count ? 1 : run->iterations[cell->setup];
     run->cell = cell;
@@ -348,8 +351,8 @@ static int by_all(const void *a, const void *b)
     return (x->all_us > y->all_us) - (x->all_us < y->all_us);
 }
 
-/* Where the time goes: of several passes the middle one, so that its parts
- * belong together. Simulated ones are all alike. */
+/* Accounts for time by parts. The parts of the pass of median time are kept, so
+ * that they add up. Simulated passes are all alike: one is enough. */
 static int account_size(coll_run_t *run, coll_cell_t *cells)
 {
     unsigned count = run->plan->count;
@@ -368,7 +371,7 @@ static int account_size(coll_run_t *run, coll_cell_t *cells)
     return rc;
 }
 
-/* @p valid: on this rank, then on all of them. */
+/* @p valid: in: on this rank; out: on all ranks. */
 static int agree(coll_run_t *run, bool *valid)
 {
     coll_cards_t all;
@@ -394,7 +397,8 @@ static int validate_size(coll_run_t *run, coll_cell_t *cells)
     return rc;
 }
 
-/* All ranks have come to the end of the last use, unless it has failed. */
+/* Waits until all ranks have finished with the calls, unless the run has
+ * failed. */
 static int release_size(coll_run_t *run, int rc)
 {
     if (!rc)
@@ -423,7 +427,7 @@ static int measure_size(coll_run_t *run, unsigned index)
     return release_size(run, rc);
 }
 
-/* The time of a series is a limit: rank 0 decides. */
+/* Is the time of the series over? Rank 0 decides for all. */
 static int agree_over(coll_run_t *run, bool *over)
 {
     const struct series_options *series = &run->opts->series;

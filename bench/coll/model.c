@@ -15,7 +15,7 @@
 #define SAMPLES      7
 #define LINE_ROUNDS  1000
 
-/* How often: what is the same each time is measured once. */
+/* Simulated times are the same each time: one sample is enough. */
 static unsigned samples(void)
 {
     return clock_elsewhere ? 1 : SAMPLES;
@@ -76,7 +76,7 @@ static int one_way(const ends_t *ends, size_t bytes, unsigned rounds,
     return rc;
 }
 
-/* Microseconds per byte of a copy of what other ranks have written. */
+/* Microseconds per byte of a copy of a buffer that other ranks have written. */
 static double copy_us(const coll_bed_t *bed, const struct drail_platform *p)
 {
     double values[SAMPLES];
@@ -93,7 +93,7 @@ static double copy_us(const coll_bed_t *bed, const struct drail_platform *p)
     return stats_summary(values, samples()).median;
 }
 
-/* ... of combining it with what the rank has. */
+/* The same for combining it with the rank's own data. */
 static double combine_us(const coll_bed_t *bed, const struct drail_platform *p,
                          const dcoll_reduction_t *r)
 {
@@ -112,7 +112,8 @@ static double combine_us(const coll_bed_t *bed, const struct drail_platform *p,
     return stats_summary(values, samples()).median;
 }
 
-/* Both ranks' links on one rail: Hockney's ports are rails. */
+/* Measures the link of both ranks over one rail: a port of Hockney's model is a
+ * rail. */
 static int measure_links(const ends_t *ends, dcoll_cost_model_t *model)
 {
     double small = 0, large = 0;
@@ -129,7 +130,8 @@ static int measure_links(const ends_t *ends, dcoll_cost_model_t *model)
     return rc;
 }
 
-/* Between the cores of rank 0 and of the next rank that has another one. */
+/* Time of a flag between the cores of rank 0 and of the first rank on another
+ * core. */
 static double flag_us(unsigned ranks, const pinning_t *at)
 {
     double values[SAMPLES];
@@ -149,7 +151,8 @@ static double flag_us(unsigned ranks, const pinning_t *at)
 
 _Static_assert(sizeof(drail_key_t) <= COLL_CARD_BYTES, "cards have room");
 
-/* With whom rank 0 measures. Ranks of this machine are alike. */
+/* The rank that rank 0 measures with: simulated, the first of another node.
+ * This machine's ranks are alike. */
 static unsigned other_end(const coll_run_t *run)
 {
     const dcoll_shape_t *shape = &run->plan->shape;
@@ -177,7 +180,7 @@ int coll_model_measure(coll_bed_t *bed, coll_run_t *run,
         model->copy = copy_us(bed, bed->platform);
         if (reduction)
             model->combine = combine_us(bed, bed->platform, reduction);
-        /* two ranks on one core: what a put takes */
+        /* if all ranks share one core: the start-up time of a put */
         model->flag = isfinite(flag) ? flag : model->ts;
     }
     return rc ? rc : drail_job_barrier(run->job, -1);

@@ -13,7 +13,8 @@ operation_t operation_named(const options_t *opts)
 
 /* -------------------------------------------------------------- affine --- */
 
-/* The low half of an element's bits is b, the other one a. */
+/* An element is a map a x + b: b in the low half of its bits, a in the high
+ * half. */
 static void combine_affine(void *context, const void *left, const void *right,
                            void *result, size_t count)
 {
@@ -40,16 +41,16 @@ operation_t operation_affine(size_t element)
 
 /* ------------------------------------------------------------ contents --- */
 
-/* Integers: any bits, as sums and products wrap around; of maps, a is odd, or
- * what comes first would be lost in the product. */
+/* Integers may have any bits, as sums and products wrap around. A map has an
+ * odd a: an even one would lose bits of the maps before it. */
 static uint64_t bits(const operation_t *o, uint64_t random)
 {
     const uint64_t odd = UINT64_C(1) << 4 * o->reduction.element;
     return o->op == DCOLL_OPERATORS ? random | odd : random;
 }
 
-/* Sums of 16384 of them are exact in a float, too; in a product, ranks that
- * follow each other make 1. */
+/* Numbers whose results are exact: sums of 16384 of them fit even a float, and
+ * the factors of two successive ranks have the product 1 or -1. */
 static double number(const operation_t *o, uint64_t random, unsigned rank)
 {
     if (o->op == DCOLL_PROD)
@@ -57,7 +58,7 @@ static double number(const operation_t *o, uint64_t random, unsigned rank)
     return (double)(random % 2001) - 1000;
 }
 
-/* Often enough, and seldom enough, for a result that is not always the same. */
+/* True in a share of the elements that makes both results occur. */
 static bool truth(dcoll_operator_t op, uint64_t random, unsigned ranks)
 {
     return op == DCOLL_LAND  ? random % ranks != 0

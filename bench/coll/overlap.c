@@ -6,13 +6,14 @@
 #define CALLS_LEAST 5
 #define CALLS_MOST  100
 
-/* What one call took, nanoseconds. */
+/* Nanoseconds of one call. */
 typedef struct took {
     uint64_t compute, total;
 } took_t;
 
-/* So often is progress made, and the request looked at, at equal distances. A
- * look that finds it complete has ended it. */
+/* Computes for @p ns. Tests the request --overlap-tests times at equal
+ * distances, which makes progress. A test that finds it complete has ended the
+ * request. */
 static int compute(coll_run_t *run, dcoll_request_t *request, uint64_t ns,
                    took_t *took, bool *complete)
 {
@@ -31,7 +32,7 @@ static int compute(coll_run_t *run, dcoll_request_t *request, uint64_t ns,
     return rc;
 }
 
-/* One call, with so much computation. */
+/* One call with @p ns of computation; 0: none. */
 static int one(coll_run_t *run, unsigned setup, uint64_t ns, took_t *took)
 {
     dcoll_request_t *request = NULL;
@@ -55,8 +56,8 @@ static uint64_t median(double *values, unsigned n)
     return (uint64_t)stats_quantile(values, n, 0.5);
 }
 
-/* Medians of n calls. As no total is below its computation, neither is that of
- * the medians. */
+/* Medians of n calls. No total is below its computation, so neither is the
+ * median of the totals below that of the computations. */
 static int several(coll_run_t *run, unsigned setup, unsigned n, uint64_t ns,
                    took_t *took)
 {

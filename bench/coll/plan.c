@@ -5,7 +5,7 @@
 
 #include "plan.h"
 
-/* As the library does it: each run of ranks on a host is a node. */
+/* Like the library: each run of consecutive ranks on a host is a node. */
 static unsigned hosts_nodes(const options_t *opts, unsigned *begin)
 {
     unsigned nodes = 0, last = 0;
@@ -137,8 +137,8 @@ void coll_setup_label(const coll_plan_t *plan, const coll_setup_t *setup,
 
 /* ------------------------------------------------------------- buffers --- */
 
-/* A broadcast has one buffer, which is recv here; who is in place has send
- * nevertheless. */
+/* A broadcast has only one buffer, which is recv here. Ranks that are in place
+ * also have a send buffer. */
 static dcoll_args_t buffers_of(const coll_plan_t *plan)
 {
     return (dcoll_args_t){.collective = plan->collective,
@@ -247,7 +247,7 @@ const char *coll_plan_refusal(const coll_plan_t *plan,
     return why;
 }
 
-/* Once for each way to call it. */
+/* Adds a setup for each kind of call. */
 static void add_calls(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
                       const setup_t *rail)
 {
@@ -261,7 +261,8 @@ static void add_calls(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
     } while (++n < opts->ncalls);
 }
 
-/* With counts, once for each pattern and interface that it serves. */
+/* Adds its setups; for alltoallv, one for each pattern and interface that the
+ * algorithm serves. */
 static void add_setups(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
                        const setup_t *rail)
 {
@@ -282,7 +283,8 @@ static void add_setups(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
     }
 }
 
-/* Once for each way over the rails; engine single takes the first rail. */
+/* Adds its setups for each engine, team, policy and way to wait; engine single
+ * uses the first rail only. */
 static void add_algorithm(coll_plan_t *plan, const dcoll_algorithm_t *algorithm)
 {
     plan_t rails;
@@ -431,7 +433,7 @@ static int check_overlap(const coll_plan_t *plan, const option_table_t *table)
     return -1;
 }
 
-/* All ranks share the memory of this host. */
+/* Do the buffers of all ranks fit this host's memory? */
 int coll_plan_fits(const coll_plan_t *plan, const option_table_t *table)
 {
     const options_t *opts = plan->opts;
@@ -439,10 +441,10 @@ int coll_plan_fits(const coll_plan_t *plan, const option_table_t *table)
         (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double blocks = 0;
     if (plan->buffer || opts->no_payload)
-        return 0; /* who has set it has checked it; nobody touches it */
+        return 0; /* irregular_plan() checks it; hollow: no need */
     for (unsigned r = 0; r < plan->shape.nranks; r++)
         blocks += coll_send_blocks(plan, r) + coll_recv_blocks(plan, r);
-    if (calls_block(opts)) /* plain buffers, beside the registered ones */
+    if (calls_block(opts)) /* plain buffers as well as registered ones */
         blocks *= 2;
     for (unsigned i = 0; i < opts->nsizes; i++) {
         char size[24], allowed[96];

@@ -24,7 +24,8 @@ static bool has_counts(const coll_result_t *r)
     return r->plan->collective == DCOLL_ALLTOALLV;
 }
 
-/* What serves the cell; "": auto, and a run that ended too early to tell. */
+/* Name of the algorithm that serves the cell; "": auto, and the run ended
+ * before it selected. */
 static const char *served_by(const coll_cell_t *cell)
 {
     return cell->algorithm ? cell->algorithm->name : "";
@@ -70,7 +71,8 @@ static void overlap_cells(row_t *row, const coll_figures_t *f)
     row_cell_summary(row, 9, "overlap%", &overlap[OVERLAP_PERCENT]);
 }
 
-/* What ends a row: the algorithm that auto has selected. */
+/* The end of a row: late marks, the algorithm that auto has selected, and
+ * validity. */
 static void end_cells(row_t *row, const coll_result_t *r,
                       const coll_cell_t *cell)
 {
@@ -133,7 +135,7 @@ static void counts_columns(row_t *row, const coll_result_t *r,
     row_number(row, IN_CSV, "deliver_us", p->deliver_us);
 }
 
-/* How the cell is done: by which algorithm and with which options. */
+/* The algorithm and the options of the cell. */
 static void way_columns(row_t *row, const coll_result_t *r,
                         const coll_cell_t *cell)
 {
@@ -151,7 +153,7 @@ static void way_columns(row_t *row, const coll_result_t *r,
     row_flag(row, IN_CSV, "payload", !r->opts->no_payload);
 }
 
-/* What single and overlapped calls tell. */
+/* Figures of single and of overlapped calls. */
 static void calls_columns(row_t *row, const coll_result_t *r,
                           const coll_cell_t *cell, const coll_figures_t *f)
 {
@@ -208,7 +210,7 @@ static void columns(row_t *row, const void *result, unsigned i)
 
 /* --------------------------------------------------------------- table --- */
 
-/* What a kind of call is, if there is one of it. */
+/* Describes a kind of call; "" if no row has it. */
 static const char *calls_text(const coll_result_t *r, call_t call)
 {
     static const char *const texts[] = {
@@ -323,7 +325,7 @@ static void json_options(json_t *j, const coll_result_t *r)
     json_end_object(j);
 }
 
-/* Tells points apart. */
+/* Distinguishes points of the same size and algorithm. */
 static void json_variant(json_t *j, const coll_result_t *r,
                          const coll_setup_t *setup)
 {

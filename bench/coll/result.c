@@ -23,7 +23,7 @@ static size_t each_size(const coll_result_t *r)
     return r->ncells * sizeof *r->each;
 }
 
-/* Zeros that nobody has touched take no memory. */
+/* Zeroed memory; pages take no memory until they are written. */
 static void *shared(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,

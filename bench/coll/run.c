@@ -20,7 +20,7 @@ typedef struct context {
     void *cards; /* coll_run_t's */
 } context_t;
 
-/* What only the open rails can tell. */
+/* Properties that only open rails have. */
 static void describe_rails(coll_result_t *r, const drail_t *rail)
 {
     for (unsigned i = 0; i < r->opts->nrails; i++)
@@ -37,7 +37,7 @@ static bool bed_used(const coll_plan_t *plan, zero_copy_t zero_copy)
     return false;
 }
 
-/* Rank 0 learns where all ranks run. */
+/* Rank 0 collects the cores of all ranks. */
 static int tell_pinning(coll_run_t *run)
 {
     _Static_assert(sizeof(pinning_t) <= COLL_CARD_BYTES, "cards have room");
@@ -49,7 +49,7 @@ static int tell_pinning(coll_run_t *run)
     return rc;
 }
 
-/* The first bed also tells of the rails and serves to measure the model. */
+/* The first bed also describes the rails and measures the model. */
 static int open_beds(coll_run_t *run, drail_error_t *err)
 {
     const coll_plan_t *plan = run->plan;
@@ -80,7 +80,7 @@ static int open_beds(coll_run_t *run, drail_error_t *err)
     return rc;
 }
 
-/* The sentence of the team or transport that has one. */
+/* The last error sentence of a team or transport. */
 static const char *why(const coll_run_t *run)
 {
     const char *text = "";
@@ -110,7 +110,7 @@ static void close_beds(coll_run_t *run)
             coll_bed_close(&run->bed[z]);
 }
 
-/* Their clocks differ. */
+/* If so, there is no common clock. */
 static bool several_hosts(const options_t *opts)
 {
     return opts->locals && opts->locals < opts->ranks;
@@ -134,8 +134,8 @@ static void choose_start(coll_result_t *r)
                   r->plan->shape.nnodes);
 }
 
-/* What one process chose for all: launched ones each have a result of their
- * own, only that of rank 0 counts. */
+/* All ranks take rank 0's choices. Launched ranks each have their own result,
+ * so each has chosen for itself before. */
 static int agree(coll_run_t *run)
 {
     struct choice {
@@ -158,7 +158,7 @@ static int agree(coll_run_t *run)
     return rc;
 }
 
-/* Of all ranks, if none has failed. */
+/* Sums the traffic of all ranks, if none has failed. */
 static int tell_traffic(const coll_run_t *run, int failed)
 {
     traffic_t traffic = {0};
@@ -203,7 +203,7 @@ static int rank_main(drail_job_t *job, void *arg)
                     *err.text ? err.text : why(run));
     else if ((rc = coll_measure(run)))
         tell(run, context->outcome, rc);
-    /* all ranks have come: nobody is under way any more */
+    /* this also waits until all ranks have finished */
     rc = tell_traffic(run, rc);
     if (!rc)
         close_beds(run);
@@ -234,7 +234,8 @@ static void note_times(coll_result_t *r)
             kept);
 }
 
-/* What needs a common clock. One of the ranks says so. */
+/* Refuses options that need a common clock, if there is none. Only one rank
+ * prints the message. */
 static int check_clocks(const coll_result_t *r)
 {
     const options_t *opts = r->opts;
@@ -264,7 +265,7 @@ int coll_run(coll_result_t *r, const coll_work_t *work)
     status = 2;
     if (check_clocks(r))
         goto out;
-    if (!r->opts->locals) { /* else they are to tell each other */
+    if (!r->opts->locals) { /* else ranks exchange this in agree() */
         r->crowd = crowd_of_forked(r->opts, crowd_cores());
         choose_start(r);
     }

@@ -19,7 +19,7 @@ static void warn_crowded(const coll_result_t *r)
                 r->notes.text[0]);
 }
 
-/* Is there something to report, be it only a part? */
+/* Is there a result to report, even a partial one? */
 static bool any_measured(const coll_result_t *r)
 {
     for (unsigned i = 0; i < r->ncells; i++)
@@ -97,7 +97,7 @@ static int parse_calls(const option_row_t *row, const char *text, void *field,
     return 0;
 }
 
-/* It is of single calls. */
+/* The histogram is of single calls: implies --each. */
 static int parse_histogram(const option_row_t *row, const char *text,
                            void *field, char *allowed, size_t size)
 {

@@ -24,7 +24,7 @@ typedef struct exchange {
     unsigned *members; /**< rank of each node */
 } exchange_t;
 
-/* As many as are asked for, and have a rank on each node. */
+/* --groups, but no more groups than each node has ranks. */
 static unsigned groups(const coll_plan_t *plan)
 {
     const dcoll_shape_t *shape = &plan->shape;
@@ -36,7 +36,8 @@ static unsigned groups(const coll_plan_t *plan)
     return wanted && wanted < least ? wanted : least;
 }
 
-/* An adapter receives what each of its groups' ranks gets from others. */
+/* What an adapter receives: each group's rank on its node gets the blocks of
+ * all other nodes. */
 static void describe(const coll_plan_t *plan, coll_cell_t *cell)
 {
     cell->received =
@@ -90,7 +91,8 @@ static int prepare(coll_run_t *run, coll_cell_t *cell)
     return drail_job_allgather(run->job, &key, sizeof key, x->keys, -1);
 }
 
-/* The block of one node's rank goes to another's, from where it lies. */
+/* Puts the block of one node's rank to the rank of another node, from the
+ * buffer that holds it. */
 static int put(exchange_t *x, unsigned block, unsigned node)
 {
     coll_bed_t *bed = x->bed;

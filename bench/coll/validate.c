@@ -31,7 +31,7 @@ typedef struct check {
 static uint64_t block_seed(const check_t *c, unsigned from, unsigned to)
 {
     dcoll_collective_t collective = c->run->plan->collective;
-    /* all get the same */
+    /* each receiver gets the same block */
     if (collective != DCOLL_ALLTOALL && collective != DCOLL_SCATTER)
         to = 0;
     return c->seed + ((uint64_t)from << 12) + to + 1;
@@ -54,7 +54,7 @@ static void fill_send(const check_t *c)
         fill(c, c->send + i * c->bytes, c->run->rank, i);
 }
 
-/* One rank after the other. */
+/* The expected result: combines the ranks' operands in order. */
 static void reduce(const check_t *c, uint8_t *block)
 {
     const dcoll_reduction_t *r = &c->operation->reduction;
@@ -65,7 +65,7 @@ static void reduce(const check_t *c, uint8_t *block)
     }
 }
 
-/* What comes to block @p i of recv. */
+/* Writes the expected contents of block @p i of recv. */
 static void expect(const check_t *c, uint8_t *block, unsigned i)
 {
     unsigned root = (unsigned)c->run->opts->root, me = c->run->rank;
@@ -83,7 +83,7 @@ static void expect(const check_t *c, uint8_t *block, unsigned i)
     }
 }
 
-/* Is block @p i of recv there before the start? It is this rank's own. */
+/* Does block @p i of recv hold this rank's own data before the start? */
 static bool given(const check_t *c, unsigned i)
 {
     const coll_plan_t *plan = c->run->plan;
@@ -119,7 +119,7 @@ static void prepare(const check_t *c)
     }
 }
 
-/* One line to stderr on the first byte that is wrong. */
+/* Prints one line to stderr about the first wrong byte. */
 static bool check_recv(const check_t *c, unsigned start)
 {
     const uint8_t *found = c->recv - COLL_GUARD;
@@ -150,7 +150,7 @@ static void skew(const check_t *c, unsigned start)
 
 static int check_start(check_t *c, unsigned start, bool *valid)
 {
-    /* the streams of two starts have nothing in common */
+    /* no two starts share a random stream */
     c->seed = c->run->result->seed + ((uint64_t)(start + 1) << 32) +
               ((uint64_t)(c->cell - c->run->result->cells) << 40);
     fill_send(c);

@@ -53,12 +53,12 @@ static summary_t figure(const void *of, unsigned i)
     const alone_t *a = of;
     double us[STATS_MAX];
     (void)i;
-    memcpy(us, a->us, a->count * sizeof *us); /* it sorts them */
+    memcpy(us, a->us, a->count * sizeof *us); /* the summary sorts */
     return sampling_summary(&a->rule, us, a->count);
 }
 
-/* Its time is over sooner than that of rows, which are as often as there are
- * looks: a run may take minutes. */
+/* Looks at the time after each repeat, and not only at the numbers of repeats
+ * at which rows may end: a run may take minutes. */
 static bool is_enough(const alone_t *a)
 {
     const sampled_t sampled = {
@@ -89,8 +89,8 @@ static int time_all(alone_t *a)
     return rc;
 }
 
-/* @p signals, which are blocked: of the child's end, and of whoever wants it.
- */
+/* Waits for the child. @p signals, which are blocked: SIGCHLD, and SIGINT and
+ * SIGTERM, on which the child is killed. */
 static int await(pid_t child, const sigset_t *signals)
 {
     int status = 0;

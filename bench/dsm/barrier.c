@@ -17,7 +17,8 @@ static void write(const dsm_bed_t *bed, unsigned pages)
         *page_at(bed, (bed->rank + 1) % bed->ranks, i) = bed->stamp;
 }
 
-/* What the rank before this one wrote last, whose home is here. */
+/* Checks the pages whose home is here, which the rank before this one has
+ * written. */
 static bool is_right(const dsm_bed_t *bed, unsigned pages)
 {
     for (unsigned i = 0; i < pages; i++)
@@ -42,7 +43,7 @@ static int repeat(dsm_bed_t *bed, const dsm_part_t *part,
     }
     f[FIGURE_TIME] = (double)ns / (1e3 * TIMES);
     *wrong = !rc && !is_right(bed, what->amount);
-    /* nobody writes again while others look */
+    /* no rank writes again while others check */
     return rc ? rc : ddsm_barrier(bed->space);
 }
 

@@ -30,8 +30,8 @@ const char *dsm_bed_why(const dsm_bed_t *bed)
     return text;
 }
 
-/* A fault can't return an error; a launched rank has nobody who shares its
- * outcome, and says it itself. */
+/* A fault can't return an error. A forked rank puts it into the shared outcome
+ * and exits; for a launched rank, the library prints it and exits. */
 static void fault_failed(void *context, int code, const char *sentence)
 {
     dsm_bed_t *bed = context;
@@ -98,7 +98,8 @@ static int allocate(dsm_bed_t *bed, drail_error_t *err)
                : failed(err, DRAIL_ENOMEM, ddsm_last_error(bed->space));
 }
 
-/* Memory of the rails that shared pages are compared with. */
+/* Allocates registered memory, for the transfers that shared pages are compared
+ * with. */
 static int allocate_plain(dsm_bed_t *bed, drail_error_t *err)
 {
     drail_t *rail = ddsm_rails_take(bed->space);
@@ -145,7 +146,7 @@ int dsm_bed_open(dsm_bed_t *bed, drail_job_t *job, const options_t *opts,
     int rc = open_space(bed, &rails, extra, err);
     if (rc)
         return rc;
-    /* after drail_open, which looks at the cores that are allowed */
+    /* only after drail_open, which reads the allowed cores */
     if (!opts->no_pin)
         session_pin(&pinning, opts);
     rc = allocate(bed, err);
@@ -173,7 +174,8 @@ int dsm_bed_switch(dsm_bed_t *bed, const dsm_setup_t *setup)
     return rc;
 }
 
-/* Home may have been given them along with those that it writes. */
+/* Fetches the pages between the pieces: home may have become their owner when
+ * it wrote the pieces. */
 static int fetch_between(dsm_bed_t *bed, const dsm_pieces_t *p)
 {
     int rc = 0;

@@ -16,7 +16,7 @@ static bool changes(unsigned amount, size_t element)
            (amount == ONE && element == 0);
 }
 
-/* Elements of 8 bytes, all of which change. */
+/* Inverts the chosen elements of 8 bytes: all of their bytes change. */
 static void change(const dsm_bed_t *bed, unsigned amount)
 {
     const dsm_pieces_t pages = dsm_single_pages(bed);
@@ -28,7 +28,7 @@ static void change(const dsm_bed_t *bed, unsigned amount)
     }
 }
 
-/* A fault for each page: it writes what is there. */
+/* Takes a write fault for each page, by writing the value that is there. */
 static double make_writable(const dsm_bed_t *bed)
 {
     const dsm_pieces_t pages = dsm_single_pages(bed);
@@ -75,7 +75,7 @@ static int measure(dsm_bed_t *bed, unsigned amount, double *f)
     return 0;
 }
 
-/* At home, after all. */
+/* Checks the pages at their home, after all writes. */
 static bool is_right(const dsm_bed_t *bed, unsigned amount)
 {
     const dsm_pieces_t pages = dsm_single_pages(bed);

@@ -13,7 +13,8 @@ static double us_since(uint64_t from)
     return (double)(clock_ns() - from) / 1e3;
 }
 
-/* Each page once, upwards; @p how returns 0 or an error. */
+/* Calls @p how, which returns 0 or an error, for each page once, in ascending
+ * order. */
 static int walk(dsm_bed_t *bed, int (*how)(dsm_bed_t *bed, uint64_t offset),
                 double *us)
 {
@@ -64,7 +65,7 @@ static int repeat(dsm_bed_t *bed, const dsm_part_t *part,
     int rc = dsm_bed_renew(bed, &all);
     if (!rc && dsm_is_client(bed))
         rc = measure(bed, f, wrong);
-    /* until now home has served who reads there */
+    /* until now home was in this barrier and served the reads of the client */
     if (!rc)
         rc = ddsm_barrier(bed->space);
     if (!rc && (dsm_is_client(bed) || dsm_is_home(bed)))

@@ -44,7 +44,7 @@ static void fill(const jacobi_t *j, unsigned seed)
             j->grid[i][at] = program_uniform(seed, at);
 }
 
-/* Rows that change: all but the border's. */
+/* This rank's rows that change: all but the border of the grid. */
 static void inner(const jacobi_t *j, size_t *first, size_t *last)
 {
     *first = j->first ? j->first : 1;
@@ -136,7 +136,7 @@ static int prefetch_rows(program_run_t *r, const double *grid, size_t first,
                             writable);
 }
 
-/* The neighbours' rows; and the own ones, which are about to be written. */
+/* Prefetches the neighbours' rows, and makes the rank's own rows writable. */
 static int prefetch(program_run_t *r, const double *from, const double *to)
 {
     const jacobi_t *j = r->data;

@@ -4,14 +4,14 @@
 #include "part.h"
 
 #define TIMES   32     /* of each rank in a repeat */
-#define HOLD_NS 10000u /* so long others have to ask meanwhile */
+#define HOLD_NS 10000u /* meanwhile others ask for the lock */
 
 enum { OWN_HOME, REMOTE_HOME, CONTENDED, COUNTED };
 
 static void hold(const dsm_bed_t *bed, uint64_t ns)
 {
     uint64_t from = clock_ns();
-    drail_job_compute(bed->job, ns); /* passes where it is simulated */
+    drail_job_compute(bed->job, ns); /* lets virtual time pass */
     while (!bed->opts->simulated && clock_ns() - from < ns)
         ;
 }
@@ -34,9 +34,9 @@ static int take_turns(dsm_bed_t *bed, unsigned id, uint64_t hold_ns,
     return rc;
 }
 
-/* All at once: each turn is a hand-over and the time that the lock is held.
- * Until all have done, with the barrier that says so: a rank that has all its
- * turns before others ask hands nothing over. */
+/* All ranks at once. A turn is a hand-over and the time that the lock is held.
+ * The time runs until all ranks have reached the barrier: a rank that has all
+ * its turns before others ask has made no hand-over. */
 static int contend(dsm_bed_t *bed, bool counts, double *us, bool *wrong)
 {
     uint64_t before = *bed->counter;
@@ -53,7 +53,7 @@ static int contend(dsm_bed_t *bed, bool counts, double *us, bool *wrong)
     return rc;
 }
 
-/* The homes of locks are ranks in turn. */
+/* Rank r is the home of lock r: homes of locks are the ranks in turn. */
 static int repeat(dsm_bed_t *bed, const dsm_part_t *part,
                   const dsm_case_t *what, uint64_t bytes, double *f,
                   bool *wrong)

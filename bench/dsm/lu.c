@@ -62,7 +62,7 @@ static double eliminate_operations(size_t k, size_t n)
     return 2 * (double)(n - k - 1);
 }
 
-/* A column behind the panel. */
+/* Operations to update a column to the right of the panel. */
 static double update_operations(size_t first, size_t n)
 {
     double sum = 0;
@@ -144,8 +144,8 @@ static void by_panels(const lu_t *l)
         lu_finish(l->column, l->pivot, j, l->n);
 }
 
-/* The textbook's way, to check by; in its loops over all columns it takes
- * longer than by panels, and is no measure of what ranks gain. */
+/* The textbook's algorithm, to check results. It is slower than panels, since
+ * each step passes over all columns, so speed-ups are not over it. */
 static void *alone(const options_t *o, unsigned seed, uint64_t *ns)
 {
     return solve(o, seed, ns, without_panels);

@@ -22,7 +22,8 @@ static void add(need_t *need, const char *option, uint64_t value, double bytes)
     need->value = value;
 }
 
-/* Beside the shared memory about as much: of DSM_SEEDS results, half each. */
+/* A program needs twice its shared memory: the DSM_SEEDS results take about as
+ * much, half each. */
 static void add_programs(need_t *need, const options_t *o)
 {
     const struct {
@@ -41,7 +42,8 @@ static void add_programs(need_t *need, const options_t *o)
     }
 }
 
-/* At home and at the client, shared memory and that of the rails. */
+/* Four times room: shared memory and registered memory, at home and at the
+ * client. */
 static void add_room(need_t *need, const options_t *o)
 {
     const uint64_t room = dsm_room(o);
@@ -54,7 +56,8 @@ static void add_room(need_t *need, const options_t *o)
             4 * (double)room);
 }
 
-/* What is written between barriers, and the counter of the lock. */
+/* The pages written between barriers, and the page of the counter of the
+ * lock. */
 static void add_pages(need_t *need, const options_t *o)
 {
     const uint64_t page = dsm_page(o);
@@ -73,7 +76,7 @@ int dsm_memory_check(const bench_test_t *test, const options_t *opts)
     add_programs(&need, opts);
     add_room(&need, opts);
     add_pages(&need, opts);
-    /* of ranks on several hosts, each has a part */
+    /* if ranks are on several hosts, each host needs only a part */
     if (need.all <= have || (opts->locals && opts->locals < opts->ranks))
         return 0;
     snprintf(value, sizeof value, "%llu", (unsigned long long)need.value);

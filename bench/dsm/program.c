@@ -38,8 +38,8 @@ int program_unlock(program_run_t *r, unsigned id)
     return rc;
 }
 
-/* Computing takes no time of simulated ranks: what passes is that of faults.
- * Elsewhere the library's clock is right. */
+/* Simulated: computing takes no virtual time, so the time that passes is that
+ * of faults. Otherwise the library's statistics tell. */
 static uint64_t faults_until_now(const program_run_t *r)
 {
     ddsm_stats_t stats;

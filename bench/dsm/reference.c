@@ -9,8 +9,8 @@
 #define LOOKS       1000 /* before a call, … */
 #define CALLS       64   /* … or calls that move the data, before a yield */
 
-/* The page of the ping-pong: what comes, and, in a line of its own, what goes.
- */
+/* The words of the ping-pong: the incoming one and, in another cache line, the
+ * outgoing one. */
 typedef struct slots {
     uint64_t in;
     char apart[120];

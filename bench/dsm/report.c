@@ -200,7 +200,7 @@ static void json_options(json_t *j, const dsm_result_t *r)
     json_end_object(j);
 }
 
-/* Of each program. */
+/* Time of one rank alone for each program. */
 static void json_alone(json_t *j, const dsm_result_t *r)
 {
     json_object(j, "alone_us");

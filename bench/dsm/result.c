@@ -113,7 +113,7 @@ summary_t dsm_result_rate(const dsm_result_t *r, const dsm_cell_t *cell)
     return sampling_summary(&rule, values, cell->bytes ? cell->count : 0);
 }
 
-/* Over the first rail, by the same case. */
+/* The row of the same case over the first rail alone. */
 static const dsm_cell_t *single(const dsm_result_t *r, const dsm_cell_t *like)
 {
     for (unsigned i = 0; i < r->ncells; i++) {

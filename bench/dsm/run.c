@@ -17,7 +17,7 @@ typedef struct context {
     outcome_t *outcome;
 } context_t;
 
-/* What a rank tells of a repeat. */
+/* A rank's figures of a repeat. */
 typedef struct card {
     double figures[DSM_FIGURES];
     bool wrong;
@@ -34,7 +34,8 @@ typedef struct rank {
     unsigned cell; /* that is being measured */
 } rank_t;
 
-/* The slowest rank's time; means of what else ranks have. */
+/* Of FIGURE_TIME the slowest rank's; of other figures the mean over the ranks
+ * that have them. */
 static double combined(const rank_t *k, unsigned figure)
 {
     double most = NAN, sum = 0;
@@ -107,7 +108,7 @@ static int agree(void *of, bool *enough)
     return rc;
 }
 
-/* The first repeats of each row; of what learns, some messages of each size. */
+/* Repeats before the measurement: one, or several for setups that learn. */
 static int warm_up(rank_t *k, unsigned index)
 {
     const dsm_result_t *r = k->result;
@@ -145,7 +146,7 @@ static int run_all(rank_t *k)
     k->rule = options_sampling(r->opts);
     sampling_begin(&k->rule);
     progress_init(&k->progress);
-    /* what a rank alone takes for the programs is measured after that */
+    /* time is left for the programs on one rank, which are measured later */
     for (unsigned g = 0; !rc && g < r->ngroups; g++) {
         sampling_part(&k->rule, r->ngroups - g + alone);
         rc = run_group(k, &r->groups[g]);

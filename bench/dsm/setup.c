@@ -11,7 +11,7 @@ bool dsm_chosen(const options_t *opts, dsm_kind_t kind)
     return chosen;
 }
 
-/* Can some of the rails do the same? */
+/* Can this setup also run over the first few rails only? */
 static bool has_subsets(const setup_t *how)
 {
     return how->engine != DRAIL_ENGINE_AUTO && how->policy == DRAIL_POLICY_EVEN;
@@ -34,7 +34,8 @@ unsigned dsm_setups_make(dsm_setup_t *setups, const options_t *opts)
     return count;
 }
 
-/* What --weights says, else nominal rates, as drail_open has them. */
+/* The weights of --weights, else nominal rates, else equal ones, as in
+ * drail_open. */
 static void configured(const options_t *opts, const drail_t *rail,
                        double *weights)
 {
@@ -47,7 +48,7 @@ static void configured(const options_t *opts, const drail_t *rail,
                                     : 1;
 }
 
-/* Even parts for some of the rails are those by weights of 1 and 0. */
+/* Even parts for some of the rails are set as weights of 1 and 0. */
 int dsm_setup_apply(const dsm_setup_t *setup, const options_t *opts,
                     drail_t *rail)
 {

@@ -16,7 +16,8 @@
 #define KEY_BITS 16
 #define BUCKETS  (1u << (KEY_BITS - SORT_LOW_BITS))
 
-/* For a key: to count it, to move it, and to sort it within its bucket. */
+/* Operations per key: to count it, to move it, and to sort it within its
+ * bucket. */
 #define COUNT_OPERATIONS 3
 #define MOVE_OPERATIONS  6
 #define SORT_OPERATIONS  4
@@ -49,7 +50,8 @@ static void describe(const options_t *o, char *text, size_t size)
              (unsigned long long)o->dsm.keys, KEY_BITS);
 }
 
-/* Not spread evenly, as in NAS IS: sums of four numbers. */
+/* As in NAS IS, keys are the mean of four random numbers, so they are not
+ * uniform. */
 static uint32_t make_key(unsigned seed, size_t i)
 {
     double sum = 0;
@@ -66,7 +68,7 @@ static double operations(const options_t *o)
            (COUNT_OPERATIONS + MOVE_OPERATIONS + SORT_OPERATIONS);
 }
 
-/* Values are counted, and written in their order. */
+/* A counting sort. */
 static void *alone(const options_t *o, unsigned seed, uint64_t *ns)
 {
     const size_t n = o->dsm.keys;
@@ -114,7 +116,7 @@ static void *open_keys(dsm_bed_t *bed)
     return NULL;
 }
 
-/* Nothing is left of an earlier result. */
+/* Writes the keys, and erases the result of an earlier run. */
 static void begin(const program_run_t *r)
 {
     sort_t *s = r->data;
@@ -145,7 +147,8 @@ static void add_page(sort_t *s, size_t page)
     }
 }
 
-/* Ranks begin with different pages. */
+/* Adds counts page by page. Ranks begin with different pages, so that they
+ * rarely wait for one lock. */
 static int add_counts(program_run_t *r)
 {
     sort_t *s = r->data;
@@ -166,7 +169,7 @@ static int add_counts(program_run_t *r)
 static int move_keys(program_run_t *r)
 {
     sort_t *s = r->data;
-    /* a rank's keys are for nearly all pages */
+    /* a rank's keys go to nearly all pages */
     int rc = program_prefetch(r, s->sorted, s->n * sizeof *s->sorted, true);
     if (rc)
         return rc;

@@ -112,7 +112,7 @@ static int refuse(const bench_test_t *test, const options_t *opts,
     return -1;
 }
 
-/* Beyond what each option says. */
+/* Checks that concern several options. */
 static int settle(const bench_test_t *test, options_t *opts)
 {
     ddsm_config_t cfg;
@@ -164,7 +164,7 @@ static int solve(dsm_result_t *r, unsigned kind, progress_t *progress)
     return -1;
 }
 
-/* Of each program that is measured. */
+/* Computes the expected results of each measured program. */
 static int solve_all(dsm_result_t *r)
 {
     progress_t progress;
@@ -198,7 +198,8 @@ static int report(dsm_result_t *r, outputs_t *outputs, int status)
     return 1;
 }
 
-/* What the ranks have measured is reported in any case. */
+/* Measures programs on one rank. If this fails, the ranks' figures are still
+ * reported. */
 static int time_alone(dsm_result_t *r, const sampling_t *rule)
 {
     const int rc = dsm_time_alone(r, rule);
@@ -216,7 +217,7 @@ static int measure(dsm_result_t *r)
 {
     const options_t *opts = r->opts;
     sampling_t rule = options_sampling(opts);
-    /* before the ranks are forked, who look there */
+    /* before the fork: the ranks compare with these results */
     if (solve_all(r))
         return 1;
     add_notes(r);

@@ -9,7 +9,7 @@ static int read_one(const loop_run_t *run, uint64_t message)
 {
     session_t *s = run->session;
     drail_xfer_t xfer = session_read(s, run->bytes);
-    bool turns = s->opts->buffers || s->opts->read; /* else no division */
+    bool turns = s->opts->buffers || s->opts->read; /* saves a division */
     size_t place = turns ? session_place(s, run->bytes, message) : 0;
     drail_req_t req;
     xfer.local = (uint8_t *)xfer.local + place;
@@ -22,8 +22,8 @@ static int read_one(const loop_run_t *run, uint64_t message)
     return rc;
 }
 
-/* Adds 1 to the word at the beginning of the peer's target, of which *value is
- * what must be there. */
+/* Adds 1 to the first word of the peer's target; *value is the value that the
+ * word must have before. */
 static int atomic_one(const loop_run_t *run, uint64_t *value)
 {
     session_t *s = run->session;
@@ -44,7 +44,8 @@ static int one(const loop_run_t *run, uint64_t message, uint64_t *value)
                                     : atomic_one(run, value);
 }
 
-/* Who is read lets the rails go on: providers may need it for that. */
+/* Rank 0 works. Rank 1 waits for the end in a library call, since providers may
+ * need its calls to make progress. */
 static int step(loop_run_t *run, uint64_t i, void *arg)
 {
     bool last = i + 1 == run->warmup + run->iterations;

@@ -18,11 +18,9 @@ static int bw_step(loop_run_t *run, uint64_t i, void *arg)
     return drail_batch(s->rail, s->peer, batch);
 }
 
-/*
- * Both ranks are server and client at once. The reply that the batch waits
- * for is the peer's notification: its data is here. A second exchange without
- * data acknowledges that; then both directions are visible and known to be.
- */
+/* Both ranks are server and client at once. The batch's reply is the peer's
+ * notification, so the peer's data is here. A second exchange without data
+ * acknowledges that; then both ranks know that both directions are complete. */
 static int bibw_step(loop_run_t *run, uint64_t i, void *arg)
 {
     session_t *s = run->session;

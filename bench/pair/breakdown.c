@@ -14,7 +14,7 @@ breakdown_t breakdown_of(drail_engine_t engine, const drail_rail_time_t *rails,
 {
     breakdown_t b = {0};
     uint64_t end = 0;
-    /* the library runs messages of one stripe in the caller's thread */
+    /* the caller's thread itself posts messages of one stripe */
     bool parallel =
         engine == DRAIL_ENGINE_THREADED && rails_with_data(rails, nrails) > 1;
     for (unsigned i = 0; i < nrails; i++) {

@@ -14,13 +14,14 @@ typedef struct reply {
     defect_t defect;
 } reply_t;
 
-/* What rank @p writer writes when checked. */
+/* Seed of the data that rank @p writer writes in a checked run. */
 static uint64_t seed_of(uint64_t seed, unsigned writer)
 {
     return seed + writer;
 }
 
-/* Who reads alone, also does so in a ping-pong. */
+/* Does this rank receive data to check? In a ping-pong of reads only rank 0
+ * does. */
 static bool is_target(const session_t *s, const loop_t *loop,
                       const setup_t *setup)
 {
@@ -36,13 +37,15 @@ static bool is_target(const session_t *s, const loop_t *loop,
     }
 }
 
-/* A batch; or two ping-pongs, so that buffers are seen to take turns. */
+/* One batch, or two ping-pongs, so that the use of several buffers is
+ * checked. */
 static uint64_t checked_iterations(const loop_t *loop)
 {
     return loop->batched ? 1 : 2;
 }
 
-/* By those. Who reads alone does so twice in an iteration. */
+/* Buffers that the checked iterations use. An iteration of a ping-pong of reads
+ * has two reads. */
 static uint64_t buffers_used(const session_t *s, const loop_t *loop,
                              const loop_run_t *run)
 {
@@ -54,7 +57,7 @@ static uint64_t buffers_used(const session_t *s, const loop_t *loop,
     return all < used ? all : used;
 }
 
-/* Contents of a buffer of their own. */
+/* Each buffer has its own contents. */
 static uint64_t seed_in(uint64_t seed, uint64_t buffer)
 {
     return seed + buffer * UINT64_C(0xd1b54a32d192ed03);

@@ -6,8 +6,8 @@
 
 #define GUARD_SEED UINT64_C(0x6775617264)
 
-/* splitmix64 of G. Steele, D. Lea, C. Flood (OOPSLA 2014): word @p index of a
- * stream without computing those before. */
+/* splitmix64 of G. Steele, D. Lea, C. Flood (OOPSLA 2014): computes word @p
+ * index of a stream directly. */
 uint64_t content_word(uint64_t seed, uint64_t index)
 {
     uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);

@@ -19,12 +19,13 @@ int loop_measure(loop_run_t *run, int (*step)(loop_run_t *, uint64_t, void *),
             cpu = clock_cpu_ns();
             start = last = clock_ns();
         }
-        /* also where no step waits long enough to look */
+        /* look for interrupts here, as short steps never do */
         int rc = drail_job_interrupted(run->session->job) ? DRAIL_EINTR
                                                           : step(run, i, arg);
         if (rc)
             return rc;
-        /* one reading per iteration: its end is the start of the next */
+        /* read the clock once: the end of an iteration is the start of the
+         * next */
         if (samples && i >= run->warmup) {
             uint64_t now = clock_ns();
             hist_add(samples, now - last);

@@ -32,15 +32,14 @@ static loop_run_t new_run(measure_t *m, const cell_t *cell)
                         .iterations = CALIBRATION_ITERATIONS};
 }
 
-/* Some have to try them all before they are what they are measured as. */
+/* Engine auto and policy adaptive must learn before they are measured. */
 static bool learns(const setup_t *setup)
 {
     return setup->engine == DRAIL_ENGINE_AUTO ||
            setup->policy == DRAIL_POLICY_ADAPTIVE;
 }
 
-/* Of long batches, fewer will do: as many as there is time for, unless the user
- * has said how many. */
+/* Shortens the warm-up if batches are long, unless the user has set it. */
 static int shorten(measure_t *m, cell_t *cell, unsigned loop, loop_run_t *run)
 {
     loop_run_t one = new_run(m, cell);
@@ -87,8 +86,8 @@ static int calibrate(measure_t *m, cell_t *cell, unsigned loop)
     return 0;
 }
 
-/* To get used to this setup after the one before: the target looks at the rails
- * of the last two notifications first. */
+/* Warm-up after another setup: the target first looks at the rails of the last
+ * two notifications, so two batches are enough. */
 static uint64_t warmup(const series_t *series)
 {
     return (double)series->batch_ns > LONG_NS ? 0 : 2;
@@ -134,7 +133,7 @@ static summary_t figure(const void *of, unsigned i)
                           test->loops[loop]);
 }
 
-/* After the measurement: adaptive rails have learnt by then. */
+/* Called after the measurement, when adaptive rails have learnt. */
 static void explain(const measure_t *m, const cell_t *cell)
 {
     char text[1024];
@@ -143,8 +142,8 @@ static void explain(const measure_t *m, const cell_t *cell)
     fprintf(stderr, "explain: %s\n", text);
 }
 
-/* A few more batches, with the clock read per rail, outside the measurement; of
- * a window no rail has a time of its own. */
+/* A few more batches outside the measurement, timed by rail. In a window, rails
+ * have no times of their own. */
 static int account(measure_t *m, cell_t *cell)
 {
     loop_run_t run = new_run(m, cell);
@@ -195,7 +194,7 @@ static int validate(measure_t *m, cell_t *cell)
     for (unsigned l = 0; l < m->table.test->nloops; l++) {
         loop_run_t run = new_run(m, cell);
         defect_t defect;
-        /* contents of its own for every cell and loop, two seeds each */
+        /* each cell and loop has its own contents: two seeds */
         uint64_t seed = m->result->seed + 2 * (index * TEST_LOOPS + l);
         int rc = command_check(&m->table, cell->setup, l, &run, seed, &defect);
         if (rc)
@@ -250,7 +249,7 @@ static int calibrate_loops(measure_t *m, cell_t *cell)
     return rc;
 }
 
-/* The one after the last is the limits. */
+/* The setup after the last one means the limits. */
 static int repeat_setup(void *of, unsigned setup)
 {
     measure_t *m = of;

@@ -85,7 +85,7 @@ static bool has_op(const result_t *r, op_kind_t op)
     return false;
 }
 
-/* Rows of one table may wait in different ways. */
+/* Adds notes on how rows of the ping-pong wait: they may differ. */
 static void note_pingpong(result_t *r, const session_t *s)
 {
     char rails[128] = "";
@@ -140,7 +140,7 @@ static void note_buffers(result_t *r, const session_t *s)
                   "the time that is measured");
 }
 
-/* What only the open rails can tell. */
+/* Properties that only open rails have. */
 static void describe_rails(pair_t *pair, session_t *session)
 {
     result_t *r = &pair->result;
@@ -250,7 +250,7 @@ static int rank_main(drail_job_t *job, void *arg)
     return status;
 }
 
-/* Operations that a test can't do, and why; NULL: it can. */
+/* Why the test refuses these options; NULL: it does not. */
 static const char *refused(const bench_test_t *test, const options_t *opts)
 {
     bool puts = true, sends = false, has_put = false;

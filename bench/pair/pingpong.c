@@ -30,15 +30,15 @@ static int await_byte(session_t *s, const uint8_t *byte, uint8_t value,
             continue;
         rc = drail_notify_wait(s->rail, s->peer, NULL, 0);
         if (rc != DRAIL_EAGAIN)
-            return rc ? rc : DRAIL_EINVAL; /* nobody notifies in this loop */
+            return rc ? rc : DRAIL_EINVAL; /* no rank notifies here */
         rc = i % (looks * calls) ? 0 : clock_let_others(&deadline);
     }
     return rc;
 }
 
-/* Messages take turns in buffers; which is next is not divided for, as that
- * would be part of the latency. What is polled for changes with each use of a
- * buffer. */
+/* Messages use buffers in turn. The next buffer is found without a division,
+ * which would add to the latency. The value to poll for changes with each use
+ * of a buffer. */
 typedef struct turns {
     drail_xfer_t xfer; /* the present message, … */
     size_t place;      /* … which is there */
@@ -108,7 +108,8 @@ static int poll_step(loop_run_t *run, uint64_t i, void *arg)
     return rc;
 }
 
-/* Nobody finds what an earlier run has left there. */
+/* Clears the last bytes, so that no rank takes those of an earlier run for new
+ * ones. */
 static int clear_ends(const loop_run_t *run)
 {
     session_t *s = run->session;
@@ -120,7 +121,7 @@ static int clear_ends(const loop_run_t *run)
     return session_sync(s);
 }
 
-/* What has come is what goes back. */
+/* --consume: copies the message that has come to the source of the next one. */
 static void consume(const loop_run_t *run, size_t place)
 {
     session_t *s = run->session;
@@ -159,9 +160,10 @@ static int notify_step(loop_run_t *run, uint64_t i, void *arg)
     return rc;
 }
 
-/* Over one rail the order of bytes within a write tells its end; several rails
- * have no common order, and a link model does not hold bytes back. Who copies
- * messages does so when he is told. */
+/* May the target poll for the last byte of a message? On one rail the last byte
+ * is written last. Several rails have no common order, and a link model delays
+ * only the event, not the bytes. With --consume the target copies after a
+ * notification. */
 bool pingpong_polls(const session_t *s, const setup_t *setup)
 {
     return setup->op == OP_PUT && setup->engine == DRAIL_ENGINE_SINGLE &&

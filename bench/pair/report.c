@@ -80,7 +80,7 @@ static void cells(row_t *row, const result_t *r, const cell_t *cell)
 
 /* --------------------------------------------------- columns of the CSV --- */
 
-/* A number, "off-cache", or nothing: always the same one. */
+/* A number, "off-cache", or "" if all messages use one buffer. */
 static void buffers_text(const options_t *o, char *text, size_t size)
 {
     const uint64_t buffers = options_buffers(o);
@@ -173,7 +173,7 @@ static void columns(row_t *row, const void *result, unsigned i)
 
 /* --------------------------------------------------------------- table --- */
 
-/* Options of which all rows have the same, but not the default. */
+/* Names options that are the same for all rows, if one is not the default. */
 static void unusual(FILE *file, const options_t *o)
 {
     bool serial = o->nwaitings == 1 && o->waitings[0] != DRAIL_WAITING_ANY;
@@ -189,7 +189,7 @@ static void unusual(FILE *file, const options_t *o)
                                 : "several");
 }
 
-/* Of long batches, there may be fewer. */
+/* Rows of long batches may have a shorter warm-up. */
 static void warmup(FILE *file, const result_t *r)
 {
     uint64_t least, most;

@@ -22,7 +22,7 @@ static int receive_one(const loop_run_t *run, uint64_t message)
     return !rc && received != run->bytes ? DRAIL_ETRUNC : rc;
 }
 
-/* Rank 1 answers a batch; with a window, what it has received at the end. */
+/* Rank 1 answers each batch; with --window, only the last one of a run. */
 static int batch_step(loop_run_t *run, uint64_t i, void *arg)
 {
     session_t *s = run->session;

@@ -11,8 +11,8 @@
 #define LINE            64 /* bytes */
 #define OFF_CACHE       4  /* times the last cache */
 
-/* The ranks' threads get cores of their own if there are enough, else at least
- * their main threads do. */
+/* All threads of the ranks get their own cores if there are enough, else only
+ * the main threads. */
 pinning_t session_pinning(const options_t *opts, unsigned rank)
 {
     unsigned cores = crowd_cores(), threads = crowd_threads(opts);
@@ -72,7 +72,7 @@ static int failed(const session_t *session, int rc, drail_error_t *err)
     return rc;
 }
 
-/* What each rank tells the other through the job. */
+/* Exchanged by both ranks through the job. */
 typedef struct card {
     drail_key_t target, source;
     uint64_t room;
@@ -105,7 +105,7 @@ static bool any_op(const options_t *opts, op_kind_t from, op_kind_t to)
     return false;
 }
 
-/* No more than the run needs. */
+/* Access rights that the run needs. */
 static unsigned source_access(const options_t *opts)
 {
     return any_op(opts, OP_GET, OP_SEND) ? DRAIL_ACCESS_REMOTE_READ
@@ -127,7 +127,7 @@ static size_t stride(size_t bytes)
     return bytes ? (bytes + LINE - 1) / LINE * LINE : LINE;
 }
 
-/* Of this machine; 0: unknown. */
+/* Largest cache of this machine; 0: unknown. */
 static uint64_t largest_cache(void)
 {
     topology_t topology;
@@ -221,7 +221,7 @@ int session_open(session_t *s, drail_job_t *job, const options_t *opts,
     rc = drail_open(job, &cfg, &s->rail, err);
     if (rc)
         return rc;
-    /* after drail_open, which looks at the cores that are allowed */
+    /* only after drail_open, which reads the allowed cores */
     if (!opts->no_pin)
         session_pin(&pinning, opts);
 

@@ -24,7 +24,7 @@ static void send_defaults(options_t *opts)
     use(opts, OP_SEND);
 }
 
-/* They go over one rail, whatever the engine. */
+/* Atomics use one rail with any engine. */
 static void atomic_defaults(options_t *opts)
 {
     use(opts, OP_FETCH_ADD);

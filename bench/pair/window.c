@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-/* What this rank has posted. */
+/* The messages that this rank posts. */
 typedef struct window {
     bool sends, receives;
-    uint64_t first;            /* the turn of message 0 */
+    uint64_t first;            /* buffer of message 0 */
     uint64_t begun, completed; /* messages */
     uint64_t size;
     drail_req_t *req; /* a ring of those under way */
@@ -64,7 +64,8 @@ static int complete_all(const loop_run_t *run, window_t *w)
     return rc;
 }
 
-/* All have arrived, and both ranks know it; a batch of them may be read. */
+/* Both ranks learn that all messages have arrived. With --read, the receiver
+ * reads a batch before it answers. */
 static int settle(const loop_run_t *run, const window_t *w)
 {
     session_t *s = run->session;
@@ -108,7 +109,7 @@ int window_run(loop_run_t *run, unsigned directions)
     int rc = w.req ? loop_measure(run, window_step, &w) : DRAIL_ENOMEM;
     for (; w.completed < w.begun; w.completed++)
         drail_forget(s->rail, req_of(&w, w.completed));
-    if (!rc && reads(run)) /* who is read lets the rails go on until then */
+    if (!rc && reads(run)) /* rank 1 makes progress in settle() */
         rc = settle(run, &w);
     free(w.req);
     return rc;

@@ -35,7 +35,7 @@ static void new_line(json_t *json)
     fprintf(json->file, "\n%*s", (int)json->depth, "");
 }
 
-/* What comes before a value: separator, indentation and key. */
+/* Writes separator, indentation and key before a value. */
 static void prefix(json_t *json, const char *key)
 {
     bool *empty = &json->empty[json->depth];

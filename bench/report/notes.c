@@ -34,7 +34,8 @@ void notes_add_tails(notes_t *notes, unsigned rows)
                   rows, rows == 1 ? " has" : "s have");
 }
 
-/* The first rail before @p a that shares something with it is enough. */
+/* Notes only the first rail before @p a that shares a port, adapter or bus with
+ * it. */
 static void add_shared(notes_t *notes, const drail_t *rail, unsigned a)
 {
     const char *shared = NULL;

@@ -10,7 +10,8 @@
 
 #define TEMPORARIES 100 /* names that are tried */
 
-/* A run that was killed may have left a file with this process's number. */
+/* Tries several names: a killed run may have left a file with this process's
+ * number. */
 static int open_temporary(output_t *output, const char *path)
 {
     for (unsigned i = 0; i < TEMPORARIES; i++) {
@@ -90,13 +91,13 @@ static int open_one(outputs_t *outputs, const char *command, const char *option,
     return -1;
 }
 
-/* Results keep standard output to themselves: some providers write what goes
- * wrong there. From now on that goes to standard error. */
+/* Keeps standard output for the result: some providers write their errors
+ * there. From now on these go to standard error. */
 static void keep_apart(output_t *output)
 {
     int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!file) { /* one that is closed is told of when it is written */
+    if (!file) { /* if stdout is closed, writing fails later */
         if (fd >= 0)
             close(fd);
         return;
@@ -139,7 +140,7 @@ int outputs_write(outputs_t *outputs,
                   const void *result)
 {
     int rc = 0, error = 0;
-    /* one that fails must not cost the others */
+    /* if one file fails, the others are still written */
     for (unsigned i = 0; i < outputs->count; i++) {
         output_t *output = &outputs->list[i];
         write(output->file, output->format, result);

@@ -10,7 +10,7 @@
 #define LINE_NS     UINT64_C(3000000000) /* between lines of a log */
 #define CLEAR       "\r\033[K"
 
-/* The terminal's time, whatever that of the ranks is. */
+/* Real time, also if the ranks run in virtual time. */
 static uint64_t now_ns(void)
 {
     return clock_read_ns(CLOCK_MONOTONIC);
@@ -23,8 +23,8 @@ __attribute__((constructor)) static void begin(void)
     began_ns = now_ns();
 }
 
-/* Lines come in one rhythm, however many parts a run has, which all begin
- * anew. */
+/* Lines of a log are LINE_NS apart since the start of the process, though each
+ * part of a run calls progress_init() again. */
 static uint64_t next_line_ns(void)
 {
     uint64_t lines = (now_ns() - began_ns) / LINE_NS;

@@ -28,8 +28,8 @@ void report_csv_number(FILE *file, double value)
 
 /* --------------------------------------------------------- CSV and JSON --- */
 
-/* Begins a column of the CSV. @return whether its value is to be written: else
- * its name has been, or this is no CSV. */
+/* Begins a column of the CSV. @return must the caller write its value? Not in
+ * the pass that writes names, nor if this is no CSV. */
 static bool csv_value(row_t *row, unsigned in, const char *name,
                       const char *suffix)
 {

@@ -9,7 +9,7 @@ static uint64_t longest(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* A lost link is counted by the ranks at both of its ends. */
+/* The ranks at both ends of a lost link count it. */
 static uint64_t failures(const traffic_t *t, unsigned rail)
 {
     uint64_t n = t->rail[rail].failures;
