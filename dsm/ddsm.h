@@ -26,10 +26,10 @@
  *     DRAIL_ETIMEOUT of ddsm_lock() change nothing; exceptions are stated at
  *     the call. Any other error breaks the memory: all further calls of this
  *     rank that can fail return that error, and only ddsm_close() is left to
- *     do. A rank that waits for any other looks after 16 ranks a second, in
- *     turn (simulated ranks only in ddsm_lock()). When it finds a broken one,
- *     its memory is broken too. A fault cannot return an error: see
- *     ddsm_config_t.failed.
+ *     do. A rank that waits for others checks 16 ranks each second, in turn;
+ *     simulated ranks check only while they wait in ddsm_lock(). When it finds
+ *     a broken one, its own memory is broken too. A fault cannot return an
+ *     error: see ddsm_config_t.failed.
  *  R5 Threads. Threads of a rank may read and write the memory at the same
  *     time, and call ddsm_lock() and ddsm_unlock(). Any other call must be made
  *     by one thread while no other thread of the rank writes the memory or
@@ -124,10 +124,11 @@ void ddsm_config_init(ddsm_config_t *cfg);
 
 /**
  * Opens a space, with rails of its own; a process may have up to 1024 spaces.
- * Collective: all ranks of the job make it and all other collective calls in
- * the same order. bytes, page_bytes, base and locks must be equal. If a rank
- * fails, all ranks return an error; but a rank that passes NULL as @p job or
- * @p out returns DRAIL_EINVAL at once, without the others and without @p err.
+ * Collective: all ranks of the job make this call and all other collective
+ * calls, in the same order. bytes, page_bytes, base and locks must be equal. If
+ * a rank fails, all ranks return an error; but a rank that passes NULL as
+ * @p job or @p out returns DRAIL_EINVAL at once, without the others and without
+ * a sentence.
  * Installs a handler of SIGSEGV for the process until its last space is closed;
  * faults elsewhere, also in pages that are not allocated, go to the handler
  * that was there before.
@@ -150,7 +151,7 @@ int ddsm_open(drail_job_t *job, const ddsm_config_t *cfg, ddsm_t **out,
 void ddsm_close(ddsm_t *d);
 
 /** The sentence of the last call that failed, in whichever thread; "" if none
- *  has. The next failure of any thread changes the text. */
+ *  has. A later call or fault of any thread may change the text. */
 const char *ddsm_last_error(const ddsm_t *d);
 unsigned ddsm_rank(const ddsm_t *d);
 unsigned ddsm_size(const ddsm_t *d);
