@@ -8,8 +8,8 @@
  * the rank whose memory holds its valid contents. Other ranks keep copies. A
  * read of a missing page faults, and the fault handler fetches the page from
  * its home by RDMA. The first write of a copy faults, and the handler keeps a
- * twin. At the next barrier, lock or unlock the rank writes what differs from
- * the twin to the home.
+ * twin. At the next barrier or unlock, or earlier, the rank writes what differs
+ * from the twin to the home.
  *
  * Rules
  *
@@ -23,22 +23,28 @@
  *  R3 Contents. The memory is zero at first.
  *  R4 Errors. A call returns 0 or a negative DRAIL_E… code; ddsm_last_error()
  *     has the sentence. A wrong argument (DRAIL_EINVAL), a full space and
- *     DRAIL_ETIMEOUT of ddsm_lock() change nothing. Any other error breaks the
- *     memory: all further calls of this rank return that error, and only
- *     ddsm_close() is left to do. Other ranks notice it within about a second
- *     of waiting for any rank; then their memory is broken too. A fault cannot
- *     return an error: see ddsm_config_t.failed.
+ *     DRAIL_ETIMEOUT of ddsm_lock() change nothing; exceptions are stated at
+ *     the call. Any other error breaks the memory: all further calls of this
+ *     rank that can fail return that error, and only ddsm_close() is left to
+ *     do. A rank that waits for others checks 16 ranks each second, in turn;
+ *     simulated ranks check only while they wait in ddsm_lock(). When it finds
+ *     a broken one, its own memory is broken too. A fault cannot return an
+ *     error: see ddsm_config_t.failed.
  *  R5 Threads. Threads of a rank may read and write the memory at the same
  *     time, and call ddsm_lock() and ddsm_unlock(). Any other call must be made
  *     by one thread while no other thread of the rank writes the memory or
- *     makes a call. Exceptions are stated at the call.
+ *     makes a call. Exceptions are stated at the call. What is constant after
+ *     ddsm_open() may be asked for by any thread at any time: ddsm_rank(),
+ *     ddsm_size(), ddsm_part(), ddsm_base(), ddsm_bytes(), ddsm_page_bytes()
+ *     and ddsm_is_symmetric().
  *  R6 System calls do not fault. They fail with EFAULT, or end early with a
  *     short count, where a page is missing or not writable. So first call
  *     ddsm_prefetch() for the buffer: with writable = false if the system call
  *     reads it (write, send, the path of open), with true if the system call
  *     writes it (read, recv, stat), also at the home of the pages. That holds
- *     until the rank's next barrier, lock, unlock or reduction. If the call
- *     still fails (see ddsm_prefetch()), copy through a private buffer.
+ *     until the rank's next barrier, lock, unlock or reduction, unless the
+ *     kernel has no room for more mappings (see ddsm_prefetch()). If the call
+ *     still fails, copy through a private buffer.
  *  R7 Other transfers. Do not register this memory with a drail_t, and do not
  *     give it to an MPI as a buffer: what they write here is lost. Copy through
  *     private memory.
@@ -46,12 +52,12 @@
  *     It may exit, or call ddsm_close(), which does nothing there. It must make
  *     no other call.
  *  R9 Signals. A thread must not block SIGSEGV: its first fault would end the
- *     process. While a fault is served most signals wait, so their handlers may
- *     leave by siglongjmp(); a signal whose default action ends or stops the
- *     process still does so. A handler that runs during a call of this library
- *     must not touch the memory and must not leave by siglongjmp(). A fault
- *     runs on the stack of its thread, so a handler of stack overflows (on an
- *     alternate stack) is not called for it.
+ *     process. While a fault is served most signals wait (not where ranks are
+ *     simulated), so their handlers may leave by siglongjmp(); a signal whose
+ *     default action ends or stops the process still does so. A handler that
+ *     runs during a call of this library must not touch the memory and must not
+ *     leave by siglongjmp(). A fault runs on the stack of its thread, so a
+ *     handler of stack overflows (on an alternate stack) is not called for it.
  */
 #ifndef DDSM_H
 #define DDSM_H
@@ -66,29 +72,33 @@ extern "C" {
 /** One rank's handle of a space. */
 typedef struct ddsm ddsm_t;
 
+/** Begin with ddsm_config_init(): 0 does not stand for a default. */
 typedef struct ddsm_config {
-    size_t bytes;      /**< of the space, rounded up to pages; default 64 MiB.
+    size_t bytes;      /**< of the space, rounded up to pages: 1 to 2^46, and
+                            below 2^32 pages; default 64 MiB.
                             Memory is taken when pages are used: once for a page
                             at its home or a copy, twice for a copy that is
                             written. If a quarter of an aligned 2 MiB is used,
                             the kernel may take all of it. Over verbs the whole
                             space is pinned on each rank */
-    size_t page_bytes; /**< a power of two, and a multiple of the system's page
-                            size, which is the default */
+    size_t page_bytes; /**< a power of two up to 1 GiB, and a multiple of the
+                            system's page size, which is the default */
     void *base;        /**< the address of the space on all ranks: a multiple of
                             page_bytes, with nothing mapped there. NULL (the
                             default): rank 0 chooses, and ranks where that
                             range is taken use another; see
                             ddsm_is_symmetric() */
-    unsigned locks;    /**< number of locks; default 64 */
+    unsigned locks;    /**< number of locks: 1 to 2^20; default 64 */
     unsigned ahead;    /**< read-ahead: most pages that a fault takes along if
                             faults are on ascending pages; default 255, 0: none.
                             Write faults at the pages' home take along only one
                             page for eight that were written */
-    int wait_ms;       /**< longest time in a barrier, a reduction or a lock.
-                            Time in which the process or the machine stood still
-                            does not count. Default -1: no limit, until a rank
-                            is gone or the job is interrupted. Faults use the
+    int wait_ms;       /**< longest wait for other ranks in a barrier or a lock,
+                            or in a reduction, where more than 8 values wait
+                            twice. Time in which the process or the machine
+                            stood still does not count. Negative (default -1):
+                            no limit, until a rank is gone or the job is
+                            interrupted. Faults and other transfers use the
                             transport's timeout instead */
     unsigned serve_us; /**< period of the progress thread, at least 1; default
                             50. It exists on rails that move data only while the
@@ -98,8 +108,9 @@ typedef struct ddsm_config {
                                       Team forkjoin becomes resident, because a
                                       fault in a parallel region could start no
                                       threads */
-    /** Called when a fault cannot be served (its home is gone, or does not
-     *  answer in time), in the thread that faulted; several threads may be in
+    /** Called when a fault cannot be served: its home is gone or does not
+     *  answer in time, the memory is broken already, or the thread has taken
+     *  the rails. It runs in the thread that faulted; several threads may be in
      *  it at once. It may leave by longjmp within its thread and within its
      *  parallel region; the memory is broken then (R4). If it returns, or is
      *  NULL, the sentence goes to standard error and the process ends with
@@ -112,10 +123,15 @@ typedef struct ddsm_config {
 void ddsm_config_init(ddsm_config_t *cfg);
 
 /**
- * Opens a space, with rails of its own. Collective: all ranks of the job call
- * it, with equal bytes, page_bytes, base and locks. An error of one rank is
- * returned by all. Installs a handler of SIGSEGV for the process; faults
- * elsewhere go to the handler that was there before.
+ * Opens a space, with rails of its own; a process may have up to 1024 spaces.
+ * Collective: all ranks of the job make this call and all other collective
+ * calls, in the same order. bytes, page_bytes, base and locks must be equal. If
+ * a rank fails, all ranks return an error; but a rank that passes NULL as
+ * @p job or @p out returns DRAIL_EINVAL at once, without the others and without
+ * a sentence.
+ * Installs a handler of SIGSEGV for the process until its last space is closed;
+ * faults elsewhere, also in pages that are not allocated, go to the handler
+ * that was there before.
  * @param job must outlive the space.
  * @param cfg copied; NULL: the defaults.
  * @param out set on success only.
@@ -123,29 +139,33 @@ void ddsm_config_init(ddsm_config_t *cfg);
  * @return 0; DRAIL_EINVAL: a wrong value, values that differ between ranks, or
  * a base where something is mapped; DRAIL_ENOTSUP: the rails cannot serve it
  * (their completions do not mean delivery), or ranks are simulated with
- * DRAIL_EXTENSIONS=0; DRAIL_ENOMEM; any error of drail_open().
+ * DRAIL_EXTENSIONS=0; DRAIL_ENOMEM: out of memory, or too many spaces; any
+ * error of drail_open().
  */
 int ddsm_open(drail_job_t *job, const ddsm_config_t *cfg, ddsm_t **out,
               drail_error_t *err);
 /** Frees the space: no pointer into it is valid afterwards. Collective, also if
  *  the memory is broken: it waits for the other ranks, which may still fetch
- *  pages from here. Accepts NULL. */
+ *  pages from here, until one is gone or the job is interrupted. Accepts
+ *  NULL. */
 void ddsm_close(ddsm_t *d);
 
-/** The sentence of the last call that failed, in whichever thread. */
+/** The sentence of the last call that failed, in whichever thread; "" if none
+ *  has. A later call or fault of any thread may change the text. */
 const char *ddsm_last_error(const ddsm_t *d);
 unsigned ddsm_rank(const ddsm_t *d);
 unsigned ddsm_size(const ddsm_t *d);
 
 /** Lends the transport to the calling thread until ddsm_rails_give(): to choose
  *  engine and policy, or for transfers of private memory. Meanwhile calls and
- *  faults of other threads wait; calls of this thread fail with DRAIL_EINVAL
- *  (but for ddsm_stats() and ddsm_close()), and a fault of it breaks the
- *  memory. Leave notifications alone:
- *  they are the library's. Do not set team forkjoin: faults in parallel regions
- *  would fail.
+ *  faults of other threads wait. Calls of this thread that can fail do so, with
+ *  DRAIL_EINVAL or NULL; ddsm_close() gives the transport back itself. A fault
+ *  of this thread breaks the memory and calls ddsm_config_t.failed. The thread
+ *  cannot be cancelled. Leave notifications alone: they are the library's. Do
+ *  not set team forkjoin: faults in parallel regions would fail.
  *  @return NULL: this thread has it already. */
 drail_t *ddsm_rails_take(ddsm_t *d);
+/** Does nothing in a thread that has not taken it. */
 void ddsm_rails_give(ddsm_t *d);
 
 /** Whether the space has the same address on all ranks, so that pointers into
@@ -175,12 +195,14 @@ typedef struct ddsm_place {
 } ddsm_place_t;
 
 /** Allocates whole pages of the space; they stay until ddsm_close(). All ranks
- *  must call it in the same order with the same arguments; a barrier fails
- *  where they differ. It does not wait for other ranks.
+ *  must call it in the same order with the same arguments. It does not wait for
+ *  other ranks. A barrier fails on ranks that have made equally many calls with
+ *  other arguments; it does not find that a call is missing on a rank.
  *  @param d open.
  *  @param bytes at least 1.
  *  @param place NULL: all zero.
- *  @return NULL: wrong argument, or no room (ddsm_last_error()). */
+ *  @return NULL: wrong argument, no room, or the memory is broken
+ *  (ddsm_last_error()). */
 void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place);
 
 /** Makes a range readable, or with @p writable also writable, as faults would
@@ -189,7 +211,8 @@ void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place);
  *  written, so other ranks fetch them again. Pages may fault again after any
  *  synchronisation of this rank, or if the kernel has no room for more mappings
  *  (vm.max_map_count), which is no error.
- *  @return 0; DRAIL_EINVAL: the range is not allocated. */
+ *  @return 0; DRAIL_EINVAL: the range is not allocated; an error of the
+ *  transport, which breaks the memory (R4). */
 int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable);
 
 /* ---------------------------------------------------- synchronisation --- */
@@ -197,13 +220,14 @@ int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable);
 /** Collective: returns when all ranks have called it. All ranks then see all
  *  earlier writes.
  *  @return 0; DRAIL_ETIMEOUT (wait_ms), DRAIL_EPEER (a rank is gone),
- *  DRAIL_EINTR, DRAIL_EINVAL (calls of ddsm_alloc() differed): the memory is
- *  broken (R4). */
+ *  DRAIL_EINTR, or DRAIL_EINVAL (calls of ddsm_alloc() differed): each of them
+ *  breaks the memory (R4). */
 int ddsm_barrier(ddsm_t *d);
 
 /**
  * Takes a lock, which one thread of one rank holds at a time, in the order of
- * requests. Not recursive: its holder must not take it again.
+ * requests. Not recursive: its holder must not take it again, because that call
+ * waits for the holder to unlock it.
  * @param d open.
  * @param id below ddsm_config_t.locks.
  * @return 0; DRAIL_EINVAL: no such lock; DRAIL_ETIMEOUT: not obtained in
@@ -215,7 +239,8 @@ int ddsm_barrier(ddsm_t *d);
 int ddsm_lock(ddsm_t *d, unsigned id);
 /** Writes home what this rank has written, and passes the lock on. Any thread
  *  of the rank that holds it may call it.
- *  @return 0; DRAIL_EINVAL: no thread of this rank holds it. */
+ *  @return 0; DRAIL_EINVAL: no such lock, or no thread of this rank holds
+ *  it. */
 int ddsm_unlock(ddsm_t *d, unsigned id);
 
 typedef enum ddsm_type { DDSM_INT64, DDSM_DOUBLE } ddsm_type_t;
@@ -223,25 +248,31 @@ typedef enum ddsm_op { DDSM_SUM, DDSM_MIN, DDSM_MAX } ddsm_op_t;
 /** Collective: combines @p values of all ranks element by element, in the order
  *  of ranks, so that all ranks get the same bits. No barrier: it makes no
  *  writes of the shared memory visible. There are 1 to 4096 values, of 8 bytes
- *  each; on success the result replaces them. */
+ *  each; on success the result replaces them. @p count, @p type and @p op must
+ *  be the same on all ranks: this is not checked.
+ *  @return 0; DRAIL_EINVAL: wrong argument; otherwise as ddsm_barrier(). */
 int ddsm_reduce(ddsm_t *d, void *values, size_t count, ddsm_type_t type,
                 ddsm_op_t op);
 
-/** This rank's part [*first, *last) of [begin, end): equal blocks in the order
- *  of ranks, as OpenMP's schedule(static). */
+/** This rank's part [*first, *last) of [begin, end): one block for each rank,
+ *  in the order of ranks. Lengths differ by 1 at most. Which ranks have the
+ *  longer blocks may differ from OpenMP's schedule(static). If @p end is not
+ *  above @p begin, all parts are empty. */
 void ddsm_part(const ddsm_t *d, size_t begin, size_t end, size_t *first,
                size_t *last);
 /** A parallel loop: runs @p body with this rank's part, unless that is empty;
- *  then a barrier, whose result it returns. @p body may have an OpenMP
- *  region. */
+ *  then a barrier, whose result it returns. @p body runs even if the memory is
+ *  broken. It may have an OpenMP region.
+ *  @return as ddsm_barrier(); DRAIL_EINVAL: no @p body. */
 int ddsm_for(ddsm_t *d, size_t begin, size_t end,
              void (*body)(size_t first, size_t last, void *context),
              void *context);
 
 /* --------------------------------------------------------- statistics --- */
 
-/** Of this rank, since ddsm_open() or the last ddsm_stats_reset(). Times in
- *  nanoseconds of the machine's clock, also where ranks are simulated. */
+/** Of this rank, since ddsm_open() or the last ddsm_stats_reset(). Barriers and
+ *  locks are calls, also those that failed. Times in nanoseconds of the
+ *  machine's clock, also where ranks are simulated. */
 typedef struct ddsm_stats {
     uint64_t read_faults, write_faults;
     uint64_t fetches;       /**< RDMA reads of pages */
@@ -257,7 +288,7 @@ typedef struct ddsm_stats {
     uint64_t barrier_ns; /**< in barriers, their flush included */
     uint64_t lock_ns;    /**< in ddsm_lock() */
 } ddsm_stats_t;
-/** Any thread may call these two at any time (R5); they wait for a thread that
+/** Any thread may call these two at any time; they wait for another thread that
  *  is in a call or has taken the rails. */
 void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats);
 void ddsm_stats_reset(ddsm_t *d);

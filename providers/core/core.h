@@ -17,13 +17,15 @@
  *     "nonthreadsafe".)
  *  2. Locks are taken in this order: ia->lock (creation, destruction,
  *     connections), ia->bell_lock (going to sleep), ep->lock (the receive side
- *     and the unfinished requests of one EP). Posting to an EP that has no
- *     unfinished requests takes no lock. Each function below names the locks
- *     that its caller holds; if it names none, its caller holds none.
+ *     and the unfinished requests of one EP). For a post to an EP that has no
+ *     unfinished requests, core takes no lock. Each function below names the
+ *     locks that its caller holds; if it names none, its caller holds none.
  *  3. Errors. A function that returns DAT_RETURN returns DAT_SUCCESS or a
- *     complete DAT error (CORE_ERROR), and has then changed nothing. Other
- *     functions return 0 or -1, or NULL, as they say. A request that was posted
- *     reports its error in its completion.
+ *     complete DAT error (CORE_ERROR), and has then changed nothing. (Freeing
+ *     an LMR or RMR, or binding an RMR again, may give up on a stopped peer:
+ *     then the range is withdrawn already.) Other functions return 0 or -1, or
+ *     NULL, as they say. A request that was posted reports its error in its
+ *     completion.
  *  4. Order. Requests complete in the order of their posts. One that can't
  *     complete at once waits in the EP's queue of unfinished requests, and
  *     every later one behind it.
@@ -33,7 +35,10 @@
  *     back; it serves a later object of the same kind. What a poller reads
  *     there without ep->lock is a hint.
  *  7. Cancellation. A thread that holds a lock, or is in a function of the
- *     transport, can't be cancelled, except in core_transport.sleep.
+ *     transport, can't be cancelled, except in core_transport.sleep. Core sees
+ *     to that in ia_open, in ia_close and wherever ia->lock is held. In all
+ *     other functions the transport does, by core_cancel_off before it calls a
+ *     cancellation point such as open or write.
  *  8. fork. In a child, connections of its parent's IAs are over. The child may
  *     free what it inherited, and open IAs of its own.
  *
@@ -46,7 +51,8 @@
  *  connect/             ep ep_state service_point connection_request connection
  *  memory/              pz range lmr rmr
  *  transfer/            dto extension srq: posting, and completing what was
- *                       posted; segments.h copies lists of segments
+ *                       posted
+ *  segments.h           copies lists of segments
  *  events/              event evd cno: queues of events; wait bells: sleeping;
  *                       polling epset: which EPs a poll looks at
  *  fence.[ch]           a fence that is free for the side that runs often
@@ -116,7 +122,8 @@ struct core_epset {
 
 /* What an IA can do, as its attributes say. */
 struct core_ability {
-    unsigned max_eps;      /* also PZs, SRQs and CNOs; twice as many EVDs */
+    unsigned max_eps;      /* also PZs, SRQs, CNOs, and service points of both
+                              kinds together; twice as many EVDs */
     unsigned max_dtos;     /* of each queue of an EP, or of an SRQ */
     unsigned default_dtos; /* of an EP created without attributes */
     unsigned max_iov;      /* of sends and receives */
@@ -312,7 +319,8 @@ static inline struct sockaddr_storage core_ep_remote(const struct core_ep *ep)
 /* ----------------------------------------------------------- transport --- */
 
 /* What a transport supplies. A transport leaves out (NULL) those marked
- * "optional" if it has nothing to do there. */
+ * "optional" if it has nothing to do there. Several threads may be in functions
+ * of one IA at the same time. */
 struct core_transport {
     const char *provider; /* provider attribute provider_name */
     struct core_ability can;
@@ -330,9 +338,12 @@ struct core_transport {
 
     /* Opens the device named by ia->name with the parameters of its dat.conf
      * line. Sets ia->tp, ia->adapter and ia->address, may lower ia->can, and
-     * adds attributes. Says on stderr what is wrong with a parameter. */
+     * adds attributes. Says on stderr what is wrong with a parameter. After an
+     * error core does not call ia_close. */
     DAT_RETURN (*ia_open)(struct core_ia *ia, const char *params);
-    /* Closes it. EPs, ranges and service points have been released before. */
+    /* Closes it. EPs, ranges and service points have been released before. An
+     * abrupt close waits about a second for stopped peers: then they may still
+     * be accessing a withdrawn range. */
     void (*ia_close)(struct core_ia *ia);
     /* Optional. The consumer asks for the attributes: rewrites the texts of
      * those whose values change. */
@@ -340,18 +351,20 @@ struct core_transport {
     /* Optional. The same for an EP: sets the provider-specific attributes in
      * *attr, which must live as long as its connection. ia->lock is held. */
     void (*ep_attributes_asked)(struct core_ep *ep, DAT_EP_ATTR *attr);
-    /* In a forked child, for each IA that its parent had open: closes or
-     * replaces what the two processes share, so that no later call of the child
-     * changes anything of the parent's (rule 8). */
+    /* Optional. In a forked child, for each IA that its parent had open: closes
+     * or replaces what the two processes share, so that no later call of the
+     * child changes anything of the parent's (rule 8). */
     void (*forked)(struct core_ia *ia);
 
     /* ---- memory; ia->lock is held ---- */
 
-    /* Lets peers access a range, as mr->priv allows. */
+    /* Lets peers access a range, as mr->priv allows. May set mr->tp, and
+     * mr->rmr_context. */
     DAT_RETURN (*mr_publish)(struct core_ia *ia, struct core_mr *mr);
     /* Ends that. No new access begins after the first call. Returns true when
-     * none is going on any more; else core calls it again a little later. Does
-     * not wait. */
+     * none is going on any more; else core calls it again a little later, and
+     * releases ia->lock in between. After about a second core gives up, until
+     * the consumer makes its call again. Does not wait. */
     bool (*mr_withdraw)(struct core_ia *ia, struct core_mr *mr);
 
     /* ---- connections; ia->lock is held. Private data are valid only during
@@ -376,13 +389,16 @@ struct core_transport {
     /* Frees cr->tp; tells the peer, if it still waits. */
     void (*reject)(struct core_cr *cr, DAT_COUNT size,
                    const void *private_data);
-    /* Begins to disconnect; ends in core_ep_disconnected. Graceful: only when
-     * all requests have completed. */
+    /* Begins to disconnect, or to give up connecting or accepting; ends in
+     * core_ep_disconnected. Graceful: only when all requests have completed;
+     * meanwhile the transport sets the state to DISCONNECT_PENDING. Core may
+     * call it again before that end. ep->tp is not NULL. */
     void (*disconnect)(struct core_ep *ep, bool graceful);
     /* Frees ep->tp, if there is one, and sets it to NULL. The EP is idle, or
      * about to be freed. */
     void (*ep_release)(struct core_ep *ep);
-    /* Breaks the connection after a local error. Any thread, any lock. */
+    /* Breaks the connection after a local error, a little later: its caller may
+     * hold any lock, and ep->tp may be NULL. Any thread. */
     void (*abort)(struct core_ep *ep);
 
     /* ---- posting; core has checked segments and state ---- */
@@ -391,9 +407,10 @@ struct core_transport {
      * by core_request_queue. If the network can't carry it out at all, refuses
      * it with DAT_MODEL_NOT_SUPPORTED. */
     DAT_RETURN (*post)(struct core_ep *ep, const struct core_dto *dto);
-    /* Optional. Adds a receive, by core_recv_add, to an EP in any state. A
-     * network that fills receives by itself takes the buffers here; when it
-     * reports one, the transport completes the oldest (core_recv_peek,
+    /* Optional. Adds the receive *w, which core has written to its place, by
+     * core_recv_add, to an EP in any state. (Without this function core adds
+     * it.) A network that fills receives by itself takes the buffers here; when
+     * it reports one, the transport completes the oldest (core_recv_peek,
      * core_recv_done), and not before. *w stays valid until then. */
     DAT_RETURN (*recv_post)(struct core_ep *ep, const struct core_wqe *w);
     /* Optional. A receive was added to a connected EP. */
@@ -404,8 +421,13 @@ struct core_transport {
     /* Moves what can be moved, and completes requests and receives: of one EP,
      * or of the whole IA if the network has one queue for all. One of the two
      * is NULL. The EP may be just losing its connection: only ep->tp read under
-     * ep->lock counts. `sure`: waits for the lock; else leaves the work to the
-     * thread that holds it. */
+     * ep->lock counts. `sure`: waits for ep->lock; else leaves the work to the
+     * thread that holds it.
+     * In all functions of this section, but for announce, ia->lock may be held:
+     * a wait for a CNO holds it. So they must not take it; a thread of the
+     * transport makes the calls that need it, such as core_ep_established. (The
+     * transport of test_transport_offers.c takes it, so no CNO may wait for its
+     * EVDs.) */
     void (*progress)(struct core_ep *ep, bool sure);
     void (*ia_progress)(struct core_ia *ia, bool sure);
     /* Optional. The next time (CLOCK_MONOTONIC, ns) after @p seen at which
@@ -417,17 +439,19 @@ struct core_transport {
      * announce asks the EP's peer to announce (`on`), or to no longer announce,
      * that it has a message or has moved a request. False: it can't. The EP is
      * connected, or was just now; ia->bell_lock is held.
-     * announced makes progress of the EPs whose peers have announced; it calls
+     * announced is called by polls while *ia->announced_words is not 0. It
+     * makes progress of the EPs whose peers have announced; it calls
      * core_poll_often for an EP that announces often. */
     bool (*announce)(struct core_ep *ep, bool on);
     void (*announced)(struct core_ia *ia, bool sure);
 
     /* ---- waiting ---- */
 
-    /* Optional, all three: the network has a clock of its own (sim). wait
-     * returns 0 when ready(w), ETIMEDOUT after so long (UINT64_MAX: never), or
-     * EINTR. idle: a consumer has polled and found nothing. taken: a consumer
-     * has taken this event. */
+    /* Optional, all three: the network has a clock of its own (sim). wait calls
+     * ready(w), which makes progress, again and again. It returns 0 when that
+     * is true, ETIMEDOUT after so long (UINT64_MAX: never), or EINTR. idle: a
+     * consumer has polled and found nothing. taken: a consumer has taken this
+     * event. */
     int (*wait)(struct core_ia *ia, struct core_waiter *w,
                 bool (*ready)(struct core_waiter *w), uint64_t timeout_ns);
     void (*idle)(struct core_ia *ia);
@@ -435,9 +459,10 @@ struct core_transport {
 
     /* Sleeping. An IA has 64 bells, one bit each; a thread that goes to sleep
      * takes one. It calls arm, looks a last time for events, and calls sleep,
-     * which returns 0 when the bell was rung after arm or the time is over, or
-     * EINTR. `fed`: a connection may bring what it waits for. A thread may be
-     * cancelled in sleep at any instruction. ring: any thread. */
+     * which returns 0 when the bell was rung after arm or the time is over
+     * (UINT64_MAX: never), or EINTR. `fed`: a connection may bring what it
+     * waits for. A thread may be cancelled in sleep at any instruction. ring:
+     * any thread; its caller may hold any lock. */
     void (*arm)(struct core_ia *ia, uint64_t bell);
     int (*sleep)(struct core_ia *ia, uint64_t bell, bool fed,
                  uint64_t timeout_ns);
@@ -446,7 +471,8 @@ struct core_transport {
      * adds events: yielding the core does not bring them sooner. */
     bool in_kernel;
     /* Optional. The bells to ring when there is a message for the EP, or a
-     * request of it has moved. NULL: the transport rings all. */
+     * request of it has moved. NULL: the transport rings all. ia->bell_lock is
+     * held; ep->tp may be NULL. */
     void (*set_bells)(struct core_ep *ep, uint64_t bells);
 };
 
@@ -463,24 +489,26 @@ CORE_EXPORTED void dat_provider_fini(const DAT_PROVIDER_INFO *info);
  * constructor. */
 void core_transport_is(const struct core_transport *transport);
 
-/* Adds a provider-specific attribute. Both texts must live as long as the IA;
- * at most CORE_MAX_ATTRIBUTES. */
+/* Adds a provider-specific attribute, in ia_open. Both texts must live as long
+ * as the IA. At most CORE_MAX_ATTRIBUTES: core does not check. */
 void core_attribute_add(struct core_ia *ia, const char *name,
                         const char *value);
 
 /* ---- connections; ia->lock is held, ep->lock is not ---- */
 
-/* The EP is connected: posts the event, with the peer's private data. */
+/* The EP is connected: posts the event, with the peer's private data. The
+ * caller has called core_ep_poll. */
 void core_ep_established(struct core_ep *ep, const void *private_data,
                          DAT_COUNT size);
-/* A connection, or an attempt, has ended: sets the state to DISCONNECTED,
- * flushes all posted requests and receives, and posts this event. */
+/* A connection, or an attempt, has ended: calls core_ep_unpoll, sets the state
+ * to DISCONNECTED, flushes all posted requests and receives (not those of an
+ * SRQ), and posts this event. */
 void core_ep_disconnected(struct core_ep *ep, DAT_EVENT_NUMBER event,
                           const void *private_data, DAT_COUNT size);
 /* A connection request has arrived at sp; cr_tp is the transport's half-open
- * connection, which core gives back by accept or reject. sp may be gone
- * afterwards (RSP). Returns 0; -1: there is no room, cr_tp stays the caller's.
- */
+ * connection, which core gives back by accept or reject. An RSP may be gone
+ * afterwards, also after an error. Returns 0; -1: there is no room, cr_tp stays
+ * the caller's. */
 int core_cr_arrived(struct core_sp *sp, void *cr_tp,
                     const struct sockaddr_storage *remote, DAT_PORT_QUAL port,
                     const void *private_data, DAT_COUNT size);
@@ -516,7 +544,8 @@ static inline void core_ia_unlock(struct core_ia *ia)
 
 /* Registers a lock that belongs to no IA, when the library is loaded: fork
  * takes it and releases it in parent and child. A thread that holds it may take
- * no other such lock, and none of an IA. */
+ * no other such lock, and none of an IA. At most 8 locks: core does not check.
+ */
 void core_fork_hold(pthread_mutex_t *lock);
 
 /* ---- requests ---- */
@@ -527,11 +556,12 @@ static inline bool core_requests_pending(struct core_ep *ep)
     return atomic_load_explicit(&ep->sq_tail, memory_order_relaxed) !=
            atomic_load_explicit(&ep->sq_head, memory_order_acquire);
 }
-/* Posts the completion event of a request, as its flags ask. */
+/* Posts the completion event of a request, as its flags ask. If the EVD is
+ * full, calls core_transport.abort. ep->lock may be held. */
 void core_request_event(struct core_ep *ep, enum core_op op,
                         DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
                         DAT_DTO_COMPLETION_STATUS status, uint64_t length);
-/* Completes a request at once. None may be unfinished. */
+/* Completes a request at once. None may be unfinished. ep->lock may be held. */
 static inline void core_request_done(struct core_ep *ep,
                                      const struct core_dto *dto,
                                      DAT_DTO_COMPLETION_STATUS status)
@@ -590,16 +620,19 @@ static inline DAT_EP_STATE core_ep_state(struct core_ep *ep)
 {
     return (DAT_EP_STATE)atomic_load_explicit(&ep->state, memory_order_acquire);
 }
-/* Adds the EP to the sets that pollers walk (0, or -1 without memory); takes it
- * out again. */
+/* Adds the EP to the sets that pollers walk (0, or -1 without memory); to be
+ * called before core_ep_established. core_ep_unpoll takes it out again. Both
+ * take ia->bell_lock; ia->lock is held. */
 int core_ep_poll(struct core_ep *ep);
 void core_ep_unpoll(struct core_ep *ep);
 /* Lets polls look each time at the EP at *here (NULL: it is gone), whose peer
- * announces often. *here changes under ia->bell_lock only. */
+ * announces often. Does nothing if ia->bell_lock is held; so the transport may
+ * call it again. The transport changes *here under ia->bell_lock only. */
 void core_poll_often(struct core_ia *ia, _Atomic(struct core_ep *) *here);
 
 /* Wakes threads of this process that sleep for the EVDs of the EP. Executes a
- * fence first, so the caller's stores are seen. */
+ * fence first, so the caller's stores are seen. The caller may hold any lock.
+ */
 void core_ep_ring(struct core_ep *ep);
 
 /* ---- receives ---- */
