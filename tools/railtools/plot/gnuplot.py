@@ -219,7 +219,8 @@ def describe(path, program):
     for name, said in (("title", heading), ("desc", labels)):
         before, start, rest = text.partition(f"<{name}>")
         _, end, after = rest.partition(f"</{name}>")
-        text = before + start + html.escape(said) + end + after
+        if start and end:
+            text = before + start + html.escape(said) + end + after
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
 

@@ -175,7 +175,8 @@ def speedup_of(result, loop, figure):
     none where they are not all in one picture."""
     lines, one = speedups(result, loop, figure)
     labels = [line[0] for line in series(result, loop, figure)]
-    if not lines or len(labels) > MOST or len(result["configurations"]) < 2:
+    if not lines or len(labels) > MOST or \
+            not {line[0] for line in lines} <= set(labels):
         return None
     (_, text), = curves("", "Times the best single rail", lines, bounds=one,
                         interval="", less=False,
