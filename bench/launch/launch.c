@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "bench/clock.h"
@@ -142,6 +143,8 @@ int launch_open(options_t *opts, const option_table_t *table)
                 err.text[0] ? err.text : drail_strerror(rc));
         return rc == DRAIL_EINVAL ? 2 : 1;
     }
+    if (opts->server || opts->code) /* not for commands of --on-event */
+        unsetenv("DRAIL_SECRET");
     launch_settle(opts, table);
     return 0;
 }
