@@ -76,9 +76,14 @@ for mpi in openmpi mpich; do
     fetch || skip "mpi4py $version can't be had from PyPI"
     measured=$((measured + 1))
     left_out=()
-    # of windows: it relies on MPI_Barrier's progress in MPICH's own channel
-    [ $mpi != mpich ] || left_out=(-x testStartCompletePostTest)
+    # of windows: it relies on MPI_Barrier's progress in MPICH's own channel; and
+    # one that fails over the wheel of MPICH alone, which has no Fortran
+    [ $mpi != mpich ] ||
+        left_out=(-x testStartCompletePostTest -x testGetFortranInfo)
     check "$mpi, 2 ranks" passes stats $mpi 2 "${part[@]}"
+    # over MPICH mpi4py makes MPIX_Comm_iagree of MPI_Iallreduce, and its test
+    # has that and a barrier in unlike orders, which MPI forbids
+    [ $mpi != mpich ] || left_out+=(-x testIAgree)
     check "$mpi, 2 ranks, all by libdcoll" passes always $mpi 2 "${part[@]}"
     [ "${1:-}" != all ] || [ $mpi = mpich ] ||
         check "$mpi, 5 ranks" passes stats $mpi 5 -i cco
