@@ -487,9 +487,7 @@ void coll_report(FILE *file, format_t format, const void *result)
         .columns = columns,
         .width = {report_width("algorithm", r->plan->count, label, r)},
         .table = table,
-        .json = json};
-    if (format == FORMAT_HISTOGRAM)
-        coll_histogram(file, &report);
-    else
-        report_write(file, format, &report);
+        .json = json,
+        .histogram = coll_histogram};
+    report_write(file, format, &report);
 }

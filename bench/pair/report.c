@@ -312,9 +312,7 @@ void pair_report(FILE *file, format_t format, const void *result)
         .columns = columns,
         .width = {report_width("engine", r->plan->count, label, r)},
         .table = table,
-        .json = pair_json};
-    if (format == FORMAT_HISTOGRAM)
-        pair_histogram(file, &report);
-    else
-        report_write(file, format, &report);
+        .json = pair_json,
+        .histogram = pair_histogram};
+    report_write(file, format, &report);
 }

@@ -58,6 +58,8 @@ void report_write(FILE *file, format_t format, const report_t *of)
         of->table(file, of);
     else if (format == FORMAT_JSON)
         json(file, of);
+    else if (format == FORMAT_HISTOGRAM)
+        of->histogram(file, of);
     else
         csv(file, of);
 }

@@ -42,6 +42,8 @@ typedef struct report {
     void (*table)(FILE *file, const struct report *report);
     /** Members of the JSON after its identity. */
     void (*json)(json_t *json, const struct report *report);
+    /** CSV of all times; NULL: of a test without --histogram. */
+    void (*histogram)(FILE *file, const struct report *report);
 } report_t;
 
 /** Writes the result. Errors of writing stay in the FILE. */
