@@ -55,17 +55,17 @@
  *    is delivered after all data of its put are visible. Otherwise puts, gets
  *    and atomics are not ordered.
  * 8. Broken rails. If a link (an EP to a peer) breaks, new messages to that
- *    peer go over its other links. What was under way is sent again over those,
- *    inside the calls of both ranks: messages, notifications and atomics by
- *    message arrive once and in order. Data of a put or get may be written
- *    again until the operation is complete or notified. The rail is tried again
- *    several times a second, and used again when it works. A rail also counts
- *    as broken if it has work and shows no sign of life for DRAIL_SILENCE_MS
- *    while the peer answers over another rail. All this needs two links to the
- *    peer, and providers whose completions mean delivery
- *    (drail_rail_info_t.is_delivering). Without them a broken rail ends the
- *    connection, as does an error that is not the rail's: a refused access, or
- *    a timeout in the middle of an operation.
+ *    peer go over its other links. The library also sends the broken link's
+ *    unfinished requests again over those, inside the calls of both ranks:
+ *    messages, notifications and atomics by message arrive once and in order.
+ *    Data of a put or get may be written again until the operation is complete
+ *    or notified. The rail is tried again several times a second, and used
+ *    again when it works. A rail also counts as broken if it has work and shows
+ *    no sign of life for DRAIL_SILENCE_MS while the peer answers over another
+ *    rail. All this needs two links to the peer, and providers whose
+ *    completions mean delivery (drail_rail_info_t.is_delivering). Without them
+ *    a broken rail ends the connection, as does an error that is not the
+ *    rail's: a refused access, or a timeout in the middle of an operation.
  * 9. Lost connections. When a connection has ended, because the peer is gone or
  *    no link to it is left, operations with that peer return DRAIL_EPEER until
  *    both ranks call drail_connect(). In the rank where an error has ended it,
@@ -713,8 +713,7 @@ void drail_interrupt(drail_t *rail);
 
 /** Number of rails. */
 unsigned drail_nrails(const drail_t *rail);
-/** What is known of a rail; valid until drail_close(). NULL: there is no such
- * rail. */
+/** Describes a rail; valid until drail_close(). NULL: there is no such rail. */
 const drail_rail_info_t *drail_rail_at(const drail_t *rail, unsigned index);
 /** The configuration in use, which drail_open() may have lowered and reordered;
  * valid until drail_close(). */

@@ -26,7 +26,8 @@ bool option_next(const char **text, char *element, size_t size)
     return true;
 }
 
-/* What is allowed, between commas, the last of one choice behind "or". */
+/* Lists the allowed names with commas. @last: the word before the last name,
+ * "or" where one name is chosen. */
 static void tell_names(const option_names_t *names, const char *last,
                        char *allowed, size_t size)
 {

@@ -29,7 +29,8 @@ option_parser_t option_parse_percent, option_parse_text, option_parse_address,
     option_parse_saves, option_parse_rails;
 /** What a --server has printed. */
 option_parser_t option_parse_code;
-/** One of row->names, for an enumeration; a list of some, each once. */
+/** option_parse_name: one of row->names, into an enumeration.
+ *  option_parse_names: a list of them, each once. */
 option_parser_t option_parse_name, option_parse_names;
 /** "auto" or "notify", for a bool: the latter. */
 option_parser_t option_parse_pingpong;

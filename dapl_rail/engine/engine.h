@@ -26,7 +26,7 @@ int engine_threaded(drail_t *t, struct work *work);
 bool engine_has_threads(const drail_t *t);
 /* Runs the work with threads or without, as the work says. */
 int engine_run(drail_t *t, struct work *work);
-/* Those of these rails that the present engine uses. */
+/* Returns the subset of these rails that the present engine uses. */
 uint32_t engine_rails(const drail_t *t, uint32_t rails);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What does not depend on how the ranks were started. */
+/* The parts of a job that are the same however its ranks were started. */
 #include <limits.h>
 #include <sys/random.h>
 #include <sys/resource.h>

@@ -99,8 +99,7 @@ void link_close(struct link *link);
  * rail's queue of events is empty. all: frees all of them, at the end. True:
  * EPs have been freed. */
 bool links_bury(struct rail *rail, bool all);
-/* Ends the link. What is under way comes back and is reported with this error.
- */
+/* Ends the link. Its requests that are under way end with this error. */
 void link_down(struct link *link, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The link's EP has failed, or does not come up: it goes on over another link

@@ -3,8 +3,8 @@
  * Notifications. On each rail that carries a part of the data, a part of the
  * notification follows it: as a send after the writes, or as immediate data of
  * the last write. A receive completes after the writes that were posted before
- * its send (seed 004, section 2). A notification is delivered when all its
- * parts have arrived, in the order of the sender's puts.
+ * its send (Cai et al. 2009, section 2). A notification is delivered when all
+ * its parts have arrived, in the order of the sender's puts.
  */
 #ifndef DRAIL_MESSAGES_NOTE_H
 #define DRAIL_MESSAGES_NOTE_H

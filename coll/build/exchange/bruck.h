@@ -25,8 +25,8 @@ struct bruck_step {
 unsigned bruck_steps(unsigned n, unsigned k);
 /** The step of a rank that has @p have < n blocks. */
 struct bruck_step bruck_step_from(unsigned n, unsigned k, unsigned have);
-/** What comes through port p < k: the first @p count blocks of the rank at
- *  @p distance. false: nothing. */
+/** Which message arrives through port p < k in this step: the first @p count
+ *  blocks of the rank at @p distance. false: no message arrives. */
 bool bruck_message(struct bruck_step step, unsigned port, unsigned *distance,
                    unsigned *count);
 

@@ -6,7 +6,8 @@ struct part {
     size_t begin, end;
 };
 
-/* One of the parts into which it is divided. */
+/* Divides @all into @count nearly equal parts of whole units; returns the one
+ * with this index. */
 static struct part part_of(struct part all, unsigned index, unsigned count)
 {
     const size_t units = all.end - all.begin;

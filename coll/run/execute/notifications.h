@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Notifications over the rails. Those that arrive are counted with the request
- * and the tag that their id names. */
+/* Notifications over the rails. An arriving notification names a request and a
+ * tag by its id, and is counted there. */
 #ifndef DCOLL_NOTIFICATIONS_H
 #define DCOLL_NOTIFICATIONS_H
 

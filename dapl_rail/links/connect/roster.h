@@ -14,7 +14,7 @@
 
 struct roster;
 
-/* What is known of one rank. */
+/* How one rank can be reached. */
 struct entry {
     uint32_t host;      /* the first rank of the same host */
     uint32_t host_only; /* rails that reach only ranks of the same host */

@@ -73,7 +73,8 @@ static bool is_at_work(const struct peer *peer)
     return false;
 }
 
-/* What has happened since the last check, which was so long ago? */
+/* Compares the link with its state at the last check, @passed_ns ago, and notes
+ * every sign of life. */
 static void observe(struct link *link, uint64_t passed_ns)
 {
     struct heartbeat *h = &link->failover->heartbeat;

@@ -111,7 +111,8 @@ static bool await_any(struct peer *peer)
     return may;
 }
 
-/* What was under way on a carrier that is lost needs the peer's count again. */
+/* A carrier is lost with replayed requests under way. The links that it carried
+ * ask the peer for its count again. */
 static void unsync(struct peer *peer)
 {
     struct link *link;

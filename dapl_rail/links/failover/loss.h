@@ -4,9 +4,9 @@
  * and its users need not know of the loss. Both ends end the EP, so that
  * nothing of it lands late, and wait until all that was posted on it has come
  * back. Then each tells the other, over a link that is up, how many messages it
- * has ever received on the lost link. What was posted up to the last of these
- * has been delivered. What follows is replayed over another link, the carrier,
- * in the same order (outgoing_replay.h).
+ * has ever received on the lost link. All requests up to the last of these
+ * messages have been delivered. The later ones are replayed over another link,
+ * the carrier, in the same order (outgoing_replay.h).
  *
  * If a carrier is lost, too, the same is done for all links that it carried:
  * the peer's count says what has come, over whichever link. An epoch is the

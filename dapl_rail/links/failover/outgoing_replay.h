@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Replay: what a lost link has in its journal, and what is posted on it
- * meanwhile, goes over its carrier: another link to the same peer, or in the
- * end its own next EP.
+ * Replay: a lost link sends the requests in its journal, and those that are
+ * posted on it meanwhile, over its carrier: another link to the same peer, or
+ * in the end its own next EP.
  *
  * A link may carry for several others. Its own counts of requests, credits and
  * messages do not include that: carried requests have a queue of their own, and
  * each has an event; carried messages have receives of their own, which the
- * peer acknowledges. Those of credits could all be taken by notifications whose
- * other part is just what is to be carried.
+ * peer acknowledges. Receives behind credits would not do: notifications could
+ * hold all of them while they wait for the very data that is to be replayed.
  */
 #ifndef DRAIL_LINKS_FAILOVER_OUTGOING_REPLAY_H
 #define DRAIL_LINKS_FAILOVER_OUTGOING_REPLAY_H
