@@ -55,11 +55,12 @@ from railtools.noise import Noise
 from railtools.options import (
     Parser,
     add_pictures,
+    add_rounds,
     chosen_of,
     count,
     draw,
-    minutes,
     progress,
+    settle_rounds,
     size_name,
     sizes,
 )
@@ -87,7 +88,6 @@ PATTERNS = tuple(f"{IRREGULAR}-{pattern}" for pattern in (
     "spike", "transpose", "uniform", "zipf", "alltoone"))
 REPETITIONS = 3  # of each program in each round
 LATE_TOLD = 0.05  # of the single calls
-ROUNDS, ROUNDS_MAX = 7, 100
 # wanted: geometric mean of the best peer's time over ours, by ranks
 TARGETS = {2: 1.5, 4: 2, 8: 2, 16: 2}
 PATTERNS_TARGET = 2  # ... over all patterns, none of which is below 1
@@ -607,13 +607,7 @@ def options():
                         help="launches of each setting of a peer, before the "
                              "rounds (default %(default)s; 0: none, and its "
                              "usual setting)")
-    parser.add_argument("--repeat", metavar="R", type=count,
-                        help=f"rounds (default {ROUNDS}; at least 6 give an "
-                             "interval of 95 %%)")
-    parser.add_argument("--time", metavar="MINUTES", type=minutes,
-                        help="rounds for as long as another one would end "
-                             "within it, at least one (default of --repeat "
-                             f"then {ROUNDS_MAX})")
+    add_rounds(parser)
     parser.add_argument("--ranks", metavar="N,...", type=rank_list,
                         default="2,4,8,16", help="(default %(default)s)")
     parser.add_argument("--sizes", metavar="a,b", type=sizes,
@@ -635,12 +629,7 @@ def options():
                              "another (default %(default)s)")
     parser.add_argument("--element", metavar="BYTES,...", type=element_sizes,
                         default="48", help="... bytes of one (default 48)")
-    parser.add_argument("--peers", metavar="P,...",
-                        type=chosen_of([p.key for p in PROGRAMS[1:]],
-                                       {"wheels": peers.wheel_keys(PROGRAMS)}),
-                        default=",".join(p.key for p in PROGRAMS[1:]),
-                        help="(default %(default)s); wheels: those in wheels")
-    peers.add_wheels(parser)
+    peers.add_peers(parser, PROGRAMS)
     add_pictures(parser)
     parser.add_argument("dir", metavar="DIR", nargs="?", default=os.path.join(
         ROOT, "results",
@@ -653,7 +642,7 @@ def options():
     if not all(lengths_of(args, name) for name in args.collectives):
         parser.error("--sizes: none is of whole doubles, as reduce and "
                      "allreduce need")
-    args.repeat = args.repeat or (ROUNDS_MAX if args.time else ROUNDS)
+    settle_rounds(args)
     args.collectives = [name for collective in args.collectives for name in (
         [f"{collective}-{element}" for element in args.element]
         if is_irregular(collective) else

@@ -25,7 +25,6 @@ import platform
 import re
 import secrets
 import shlex
-import shutil
 import statistics
 import sys
 import time
@@ -35,14 +34,15 @@ from railtools.files import claim, hide, leave, replace
 from railtools.noise import busy_seconds
 from railtools.options import (
     Parser,
+    add_rounds,
     chosen_of,
-    count,
-    minutes,
     progress,
+    settle_rounds,
     size_name,
     wrong,
 )
 from railtools.paths import BIN, RAILBENCH, ROOT
+from railtools.peers import not_built
 from railtools.programs import Failure, result_of, run, run_until, start, stop
 from railtools.rounds import median_interval
 
@@ -64,7 +64,6 @@ IN_BATCHES = (f" ({OURS}: in batches of so many, or {LEARNS_BYTES >> 20} MiB,"
 PARTS = (ONE, TWO, UNEQUAL, *COLLECTIVES)
 BLOCKS = [4, 64, 1 << 10, 16 << 10, 128 << 10, 1 << 20]
 REPETITIONS = 3  # of each collective in each round
-ROUNDS, ROUNDS_MAX = 7, 100
 AGENT = "/run/testbed/bin/agent"
 LISTENS_S = 10
 LOOK_S = 0.5
@@ -103,11 +102,7 @@ class Program:
         self.port = 20000
 
     def missing(self):
-        for name in self.needs:
-            path = os.path.join(ROOT, name) if name.startswith(BIN) else name
-            if not shutil.which(path):
-                return f"no {name} ({self.made})"
-        return None
+        return not_built(self.needs, self.made)
 
     def ran(self, *commands):
         """Without what is of this machine or of this run only."""
@@ -551,13 +546,7 @@ def options():
     parser = Parser(prog="scripts/compare-hosts", allow_abbrev=False,
                     description=__doc__,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", metavar="R", type=count,
-                        help=f"rounds (default {ROUNDS}; at least 6 give an "
-                             "interval of 95 %%)")
-    parser.add_argument("--time", metavar="MINUTES", type=minutes,
-                        help="rounds for as long as another one would end "
-                             "within it, at least one (default of --repeat "
-                             f"then {ROUNDS_MAX})")
+    add_rounds(parser)
     parser.add_argument("--rate", metavar="MBIT", type=rate, default=1000,
                         help="of a rail (default 1000)")
     parser.add_argument("--parts", metavar="P,...", type=chosen_of(PARTS),
@@ -573,7 +562,7 @@ def options():
         ROOT, "results", f"testbed-{time.strftime('%Y-%m-%d')}"),
         help="where to put the result")
     args = parser.parse_args()
-    args.repeat = args.repeat or (ROUNDS_MAX if args.time else ROUNDS)
+    settle_rounds(args)
     return args
 
 

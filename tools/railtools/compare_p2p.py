@@ -39,7 +39,6 @@ from railtools.noise import Noise
 from railtools.options import (
     Parser,
     add_pictures,
-    chosen_of,
     count,
     draw,
     parse_size,
@@ -628,12 +627,7 @@ def options():
                         help="... for bandwidth (default %(default)s)")
     parser.add_argument("--cores", metavar="A,B", type=core_pair,
                         help="cores of the ranks (default: the first two)")
-    parser.add_argument("--peers", metavar="P,...",
-                        type=chosen_of([p.key for p in PROGRAMS[1:]],
-                                       {"wheels": peers.wheel_keys(PROGRAMS)}),
-                        default=",".join(p.key for p in PROGRAMS[1:]),
-                        help="(default %(default)s); wheels: those in wheels")
-    peers.add_wheels(parser)
+    peers.add_peers(parser, PROGRAMS)
     parser.add_argument("--buffers", metavar="N", type=buffers,
                         help="messages of bandwidth take turns in N buffers, "
                              "or off-cache: in as many as have room in four "

@@ -75,6 +75,25 @@ def minutes(text):
     return found
 
 
+ROUNDS, ROUNDS_MAX = 7, 100
+
+
+def add_rounds(parser):
+    """--repeat and --time; see settle_rounds()."""
+    parser.add_argument("--repeat", metavar="R", type=count,
+                        help=f"rounds (default {ROUNDS}; at least 6 give an "
+                             "interval of 95 %%)")
+    parser.add_argument("--time", metavar="MINUTES", type=minutes,
+                        help="rounds for as long as another one would end "
+                             "within it, at least one (default of --repeat "
+                             f"then {ROUNDS_MAX})")
+
+
+def settle_rounds(args):
+    """Without --repeat, the default, or so many as the time has room for."""
+    args.repeat = args.repeat or (ROUNDS_MAX if args.time else ROUNDS)
+
+
 def chosen_of(names, several=()):
     """@several: what stands for which names."""
     def parse(text):

@@ -13,7 +13,7 @@ import time
 from math import inf, isinf
 
 from railtools.files import hide
-from railtools.options import progress, wrong
+from railtools.options import chosen_of, progress, wrong
 from railtools.paths import BIN, NAME, RAILBENCH, ROOT
 from railtools.programs import LIMIT_S, Failure, run
 from railtools.rounds import in_turn
@@ -31,6 +31,16 @@ def check_cores(name, found, wanted):
     """Are the ranks where all others' are?"""
     if found != wanted:
         raise Failure(f"{name}: ranks are not on cores {wanted}: {found}")
+
+
+def not_built(needs, made):
+    """Which of these programs is not there, and the command that makes it; or
+    None."""
+    for name in needs:
+        path = os.path.join(ROOT, name) if name.startswith(BIN) else name
+        if not shutil.which(path):
+            return f"no {name} ({made})"
+    return None
 
 
 class Program:
@@ -55,11 +65,7 @@ class Program:
 
     def missing(self):
         """Why it can't run here, or None."""
-        for name in self.needs:
-            path = os.path.join(ROOT, name) if name.startswith(BIN) else name
-            if not shutil.which(path):
-                return f"no {name} ({self.made})"
-        return None
+        return not_built(self.needs, self.made)
 
     def describe(self):
         """Fills in the version, if measuring does not."""
@@ -362,6 +368,16 @@ def figures_text(figures):
 def wheel_keys(programs):
     """What --peers wheels stands for."""
     return [p.key for p in programs if p.key.endswith("-wheel")]
+
+
+def add_peers(parser, programs):
+    """@programs: ours first."""
+    keys = [program.key for program in programs[1:]]
+    parser.add_argument("--peers", metavar="P,...",
+                        type=chosen_of(keys, {"wheels": wheel_keys(programs)}),
+                        default=",".join(keys),
+                        help="(default %(default)s); wheels: those in wheels")
+    add_wheels(parser)
 
 
 def add_wheels(parser):
