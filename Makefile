@@ -118,7 +118,7 @@ help:
 	@echo 'make test-vm   the same over verbs rails, in a VM (first: make deps-vm)'
 	@echo 'make test-aarch64  the tests for aarch64, under qemu-user (first: make deps-aarch64)'
 	@echo 'make plots     draw the recorded results again with gnuplot'
-	@echo 'make reproduce predict what the seeds measured on simulated clusters, write results/papers/'
+	@echo 'make reproduce predict what the papers measured on simulated clusters, write results/papers/'
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR= for packaging)'
 	@echo 'make uninstall remove what install put there'
 	@echo 'make doxygen   the reference of the public calls, in $(BUILD)/doc/html/'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Rails with a link model: bad parameters are named, the shipped rails move
-# data, and the three configurations of seed 004 differ as eqs. (1) to (3) say.
+# data, and the three configurations of Cai et al. 2009 differ as eqs. (1) to (3) say.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 

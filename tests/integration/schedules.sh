@@ -38,7 +38,7 @@ check "uneven nodes" all_correct --nodes 3,1,5 --ports 3 --zero-copy on
 check "in place, several sizes" \
     all_correct --ranks 12 --ppn 4 --in-place --sizes 0,1,8,1K
 
-# cost terms of seed 000: ⌈log3 9⌉ = 2 startups, (9 - 1) / 2 = 4 blocks
+# cost terms of Qian and Afsahi 2008: ⌈log3 9⌉ = 2 startups, (9 - 1) / 2 = 4 blocks
 costs()
 {
     "$bench" verify --ranks 9 --ports 2 --collective allgather \
@@ -130,7 +130,7 @@ check "root out of range" status 2 "--root: '4'" \
 
 # --- drawings ---------------------------------------------------------------
 
-# fig. 5 of seed 000: after step 1 of Bruck's all-gather, and at the end
+# fig. 5 of Qian and Afsahi 2008: after step 1 of Bruck's all-gather, and at the end
 figure_5()
 {
     draw allgather bruck --ranks 9 --ports 2 >"$work/bruck.txt" &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of any length in halves (seed 004, section 4.3): with threshold 0,
- * each of two rails carries N/2. */
+/* Messages of any length in halves (Cai et al. 2009, section 4.3): with
+ * threshold 0, each of two rails carries N/2. */
 #include "dapl_rail/batch.h"
 
 #include "ranks.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives in virtual time take what the closed forms say, to a hundredth:
- * Y. Qian and A. Afsahi (seed 000), equations (1) to (5), with a rank a node
- * and algorithms that do one step after the other.
+ * Y. Qian and A. Afsahi (Qian and Afsahi 2008), equations (1) to (5), with a
+ * rank a node and algorithms that do one step after the other.
  *
  * (2) counts the start-ups of a direct gather one after the other, but its
  * senders begin all at once: it holds where blocks are long, else (6) does. (4)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How one thread waits for several rails: `serial` does not go back to a rail
- * that it has left (seed 004, fig. 4), `any` does. Seen in the calls of
+ * that it has left (Cai et al. 2009, fig. 4), `any` does. Seen in the calls of
  * dat_evd_wait that the library makes.
  */
 #include "dapl_rail/batch.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures 15 to 23 of seed 003: which runs of railbench alltoallv they need,
+"""Figures 15 to 23 of Liu et al. 2002: which runs of railbench alltoallv they need,
 and what they show of them. Not a program."""
 from dataclasses import dataclass
 from math import ceil, isqrt
@@ -113,7 +113,7 @@ def bars(figure, result):
 
 
 def caption(figure, result):
-    text = (f"Figure {figure.name} of seed 003: {figure.pattern}, elements of "
+    text = (f"Figure {figure.name} of Liu et al. 2002: {figure.pattern}, elements of "
             f"{figure.element} bytes")
     return text + (f", M_max = {figure.sizes[0]}" if figure.over == RANKS
                    else f", {result['ranks']} ranks")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures and draws figures 15 to 23 of seed 003: irregular all-to-all by
+"""Measures and draws figures 15 to 23 of Liu et al. 2002: irregular all-to-all by
 algorithms A1 to A4, blocking and not (-n1, -n2), with elements of 48 and of 22
 bytes, by its patterns spike (one spike) and transpose (2D array transpose):
 
@@ -94,7 +94,7 @@ def table(figure, result):
 
 def report(result, failed):
     machine = result["machine"]
-    lines = ["Irregular all-to-all, as figures 15 to 23 of seed 003, "
+    lines = ["Irregular all-to-all, as figures 15 to 23 of Liu et al. 2002, "
              f"{result['date'][:10]}",
              f"{machine['host']}: {machine['cpu']}, {machine['kernel']}, "
              f"{machine['allowed_threads']} cores; railbench "

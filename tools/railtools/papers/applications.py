@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""N-BODY and RADIX, as seed 000 has them in its table 1: rows and a figure.
+"""N-BODY and RADIX, as Qian and Afsahi 2008 has them in its table 1: rows and a figure.
 Not a program.
 
 Messages between two ranks are the transport's in all of them, striped. Only
@@ -138,5 +138,5 @@ def figures():
     for name, (one, *_) in APPLICATIONS.items():
         yield Bars(f"000-table-1-{name.lower().replace('-', '')}",
                    f"{name}, {RANKS} ranks on {NODES} nodes, as table 1 of "
-                   "seed 000", "Time (µs), mean over ranks", one.bars(),
+                   "Qian and Afsahi 2008", "Time (µs), mean over ranks", one.bars(),
                    RANKS)

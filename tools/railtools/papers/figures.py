@@ -271,7 +271,7 @@ def scaling(name, text, several, number):
         lines = {n: shown(one) for n, one in several.items()}
         yield Figure(
             f"{name}-ranks-{ending}",
-            f"{text} of {ending} bytes, as figure {number} of seed 000",
+            f"{text} of {ending} bytes, as figure {number} of Qian and Afsahi 2008",
             "Time (µs)",
             {label: Across(tuple((n, line[label])
                                  for n, line in lines.items()
@@ -285,7 +285,7 @@ def collective_figures():
             ("000-10-alltoall", "All-to-all", alltoall, 10),
             ("000-11-allgather", "All-gather", allgather, 11)):
         yield Figure(name, f"{text}, 16 ranks on 4 nodes, as figure {number} "
-                     "of seed 000", "Time (µs)", shown(several[16]))
+                     "of Qian and Afsahi 2008", "Time (µs)", shown(several[16]))
         yield from scaling(name, text, several, number)
 
 
@@ -322,14 +322,14 @@ node_bcast = Collective("bcast", {"shared memory": "shm-bcast"}, 4,
 
 def node_figures():
     yield Figure("000-1-put", "Put in both directions at once, as figure 1 of "
-                 "seed 000", "Bandwidth (MB/s)", BOTH_WAYS, log=False)
+                 "Qian and Afsahi 2008", "Bandwidth (MB/s)", BOTH_WAYS, log=False)
     study = SHM_STUDY | {"put, one rail": put_one_rail} | MEMCPY
     for label, one in (("gather", node_gather), ("broadcast", node_bcast)):
         study[f"{label} of 4 ranks, shared memory"] = \
             one.papers["shared memory"]
         study[f"{label} of 4 ranks, tree of puts"] = one.native
-    yield Figure("000-2-3-node", "Within a node, as figures 2 and 3 of seed "
-                 "000", "Time (µs)", study)
+    yield Figure("000-2-3-node", "Within a node, as figures 2 and 3 of "
+                 "Qian and Afsahi 2008", "Time (µs)", study)
 
 
 def seed_000_rows():
@@ -425,12 +425,12 @@ ONE_CONNECTION = received(1, "ring")
 
 def seed_002_figures():
     yield Figure("002-1-aggregate", "What an adapter receives in independent "
-                 "all-gathers, as figure 1 of seed 002", "Bandwidth (MB/s)",
+                 "all-gathers, as figure 1 of Qian et al. 2008", "Bandwidth (MB/s)",
                  {"1 group, one connection": ONE_CONNECTION} | {
                      f"{g} group{'s' if g > 1 else ''}": received(g, "direct")
                      for g in GAINS}, log=False)
     yield Figure("002-5-allgather", "All-gather, 16 ranks on 4 nodes, as "
-                 "figure 5 of seed 002", "Time (µs)",
+                 "figure 5 of Qian et al. 2008", "Time (µs)",
                  {**MULTI, NATIVE: MVAPICH, OURS: MULTI_OURS})
 
 
@@ -629,10 +629,10 @@ def seed_004_figures():
              "Bandwidth (MB/s)", ultra_bw, False),
             ("004-9-10-bibw", "Bi-directional bandwidth, as figures 9 and 10",
              "Bandwidth (MB/s)", ultra_bibw, False)):
-        yield Figure(name, caption + " of seed 004", axis, overlaid(both),
+        yield Figure(name, caption + " of Cai et al. 2009", axis, overlaid(both),
                      log=log)
     yield Figure("004-11-12-breakdown", "Elapsed time of 20 messages, as "
-                 "figures 11 and 12 of seed 004", "Time (µs)",
+                 "figures 11 and 12 of Cai et al. 2009", "Time (µs)",
                  {f"{label}, {part}": curve
                   for part, (ways, _) in BREAKDOWN.items()
                   for label, curve in ways.items()}, log=False)

@@ -2,11 +2,11 @@
 """Draws the figures of railbench results with gnuplot.
 
 Every result file (.json or .json.gz; of a directory: all below it) becomes
-pictures beside it, in the form of figures 6 to 12 of the paper (seed 004), in
+pictures beside it, in the form of figures 6 to 12 of the paper (Cai et al. 2009), in
 dashed lines what the machine can do at best, if the result tells; collectives
-in that of figures 9 to 11 of seed 000 and figure 5 of seed 002, with the time
+in that of figures 9 to 11 of Qian and Afsahi 2008 and figure 5 of Qian et al. 2008, with the time
 over the number of ranks if a folder has results of several; irregular
-all-to-all in that of figures 15 to 23 of seed 003, a picture a pattern, with
+all-to-all in that of figures 15 to 23 of Liu et al. 2002, a picture a pattern, with
 where the time goes (scripts/irregular-figures: these figures themselves);
 degrade the rate over time. Needs nothing but the JSON files, so it also draws
 what another machine measured.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Irregular all-to-all, a picture a pattern (figures 15 to 23 of seed 003)."""
+"""Irregular all-to-all, a picture a pattern (figures 15 to 23 of Liu et al. 2002)."""
 import os
 
 from railtools import irregular
@@ -75,7 +75,7 @@ def irregular_parts(part, heading):
 
 
 def seed_pictures(result):
-    """Figures 15 to 23 of seed 003, as far as they have been measured."""
+    """Figures 15 to 23 of Liu et al. 2002, as far as they have been measured."""
     units = {irregular.RANKS: "Number of ranks",
              irregular.ELEMENTS: "Elements of the longest message (M_max)"}
     for figure in irregular.FIGURES:

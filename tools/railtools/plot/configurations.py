@@ -4,7 +4,7 @@
 from railtools.results import P2P_SCHEMA
 
 # Collectives over block size, one curve for each algorithm or program, as in
-# figs. 9 to 11 of seed 000 and fig. 5 of seed 002.
+# figs. 9 to 11 of Qian and Afsahi 2008 and fig. 5 of Qian et al. 2008.
 COLLECTIVES = {"gather": "Gather", "allgather": "All-gather",
                "alltoall": "All-to-all", "bcast": "Broadcast",
                "scatter": "Scatter", "reduce": "Reduce",
