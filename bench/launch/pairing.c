@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where server and client meet, and by which secret. */
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +74,34 @@ static int free_port(int family, unsigned *port)
     return rc ? -1 : 0;
 }
 
-/* Without --rendezvous: this host's name, for people, and any free port. */
+static bool resolves(const char *host)
+{
+    struct addrinfo *found = NULL;
+    bool good = !getaddrinfo(host, NULL, NULL, &found);
+    if (good)
+        freeaddrinfo(found);
+    return good;
+}
+
+/* An address of this host that others may reach, else that of the loopback
+ * interface. */
+static void find_address(char host[HOST_MAX])
+{
+    struct ifaddrs *all = NULL;
+    snprintf(host, HOST_MAX, "127.0.0.1");
+    if (getifaddrs(&all))
+        return;
+    for (const struct ifaddrs *i = all; i; i = i->ifa_next)
+        if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET &&
+            i->ifa_flags & IFF_UP && !(i->ifa_flags & IFF_LOOPBACK) &&
+            !getnameinfo(i->ifa_addr, sizeof(struct sockaddr_in), host,
+                         HOST_MAX, NULL, 0, NI_NUMERICHOST))
+            break;
+    freeifaddrs(all);
+}
+
+/* Without --rendezvous: any free port, and this host's name, for people, if it
+ * means something. */
 static int choose_place(options_t *o, char host[HOST_MAX], unsigned *port)
 {
     static char place[64];
@@ -79,6 +109,8 @@ static int choose_place(options_t *o, char host[HOST_MAX], unsigned *port)
     if (gethostname(host, HOST_MAX))
         return -1;
     host[HOST_MAX - 1] = '\0';
+    if (!resolves(host))
+        find_address(host);
     if (free_port(AF_INET6, port)) {
         any = "0.0.0.0";
         if (free_port(AF_INET, port))

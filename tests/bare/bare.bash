@@ -23,7 +23,9 @@ make_bare()
         'Component: main' "Release: $release" 'Identifier: Packages' | head -1)
     [ -n "$site" ] || return 77
     timeout -k 10 600 debootstrap --variant=minbase "--include=$1" \
-        "$release" "$bare" "$site" >"$bare.log" 2>&1 && return
+        "$release" "$bare" "$site" >"$bare.log" 2>&1 &&
+        # as each system has it that was not left by debootstrap
+        echo '127.0.0.1 localhost' >"$bare/etc/hosts" && return
     ! grep -q 'Failed getting release' "$bare.log" || return 77
     cat "$bare.log"
     return 1

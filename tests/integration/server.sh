@@ -75,6 +75,24 @@ check 'a server of patterns' serve alltoallv --server --engine single
 check '... reads no pattern of a client' eval \
     'client --pattern "file:$work/none"; wait "$server"; ! grep "$work/none" "$work/server.err"'
 
+# a host whose name means nothing, as in many containers, tells its address
+cat >"$work/unnamed" <<END
+#!/bin/sh
+exec unshare -u python3 -c 'import os, socket, sys
+socket.sethostname("no-such-host.invalid")
+os.execv(sys.argv[1], sys.argv[1:])' '$bench' "\$@"
+END
+chmod 755 "$work/unnamed"
+if unshare -u true 2>/dev/null; then
+    named=$bench
+    bench=$work/unnamed
+    check 'a server without a name' serve lat --server "${short[@]}"
+    bench=$named
+    check '... prints its address' eval '[[ $command =~ lat\ [0-9.]+\ --code ]]'
+    command="$work/unnamed ${command#* }" # its ranks share memory
+    check '... which serves' both
+fi
+
 (umask 077 && head -c 24 /dev/urandom | base64 >"$work/secret")
 port=$(python3 -c 'import socket
 s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
