@@ -147,6 +147,10 @@ struct core_kind {
 void *core_object_new(struct core_ia *ia, const struct core_kind *kind,
                       size_t size);
 void core_object_free(void *object);
+/* The free call of an object: destroys it. @in_use: the subtype of the error if
+ * other objects or DTOs use it. */
+DAT_RETURN core_object_end(DAT_HANDLE handle, DAT_HANDLE_TYPE type,
+                           DAT_RETURN_SUBTYPE in_use);
 /* The object behind a handle, or NULL if it is not one of this type. */
 static inline void *core_object_get(DAT_HANDLE handle, DAT_HANDLE_TYPE type)
 {

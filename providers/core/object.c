@@ -119,6 +119,23 @@ DAT_RETURN core_bad_handle(DAT_HANDLE_TYPE type)
     return CORE_ERROR(DAT_INVALID_HANDLE, subtype[type]);
 }
 
+DAT_RETURN core_object_end(DAT_HANDLE handle, DAT_HANDLE_TYPE type,
+                           DAT_RETURN_SUBTYPE in_use)
+{
+    struct core_object *o = core_object_get(handle, type);
+    if (!o)
+        return core_bad_handle(type);
+    struct core_ia *ia = o->ia;
+    DAT_RETURN ret = DAT_SUCCESS;
+    core_ia_lock(ia);
+    if (atomic_load(&o->refs))
+        ret = CORE_ERROR(DAT_INVALID_STATE, in_use);
+    else
+        o->kind->destroy(o);
+    core_ia_unlock(ia);
+    return ret;
+}
+
 DAT_RETURN core_query_check(DAT_HANDLE handle, DAT_HANDLE_TYPE type,
                             uint64_t unknown, const void *param)
 {

@@ -40,16 +40,6 @@ DAT_RETURN core_pz_query(DAT_PZ_HANDLE handle, DAT_PZ_PARAM_MASK mask,
 
 DAT_RETURN core_pz_free(DAT_PZ_HANDLE handle)
 {
-    struct core_pz *pz = core_pz_get(handle);
-    if (!pz)
-        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
-    struct core_ia *ia = pz->o.ia;
-    DAT_RETURN ret = DAT_SUCCESS;
-    core_ia_lock(ia);
-    if (atomic_load(&pz->o.refs))
-        ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE);
-    else
-        core_object_free(pz);
-    core_ia_unlock(ia);
-    return ret;
+    return core_object_end(handle, DAT_HANDLE_TYPE_PZ,
+                           DAT_INVALID_STATE_PZ_IN_USE);
 }

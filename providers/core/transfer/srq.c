@@ -74,18 +74,8 @@ DAT_RETURN core_srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
 
 DAT_RETURN core_srq_free(DAT_SRQ_HANDLE handle)
 {
-    struct core_srq *srq = srq_get(handle);
-    if (!srq)
-        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
-    struct core_ia *ia = srq->o.ia;
-    DAT_RETURN ret = DAT_SUCCESS;
-    core_ia_lock(ia);
-    if (atomic_load(&srq->o.refs))
-        ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
-    else
-        srq_destroy(srq);
-    core_ia_unlock(ia);
-    return ret;
+    return core_object_end(handle, DAT_HANDLE_TYPE_SRQ,
+                           DAT_INVALID_STATE_SRQ_IN_USE);
 }
 
 DAT_RETURN core_srq_post_recv(DAT_SRQ_HANDLE handle, DAT_COUNT nseg,
