@@ -30,7 +30,7 @@ struct drail {
     drail_guard_t guard;
     drail_config_t cfg;
     char names[DRAIL_MAX_RAILS][DRAIL_NAME_MAX];
-    struct tuning tuning;
+    struct env_settings env;
     struct rail *rails;
     unsigned nrails;
     uint32_t common;       /* rails over which every rank reaches every other */

@@ -120,7 +120,7 @@ static int begin(void **state)
                   .nrails = LINKS,
                   .cfg.eps = 1,
                   .met = &peer,
-                  .tuning.silence_ms = 80};
+                  .env.silence_ms = 80};
     peer = (struct peer){.owner = &t, .connected = true};
     for (unsigned i = 0; i < LINKS; i++) {
         rails[i] = (struct rail){.owner = &t, .index = i};
