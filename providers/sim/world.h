@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A world in virtual time. Its ranks are actors of this process; one runs at a
- * time, until it lets time pass. Only world.cpp knows the simulator (SimGrid).
+ * time, until it lets time pass. Only world/ knows the simulator (SimGrid).
  * A process has one world in its life.
  *
  * Times are nanoseconds since the world began, or seconds where they are added
