@@ -9,13 +9,13 @@
 #include "bench/launch/launch.h"
 #include "bench/report/progress.h"
 
-/* What the ranks inherit from the process that forks them. */
+/* The ranks inherit this from the process that forks them. */
 typedef struct context {
     app_result_t *result;
     outcome_t *outcome;
 } context_t;
 
-/* What a rank tells of a run. */
+/* A rank's report of a run. */
 typedef struct card {
     app_times_t times;
     app_check_t check;
@@ -76,7 +76,7 @@ static void record(rank_t *k, app_cell_t *cell, bool warms_up)
         };
 }
 
-/* One run of one setup. */
+/* Runs one setup once. */
 static int run_once(rank_t *k, unsigned setup, bool warms_up)
 {
     app_result_t *r = k->result;

@@ -173,7 +173,8 @@ static void grow_own(part_t *p, app_comm_t *comm)
     app_compute(comm, nbody_tree_operations(p->n));
 }
 
-/* What each other needs of the own tree, against what this rank needs. */
+/* Sends each other rank the part of the own tree that it needs, and receives
+ * the parts that this rank needs. */
 static int trade(part_t *p, app_comm_t *comm)
 {
     size_t n = 0, bytes, looks;

@@ -12,7 +12,7 @@
 #include "bench/launch/launch.h"
 #include "dapl_rail/platform/timens.h"
 
-/* What the ranks inherit from the process that forks them. */
+/* The ranks inherit this from the process that forks them. */
 typedef struct context {
     coll_result_t *result;
     const coll_work_t *work;

@@ -26,7 +26,7 @@ static int load(record_t *record, const char *operand, const char *path)
     char *list = strdup(path), *rest = list;
     unsigned count = 0;
     int rc = list ? 0 : -1;
-    if (!access(path, F_OK)) { /* one whose name may have commas */
+    if (!access(path, F_OK)) { /* a file whose name may have commas */
         paths[count++] = list;
         rest = NULL;
     }
@@ -66,7 +66,7 @@ static const char *const fields[] = {"rails", "engine",    "policy",  "team",
                                      "loop",  "algorithm", "variant", "bytes"};
 #define FIELDS (sizeof fields / sizeof *fields)
 
-/* What tells a point from others; numbers are written to @p number. */
+/* A field that tells points apart; numbers are written to @p number. */
 static const char *field_of(const record_series_t *s, unsigned i,
                             char number[24])
 {
@@ -107,7 +107,8 @@ static void tell_points(const char *who, const record_t *record)
     }
 }
 
-/* One line: what must be the same, and what each file has. */
+/* Prints one line: the fields that must be equal, and their values in each
+ * file. */
 static void nothing_in_common(const diff_result_t *diff)
 {
     fprintf(stderr,

@@ -57,7 +57,7 @@ int program_repeat(dsm_bed_t *bed, const dsm_part_t *part,
                    const dsm_case_t *what, uint64_t bytes, double *figures,
                    bool *wrong);
 
-/* What a run is made of; its times are taken. */
+/* The parts of a run; each is timed. */
 
 /** Nothing, unless the run prefetches. */
 int program_prefetch(program_run_t *run, const void *start, size_t bytes,

@@ -11,7 +11,7 @@
 
 #define WARMUP_LEARNING 10
 
-/* What the ranks inherit from the process that forks them. */
+/* The ranks inherit this from the process that forks them. */
 typedef struct context {
     dsm_result_t *result;
     outcome_t *outcome;

@@ -44,7 +44,8 @@ static bool all_files(const struct alltoallv_options *o)
     return true;
 }
 
-/* What was not given: all patterns but files, whose counts are as they are. */
+/* Sets options that were not given: all patterns but files, whose counts are as
+ * they are. */
 static void complete(options_t *opts)
 {
     struct alltoallv_options *o = &opts->alltoallv;

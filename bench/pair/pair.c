@@ -51,7 +51,7 @@ const option_row_t pair_options[PAIR_OPTION_ROWS] = {
      .parse = option_parse_flag, .field = offsetof(options_t, read)},
 };
 
-/* What the ranks inherit from the process that forks them. */
+/* The ranks inherit this from the process that forks them. */
 typedef struct pair {
     command_table_t table;
     result_t result;

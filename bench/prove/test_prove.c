@@ -278,7 +278,7 @@ static int make_rows(verify_t *v)
 
 /* -------------------------------------------------------------- verify --- */
 
-/* What a program needs. */
+/* Counts the resources that a program needs. */
 static void count(verify_row_t *row, const dcoll_program_t *p)
 {
     for (unsigned r = 0; r < p->shape->nranks; r++) {

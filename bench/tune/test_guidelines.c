@@ -23,7 +23,7 @@ typedef struct violation {
     const char *guideline;
     dcoll_collective_t collective;
     uint64_t ranks, ppn, bytes;
-    char than[96]; /* what it is slower than */
+    char than[96]; /* the faster call */
     summary_t slow, fast;
 } violation_t;
 
@@ -164,8 +164,8 @@ static void check_collective(check_t *c, const coll_item_t *item)
     }
 }
 
-/* One shape: each collective, then the broadcasts that all-gather is compared
- * with. */
+/* Checks one shape: each collective, then the broadcasts that all-gather is
+ * compared with. */
 static void check_shape(check_t *c, struct shape shape)
 {
     dcoll_collective_t list[DCOLL_COLLECTIVES];
