@@ -313,7 +313,7 @@ assert "wanted 2: not shown" in told(3, 1), told(3, 1)
 assert "wanted 2: MISSED" in told(1.5, 1), told(1.5, 1)
 PY
 
-# What ends the script before it begins leaves no folder.
+# A script that ends before it begins leaves no folder.
 check 'no folder before all is well' fakes <<'PY'
 import os
 

@@ -27,7 +27,8 @@ check 'one core' refused --cores --cores 0
 check 'no buffers' refused --buffers --buffers 0
 check 'too many buffers' refused --buffers --buffers 65537
 
-# What fails once keeps its other rounds; what fails always is left out soon.
+# A peer that fails once keeps its other rounds; a peer that always fails is
+# soon left out.
 goes_on()
 {
     python3 -B - "$SOURCE/tools" <<'PY'

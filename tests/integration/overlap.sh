@@ -50,7 +50,7 @@ for r, point in zip(rows, points):
 PY
 }
 
-# What is so on any machine, however busy.
+# Holds on any machine, however busy.
 sound='
 pure, compute, total, percent = (float(r[c]) for c in
     ("pure_us", "compute_us", "total_us", "overlap_pct"))

@@ -179,13 +179,13 @@ PROGRAMS = [Ours, *peers.libraries(Collectives)]
 # ------------------------------------------------------------- measuring ---
 
 def series(collective):
-    """What is measured of it in one launch …"""
+    """The measurements of a collective in one launch."""
     return [collective] if is_irregular(collective) else [
         collective, collective + RATE]
 
 
 def columns(collective):
-    """… as mpi_coll names the figures."""
+    """Their columns in mpi_coll's output."""
     return ["latency_us"] if is_irregular(collective) else [
         "each_us", "latency_us"]
 
@@ -203,7 +203,7 @@ def some(lengths):
 
 
 class Rounds:
-    """What those that are complete have given."""
+    """The figures of complete rounds."""
 
     def __init__(self):
         # {(collective, ranks, bytes, program): {round: microseconds}}
@@ -253,7 +253,8 @@ class Rounds:
 
 
 def measure(programs, args, rounds):
-    """One round. What fails in it may do better in the next one."""
+    """Measures one round. A program that fails in it may do better in the next
+    one."""
     begin, found, failed = time.monotonic(), {}, {}
     rounds.noise.begin()
     for ranks in args.ranks:
@@ -451,7 +452,7 @@ def points_text(found, missing):
 
 
 def targets(points, args):
-    """What is wanted of blocking calls, one at a time; and of all patterns."""
+    """The targets of blocking calls, one at a time; and of all patterns."""
     lines = []
     groups: list = [("single blocking calls", [name for name in args.collectives
                                          if name in COLLECTIVES + REDUCTIONS],

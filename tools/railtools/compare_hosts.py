@@ -86,8 +86,8 @@ def pinned(host, command):
 
 
 class Program:
-    """One of the programs that are compared. pair(wires) gives {bytes: figure}
-    (µs of 8 bytes, else MB/s), collective(name) {bytes: µs}."""
+    """A program to compare. pair(wires) gives {bytes: figure} (µs of 8 bytes,
+    else MB/s), collective(name) {bytes: µs}."""
 
     name: str
     key: str
@@ -149,7 +149,7 @@ class Program:
 
 
 class Sockets(Program):
-    """What the rails can carry."""
+    """Plain TCP: how much the rails can carry."""
 
     name, key, does_pairs = SOCKETS, "sockets", True
 
@@ -359,7 +359,7 @@ def busy_share():
 
 
 class Rounds:
-    """What those that are complete have given."""
+    """The figures of complete rounds."""
 
     def __init__(self):
         # {(what, bytes, program): {round: figure}}: what is how many rails, or
@@ -384,7 +384,8 @@ class Rounds:
 
 
 def measure(programs, parts, full_rate, doing):
-    """One round: {(what, bytes, program): figure}, and why others have none."""
+    """Measures a round: {(what, bytes, program): figure}, and why other
+    figures are missing."""
     found, failed = {}, {}
     for what in parts:
         rate = full_rate / (2 if what == UNEQUAL else 1)

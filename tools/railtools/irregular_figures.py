@@ -39,7 +39,8 @@ RUN_LIMIT_S = 600
 
 
 def measure(where, what, quick):
-    """One run: railbench's result. It takes about a second for each point."""
+    """Runs railbench and returns its result. It takes about a second for each
+    point."""
     (ranks, element, pattern), (algorithms, sizes) = where, what
     repeats = ["--repeat", "1"] if quick else [
         "--time-budget", str(len(algorithms) * len(sizes))]

@@ -12,7 +12,7 @@ from railtools.programs import Failure
 
 
 def progress(text):
-    """What is being done, where somebody may look at it; "" takes it away."""
+    """Shows the present step on a terminal; "" takes it away."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
