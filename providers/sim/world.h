@@ -28,7 +28,7 @@ struct sim_place {
     unsigned node, rail;
 };
 
-/* What leaves one end of a connection; zero at first. */
+/* A connection's messages in one direction; zero at first. */
 struct sim_flow {
     uint64_t number; /* 0: no message has left yet */
     double free_s;   /* when the next one may leave */

@@ -63,7 +63,7 @@ struct oob_server {
 /* 0 or DRAIL_ENOMEM; oob_server_close() in either case. */
 int oob_server_open(struct oob_server *s, unsigned nranks);
 void oob_server_close(struct oob_server *s);
-/* What poll() must wait for on this rank's socket; fd -1: nothing. */
+/* The events of this rank's socket that poll() must wait for; fd -1: none. */
 struct pollfd oob_server_want(const struct oob_server *s, unsigned rank);
 void oob_server_event(struct oob_server *s, unsigned rank, short revents);
 /* The same for ranks 0 … n - 1: fills polls, and handles what poll() found. */
