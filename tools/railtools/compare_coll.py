@@ -56,6 +56,7 @@ from railtools.options import (
     Parser,
     add_pictures,
     add_rounds,
+    another_round,
     chosen_of,
     count,
     draw,
@@ -212,12 +213,6 @@ class Rounds:
         self.tries = Tries()  # of (collective, ranks, program)
         self.noise = Noise(allowed_cores())
         self.seconds = []  # that each of them took
-
-    def more(self, args):
-        """Is there another round, and time for it?"""
-        in_time = not args.time or not self.seconds or \
-            sum(self.seconds) + max(self.seconds) <= 60 * args.time
-        return in_time and len(self.seconds) < args.repeat
 
     def left(self, args):
         """About how many seconds the other rounds will take; one that there is
@@ -687,7 +682,7 @@ def go(folder, rounds, programs, search, remarks, args):
     """All rounds. @return the text, None if nothing could be measured."""
     text = None
     settle(programs, search, args)
-    while rounds.more(args):
+    while another_round(args, rounds.seconds):
         measure(programs, args, rounds)
         if rounds.records:
             text = write(folder, rounds, programs, search, remarks, args)

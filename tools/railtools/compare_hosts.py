@@ -35,6 +35,7 @@ from railtools.noise import busy_seconds
 from railtools.options import (
     Parser,
     add_rounds,
+    another_round,
     chosen_of,
     progress,
     settle_rounds,
@@ -376,12 +377,6 @@ class Rounds:
         self.noise.append(noise)
         self.seconds.append(seconds)
 
-    def more(self, args):
-        """Is there another round, and time for it?"""
-        in_time = not args.time or not self.seconds or \
-            sum(self.seconds) + max(self.seconds) <= 60 * args.time
-        return in_time and len(self.seconds) < args.repeat
-
 
 def measure(programs, parts, full_rate, doing):
     """Measures a round: {(what, bytes, program): figure}, and why other
@@ -615,7 +610,7 @@ def main():
     rounds = Rounds()
     folder = claim(args.dir)
     try:
-        while rounds.more(args):
+        while another_round(args, rounds.seconds):
             go_round(rounds, programs, args)
             text = write(folder, rounds, programs, remarks, args)
     except KeyboardInterrupt:

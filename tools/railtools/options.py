@@ -17,6 +17,13 @@ def progress(text):
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
+def another_round(args, seconds):
+    """Is there another round, and time for it? seconds: of each one before."""
+    in_time = not args.time or not seconds or \
+        sum(seconds) + max(seconds) <= 60 * args.time
+    return in_time and len(seconds) < args.repeat
+
+
 def size_name(size):
     for unit, name in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
         if size >= unit and size % unit == 0:
