@@ -60,7 +60,7 @@ static void freed_with_it(struct rank *r)
     asks_again(r);
 }
 
-static void one_rail(struct rank *r)
+static void one_fails(struct rank *r)
 {
     failures = r->rank == 1;
     expect(r, 0, drail_connect(r->t, r->peer));
@@ -72,7 +72,7 @@ static void one_rail(struct rank *r)
 static const struct test tests[] = {
     {"the one who asks is told", 2, asks_again, NULL, APART},
     {"the request is gone", 2, freed_with_it, NULL, APART},
-    {"it asks again by itself", 2, one_rail, NULL, APART},
+    {"it asks again by itself", 2, one_fails, NULL, APART},
 };
 
 RUN_TESTS(tests)

@@ -159,11 +159,4 @@ static const struct test tests[] = {
      APART | PPN(2)},
 };
 
-int main(int argc, char **argv)
-{
-    done = mmap(NULL, ONES * sizeof *done, PROT_READ | PROT_WRITE,
-                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (done == MAP_FAILED)
-        return 1;
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(done = shared_memory(ONES * sizeof *done), 1, tests)

@@ -60,7 +60,7 @@ static void good_for_nothing(struct rank *r, drail_mem_t *mem, void *memory)
     check(key.nrails == 0);
 }
 
-/* One rail's LMR is refused: the handle stays, and can be released later. */
+/* A rail's LMR is refused: the handle stays, and can be released later. */
 static void refused(struct rank *r)
 {
     drail_mem_t *mem;
@@ -79,7 +79,7 @@ static void refused(struct rank *r)
     check(!is_mapped(memory));
 }
 
-/* What has lost some of its LMRs serves nobody else. */
+/* A handle that has lost some of its LMRs serves nobody else. */
 static void not_found(struct rank *r)
 {
     drail_mem_t *mem, *other;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One look for all peers: drail_progress lets everything come,
- * drail_notify_any says of whom, and drail_notify_test takes what has come, and
+ * drail_progress looks once for all peers and lets everything come;
+ * drail_notify_any names the peer; drail_notify_test takes what has come, and
  * nothing else.
  */
 #include <limits.h>
@@ -33,7 +33,7 @@ static void take_any(struct rank *r, unsigned next[RANKS])
     for (; !(rc = drail_notify_any(r->t, peer, &peer)); peer++) {
         check(peer > last && peer < RANKS);
         last = peer;
-        expect(r, 0, drail_notify_test(r->t, peer, &id)); /* one of them */
+        expect(r, 0, drail_notify_test(r->t, peer, &id)); /* one of two */
         check(id == peer * EACH + next[peer]++);
     }
     check(rc == DRAIL_EAGAIN);
