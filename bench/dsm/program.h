@@ -57,6 +57,14 @@ int program_repeat(dsm_bed_t *bed, const dsm_part_t *part,
                    const dsm_case_t *what, uint64_t bytes, double *figures,
                    bool *wrong);
 
+/** Measures of a dsm_part_t that is a program; @p count: without locks 3. */
+#define PROGRAM_MEASURES(count)                                                \
+    .figures = {FIGURE_COMMUNICATION, FIGURE_FAULTS, FIGURE_BARRIERS,          \
+                FIGURE_LOCKS},                                                 \
+    .nfigures = (count), .gains = FIGURE_COMMUNICATION,                        \
+    .cases = {{"faults", PROGRAM_FAULTS}, {"prefetch", PROGRAM_PREFETCH}},     \
+    .ncases = 2, .repeat = program_repeat
+
 /* The parts of a run; each is timed. */
 
 /** Nothing, unless the run prefetches. */

@@ -6,7 +6,6 @@
  * confidence intervals (of what is simulated, ranges) do not overlap and the
  * medians differ by MARGIN.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -289,11 +288,8 @@ static int check_run(const bench_test_t *test, const options_t *opts)
     if (!c.status && c.partial && !opts->follows)
         coll_series_warn(test, opts);
     status = c.status ? c.status : c.count > 0;
-    if ((!c.status || c.compared) && outputs_write(&outputs, report, &c)) {
-        fprintf(stderr, "%s: can't write the result: %s\n", test->table.command,
-                strerror(errno));
+    if ((!c.status || c.compared) && outputs_report(&outputs, report, &c))
         status = 1;
-    }
 out:
     outputs_discard(&outputs);
     free(c.violations);
