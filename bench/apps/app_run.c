@@ -161,10 +161,8 @@ static int open_bed(rank_t *k, drail_error_t *err)
         return rc;
     if (!opts->no_pin)
         session_pin(&pinning, opts);
-    if (k->rank == 0) {
-        notes_add_models(&k->result->notes, k->bed.rail);
-        notes_add_shared(&k->result->notes, k->bed.rail);
-    }
+    if (k->rank == 0)
+        notes_add_rails(&k->result->notes, k->bed.rail);
     return coll_bed_team(&k->bed, k->job, k->result->plan, opts->zero_copy,
                          err);
 }

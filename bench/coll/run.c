@@ -25,8 +25,7 @@ static void describe_rails(coll_result_t *r, const drail_t *rail)
 {
     for (unsigned i = 0; i < r->opts->nrails; i++)
         r->rails[i] = *drail_rail_at(rail, i);
-    notes_add_models(&r->notes, rail);
-    notes_add_shared(&r->notes, rail);
+    notes_add_rails(&r->notes, rail);
 }
 
 static bool bed_used(const coll_plan_t *plan, zero_copy_t zero_copy)

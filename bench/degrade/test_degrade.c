@@ -225,8 +225,7 @@ static void describe(bed_t *bed)
     r->threshold = drail_config_of(bed->session.rail)->stripe_threshold;
     for (unsigned i = 0; i < r->opts->nrails; i++)
         r->rails[i] = *drail_rail_at(bed->session.rail, i);
-    notes_add_models(&r->notes, bed->session.rail);
-    notes_add_shared(&r->notes, bed->session.rail);
+    notes_add_rails(&r->notes, bed->session.rail);
     if (!r->opts->degrade.on_event)
         notes_add(&r->notes, "cuts are emulated by the cables of dapl_shm(7)");
 }

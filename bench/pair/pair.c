@@ -156,10 +156,9 @@ static void describe_rails(pair_t *pair, session_t *session)
                   "writer's cache (--buffers off-cache avoids that)");
     for (unsigned i = 0; i < r->opts->nrails; i++)
         r->rails[i] = *drail_rail_at(session->rail, i);
-    notes_add_models(&r->notes, session->rail);
     if (r->test->nloops > 1)
         note_pingpong(r, session);
-    for (unsigned n = notes_add_shared(&r->notes, session->rail); n > 0; n--)
+    for (unsigned n = notes_add_rails(&r->notes, session->rail); n > 0; n--)
         warn(pair, r->notes.text[r->notes.count - n]);
 }
 
