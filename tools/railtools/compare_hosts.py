@@ -407,7 +407,7 @@ def measure(programs, parts, full_rate, doing):
 
 # --------------------------------------------------------------- results ---
 
-def paired(samples, mine, others, better):
+def over_best(samples, mine, others, better):
     """Median and interval of mine over the best of the others, in the rounds
     that have both; or None."""
     values = []
@@ -432,7 +432,7 @@ def table(samples, what, sizes, names, digits):
     return lines
 
 
-def verdict(text, value, wanted, least=True):
+def target_line(text, value, wanted, least=True):
     if value is None:
         return f"  {text}: not measured"
     middle, low, high = value
@@ -445,25 +445,26 @@ def verdict(text, value, wanted, least=True):
 def targets(samples, names):
     lines = ["Targets, as medians of the rounds' ratios"]
     mb = 1 << 20
-    lines.append(verdict("two rails / one rail, 1M", paired(
+    lines.append(target_line("two rails / one rail, 1M", over_best(
         samples, (TWO, mb, OURS), [(ONE, mb, OURS)], max), 1.94))
     for what in (ONE, TWO, UNEQUAL):
-        lines.append(verdict(f"{WORDS[what]} / plain sockets, 1M", paired(
-            samples, (what, mb, OURS), [(what, mb, SOCKETS)], max), 0.97))
+        lines.append(target_line(
+            f"{WORDS[what]} / plain sockets, 1M", over_best(
+                samples, (what, mb, OURS), [(what, mb, SOCKETS)], max), 0.97))
     peers = [name for name in names if name not in (OURS, SOCKETS)]
     for what in (TWO, UNEQUAL):
         for size in SIZES:
             if size > 8:
-                lines.append(verdict(
-                    f"{WORDS[what]} / best peer, {size_name(size)}", paired(
+                lines.append(target_line(
+                    f"{WORDS[what]} / best peer, {size_name(size)}", over_best(
                         samples, (what, size, OURS),
                         [(what, size, peer) for peer in peers], max), 1))
-    lines.append(verdict("latency over one rail / best peer's, 8 B", paired(
+    lines.append(target_line("latency over one rail / best peer's, 8 B", over_best(
         samples, (ONE, 8, OURS), [(ONE, 8, peer) for peer in peers], min), 1,
         least=False))
     for name in COLLECTIVES:
-        values = [paired(samples, (name, size, OURS),
-                         [(name, size, peer) for peer in peers], min)
+        values = [over_best(samples, (name, size, OURS),
+                            [(name, size, peer) for peer in peers], min)
                   for size in BLOCKS]
         if None in values:
             lines.append(f"  {name}: not measured")
