@@ -119,7 +119,7 @@ int irregular_plan(coll_plan_t *plan, counts_t *patterns, options_t *opts,
     }
     plan->traffic[1].element = o->element;
     plan->traffic[1].pulled = DCOLL_PULLED_BYTES;
-    /* who is to agree on nothing at all still wants bounds */
+    /* without any traffic, bounds are still needed */
     if (!plan->traffic[1].max_rank)
         plan->traffic[1].max_pair = plan->traffic[1].max_rank = 1;
     plan->traffic[0] = plan->traffic[1];

@@ -259,7 +259,7 @@ static const char *refused(const bench_test_t *test, const options_t *opts)
         sends |= opts->ops[i] == OP_SEND;
     }
     if (sends && test->loops[0]->directions == 2 && test->loops[0]->batched)
-        return "--op: 'send' is wrong; allowed: put, get (who sends waits for "
+        return "--op: 'send' is wrong; allowed: put, get (a sender waits for "
                "receives, which a rank that sends as well does not make)";
     if (opts->buffers == BUFFERS_OFF_CACHE && opts->simulated)
         return "--buffers: 'off-cache' is wrong with simulated rails, which "

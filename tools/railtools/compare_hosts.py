@@ -13,8 +13,8 @@ deps-peers peers).
 
 DIR (default results/testbed-<date>; an existing one is never touched: -2, -3
 ... is appended) gets hosts.txt (tables, versions, exact commands) and
-hosts-samples.csv (every round). Both are written after each round: who
-interrupts it keeps the rounds that are complete.
+hosts-samples.csv (every round). Both are written after each round: an
+interrupted script keeps the complete rounds.
 """
 import argparse
 import csv

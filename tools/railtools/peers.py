@@ -262,8 +262,8 @@ def libraries(measured):
 
 LAUNCHES = 3  # of each setting
 SETTING_S = 20  # for one of these
-FAR = 4  # who takes so many times as long as the best one is not tried again
-FAILURES = 2  # ... nor who has failed so often, and has never come to an end
+FAR = 4  # a setting so many times slower than the best is not tried again
+FAILURES = 2  # ... nor one that has failed so often and never succeeded
 
 
 class Search:

@@ -6,9 +6,9 @@
  * and sends all of them to every rank. This is a star: fine for some hundreds
  * of ranks; with n ranks, n times the result leaves the server's host.
  *
- * In reading order: oob_server.c and oob_rank.c, the two sides; signals.h; then
- * who runs the server and ends the ranks: children.h for forked ranks,
- * supervisor.h for launched ones.
+ * In reading order: oob_server.c and oob_rank.c, the two sides; signals.h;
+ * children.h and supervisor.h, which run the server and end the ranks: forked
+ * ones, and launched ones.
  */
 #ifndef DRAIL_OOB_H
 #define DRAIL_OOB_H

@@ -201,7 +201,7 @@ HEIGHT, HEIGHT_OF_TWO = 640, 960
 
 
 def texts_of(program):
-    """(title, what its curves are) of a program, for those who do not see."""
+    """(title, names of the curves) of a program, for readers who do not see."""
     heading = next((json.loads(line.split(" ", 2)[2].rpartition(" ")[0])
                     for line in program if line.startswith("set title ")), "")
     labels = re.findall(r" title '((?:[^']|'')*)'", "\n".join(
