@@ -107,7 +107,7 @@ END
 check 'hosts and rails' timeout -k 10 60 \
     "$testbed" --hosts 3 --rate 1gbit,500 bash "$work/apart"
 
-# Hosts share the folder that it is started in with whoever did, below /tmp too.
+# Hosts share the folder that testbed is started in, below /tmp too.
 shares_folder()
 {
     mkdir "$work/here"

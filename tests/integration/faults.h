@@ -382,7 +382,7 @@ static inline void fault_place(const void *caller, char *text, size_t size)
                  (size_t)((uintptr_t)caller - (uintptr_t)info.dli_fbase));
 }
 
-/* Prints who has asked for what is left since faults_on(). */
+/* Prints the callers of all that is left since faults_on(). */
 static inline void faults_print_left(void)
 {
     char place[128];

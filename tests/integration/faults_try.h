@@ -27,7 +27,7 @@ struct outcome {
     double seconds;
     char step[80];  /* where it came to its end, … */
     char what[32];  /* … and what was made to fail, … */
-    char place[64]; /* … and who called it */
+    char place[64]; /* … and its caller */
 };
 
 static struct outcome *playing; /* of the round that is played */

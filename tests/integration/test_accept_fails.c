@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A provider that does not accept a request, and leaves it with its consumer,
- * or frees it, as libdaplofa does: whoever asked is told, and asks again; by
+ * or frees it, as libdaplofa does: the asking rank is told, and asks again; by
  * itself where another rail is up. */
 #include "rails_up.h"
 #include "standin.h"

@@ -320,7 +320,7 @@ static void different_in_place(struct rank *r)
     different(r, false, &allgather_8, &allgather_8_in_place, "in place");
 }
 
-/* Also those who only test are told. */
+/* Ranks that only test are told, too. */
 static void different_polled(struct rank *r)
 {
     struct scene s;

@@ -96,7 +96,7 @@ static void await_word(_Atomic bool *word)
 }
 
 /*
- * Rank 0 has no credit of rank 1 left, who has done its part of a gather and
+ * Rank 0 has no credit of rank 1 left, which has done its part of a gather and
  * comes when rank 2 has that gather's result, for which rank 0 has to pass on
  * what rank 1 has sent.
  */

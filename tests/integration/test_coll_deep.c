@@ -32,7 +32,7 @@ static const struct one ones[] = {
 
 enum { ONES = sizeof ones / sizeof *ones, BETWEEN_NODES = ONES - 1 };
 
-static _Atomic unsigned *done; /* starts of each that who is ahead has done */
+static _Atomic unsigned *done; /* starts of each that the rank ahead has done */
 
 static uint64_t block(unsigned start, unsigned from, unsigned to)
 {

@@ -389,7 +389,7 @@ static ddsm_t *space_waiting(struct rank *r, int wait_ms)
  * is. */
 static void left_queue(struct rank *r)
 {
-    enum { TRIES = 20 }; /* more than places for those who have left */
+    enum { TRIES = 20 }; /* more than places for ranks that have left */
     ddsm_t *d = space_waiting(r, r->rank == 1 ? 5 : -1);
     volatile uint64_t *count = ddsm_alloc(d, 4096, NULL);
     for (unsigned id = 0; id < r->size; id++) {

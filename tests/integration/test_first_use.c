@@ -8,7 +8,8 @@
 #include "conf.h"
 #include "memory.h"
 
-/* Of this program alone, so that nobody else takes the place of who left. */
+/* Of this program alone, so that no other takes the place of a rank that left.
+ */
 static const char rails[] = RAIL("first-use0", "") RAIL("first-use1", "");
 
 /* Each side in each role: ranks 0 and 1 are the lower and the higher. */

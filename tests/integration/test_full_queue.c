@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A provider whose queues are shorter than it said: it refuses a DTO while the
- * transport sees room. Whoever posts waits for events then. Stands in for the
+ * transport sees room. The poster waits for events then. Stands in for the
  * provider at its own calls.
  */
 #include <pthread.h>

@@ -16,7 +16,7 @@
 #define RANKS_MOST 6
 
 /* Seconds from the death until a rank has closed. On a machine that has nothing
- * else to do 5 are enough, as who calls us with arguments has; timeouts are of
+ * else to do 5 are enough, as a caller with arguments has; timeouts are of
  * 30. */
 static double limit = 15;
 

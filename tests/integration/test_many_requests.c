@@ -21,7 +21,7 @@ static void taken(const DAT_EVENT *event)
         board->requests++;
 }
 
-/* The one who asks is impatient. Ranks 1 and 2 connect. */
+/* The asking rank is impatient. Ranks 1 and 2 connect. */
 static void begin(struct rank *r)
 {
     drail_config_t cfg;
@@ -60,7 +60,7 @@ static void not_taken(struct rank *r)
     end(r);
 }
 
-/* The one who waits may be quick enough for the impatient. */
+/* The waiting rank may be quick enough for the impatient. */
 static void until_taken(struct rank *r)
 {
     for (double start = seconds(); !board->requests;) {

@@ -141,7 +141,7 @@ static void run_gets(struct rank *r)
 }
 
 /* The notification is not signalled: its place in the queue comes back with
- * what follows it, so that who asks for more must not wait for that. */
+ * what follows it, so that a rank that asks for more must not wait for that. */
 static void get_after_notification(struct rank *r)
 {
     struct memory m;

@@ -63,7 +63,7 @@ static void the_part(struct rank *r)
     memory_close(r, &m);
 }
 
-/* A peer who means ill changes the plain data of his key. */
+/* A hostile peer changes the plain data of its key. */
 static void forge(struct rank *r, uint64_t address, uint64_t bytes)
 {
     struct memory m;

@@ -166,7 +166,7 @@ static void not_released(struct rank *r)
     check(!is_mapped(memory));
 }
 
-/* Nobody takes away pages under a peer who has them mapped. */
+/* Pages that a peer has mapped stay. */
 static void sealed(struct rank *r)
 {
     drail_mem_t *mem;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A caller who uses OpenMP himself, before and beside the library. */
+/* A caller that uses OpenMP itself, before and beside the library. */
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>

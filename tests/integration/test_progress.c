@@ -23,7 +23,7 @@ static void take_all(struct rank *r, unsigned next[RANKS])
     }
 }
 
-/* The same, but only from whom there is something. */
+/* The same, but only of peers with a notification. */
 static void take_any(struct rank *r, unsigned next[RANKS])
 {
     unsigned peer = 0, last = 0;
@@ -89,7 +89,7 @@ static void what_is_refused(struct rank *r)
     expect(r, 0, drail_job_barrier(r->job, -1));
 }
 
-/* Whom nothing connects to has sent nothing; to ask does not connect. */
+/* A peer without a connection has sent nothing; asking does not connect. */
 static void not_connected(struct rank *r)
 {
     uint32_t id;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Peers whom only some of the rails reach: whatever engine, policy and size,
+ * Peers that only some of the rails reach: whatever engine, policy and size,
  * nothing goes to them over the others, and everything arrives. Sets what is
  * otherwise found out when the transport is opened.
  */

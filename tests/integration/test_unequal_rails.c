@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two ranks that use different rails at the same time: whoever waits lets all
+ * Two ranks that use different rails at the same time: a waiter lets all
  * rails and all peers go on, or both would wait for each other.
  */
 #include "dapl_rail/batch.h"

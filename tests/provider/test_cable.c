@@ -71,7 +71,8 @@ static void pulled_between_processes(void **state)
     pulled_breaks(PEER_PROCESS);
 }
 
-/* Pulls the cable by a store, which wakes nobody: who posts notices alone. */
+/* Pulls the cable by a store, which wakes no thread: only the poster notices.
+ */
 static void pull_unseen(void)
 {
     struct shm_cable *c =

@@ -82,7 +82,7 @@ static void psp_life(void **state)
     end_close(&end);
 }
 
-/* A qualifier belongs to the IA, whoever opened it. */
+/* A qualifier belongs to the IA, whichever process opened it. */
 static void conn_qual_of_another_process(void **state)
 {
     peer_t peer;
@@ -287,7 +287,7 @@ static void nobody_answers(void **state)
     DAT_OK(connect_with(&a, b.qual, 100, NULL, 0));
     assert_int_equal(ep_state(&a), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING);
     EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_TIMED_OUT);
-    /* who accepts too late is told */
+    /* a late acceptor is told */
     DAT_RETURN rc = dat_cr_accept(next_request(&b), b.ep, 0, NULL);
     if (rc == DAT_SUCCESS)
         EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);

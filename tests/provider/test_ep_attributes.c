@@ -36,7 +36,7 @@ static void lengths_are_cut(void **state)
     end_close(&end);
 }
 
-/* A number of things is different: who asks for too many would miss them. */
+/* Numbers can't be lowered silently: the consumer would miss the rest. */
 static void too_many_are_refused(void **state)
 {
     end_t end;

@@ -167,7 +167,7 @@ typedef struct left { /* by the parent, for its child */
     DAT_EVD_HANDLE served;
 } left_t;
 
-/* Again if it meets who asks whether it waits already. */
+/* Again if it meets the question whether it waits already. */
 static void *sleep_for_a_request(void *arg)
 {
     left_t *l = arg;

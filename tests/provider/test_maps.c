@@ -88,7 +88,7 @@ static void many_at_once(void **state)
     write_to(&p, &region[0], 1);
     assert_in_range(mappings(), 2, 2);
     region_destroy(&region[0]);
-    /* who sleeps keeps nothing */
+    /* a sleeper keeps nothing */
     expect_silence(p.a.request, 10);
     assert_in_range(mappings(), 0, 0);
     close_pair(&p);

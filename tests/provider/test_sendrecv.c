@@ -336,7 +336,7 @@ static void *send_later(void *arg)
     return NULL;
 }
 
-/* With recv_completion_flags = SOLICITED_WAIT, who already waits is woken by
+/* With recv_completion_flags = SOLICITED_WAIT, a waiting thread is woken by
  * solicited sends only. */
 static void solicited_wait(void **state)
 {

@@ -179,7 +179,7 @@ static void software_event(DAT_EVD_HANDLE evd)
     DAT_OK(dat_evd_post_se(evd, &event));
 }
 
-/* ------------------------------------------------------------- who wakes ---
+/* -------------------------------------------------------------- wake-ups ---
  */
 
 /* Messages make no system call for a thread that sleeps for connection

@@ -109,7 +109,7 @@ static int stranger(DAT_CONN_QUAL qual)
     return fd;
 }
 
-/* They say nothing, nonsense, or leave: who is no stranger connects. */
+/* Strangers say nothing, nonsense, or leave: a genuine peer connects. */
 static void strangers(void **state)
 {
     static const char nonsense[300] = "GET / HTTP/1.0\r\n\r\n";

@@ -382,7 +382,7 @@ static void receives_are_handed_over(void **state)
     EXPECT_DTO(s->receiver.recv, 6, DAT_DTO_ERR_FLUSHED, 0);
 }
 
-/* Nobody rings: who waits must not sleep longer than until it is due. */
+/* No thread rings: a waiter must not sleep longer than until it is due. */
 static void due_by_the_mere_passing_of_time(void **state)
 {
     struct scene *s = *state;

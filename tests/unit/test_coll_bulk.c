@@ -17,14 +17,14 @@
 
 enum fault {
     NONE,
-    EARLY,       /* the credit comes before what it is for was read */
-    TOO_LONG,    /* a credit is taken for twice as many starts */
-    TOO_FAR,     /* … and for starts that are still to come */
-    LONELY,      /* a credit for each start, which only who waits thinks rare */
-    ODD,         /* in every third start */
-    EACH,        /* data are moved in some starts only */
-    FLAG_EARLY,  /* as EARLY, a flag */
-    FLAG_SHORT,  /* the flag is waited for more often than it is set */
+    EARLY,      /* the credit comes before what it is for was read */
+    TOO_LONG,   /* a credit is taken for twice as many starts */
+    TOO_FAR,    /* … and for starts that are still to come */
+    LONELY,     /* a credit for each start, which only the waiter thinks rare */
+    ODD,        /* in every third start */
+    EACH,       /* data are moved in some starts only */
+    FLAG_EARLY, /* as EARLY, a flag */
+    FLAG_SHORT, /* the flag is waited for more often than it is set */
     FLAG_BRINGS, /* in every few starts, but with bytes of each */
 };
 

@@ -116,7 +116,7 @@ static void test_differs_twice(void **state)
     assert_non_null(strstr(team.error.text, "rank 1 is"));
 }
 
-/* Two who wait take turns, and either hears of both. */
+/* Two waiters take turns, and either hears of both. */
 static void test_two_peers(void **state)
 {
     static dcoll_team_t team;
@@ -133,8 +133,7 @@ static void test_two_peers(void **state)
     assert_non_null(strstr(team.error.text, "rank 2 gave up"));
 }
 
-/* Nor do two who differ, each of whom is looked at in turn, hide one another.
- */
+/* Nor do two that differ, and are looked at in turn, hide one another. */
 static void test_two_peers_differ(void **state)
 {
     static dcoll_team_t team;

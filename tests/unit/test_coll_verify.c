@@ -65,7 +65,8 @@ static void direct(const dcoll_shape_t *shape, const dcoll_args_t *args,
     dcoll_add_complete(s);
 }
 
-/* A broadcast along a chain through TEMP; who passes on tidies up behind. */
+/* A broadcast along a chain through TEMP; a rank that passes on tidies up
+ * behind. */
 static void chain(const dcoll_shape_t *shape, const dcoll_args_t *args,
                   unsigned rank, dcoll_schedule_t *s)
 {

@@ -194,7 +194,7 @@ static struct play *setup(struct play *p, void (*others)(struct play *p))
 }
 
 /* Nothing moves for 30 ms; then flags of the other request are set, each as
- * soon as the one before has been seen, at last that of the one who waits. */
+ * soon as the one before has been seen, at last that of the waiter. */
 static void chain(struct play *p)
 {
     if (p->now < 30 * MS || p->other.pc < p->next)
@@ -233,7 +233,7 @@ static void test_short_wait_polls(void **state)
     assert_true(p->polls > 0);
 }
 
-/* Whatever the engine: who is waited for may be kept from its core. */
+/* Whatever the engine: the awaited rank may be kept from its core. */
 static void test_longer_wait_yields(void **state)
 {
     static struct play play;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tickets of locks of shared memory: who leaves the queue while another one
+/* Tickets of locks of shared memory: a rank leaves the queue while another one
  * passes the turn on, at any point of either; also where numbers begin anew. */
 #include "unit.h"
 #include "dsm/sync/control.h"
@@ -110,7 +110,7 @@ static void third_leaves(void)
     assert_int_equal(ticket_abandon(&third, &lock, after(first, 2)), 0);
 }
 
-/* Is it that one's turn, with nobody left who has left? */
+/* Is it that rank's turn, and no abandoned ticket left? */
 static void served(unsigned n)
 {
     uint32_t serving;

@@ -92,7 +92,7 @@ static void test_mesh(void **state)
     traffic_free(&t);
 }
 
-/* Only who has something for another pays for it. */
+/* Only ranks with elements for others pay for them. */
 static void test_spike(void **state)
 {
     struct traffic t = traffic_make(6, TRAFFIC_NONE, 1, 1);

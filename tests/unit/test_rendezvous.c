@@ -255,7 +255,7 @@ static void replay(void **state)
     await(pid);
 }
 
-/* Somebody who only says that he is rank 0. */
+/* A false rank 0. */
 static void false_root(void **state)
 {
     drail_error_t err = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank on its way to rank 0, who may be slow, or not the only one that
+/* A rank on its way to rank 0, which may be slow, or not the only one that
  * listens at its addresses. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -125,7 +125,7 @@ static void only_another_job(void **state)
     close(other);
 }
 
-/* The rank has proved who it is: rank 0 may count on it. */
+/* The rank has proved its identity: rank 0 may count on it. */
 static void slow_root(void **state)
 {
     struct addresses where = {.count = 1};

@@ -32,7 +32,7 @@ static void sleep_until(const struct drail_platform *p, uint64_t ns)
     time_ns = ns > time_ns ? ns : time_ns;
 }
 
-/* that of who waits */
+/* the waiter's */
 const struct drail_platform platform_machine = {.now_ns = now,
                                                 .sleep_until = sleep_until};
 

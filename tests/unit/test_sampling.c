@@ -92,7 +92,7 @@ static void test_certain(void **state)
     assert_true(sampling_enough(&rule, 5, &other));
 }
 
-/* Of a run: who was repeated when, and how often all agreed. */
+/* Of a run: the order of repeats, and how often all agreed. */
 typedef struct order {
     unsigned count, agreed, stop;
     unsigned who[16];

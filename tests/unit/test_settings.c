@@ -142,7 +142,7 @@ int main(void)
         cmocka_unit_test(malformed), cmocka_unit_test(table),
         cmocka_unit_test(names),     cmocka_unit_test(errors_have_names),
     };
-    /* the settings of whoever runs the tests are not what is tested */
+    /* without the settings of the user who runs the tests */
     drail_setting_t s;
     for (unsigned i = 0; drail_setting_get(i, &s) == 0; i++)
         unsetenv(s.name);
