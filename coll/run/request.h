@@ -95,6 +95,12 @@ struct dcoll_request {
     unsigned polls;      /* by dcoll_test */
 };
 
+/* Do all ranks start it in the same order, relative to other calls? */
+static inline bool request_is_ordered(const dcoll_request_t *q)
+{
+    return q->owner != OWNER_CALLER || !q->team->cfg.any_order;
+}
+
 /* Which of the depth's buffers the present start uses. */
 static inline size_t depth_slot(const dcoll_request_t *q)
 {

@@ -69,6 +69,7 @@ static uint64_t stands_for(dcoll_request_t *q, uint64_t now)
 static int check_peer(dcoll_request_t *q, uint64_t now)
 {
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
+    struct standing peer;
     if (op->kind == DCOLL_COMPLETE || stands_for(q, now) < CHECK_AFTER_NS ||
         now - q->checked_ns < CHECK_AFTER_NS)
         return 0;
@@ -76,8 +77,8 @@ static int check_peer(dcoll_request_t *q, uint64_t now)
     if (rc == DRAIL_EAGAIN)
         return 0; /* the next time */
     q->checked_ns = now;
-    if (!rc)
-        ledger_record_wait(q->team, op->peer);
+    if (!rc && ledger_standing(q->team, op->peer, &peer))
+        ledger_record_wait(q->team, &peer);
     return rc;
 }
 
@@ -214,11 +215,7 @@ static bool bytes_move(const dcoll_request_t *q, struct patience *p)
  */
 static bool others_move(const dcoll_request_t *q, struct patience *p)
 {
-    uint64_t before = p->told, now = ledger_moved(q->team->ledger);
-    bool same = before >> LEDGER_RANK == now >> LEDGER_RANK;
-    if (!same || now > before)
-        p->told = now;
-    return same && now > before;
+    return ledger_moved_since(&p->told, ledger_moved(q->team->ledger));
 }
 
 /* Restarts the timeout whenever this request, its bytes, or the rank that it
