@@ -82,9 +82,18 @@ static void tree(struct rank *r)
     free(send);
 }
 
+/* dcoll_wait(), or dcoll_test() until it is complete. */
+static int finish(dcoll_request_t *q, bool polls)
+{
+    int rc = polls ? DRAIL_EAGAIN : dcoll_wait(q, -1);
+    while (rc == DRAIL_EAGAIN)
+        rc = dcoll_test(q);
+    return rc;
+}
+
 /* Ranks 1 and 3 are done while rank 2 still sends to rank 0. They wait until
  * these come to the next call, which is prepared. */
-static void next_call(struct rank *r)
+static void next_call(struct rank *r, bool polls)
 {
     const size_t bytes = LONG / 2;
     unsigned char *send = malloc(5 * bytes);
@@ -104,7 +113,7 @@ static void next_call(struct rank *r)
     barrier(r);
     double begin = seconds();
     expect(r, 0, dcoll_start(q));
-    int rc = dcoll_wait(q, -1);
+    int rc = finish(q, polls);
     double done = seconds() - begin;
     if (!rc)
         rc = dcoll_barrier(team);
@@ -117,6 +126,16 @@ static void next_call(struct rank *r)
     barrier(r);
     dcoll_team_free(team);
     free(send);
+}
+
+static void waits(struct rank *r)
+{
+    next_call(r, false);
+}
+
+static void polls(struct rank *r)
+{
+    next_call(r, true);
 }
 
 static void slow(drail_config_t *cfg)
@@ -136,7 +155,8 @@ static void slow_and_hasty(drail_config_t *cfg)
 }
 
 static const struct test tests[] = {
-    {"the next call", 4, next_call, slow_and_hasty, APART | PPN(2)},
+    {"the next call", 4, waits, slow_and_hasty, APART | PPN(2)},
+    {"the next call, by polling", 4, polls, slow_and_hasty, APART | PPN(2)},
     {"a rank after another", 4, tree, slow, APART | PPN(1)},
     {"two ranks", 2, pair, slow, APART | PPN(1)},
     {"nodes", 4, nodes, slow, APART | PPN(2)},
