@@ -5,7 +5,7 @@
 #include "ranks.h"
 
 #define BYTES 16
-enum { RANKS = 3, MISSING = 1 };
+enum { RANKS = 3, MANY = 5, MISSING = 1 };
 
 static int gather_all(dcoll_team_t *team)
 {
@@ -63,7 +63,7 @@ static void broadcast_skipped(struct rank *r)
 /* Calls that do not block wait until all ranks have skipped it. */
 static void all_skip(struct rank *r)
 {
-    unsigned char send[BYTES], recv[RANKS * BYTES];
+    unsigned char send[BYTES], recv[MANY * BYTES];
     const dcoll_call_t call = {
         DCOLL_ALLGATHER, send, recv, BYTES, 0, NULL, NULL};
     dcoll_request_t *mine, *q;
@@ -83,7 +83,7 @@ static void all_skip(struct rank *r)
         } else if (i % 3) {
             barrier_outside(r);
         }
-        memset(recv, 99, sizeof recv);
+        memset(recv, 99, r->size * BYTES);
         if (i % 2) {
             while ((rc = dcoll_would_wait(team, &call)) == DRAIL_EAGAIN)
                 ;
@@ -93,7 +93,7 @@ static void all_skip(struct rank *r)
             expect(r, 0, dcoll_start(q = mine));
         }
         expect(r, 0, dcoll_wait(q, -1));
-        for (unsigned at = 0; at < sizeof recv; at++)
+        for (unsigned at = 0; at < r->size * BYTES; at++)
             check(recv[at] == at / BYTES);
     }
     expect(r, 0, dcoll_free(mine));
@@ -135,7 +135,8 @@ static const struct test tests[] = {
     {"a broadcast is skipped, several nodes", RANKS, broadcast_skipped, patient,
      APART | PPN(1)},
     {"all skip", RANKS, all_skip, patient, APART},
-    {"all skip, several nodes", RANKS, all_skip, patient, APART | PPN(1)},
+    {"all skip, several nodes", MANY, all_skip, patient, APART | PPN(1)},
+    {"all skip, nodes of two", MANY, all_skip, patient, APART | PPN(2)},
     {"given up", RANKS, given_up, patient, APART},
     {"given up, several nodes", RANKS, given_up, patient, APART | PPN(1)},
 };
