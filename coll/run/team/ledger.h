@@ -25,7 +25,7 @@ struct ledger {
                                  waits for, directly or not, as far as it knows;
                                  at most its own calls */
     _Atomic uint64_t moved;   /* see ledger_moved() */
-    _Atomic uint64_t skips;   /* see team/skip.c */
+    _Atomic uint64_t skips;   /* see prepare/skip.c */
     _Atomic int32_t error;    /* not 0: this rank has broken its team */
     char why[196];
     struct call ring[LEDGER];
