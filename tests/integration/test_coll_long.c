@@ -91,9 +91,10 @@ static int finish(dcoll_request_t *q, bool polls)
     return rc;
 }
 
-/* Ranks 1 and 3 are done while rank 2 still sends to rank 0. They wait until
- * these come to the next call, which is prepared. */
-static void next_call(struct rank *r, bool polls)
+/* Ranks 1 and 3 are done while rank 2, which polls, still sends to rank 0,
+ * which waits. They wait until these come to the next call, which is prepared.
+ */
+static void next_call(struct rank *r)
 {
     const size_t bytes = LONG / 2;
     unsigned char *send = malloc(5 * bytes);
@@ -113,7 +114,7 @@ static void next_call(struct rank *r, bool polls)
     barrier(r);
     double begin = seconds();
     expect(r, 0, dcoll_start(q));
-    int rc = finish(q, polls);
+    int rc = finish(q, r->rank == 2);
     double done = seconds() - begin;
     if (!rc)
         rc = dcoll_barrier(team);
@@ -126,16 +127,6 @@ static void next_call(struct rank *r, bool polls)
     barrier(r);
     dcoll_team_free(team);
     free(send);
-}
-
-static void waits(struct rank *r)
-{
-    next_call(r, false);
-}
-
-static void polls(struct rank *r)
-{
-    next_call(r, true);
 }
 
 static void slow(drail_config_t *cfg)
@@ -152,8 +143,7 @@ static void slow_and_hasty(drail_config_t *cfg)
 }
 
 static const struct test tests[] = {
-    {"the next call", 4, waits, slow_and_hasty, APART | PPN(2)},
-    {"the next call, by polling", 4, polls, slow_and_hasty, APART | PPN(2)},
+    {"the next call", 4, next_call, slow_and_hasty, APART | PPN(2)},
     {"a rank after another", 4, tree, slow, APART | PPN(1)},
     {"two ranks", 2, pair, slow, APART | PPN(1)},
     {"nodes", 4, nodes, slow, APART | PPN(2)},
