@@ -698,7 +698,8 @@ const char *drail_last_error(const drail_t *rail);
  * were not taken are lost; memory and keys stay valid. If this rank has not
  * noticed the end yet, the call returns 0 and the next operations return
  * DRAIL_EPEER: then call it again. Operations alone do not connect again.
- * @return 0; DRAIL_EPEER: the peer has ended, or no rail reaches it;
+ * @return 0; DRAIL_EPEER: the peer has ended or lacks resources for the
+ * connection, or no rail reaches it;
  * DRAIL_ETIMEOUT: the sentence names what is missing on each rail;
  * DRAIL_EINVAL: @p peer is this rank, or no rank; DRAIL_EINTR; DRAIL_ENOMEM;
  * DRAIL_EDAT. After a failure it can be called again. It may fail in one rank
