@@ -4,12 +4,17 @@
 #include <string.h>
 
 #include "dapl_rail/base/alloc.h"
+#include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/simulate/gathering.h"
+#include "dapl_rail/job/transports.h"
+#include "dapl_rail/platform/deadline.h"
 
 /* The result of a round, while a rank uses it or has still to arrive. */
 struct shared {
     unsigned users; /* ranks; and one for the round until it is complete */
+    int status;     /* DRAIL_EINVAL: contributions differ in length */
+    size_t bytes;   /* of the first contribution */
     void *common;   /* see job_share.common */
     max_align_t all[];
 };
@@ -56,6 +61,17 @@ static struct shared *shared_now(struct gathering *g)
     return g->shared;
 }
 
+static void contribute(struct shared *s, unsigned rank, const void *mine,
+                       size_t bytes)
+{
+    if (!s->bytes)
+        s->bytes = bytes;
+    if (bytes == s->bytes)
+        memcpy((char *)s->all + rank * bytes, mine, bytes);
+    else
+        s->status = DRAIL_EINVAL;
+}
+
 /* The last rank has arrived. */
 static void complete(struct gathering *g)
 {
@@ -64,6 +80,27 @@ static void complete(struct gathering *g)
     g->no_memory = false;
     g->round++;
     g->sim->wake(g);
+}
+
+/* Until the round is complete. The rank's transports make progress meanwhile,
+ * which may let time pass. */
+static int await_round(const struct place *place, unsigned round,
+                       uint64_t until)
+{
+    const struct gathering *g = place->gathering;
+    const drail_job_t *job = place->job;
+    while (g->round == round) {
+        int slice = job ? transports_serve(job, TURN_MS) : TURN_MS;
+        uint64_t next = g->sim->now() + (uint64_t)slice * MS;
+        if (g->round != round)
+            break;
+        if (job && drail_job_interrupted(job))
+            return DRAIL_EINTR;
+        if (g->sim->now() >= until)
+            return DRAIL_ETIMEOUT;
+        g->sim->wait(g, next < until ? next : until);
+    }
+    return 0;
 }
 
 static int gather(void *context, const void *mine, size_t bytes, void *all,
@@ -76,19 +113,18 @@ static int gather(void *context, const void *mine, size_t bytes, void *all,
     struct shared *s = shared_now(g);
     if (!s)
         return DRAIL_ENOMEM;
-    memcpy((char *)s->all + place->rank * bytes, mine, bytes);
+    contribute(s, place->rank, mine, bytes);
     s->users++;
     if (++g->arrived == g->ranks)
         complete(g);
-    while (g->round == round) {
-        if (g->sim->now() >= until) {
-            drop(g, s);
-            return DRAIL_ETIMEOUT;
-        }
-        g->sim->wait(g, until);
-    }
-    *(void **)all = s->all;
-    return 0;
+    int rc = await_round(place, round, until);
+    if (!rc && s->status)
+        rc = error_set(&place->job->error, s->status, JOB_SIZES_DIFFER);
+    if (rc)
+        drop(g, s);
+    else
+        *(void **)all = s->all;
+    return rc;
 }
 
 const struct job_share gathering_share = {gather, release, common};

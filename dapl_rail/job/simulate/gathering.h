@@ -21,6 +21,7 @@ struct gathering {
 struct place {
     struct gathering *gathering;
     unsigned rank;
+    drail_job_t *job; /* NULL: the rank is joining it */
 };
 
 /* A drail_allgather_t; context is a struct place. */
