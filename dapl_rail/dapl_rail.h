@@ -815,8 +815,8 @@ int drail_mem_view(drail_mem_t *mem, void *address, size_t bytes,
  * @param address start of the range.
  * @param bytes of the range.
  * @param access what the handle must allow.
- * @return NULL: the range is not within memory of drail_mem_alloc() that is
- * still held and allows that access; or out of memory.
+ * @return NULL: no handle of memory of drail_mem_alloc() that is still held
+ * covers the range and allows that access; or out of memory.
  */
 drail_mem_t *drail_mem_find(drail_t *rail, const void *address, size_t bytes,
                             unsigned access);
