@@ -479,8 +479,9 @@ void drail_job_config_init(drail_job_config_t *cfg);
  * @return 0: all ranks returned 0; DRAIL_EJOB: a rank failed, and the sentence
  * names the rank and its exit status or signal; DRAIL_EPEER: launched rank 0 is
  * gone; DRAIL_EINTR: after a signal; DRAIL_EINVAL: a wrong configuration, or
- * the ranks do not fit together; DRAIL_ETIMEOUT: not all ranks came within
- * connect_ms; DRAIL_ENOMEM; DRAIL_ENOTSUP: simulate without SimGrid.
+ * the ranks do not fit together; DRAIL_EACCESS: launched rank 0 has another
+ * secret; DRAIL_ETIMEOUT: not all ranks came within connect_ms; DRAIL_ENOMEM;
+ * DRAIL_ENOTSUP: simulate without SimGrid.
  */
 int drail_job_run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
                   void *arg);

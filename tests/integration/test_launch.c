@@ -254,7 +254,7 @@ static void other_secret(void)
     await(3);
     expect(0, DRAIL_ETIMEOUT, "rank 1 of 3 has not come in time");
     expect(0, DRAIL_ETIMEOUT, "has another secret");
-    expect(1, DRAIL_EINVAL, "another secret");
+    expect(1, DRAIL_EACCESS, "another secret");
     expect(2, DRAIL_ETIMEOUT, "rank 1 has not come");
 }
 
