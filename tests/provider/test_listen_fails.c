@@ -43,9 +43,9 @@ static void descriptor_is_forgotten(void **state)
     (void)state;
     end_open(&end, NULL); /* listens already */
     refuses = true;
-    DAT_FAILS(dat_psp_create_any(end.ia, &qual, end.cr, DAT_PSP_CONSUMER_FLAG,
-                                 &psp),
-              DAT_INSUFFICIENT_RESOURCES);
+    DAT_FAILS(
+        dat_psp_create_any(end.ia, &qual, end.cr, DAT_PSP_CONSUMER_FLAG, &psp),
+        DAT_INSUFFICIENT_RESOURCES);
     assert_true(refused >= 0);
     int other = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int same = dup2(other, refused);

@@ -40,8 +40,7 @@ static int refused(const struct client *c, const struct join_reply *reply)
                            ? texts[reply->refusal]
                            : NULL;
     return error_set(
-        c->err,
-        reply->refusal == REFUSAL_SECRET ? DRAIL_EACCESS : DRAIL_EINVAL,
+        c->err, reply->refusal == REFUSAL_SECRET ? DRAIL_EACCESS : DRAIL_EINVAL,
         "rank 0 at %s refuses rank %u of %u (dapl_rail " DRAIL_VERSION
         "): %s (%u ranks, dapl_rail %.*s)",
         c->where, c->rank, c->size, text ? text : "no reason", reply->size,

@@ -196,8 +196,8 @@ DAT_RETURN core_rmr_bind(DAT_RMR_HANDLE handle, DAT_LMR_HANDLE lmr_handle,
 
     struct core_ia *ia = rmr->o.ia;
     core_ia_lock(ia);
-    DAT_RETURN ret = lmr ? rmr_bind(rmr, lmr, triplet, (int)priv, ep)
-                         : rmr_unbind(rmr);
+    DAT_RETURN ret =
+        lmr ? rmr_bind(rmr, lmr, triplet, (int)priv, ep) : rmr_unbind(rmr);
     core_ia_unlock(ia);
     if (ret != DAT_SUCCESS)
         return ret;
