@@ -8,7 +8,8 @@
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/simulate/gathering.h"
 #include "dapl_rail/job/transports.h"
-#include "dapl_rail/platform/deadline.h"
+
+#define SERVE_MS 20 /* between looks whether a peer waits for the rank */
 
 /* The result of a round, while a rank uses it or has still to arrive. */
 struct shared {
@@ -83,22 +84,25 @@ static void complete(struct gathering *g)
 }
 
 /* Until the round is complete. The rank's transports make progress meanwhile,
- * which may let time pass. */
-static int await_round(const struct place *place, unsigned round,
-                       uint64_t until)
+ * but not without a reason: to look takes time, in which virtual time passes,
+ * too. */
+static int await_round(struct place *place, unsigned round, uint64_t until)
 {
     const struct gathering *g = place->gathering;
-    const drail_job_t *job = place->job;
+    int ms = SERVE_MS;
     while (g->round == round) {
-        int slice = job ? transports_serve(job, TURN_MS) : TURN_MS;
-        uint64_t next = g->sim->now() + (uint64_t)slice * MS;
-        if (g->round != round)
-            break;
-        if (job && drail_job_interrupted(job))
+        uint64_t now = g->sim->now(), next = now + (uint64_t)ms * MS;
+        if (place->job && drail_job_interrupted(place->job))
             return DRAIL_EINTR;
-        if (g->sim->now() >= until)
+        if (now >= until)
             return DRAIL_ETIMEOUT;
         g->sim->wait(g, next < until ? next : until);
+        uint64_t notices = g->sim->notices(place->rank);
+        if (g->round != round || !place->job ||
+            (notices == place->notices && ms == SERVE_MS))
+            continue;
+        place->notices = notices;
+        ms = transports_serve(place->job, SERVE_MS);
     }
     return 0;
 }
@@ -106,7 +110,7 @@ static int await_round(const struct place *place, unsigned round,
 static int gather(void *context, const void *mine, size_t bytes, void *all,
                   int timeout_ms)
 {
-    const struct place *place = context;
+    struct place *place = context;
     struct gathering *g = place->gathering;
     unsigned round = g->round;
     uint64_t until = g->sim->now() + (uint64_t)timeout_ms * MS;

@@ -22,6 +22,7 @@ struct place {
     struct gathering *gathering;
     unsigned rank;
     drail_job_t *job; /* NULL: the rank is joining it */
+    uint64_t notices; /* up to the last look; world.h */
 };
 
 /* A drail_allgather_t; context is a struct place. */
