@@ -76,7 +76,7 @@ static DAT_COUNT evd_count(struct core_evd *evd)
     return (DAT_COUNT)n;
 }
 
-void core_evd_progress(struct core_evd *evd)
+static void evd_progress(struct core_evd *evd)
 {
     core_poll(evd->o.ia, evd, false);
 }
@@ -335,7 +335,7 @@ DAT_RETURN core_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
         return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
     if (evd_take(evd, event))
         return evd_taken(evd, event);
-    core_evd_progress(evd);
+    evd_progress(evd);
     if (evd_take(evd, event))
         return evd_taken(evd, event);
     /* A thread that polls without success also makes progress of the other
@@ -399,7 +399,7 @@ static bool evd_ready(struct core_waiter *waiter)
     struct core_evd *evd = waiter->evd;
     if (!atomic_load_explicit(&evd->waitable, memory_order_relaxed))
         return true;
-    core_evd_progress(evd);
+    evd_progress(evd);
     bool first = !w->entered;
     w->entered = true;
     return evd_count(evd) >= w->threshold && (first || evd_news(w));
