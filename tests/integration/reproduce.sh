@@ -39,7 +39,16 @@ assert Factor("", "", "", 2, base, ours, other, 4).found({}).behind
 assert Factor("", "", "", 2, base, other, ours, 8).found({}).predicted is None
 assert Factor("", "", "", 2, other, base, base, 4).found({}).same is False
 rates = Factor("", "", "", 2, other, base, base, None, rate=True).found({})
-assert rates.predicted == 9 / 4, rates'
+assert rates.predicted == 9 / 4, rates
+level = Line(_4=7.9)
+ratio = Factor("r", "", "", 1.3, base, level, ours, 4, tie=0.02, group="all")
+assert ratio.found({}).same is False
+ratio.tie = 0
+assert ratio.found({}).same
+told = summary([row, ratio], {"": found, "r": ratio.found({})})
+assert told[:2] == [
+    "1 of 2 headline numbers are within 20% of the paper\x27s.",
+    "Of all: 0 of 1."], told'
 check 'who wins from where to where' says '
 low = Line(_4=1.0, _8=2.0, _16=4.0, _32=8.0)
 high = Line(_4=2.0, _8=2.0, _16=3.0, _32=4.0)
