@@ -242,32 +242,6 @@ if [ ! -e "$BUILD/lib/dapl_rail/libdapl_sim.so" ]; then
     exit
 fi
 
-# bcast NAME RANKS: copies of one, then of all others at once
-bcast()
-{
-    "$BUILD/bin/railbench" bcast --rails sim:qsnet2-4x4 --ranks "$2" \
-        --ppn "$2" --algorithm shm-bcast --sizes 64K,256K --warmup 1 \
-        --iterations 1 --repeat 1 --save "$work/$1.json" >/dev/null
-}
-for copies in 2 3; do
-    check "$copies copies at once take what a run makes of them" says '
-import json, sys
-from railtools.papers.figures import MEMCPY
-def times(path):
-    with open(path, encoding="utf-8") as file:
-        return {row["bytes"]: row["collective"]["latency_us"]["median"]
-                for row in json.load(file)["results"]}
-one, several = map(times, sys.argv[1:3])
-lines = {k: MEMCPY[f"{k}-memcpy (platform file)"].points({})
-         for k in (1, int(sys.argv[3]))}
-assert len(one) == 2
-for x, us in several.items():
-    known = lines[int(sys.argv[3])][x] - lines[1][x]
-    assert abs(us - one[x] - known) < 0.01, (x, us, one[x], known)' \
-        "$(bcast one 2 && echo "$work/one.json")" \
-        "$(bcast several $((copies + 1)) && echo "$work/several.json")" $copies
-done
-
 # A run by itself: what it may take, and what it does not see.
 mkdir -p "$work/build"
 ln -sfn "$BUILD/bin" "$BUILD/lib" "$work/build/"

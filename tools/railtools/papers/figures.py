@@ -7,7 +7,6 @@ The papers' own algorithms run as they describe them: a step after the other
 they are. Native algorithms, which the
 papers measure theirs against, are made of our baseline algorithms, as the
 seeds describe them."""
-import os
 from math import inf
 
 from railtools import irregular
@@ -16,7 +15,6 @@ from railtools.papers.predicted import (
     MOST,
     Across,
     Best,
-    Copies,
     Each,
     Factor,
     Figure,
@@ -29,7 +27,6 @@ from railtools.papers.predicted import (
     Value,
     Winner,
 )
-from railtools.papers.simulated import PLATFORMS, read
 
 TIME = "collective.latency_us.median"
 # a simulation has no noise; calls that follow one another may overlap
@@ -332,9 +329,8 @@ SHM_STUDY = {
     "put": Pick(put_pair, "pingpong.latency_us.median"),
 }
 # 000, fig. 2: k processes write to k sections of a shared memory region
-MEMCPY = {f"{k}-memcpy (platform file)": Copies(
-    read(os.path.join(PLATFORMS, f"{QSNET}.platform")), k,
-    tuple(1 << n for n in range(2, 19))) for k in (1, 2, 3, 4)}
+MEMCPY = {f"{k}-memcpy": Pick(
+    qsnet("memcpy", k, sizes=PER_NODE, ppn=k), TIME) for k in (1, 2, 3, 4)}
 node_gather = Collective("gather", {"shared memory": "shm-gather"}, 4,
                          ((4 * K, True, "tree"), (inf, False, "tree")),
                          sizes=PER_NODE, ppn=4)

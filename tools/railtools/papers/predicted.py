@@ -7,7 +7,6 @@ from math import exp, log
 from typing import Protocol
 
 from railtools.options import size_name
-from railtools.papers import open_ranges
 from railtools.programs import Failure
 
 MOST = "most"  # the x where a gain is the largest
@@ -197,35 +196,6 @@ class Only:
     def points(self, results):
         return {x: y for x, y in self.curve.points(results).items()
                 if x in self.wanted}
-
-
-@dataclass(frozen=True)
-class Copies:
-    """What each of so many copies on a node takes that are made at once. Known
-    from a platform file, by the rules of sim_platform(5): nothing runs."""
-    text: str  # of the file
-    count: int
-    sizes: tuple
-
-    def runs(self):
-        return set()
-
-    def points(self, _results):
-        known = {key: value for _, section, key, value, _
-                 in open_ranges.keys(self.text) if section == "memory"}
-
-        def rates(key):  # MB/s are bytes in a microsecond
-            return [open_ranges.number(one)
-                    for one in known.get(key, "").split(",") if one]
-
-        def each(together, count=self.count):
-            return together[min(count, len(together)) - 1] / count
-        copy, cache = rates("copy_rate"), rates("cache_rate")
-        cached = cache and (each(cache) if len(cache) > 1 else
-                            cache[0] * each(copy) / each(copy, 1))
-        most = open_ranges.number(known["cache"]) if cache else 0
-        return {x: x / (cached if x <= most else each(copy))
-                for x in self.sizes}
 
 
 def best(curves, results, rate=False):
