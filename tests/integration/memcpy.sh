@@ -42,3 +42,20 @@ for ranks in 1 2 3 4; do
 assert abs(MBps[1 << 16] / ${total[ranks]} - 1) < 1e-3, MBps
 assert abs(MBps[1 << 18] / ${long[ranks]} - 1) < 1e-3, MBps"
 done
+
+# scripts/memcpy-figure
+figure=$SOURCE/scripts/memcpy-figure
+refused 'no rounds' '--repeat.*0' "$figure" --repeat 0
+check 'measured and simulated' "$figure" --repeat 1 --platform \
+    "$SOURCE/results/calibrate/epyc-2core.platform" "$work/figure"
+check '… all of the paper’s points' python3 -c '
+import csv, sys
+seen = {}
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    assert float(row["latency_us"]) > 0, row
+    seen.setdefault((row["origin"], row["copies"]), []).append(row["bytes"])
+assert {("measured", k) for k in "1234"} <= set(seen), seen
+assert ("simulated", "1") in seen and {len(x) for x in seen.values()} == {17}' \
+    "$work/figure/memcpy.csv"
+check '… without paths of this machine' \
+    sh -c "! grep -q '$SOURCE' '$work/figure/memcpy.txt'"
