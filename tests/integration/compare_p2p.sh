@@ -59,6 +59,7 @@ assert broken.launches == 3 and ("lat", 8, "broken", "send") not in samples
 told = dict(tries.failures(5))
 assert told["unlucky", "lat"] == "failed in 1 of 5 rounds: no luck", told
 assert told["broken", "lat"].startswith("failed in each of 3"), told
+assert [*p2p.in_time(3)] == [0, 1, 2] and [*p2p.in_time(9, 1e-12)] == [0]
 assert [p2p.in_turn("abc", n) for n in range(4)] == [
     "abc", "bca", "cab", "abc"]
 rows = p2p.summarize(samples)

@@ -47,10 +47,11 @@ from railtools.noise import Noise
 from railtools.options import (
     Parser,
     add_pictures,
-    count,
+    add_rounds,
     draw,
     parse_size,
     progress,
+    settle_rounds,
     size_name,
     sizes,
     wrong,
@@ -71,6 +72,7 @@ from railtools.rounds import (
     ENOUGH,
     Tries,
     geometric_mean,
+    in_time,
     in_turn,
     median_interval,
     paired,
@@ -354,13 +356,13 @@ PROGRAMS = [Ours, *peers.libraries(Pairs), UCX, UCXWheel, Libfabric]
 
 # ------------------------------------------------------------- measuring ---
 
-def measure(programs, stages, repeat, cores):
+def measure(programs, stages, repeat, cores, minutes=None):
     """{(kind, bytes, program, method): {round: (latency, bandwidth)}}; what
     fails in a round may do better in the next one."""
     samples: dict = {}
     noise = Noise(cores)
     tries = Tries()
-    for number in range(repeat):
+    for number in in_time(repeat, minutes):
         noise.begin()
         for kind, lengths in stages:
             for program in in_turn(programs, number):
@@ -526,15 +528,21 @@ def memory_text(args):
             * args.read + ".")
 
 
-def report(rows, programs, noise, remarks, search, args, record):
+def rounds_of(samples):
+    """How many there were."""
+    return max((number for values in samples.values() for number in values),
+               default=0)
+
+
+def report(rows, programs, noise, remarks, search, args, record, rounds):
     machine = record["machine"]
     lines = [f"Point to point: {OURS} and its peers, {record['date'][:10]}",
              f"{machine['host']}: {machine['cpu']}, {machine['kernel']}, "
              f"{machine['libc']}; ranks on cores {args.cores[0]} and "
-             f"{args.cores[1]}; rounds of all programs in turn: {args.repeat}",
+             f"{args.cores[1]}; rounds of all programs in turn: {rounds}",
              f"Noise: {noise.text()}; load average "
              f"{os.getloadavg()[0]:.1f} at the end."]
-    if args.repeat < ENOUGH:
+    if rounds < ENOUGH:
         lines.append("Fewer than 6 rounds: the intervals hold less than 95 %.")
     if turning(args):
         lines.append(memory_text(args))
@@ -668,9 +676,7 @@ def options():
     parser = Parser(prog="scripts/compare-p2p", allow_abbrev=False,
                     description=__doc__,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", metavar="R", type=count, default=7,
-                        help="rounds (default 7; at least 6 give an interval "
-                             "of 95 %%)")
+    add_rounds(parser)
     parser.add_argument("--lat-sizes", metavar="a,b", type=sizes,
                         default="8,64,512,4K",
                         help="message sizes for latency (default %(default)s)")
@@ -694,6 +700,7 @@ def options():
         ROOT, "results", f"{platform.node()}-{time.strftime('%Y-%m-%d')}-p2p"),
         help="where to put the result")
     args = parser.parse_args()
+    settle_rounds(args)
     if args.cores is None:
         args.cores = sorted(os.sched_getaffinity(0))[:2]
         if len(args.cores) < 2:
@@ -724,11 +731,15 @@ def main():
     stages = [("lat", args.lat_sizes), ("bw", args.bw_sizes)][turning(args):]
     folder = claim(args.dir)
     try:
+        path = os.path.join(folder, "p2p")
         settle(programs, stages, search, args.cores)
+        if search.figures:
+            write_settings(path + "-settings.csv", search)
         samples, noise, tries = measure(programs, stages, args.repeat,
-                                        args.cores)
+                                        args.cores, args.time)
+        rounds = rounds_of(samples)
         failures = [f"{name}: {kind}: {how}" for (name, kind), how
-                    in tries.failures(args.repeat)]
+                    in tries.failures(rounds)]
         for line in failures:
             print(f"scripts/compare-p2p: {line}", file=sys.stderr)
         if any(tries.never((OURS, kind)) for kind, _ in stages):
@@ -736,12 +747,9 @@ def main():
         record = programs[0].record
         rows = summarize(samples)
         text = report(rows, programs, noise, absent + failures, search, args,
-                      record)
-        path = os.path.join(folder, "p2p")
+                      record, rounds)
         write_csv(path + ".csv", rows)
         write_samples(path + "-samples.csv", samples)
-        if search.figures:
-            write_settings(path + "-settings.csv", search)
         write_json(path + ".json.gz", rows, record)
         with open(path + ".txt", "w", encoding="utf-8") as file:
             file.write(text)
