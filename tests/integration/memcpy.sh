@@ -53,7 +53,7 @@ drawn()
         >"$work/out"
 }
 check 'measured and simulated' drawn
-check '… all of the paper’s points' python3 -c '
+check '… all points of the figure' python3 -c '
 import csv, sys
 seen = {}
 for row in csv.DictReader(open(sys.argv[1], newline="")):

@@ -57,7 +57,6 @@ from railtools.options import (
     add_pictures,
     add_rounds,
     chosen_of,
-    count,
     draw,
     progress,
     settle_rounds,

@@ -56,8 +56,8 @@ from railtools.options import (
     sizes,
     wrong,
 )
-from railtools.paths import RAILBENCH, ROOT
 from railtools.p2p_settings import SETTINGS
+from railtools.paths import RAILBENCH, ROOT
 from railtools.peers import OURS, Program
 from railtools.programs import (
     LIMIT_S,

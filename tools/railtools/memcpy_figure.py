@@ -156,7 +156,8 @@ def main():
     args = options()
     if not os.path.exists(os.path.join(ROOT, RAILBENCH)):
         wrong(f"no {RAILBENCH} (make)")
-    folder, commands = claim(args.dir), {}
+    folder = claim(args.dir)
+    commands: dict = {}
     try:
         measured, result = measure(args.repeat, commands)
         simulated = simulate(args.platform,
