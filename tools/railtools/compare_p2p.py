@@ -14,14 +14,14 @@ sizes. The result tells what was tried. Then a round launches each program, and
 the rounds are repeated, each beginning with another program. Figures are
 medians over the rounds with their non-parametric 95 % confidence interval. At
 each point we are compared with the best peer that sends and the best that puts,
-by the ratios of the same rounds: ahead or behind is who is so with the whole
-interval of these. What is not installed is named and left out (make deps-peers
+by the ratios of the same rounds: a program is ahead or behind if the whole
+interval of these is. What is not installed is named and left out (make deps-peers
 peers installs and builds all of it). What fails in a round is counted, told,
 and runs again in the next, unless it has failed in each of the first 3; what
 fails in each of its rounds makes the exit status 1.
 
-With --buffers and --read bandwidth is measured alone, of those who can do so,
-which UCX's own programs can't.
+With --buffers and --read only bandwidth is measured, without UCX, whose own
+programs can't do so.
 
 DIR (default results/<host>-<date>-p2p; an existing one is never touched: -2,
 -3 ... is appended) gets p2p.txt (tables, versions, exact commands), p2p.csv,
@@ -48,6 +48,7 @@ from railtools.options import (
     Parser,
     add_pictures,
     add_rounds,
+    another_round,
     draw,
     parse_size,
     progress,
@@ -72,7 +73,6 @@ from railtools.rounds import (
     ENOUGH,
     Tries,
     geometric_mean,
-    in_time,
     in_turn,
     median_interval,
     paired,
@@ -229,7 +229,7 @@ class UCX(Tuned):
     """Each test has a server and a client, which pin themselves."""
 
     name, key, folder = "UCX", "ucx", ""
-    why = "who can't be pinned ends"
+    why = "a test that can't be pinned ends"
     tests = {"lat": {"send": "tag_lat", "put": "ucp_put_lat"},
              "bw": {"send": "tag_bw", "put": "ucp_put_bw"}}
 
@@ -356,23 +356,25 @@ PROGRAMS = [Ours, *peers.libraries(Pairs), UCX, UCXWheel, Libfabric]
 
 # ------------------------------------------------------------- measuring ---
 
-def measure(programs, stages, repeat, cores, minutes=None):
+def measure(programs, stages, args):
     """{(kind, bytes, program, method): {round: (latency, bandwidth)}}; what
     fails in a round may do better in the next one."""
     samples: dict = {}
-    noise = Noise(cores)
+    noise = Noise(args.cores)
     tries = Tries()
-    for number in in_time(repeat, minutes):
+    seconds: list = []
+    while another_round(args, seconds):
+        number, begin = len(seconds), time.monotonic()
         noise.begin()
         for kind, lengths in stages:
             for program in in_turn(programs, number):
                 where = program.name, kind
                 if tries.hopeless(where):
                     continue
-                progress(f"round {number + 1} of {repeat}: {kind}: "
+                progress(f"round {number + 1} of {args.repeat}: {kind}: "
                          f"{program.name}")
                 try:
-                    rows = program.measure(kind, lengths, cores)
+                    rows = program.measure(kind, lengths, args.cores)
                 except (Failure, KeyError, ValueError, OSError) as error:
                     tries.add(where, hide(str(error) or repr(error),
                                            program.hidden))
@@ -383,6 +385,7 @@ def measure(programs, stages, repeat, cores, minutes=None):
                         (kind, size, program.name, method), {})[
                             number + 1] = latency, bandwidth
         noise.end()
+        seconds.append(time.monotonic() - begin)
     progress("")
     return samples, noise, tries
 
@@ -735,8 +738,7 @@ def main():
         settle(programs, stages, search, args.cores)
         if search.figures:
             write_settings(path + "-settings.csv", search)
-        samples, noise, tries = measure(programs, stages, args.repeat,
-                                        args.cores, args.time)
+        samples, noise, tries = measure(programs, stages, args)
         rounds = rounds_of(samples)
         failures = [f"{name}: {kind}: {how}" for (name, kind), how
                     in tries.failures(rounds)]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Interleaved rounds: which launches failed, and intervals of the ratios."""
 import statistics
-import time
 from collections import Counter
 from math import comb, exp, log
 
@@ -90,19 +89,6 @@ def verdict(interval, rounds, bound, less=False):
 
 def geometric_mean(values):
     return exp(statistics.fmean(map(log, values)))
-
-
-def in_time(rounds, minutes=None):
-    """The numbers of so many rounds; with @minutes, of those of them that are
-    likely to end within that time, at least one."""
-    begin = before = time.monotonic()
-    longest = 0.0
-    for number in range(rounds):
-        yield number
-        now = time.monotonic()
-        longest, before = max(longest, now - before), now
-        if minutes and now - begin + longest > 60 * minutes:
-            return
 
 
 def in_turn(programs, number):
