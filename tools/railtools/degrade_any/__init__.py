@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A rail fails: what the stream of dapl_rail does then, and those of UCX, Open
+MPI, MPICH, Intel MPI and libfabric.
+
+Hosts and rails are those of scripts/testbed, so it needs root. Each run is a
+fresh launch of one library: rank 0 sends numbered messages to rank 1, which
+checks each byte of them; then one of the rails that the library uses is cut
+(both hosts see it), silent (what is sent to one host is lost, nobody is told),
+flapping, slow (a tenth of the rate) or lossy, for --outage seconds. A run tells
+whether the stream went on, waited for the end of the fault, ended by an error
+or hung; how long it stood still; and whether messages were lost, doubled or
+wrong. Which rail, which host and when is drawn from the seed: the same for
+each library. Libraries take turns. Every wait is bounded: a stream that is
+still 12 s after the fault has hung, and is ended.
+
+DIR (default results/degrade-any-<date>; an existing one is never touched: -2,
+-3 ... is appended) gets degrade-any.md (the table, settings, versions),
+degrade-any.json.gz (each run) and degrade-any.svg. They are written again and
+again: who interrupts it keeps what is there, marked as not complete, and
+--continue goes on with it. What is not installed is named and left out (make
+deps-peers peers).
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+
+from railtools.degrade_any import faults, report
+from railtools.degrade_any.libraries import KEYS, LIBRARIES, OURS, WHEELS
+from railtools.degrade_any.run import longest, seconds, work
+from railtools.files import claim, leave, replace
+from railtools.options import (
+    Parser,
+    chosen_of,
+    minutes,
+    parse_size,
+    progress,
+    wrong,
+)
+from railtools.paths import NAME, RAILBENCH, ROOT
+from railtools.programs import Failure, run, stop
+from railtools.results import Unreadable, load
+
+STEM = "degrade-any"
+WRITES_S = 30  # between writings of the result
+
+
+# --------------------------------------------------------------- options ---
+
+def whole(least, most):
+    def parse(text):
+        if not re.fullmatch(r"\d{1,9}", text) or \
+                not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(
+                f"'{text}' is wrong; allowed: a number from {least} to {most}")
+        return int(text)
+    return parse
+
+
+def outage(text):
+    if not re.fullmatch(r"\d{1,3}(\.\d{1,3})?", text) or \
+            not 0.5 <= float(text) <= 300:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is wrong; allowed: seconds from 0.5 to 300")
+    return float(text)
+
+
+def message(text):
+    size = parse_size(text)
+    if not 1 << 10 <= size <= 1 << 20:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is wrong; allowed: bytes from 1K to 1M")
+    return size
+
+
+def options():
+    parser = Parser(prog="scripts/degrade-any", allow_abbrev=False,
+                    description=__doc__,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
+
+    def add(name, kind, default, metavar, text):
+        parser.add_argument(name, metavar=metavar, type=kind, default=default,
+                            help=f"{text} (default %(default)s)")
+    add("--faults", whole(1, 1000), 3, "N",
+        "of each kind; 100 take hours")
+    add("--seed", whole(0, 10 ** 9 - 1), 1, "S", "of the faults")
+    add("--kinds", chosen_of(faults.KINDS), ",".join(faults.KINDS), "K,...",
+        "of faults")
+    add("--libraries", chosen_of(KEYS), ",".join(KEYS), "L,...",
+        "that are measured")
+    add("--rate", whole(10, 10000), 200, "MBIT", "of a rail")
+    add("--outage", outage, "3", "S", "that a fault lasts")
+    add("--bytes", message, "256K", "B", "of a message; K, M: powers of 1024")
+    add("--window", whole(1, 256), 8, "N", "messages under way")
+    add("--jobs", whole(1, 16), 1, "J", "testbeds at a time, each with hosts "
+        "and rails of its own")
+    parser.add_argument("--time", metavar="MINUTES", type=minutes,
+                        help="no run begins after that")
+    parser.add_argument("--continue", dest="goes_on", action="store_true",
+                        help="with the result in DIR, of the same options")
+    parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("dir", metavar="DIR", nargs="?", default=os.path.join(
+        ROOT, "results", f"degrade-any-{time.strftime('%Y-%m-%d')}"),
+        help="where to put the result")
+    return parser.parse_args()
+
+
+def choose(args):
+    """(libraries that can run, remarks on those that can't)."""
+    libraries, remarks = [], []
+    for kind in LIBRARIES:
+        if kind.key not in args.libraries:
+            continue
+        library = kind()
+        why = library.missing()
+        if why and kind.name == OURS:
+            wrong(why)
+        if why:
+            remarks.append(f"{library.name}: left out: {why}")
+            print(f"{NAME}: {remarks[-1]}", file=sys.stderr)
+        else:
+            libraries.append(library)
+    if not libraries:
+        wrong(f"--libraries: '{','.join(args.libraries)}' is wrong; allowed: "
+              "what is installed (make deps-peers peers)")
+    return libraries, remarks
+
+
+def command(args):
+    words = ["scripts/degrade-any"]
+    for name, value in (("faults", args.faults), ("seed", args.seed),
+                        ("rate", args.rate), ("outage", f"{args.outage:g}"),
+                        ("jobs", args.jobs)):
+        words += [f"--{name}", str(value)]
+    return words
+
+
+# ---------------------------------------------------------------- workers ---
+
+class Bed:
+    """A testbed, and the worker beside its hosts."""
+
+    def __init__(self, args):
+        self.limit = longest(args.outage)
+        self.process = subprocess.Popen(
+            [os.path.join(ROOT, "scripts", "testbed"), "--hosts", "2",
+             "--rails", "2", "--rate", f"{args.rate}mbit",
+             os.path.join(ROOT, "scripts", "degrade-any"), "--work", "--rate",
+             str(args.rate)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, cwd=ROOT,
+            start_new_session=True)
+
+    def run(self, task):
+        """The worker's answer; Failure: there is none."""
+        assert self.process.stdin and self.process.stdout
+        watch = threading.Timer(self.limit, self.close)
+        watch.start()
+        try:
+            print(json.dumps(task), file=self.process.stdin, flush=True)
+            line = self.process.stdout.readline()
+        except (OSError, ValueError):
+            line = ""
+        finally:
+            watch.cancel()
+        if not line:
+            raise Failure(self.said())
+        return json.loads(line)
+
+    def said(self):
+        assert self.process.stderr
+        self.close()
+        try:
+            lines = self.process.stderr.read().strip().splitlines()
+        except ValueError:
+            lines = []
+        return lines[-1] if lines else "the testbed is gone"
+
+    def close(self):
+        """With all that runs in it."""
+        stop(self.process)
+
+
+class Runs:
+    """All that is to be done, and what has been."""
+
+    def __init__(self, args, record, folder):
+        self.args, self.record, self.folder = args, record, folder
+        self.lock = threading.Lock()
+        self.ended = threading.Event()
+        self.why = ""  # the worker that could not go on
+        self.begin = self.written = time.monotonic()
+        done = report.done(record)
+        self.tasks = [
+            {"library": setup["key"], "kind": kind, "fault": number,
+             "seed": args.seed, "outage": args.outage, "bytes": args.bytes,
+             "window": args.window}
+            for number in range(args.faults) for kind in args.kinds
+            for setup in record["configurations"]
+            if (setup["key"], kind, number) not in done]
+        self.total = len(self.tasks)
+
+    def next(self):
+        with self.lock:
+            late = self.args.time and \
+                time.monotonic() - self.begin > 60 * self.args.time
+            if self.ended.is_set() or late or not self.tasks:
+                return None
+            task = self.tasks.pop(0)
+            progress(f"run {self.total - len(self.tasks)} of {self.total}: "
+                     f"{task['library']}, {task['kind']}, fault "
+                     f"{task['fault'] + 1}; about "
+                     f"{self.minutes_left():.0f} min left")
+            return task
+
+    def minutes_left(self):
+        made = self.total - len(self.tasks) - 1
+        each = (time.monotonic() - self.begin) / made if made else \
+            (seconds(self.args.outage) + 2) / self.args.jobs
+        return (len(self.tasks) + 1) * each / 60
+
+    def add(self, task, row):
+        with self.lock:
+            report.add(self.record, task, row)
+            if time.monotonic() - self.written > WRITES_S:
+                self.write()
+
+    def write(self):
+        complete = not self.tasks and \
+            len(self.record["results"]) == report.planned(self.record)
+        self.record["partial"] = not complete
+        record = report.hidden(self.record, {WHEELS: "WHEELS", ROOT: "."})
+        path = os.path.join(self.folder, STEM)
+        replace(f"{path}.json.gz", json.dumps(record, indent=1) + "\n")
+        replace(f"{path}.md", report.text(record))
+        self.written = time.monotonic()
+
+    def work(self, bed):
+        """One thread's part."""
+        try:
+            while task := self.next():
+                self.add(task, bed.run(task))
+        except Failure as failure:
+            if not self.ended.is_set():
+                self.why = str(failure)
+            self.ended.set()
+
+
+def make(runs):
+    """All runs; ends early by an interrupt, which goes on."""
+    beds = [Bed(runs.args) for _ in range(runs.args.jobs)]
+    threads = [threading.Thread(target=runs.work, args=[bed]) for bed in beds]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        runs.ended.set()
+        for bed in beds:
+            bed.close()
+        progress("")
+
+
+# ----------------------------------------------------------------- result ---
+
+def machine():
+    """What railbench says of itself and of this machine."""
+    return json.loads(run([RAILBENCH, "lat", "--sizes", "8", "--repeat", "1",
+                           "--iterations", "10", "--format", "json"]))
+
+
+def begun(args, libraries, remarks):
+    """(folder, record): new, or of --continue."""
+    record = report.record_of(args, libraries, machine(), command(args),
+                              remarks)
+    if not args.goes_on:
+        return claim(args.dir), record
+    path = os.path.join(args.dir, f"{STEM}.json.gz")
+    try:
+        old = load(path)
+    except Unreadable as error:
+        wrong(f"DIR: {error}; allowed: a folder with a result")
+    def same(one):
+        return ({name: value for name, value in one["options"].items()
+                 if name not in ("jobs", "faults")},
+                [setup["key"] for setup in one["configurations"]])
+    if not old or old["test"] != report.TEST or same(old) != same(record):
+        wrong(f"--continue: '{args.dir}' is wrong; allowed: the result of a "
+              "run with the same options and libraries")
+    old["options"] = record["options"]
+    old["failed"] = []
+    return args.dir, old
+
+
+def draw(folder):
+    return subprocess.run([os.path.join(ROOT, "scripts", "plot"), "--quiet",
+                           folder], check=False).returncode
+
+
+def main():
+    args = options()
+    if args.work:
+        return work(args.rate)
+    if os.geteuid():
+        wrong("it needs root: scripts/testbed makes hosts")
+    libraries, remarks = choose(args)
+    folder, record = begun(args, libraries, remarks)
+    runs = Runs(args, record, folder)
+    interrupted = False
+    try:
+        make(runs)
+    except KeyboardInterrupt:
+        interrupted = True
+    if record["results"] or record["failed"]:
+        runs.write()
+        draw(folder)
+        print(report.text(record))
+        print(f"results: {folder}", flush=True)
+    leave(folder)
+    if interrupted or runs.why:
+        print(f"{NAME}: {runs.why or 'interrupted'}; runs that are complete: "
+              f"{len(record['results'])}", file=sys.stderr)
+    return int(bool(interrupted or runs.why or record["failed"]))
+
+
