@@ -71,6 +71,12 @@ static int ended(side_t *side, unsigned slot)
     return rc;
 }
 
+static void note(stream_t *stream, uint64_t number, bool wrong)
+{
+    fprintf(stream->file, "message %.6f %llu %d\n", run_now(),
+            (unsigned long long)number, wrong);
+}
+
 static void pause_if(bool nothing_moved)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
@@ -107,10 +113,11 @@ static int send_next(sender_t *s, double end)
     head_t head = {.number = s->begun, .last = run_now() >= end};
     fill(stream, stream_slot(stream, slot), head);
     rc = begin_send(&s->side, slot, stream->bytes);
-    if (rc > 0) {
-        s->begun++;
-        s->last = head.last;
-    }
+    if (rc <= 0)
+        return rc;
+    note(stream, head.number, false);
+    s->begun++;
+    s->last = head.last;
     return rc;
 }
 
@@ -149,9 +156,10 @@ static int send_all(side_t side)
 
 typedef struct receiver {
     side_t side;
-    uint64_t taken, counted, answered; /* messages: counted by their numbers */
+    bool came[STREAM_WINDOW_MAX]; /* by slot: its message, not yet taken */
+    uint64_t taken, answered;     /* messages, in the order of their slots */
     uint64_t answers;
-    bool last;
+    uint64_t end; /* number behind the last message; 0: not known yet */
 } receiver_t;
 
 static void note_message(receiver_t *r, const char *slot)
@@ -161,40 +169,64 @@ static void note_message(receiver_t *r, const char *slot)
     memcpy(&head, slot, sizeof head);
     bool wrong = !pattern_is(slot + sizeof head, stream->pattern,
                              stream->bytes - sizeof head, head.number);
-    fprintf(stream->file, "message %.6f %llu %d\n", run_now(),
-            (unsigned long long)head.number, wrong);
-    r->taken++;
-    if (head.number >= r->counted)
-        r->counted = head.number + 1;
-    r->last |= head.last != 0;
+    note(stream, head.number, wrong);
+    if (head.last)
+        r->end = head.number + 1;
 }
 
-static int take_message(receiver_t *r)
+/* In any order, so that one that is missing is known. @return 1: some came; 0;
+ * -1. */
+static int look(receiver_t *r)
 {
-    unsigned slot = message_slot(&r->side, r->taken);
-    if (r->last)
-        return 0;
-    int rc = ended(&r->side, slot);
-    if (rc <= 0)
-        return rc;
-    note_message(r, stream_slot(r->side.stream, slot));
-    return r->last ? 1 : begin_receive(&r->side, slot);
+    stream_t *stream = r->side.stream;
+    int some = 0;
+    for (unsigned slot = 0; slot < stream->window; slot++) {
+        if (!stream->begun[slot])
+            continue;
+        int rc = ended(&r->side, slot);
+        if (rc < 0)
+            return rc;
+        if (!rc)
+            continue;
+        note_message(r, stream_slot(stream, slot));
+        r->came[slot] = true;
+        some = 1;
+    }
+    return some;
+}
+
+static int take_messages(receiver_t *r)
+{
+    int some = look(r);
+    unsigned slot;
+    while (some >= 0 && r->came[slot = message_slot(&r->side, r->taken)]) {
+        r->came[slot] = false;
+        r->taken++;
+        if (!r->end && begin_receive(&r->side, slot) < 0)
+            return -1;
+    }
+    return some;
+}
+
+static bool took_all(const receiver_t *r)
+{
+    return r->end && r->taken >= r->end;
 }
 
 static int answer(receiver_t *r)
 {
     stream_t *stream = r->side.stream;
-    uint64_t open = r->counted - r->answered;
+    uint64_t open = r->taken - r->answered;
     unsigned slot = answer_slot(&r->side, r->answers);
-    if (!open || (!r->last && open < (stream->window + 3) / 4))
+    if (!open || (!took_all(r) && open < (stream->window + 3) / 4))
         return 0;
     int rc = ended(&r->side, slot);
     if (rc <= 0)
         return rc;
-    memcpy(stream_slot(stream, slot), &r->counted, sizeof r->counted);
-    rc = begin_send(&r->side, slot, sizeof r->counted);
+    memcpy(stream_slot(stream, slot), &r->taken, sizeof r->taken);
+    rc = begin_send(&r->side, slot, sizeof r->taken);
     if (rc > 0) {
-        r->answered = r->counted;
+        r->answered = r->taken;
         r->answers++;
     }
     return rc;
@@ -219,8 +251,8 @@ static int receive_all(side_t side)
     int rc = 0;
     for (unsigned i = 0; rc >= 0 && i < side.stream->window; i++)
         rc = begin_receive(&r.side, i);
-    while (rc >= 0 && !(r.last && r.answered == r.counted)) {
-        rc = take_message(&r);
+    while (rc >= 0 && !(took_all(&r) && r.answered == r.taken)) {
+        rc = take_messages(&r);
         int answered = rc < 0 ? rc : answer(&r);
         pause_if(!rc && !answered);
         rc = answered < 0 ? answered : rc;

@@ -8,7 +8,8 @@
  * lines to the file TRACE.RANK, as things happen; times are seconds of
  * CLOCK_MONOTONIC:
  *
- *   message TIME NUMBER WRONG  rank 1: it came; WRONG: bytes differ (0 or 1)
+ *   message TIME NUMBER WRONG  rank 0: it was begun; rank 1: it came; WRONG: 1
+ *                              if bytes differ, else 0
  *   end TIME                   all was sent and answered, or received
  *   failed TIME TEXT           the library reported an error
  */

@@ -40,9 +40,9 @@ static int rails_send(void *library, unsigned slot, size_t bytes)
                          .remote_offset = slot * l->stream.stride,
                          .bytes = bytes};
     l->sends[slot] = true;
-    return told(l, drail_put(l->rails, l->peer, &xfer,
-                             DRAIL_NOTIFY | DRAIL_NOWAIT, slot,
-                             &l->requests[slot]));
+    return told(l,
+                drail_put(l->rails, l->peer, &xfer, DRAIL_NOTIFY | DRAIL_NOWAIT,
+                          slot, &l->requests[slot]));
 }
 
 /* Puts need none. */

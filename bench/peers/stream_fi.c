@@ -107,9 +107,9 @@ static int fabric_receive(void *library, unsigned slot)
 {
     library_t *l = library;
     return begun(l, "fi_recv",
-                 fi_recv(l->ep, stream_slot(&l->stream, slot),
-                         l->stream.stride, l->mr ? fi_mr_desc(l->mr) : NULL,
-                         FI_ADDR_UNSPEC, &l->contexts[slot]));
+                 fi_recv(l->ep, stream_slot(&l->stream, slot), l->stream.stride,
+                         l->mr ? fi_mr_desc(l->mr) : NULL, FI_ADDR_UNSPEC,
+                         &l->contexts[slot]));
 }
 
 static int fabric_test(void *library, unsigned slot)
@@ -145,8 +145,8 @@ static void find_provider(library_t *l, const char *name, const char *address)
         FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
     hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
     hints->fabric_attr->prov_name = strdup(name);
-    check(fi_getinfo(API, placed ? address : NULL, NULL,
-                     placed ? FI_SOURCE : 0, hints, &l->info),
+    check(fi_getinfo(API, placed ? address : NULL, NULL, placed ? FI_SOURCE : 0,
+                     hints, &l->info),
           "fi_getinfo");
     fi_freeinfo(hints);
 }
@@ -166,8 +166,8 @@ static void open_endpoint(library_t *l)
     check(fi_enable(l->ep), "fi_enable");
     if (l->info->domain_attr->mr_mode & FI_MR_LOCAL)
         check(fi_mr_reg(l->domain, l->stream.memory,
-                        stream_capacity(&l->stream), FI_SEND | FI_RECV, 0, 1,
-                        0, &l->mr, NULL),
+                        stream_capacity(&l->stream), FI_SEND | FI_RECV, 0, 1, 0,
+                        &l->mr, NULL),
               "fi_mr_reg");
 }
 
@@ -182,8 +182,8 @@ static void exchange_addresses(library_t *l, const meet_t *meet)
 
 static void close_endpoint(library_t *l)
 {
-    struct fid *fids[] = {&l->ep->fid, l->mr ? &l->mr->fid : NULL,
-                          &l->cq->fid, &l->av->fid,
+    struct fid *fids[] = {&l->ep->fid,     l->mr ? &l->mr->fid : NULL,
+                          &l->cq->fid,     &l->av->fid,
                           &l->domain->fid, &l->fabric->fid};
     for (unsigned i = 0; i < sizeof fids / sizeof *fids; i++)
         if (fids[i])

@@ -28,9 +28,9 @@ static int told(library_t *l, int code)
 static int mpi_send(void *library, unsigned slot, size_t bytes)
 {
     library_t *l = library;
-    return told(l, MPI_Isend(stream_slot(&l->stream, slot), (int)bytes,
-                             MPI_BYTE, l->peer, 0, MPI_COMM_WORLD,
-                             &l->requests[slot]));
+    return told(l,
+                MPI_Isend(stream_slot(&l->stream, slot), (int)bytes, MPI_BYTE,
+                          l->peer, 0, MPI_COMM_WORLD, &l->requests[slot]));
 }
 
 static int mpi_receive(void *library, unsigned slot)
@@ -45,8 +45,7 @@ static int mpi_test(void *library, unsigned slot)
 {
     library_t *l = library;
     int done;
-    int rc =
-        told(l, MPI_Test(&l->requests[slot], &done, MPI_STATUS_IGNORE));
+    int rc = told(l, MPI_Test(&l->requests[slot], &done, MPI_STATUS_IGNORE));
     return rc < 0 ? rc : done;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The stream of scripts/degrade-any over UCX: eager active messages of UCP, the
- * only ones that its failover offers (1.22). Behind the stream's arguments: MODE
- * RANK HOST:PORT, with the mode of the endpoints: none, peer or failover.
+ * only ones that its failover offers (1.22). Behind the stream's arguments:
+ * MODE RANK HOST:PORT, with the mode of the endpoints: none, peer or failover.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,15 +44,13 @@ static void check(ucs_status_t status, const char *call)
 static int ucp_send(void *library, unsigned slot, size_t bytes)
 {
     library_t *l = library;
-    const ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags = UCP_AM_SEND_FLAG_EAGER};
+    const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                       .flags = UCP_AM_SEND_FLAG_EAGER};
     l->slots[slot] = slot;
     l->sends[slot] = true;
-    void *request = ucp_am_send_nbx(l->ep, MESSAGE, &l->slots[slot],
-                                    sizeof *l->slots,
-                                    stream_slot(&l->stream, slot), bytes,
-                                    &param);
+    void *request =
+        ucp_am_send_nbx(l->ep, MESSAGE, &l->slots[slot], sizeof *l->slots,
+                        stream_slot(&l->stream, slot), bytes, &param);
     l->requests[slot] = request;
     if (!UCS_PTR_IS_ERR(request))
         return 1;
@@ -129,17 +127,16 @@ static void open_worker(library_t *l)
 {
     const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
                                  .features = UCP_FEATURE_AM};
-    const ucp_worker_params_t worker = {
-        .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = UCS_THREAD_MODE_SINGLE};
+    const ucp_worker_params_t worker = {.field_mask =
+                                            UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                        .thread_mode = UCS_THREAD_MODE_SINGLE};
     check(ucp_init(&params, NULL, &l->context), "ucp_init");
     check(ucp_worker_create(l->context, &worker, &l->worker),
           "ucp_worker_create");
     const ucp_am_handler_param_t handler = {
-        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
-                      UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
-                      UCP_AM_HANDLER_PARAM_FIELD_CB |
-                      UCP_AM_HANDLER_PARAM_FIELD_ARG,
+        .field_mask =
+            UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+            UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG,
         .id = MESSAGE,
         .flags = UCP_AM_FLAG_WHOLE_MSG,
         .cb = arrived,

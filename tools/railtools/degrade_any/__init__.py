@@ -28,6 +28,7 @@ import subprocess
 import sys
 import threading
 import time
+from math import inf
 
 from railtools.degrade_any import faults, report
 from railtools.degrade_any.libraries import KEYS, LIBRARIES, OURS, WHEELS
@@ -193,7 +194,7 @@ class Runs:
         self.lock = threading.Lock()
         self.ended = threading.Event()
         self.why = ""  # the worker that could not go on
-        self.begin = self.written = time.monotonic()
+        self.begin, self.written = time.monotonic(), -inf
         done = report.done(record)
         self.tasks = [
             {"library": setup["key"], "kind": kind, "fault": number,

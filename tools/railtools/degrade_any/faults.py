@@ -43,7 +43,7 @@ def drawn(seed, kind, number, outage):
     source = random.Random(f"{seed} {kind} {number}")
     draw, host, delay = (source.random(), source.choice(HOSTS),
                          source.uniform(0.2, 0.7))
-    flaps = []
+    flaps: list = []
     while kind == FLAPPING and sum(flaps) < outage:
         flaps.append(source.uniform(*FLAP_S))
     return Fault(kind, draw, host, delay, tuple(flaps))

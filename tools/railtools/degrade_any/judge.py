@@ -83,14 +83,14 @@ def still_at(times, moment, begin, end):
     return moment - last if following > moment else 0
 
 
-def damage(trace):
-    """Messages that came again, that were left out (others came behind them),
-    and that had other bytes."""
-    numbers = [number for _, number, _ in trace.messages]
-    seen = set(numbers)
-    return {"doubled": len(numbers) - len(seen),
-            "lost": max(seen) + 1 - len(seen) if seen else 0,
-            "wrong": sum(wrong for _, _, wrong in trace.messages)}
+def damage(sent, came, what):
+    """Messages that came again, that never came, and that had other bytes. An
+    error says by itself that some may not come."""
+    numbers = [number for _, number, _ in came]
+    begun = {number for _, number, _ in sent}
+    return {"doubled": len(numbers) - len(set(numbers)),
+            "lost": 0 if what == ENDS else len(begun - set(numbers)),
+            "wrong": sum(wrong for _, _, wrong in came)}
 
 
 def outcome(times, began, mended, over, ended_well, reported):
@@ -101,11 +101,13 @@ def outcome(times, began, mended, over, ended_well, reported):
         else GOES_ON
 
 
-def judge(trace, bytes, began, mended, over, rails, reported):
-    """A row of the result. @rails: how many the library uses."""
-    times = [at for at, _, _ in trace.messages]
+def judge(traces, bytes, began, mended, over, rails, reported):
+    """A row of the result. @traces: of both ranks. @rails: how many the library
+    uses."""
+    sent, came = (trace.messages for trace in traces)
+    times = [at for at, _, _ in came]
     rates = Rates(times, bytes)
-    ended_well = trace.end is not None
+    ended_well = traces[1].end is not None
     end = times[-1] if ended_well else over
     before = rates.between(max(times[0], began - 1), began)
     wanted = HOLDS * before
@@ -117,7 +119,7 @@ def judge(trace, bytes, began, mended, over, rails, reported):
 
     def after(moment, since):
         return None if moment is None else round((moment - since) * 1e3, 1)
-    return {"outcome": what, "messages": len(times), **damage(trace),
+    return {"outcome": what, "messages": len(came), **damage(sent, came, what),
             "stall_ms": after(gap[1], gap[0]) if ended_well else None,
             "settled_ms": after(settled, began) if ended_well else None,
             "back_ms": after(back, mended) if ended_well else None,

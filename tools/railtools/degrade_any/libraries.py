@@ -4,10 +4,11 @@ launched, and their documented settings for several interfaces."""
 import glob
 import os
 import secrets
+import shlex
 
 from railtools.degrade_any.faults import HOSTS, RAILS
 from railtools.files import hide
-from railtools.paths import BIN, RAILBENCH, ROOT
+from railtools.paths import RAILBENCH, ROOT
 from railtools.peers import FOLDER, WHEELS, not_built
 
 AGENT = "/run/testbed/bin/agent"
@@ -45,8 +46,12 @@ class Library:
         raise NotImplementedError
 
     def told(self):
-        """Its settings, without paths of this machine."""
-        return hide(" ".join([*self.settings, *self.words]), self.hidden)
+        """Its settings."""
+        return " ".join([*self.settings, *self.words])
+
+    def hide(self, command):
+        """Without what is of this machine."""
+        return hide(shlex.join(command), self.hidden)
 
 
 class Pair(Library):
@@ -75,6 +80,7 @@ class Ours(Pair):
         super().__init__()
         self.needs.append(RAILBENCH)
         self.secret = secrets.token_hex(16)
+        self.hidden[self.secret] = "SECRET"
 
     def program(self):
         return "stream_drail"
@@ -101,6 +107,14 @@ class UCXFailover(UCX):
     name, key, mode = "UCX failover", "ucx-failover", "failover"
     why = ("eager active messages, the only ones that its failover offers; "
            "UCP_ERR_HANDLING_MODE_FAILOVER")
+
+
+class UCXTimeout(UCXFailover):
+    """By default the kernel gives up a connection after a quarter of an
+    hour."""
+
+    name, key = "UCX failover, 500 ms", "ucx-failover-500ms"
+    settings = [*UCX.settings, "UCX_TCP_USER_TIMEOUT=500ms"]
 
 
 class Fabric(Pair):
@@ -193,5 +207,5 @@ class IntelMPI(MPI):
         return ["-n", "2", "-hosts", ",".join(HOSTS), "-ppn", "1", *HYDRA]
 
 
-LIBRARIES = [Ours, UCX, UCXFailover, OpenMPI, MPICH, IntelMPI, Fabric]
+LIBRARIES = [Ours, UCX, UCXFailover, UCXTimeout, OpenMPI, MPICH, IntelMPI, Fabric]
 KEYS = [kind.key for kind in LIBRARIES]

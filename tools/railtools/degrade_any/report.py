@@ -45,6 +45,7 @@ def add(record, task, row):
         record["failed"].append(where | row)
         return
     setup["version"] = row.pop("version") or setup["version"]
+    setup["commands"] = row.pop("commands")
     record["results"].append(where | {"bytes": task["bytes"]} | row)
 
 
@@ -163,10 +164,14 @@ def text(record):
         "fault lasted. *rate meanwhile*: of the rate before.",
         f"- *back*: from the end of the fault until {judge.HOLDS:.0%} of the "
         "rate before.",
-        f"- *{', '.join(DAMAGE)}*: messages.", "",
+        "- *lost*: messages that never came, though no error was reported; "
+        "*doubled*: that came again; *wrong*: with other bytes.", "",
         "## Settings", "",
         *table(("library", "version", "settings", "remark", "rails in use"),
                settings(record))]
+    lines += ["", "The last commands, which run together on hosts n1 and n2:",
+              "", "```", *[command for setup in record["configurations"]
+                           for command in setup["commands"]], "```"]
     remarks = [*record["notes"], *reasons(record)]
     if remarks:
         lines += ["", "## Remarks", "", *[f"- {one}" for one in remarks]]

@@ -139,15 +139,17 @@ def one(library, task, wires):
                 launch, fault, task["outage"], wires)
             over, reported = launch.await_end(mended)
             left = launch.leave()
-            trace = launch.traces()[1]
-            row = judge.judge(trace, task["bytes"], began, mended, over,
-                              len(rails), reported)
+            row = judge.judge(launch.traces(), task["bytes"], began, mended,
+                              over, len(rails), reported)
             row |= {"rails": rails, "rail": rail, "leaves": left,
                     "host": fault.host if fault.kind == faults.SILENT else "",
                     "why": launch.said() if reported else ""}
         finally:
             launch.stop()
-        return row | {"version": launch.version()}
+        return row | {
+            "version": launch.version(),
+            "commands": [library.hide(command).replace(folder, "FOLDER")
+                         for command in launch.commands]}
 
 
 def work(mbit):

@@ -8,8 +8,9 @@ in that of figures 9 to 11 of Qian and Afsahi 2008 and figure 5 of Qian et al. 2
 over the number of ranks if a folder has results of several; irregular
 all-to-all in that of figures 15 to 23 of Liu et al. 2002, a picture a pattern, with
 where the time goes (scripts/irregular-figures: these figures themselves);
-degrade the rate over time; degrade-any how long each library stood still. Needs nothing but the JSON files, so it also draws
-what another machine measured.
+degrade the rate over time; degrade-any how long each library's stream stood
+still. Needs nothing but the JSON files, so it also draws what another machine
+measured.
 
 A picture holds 8 curves at most, beside limits. More become several pictures,
 -1, -2 …, in the order of the result; where others are measured beside

@@ -39,7 +39,7 @@ def degrade_any_pictures(result):
     heading = (f"A rail fails for {options['outage_s']:g} s: the longest time "
                "without a message, of each run\n"
                f"two rails of {options['rate_mbit']} Mbit/s, TCP; seed "
-               f"{options['seed']}, {options['faults']} faults of each kind"
+               f"{options['seed']}, faults of each kind: {options['faults']}"
                + (", not complete" if result["partial"] else ""))
     ticks = ", ".join(f"{quoted(kind)} {index}"
                       for index, kind in enumerate(kinds))
@@ -52,7 +52,7 @@ def degrade_any_pictures(result):
         f"{outage:.9g} nohead dashtype 2 linecolor rgb '{GRAY}'",
         f"set label 'the fault is over' at graph 0.01, first {outage:.9g} "
         f"offset 0,0.6 textcolor rgb '{GRAY}'"]
-    plots = []
+    plots: list = []
     for (setup, outcome), points in sorted(found.items()):
         name = f"$points{len(plots)}"
         text += data(name, points)
