@@ -11,7 +11,7 @@
 #define LINE        64
 #define BYTES_MAX   ((uint64_t)16 << 20)
 #define SECONDS_MAX 600
-#define GRACE_S     60    /* behind the stream's end */
+#define GRACE_S     360   /* behind the stream's end: scripts end it sooner */
 #define PAUSE_NS    50000 /* between looks, where nothing moved */
 #define SEED        1
 

@@ -10,8 +10,8 @@ flapping, slow (a tenth of the rate) or lossy, for --outage seconds. A run tells
 whether the stream went on, waited for the end of the fault, ended by an error
 or hung; how long it stood still; and whether messages were lost, doubled or
 wrong. Which rail, which host and when is drawn from the seed: the same for
-each library. Libraries take turns. Every wait is bounded: a stream that is
-still 12 s after the fault has hung, and is ended.
+each library. Libraries take turns. Every wait is bounded: a stream that has not
+ended 12 s after the fault, and 1.1 times as long as it lasted, has hung.
 
 DIR (default results/degrade-any-<date>; an existing one is never touched: -2,
 -3 ... is appended) gets degrade-any.md (the table, settings, versions),
@@ -219,8 +219,8 @@ class Runs:
             return task
 
     def minutes_left(self):
-        made = self.total - len(self.tasks) - 1
-        each = (time.monotonic() - self.begin) / made if made else \
+        made = self.total - len(self.tasks) - self.args.jobs
+        each = (time.monotonic() - self.begin) / made if made > 0 else \
             (seconds(self.args.outage) + 2) / self.args.jobs
         return (len(self.tasks) + 1) * each / 60
 
@@ -229,6 +229,11 @@ class Runs:
             report.add(self.record, task, row)
             if time.monotonic() - self.written > WRITES_S:
                 self.write()
+                made = len(self.record["results"])
+                progress("")
+                print(f"{made} of {report.planned(self.record)} runs, about "
+                      f"{self.minutes_left():.0f} min left; results so far: "
+                      f"{self.folder}", file=sys.stderr, flush=True)
 
     def write(self):
         complete = not self.tasks and \

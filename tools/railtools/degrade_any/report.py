@@ -105,7 +105,8 @@ def rails_of(record, setup):
 def settings(record):
     for setup in record["configurations"]:
         yield (setup["label"], setup["version"].split(", ident")[0],
-               f"`{setup['settings']}`", setup["why"],
+               f"`{setup['settings']}`" if setup["settings"] else "-",
+               setup["why"],
                rails_of(record, setup))
 
 

@@ -16,7 +16,9 @@ from railtools.programs import Failure, run, start, stop
 STARTS_S = 20  # until the first message
 WARM_S = 1  # of the stream before a fault may come
 AFTER_S = 2  # of the stream behind the fault
-LIMIT_S = 10  # after that, what is still is a hang
+# After that, what is still is a hang. TCP tries again after pauses that double:
+# behind a long outage, after as long again.
+LIMIT_S, LIMIT_OF_OUTAGE = 10, 1.1
 LEAVES_S = 3  # a process whose stream is over
 LOOK_S = 0.02
 RANKS = (0, 1)
@@ -27,9 +29,14 @@ def seconds(outage):
     return math.ceil(WARM_S + 0.7 + outage + AFTER_S)
 
 
+def limit(outage):
+    """From the end of a fault."""
+    return AFTER_S + LIMIT_S + LIMIT_OF_OUTAGE * outage
+
+
 def longest(outage):
     """That a run may take, with all that is bounded in it."""
-    return STARTS_S + seconds(outage) + LIMIT_S + 4 * LEAVES_S + 30
+    return STARTS_S + seconds(outage) + limit(outage) + 4 * LEAVES_S + 30
 
 
 class Launch:
@@ -56,10 +63,9 @@ class Launch:
                 raise Failure(f"{what}: {self.said() or f'not in {limit} s'}")
             time.sleep(LOOK_S)
 
-    def await_end(self, mended):
+    def await_end(self, deadline):
         """Until the stream has ended in both ranks, well or not, or hangs.
         @return (when, was it reported)"""
-        deadline = mended + AFTER_S + LIMIT_S
         while time.monotonic() < deadline:
             traces = self.traces()
             if all(trace.end for trace in traces):
@@ -137,7 +143,8 @@ def one(library, task, wires):
         try:
             began, mended, rails, rail = disturbed(
                 launch, fault, task["outage"], wires)
-            over, reported = launch.await_end(mended)
+            over, reported = launch.await_end(
+                mended + limit(task["outage"]))
             left = launch.leave()
             row = judge.judge(launch.traces(), task["bytes"], began, mended,
                               over, len(rails), reported)
