@@ -26,29 +26,17 @@ import os
 import re
 import subprocess
 import sys
-import threading
 import time
-from math import inf
 
 from railtools.degrade_any import faults, report
-from railtools.degrade_any.libraries import KEYS, LIBRARIES, OURS, WHEELS
-from railtools.degrade_any.run import longest, seconds, work
-from railtools.files import claim, leave, replace
-from railtools.options import (
-    Parser,
-    chosen_of,
-    minutes,
-    parse_size,
-    progress,
-    wrong,
-)
+from railtools.degrade_any.beds import STEM, Runs, make
+from railtools.degrade_any.libraries import KEYS, LIBRARIES, OURS
+from railtools.degrade_any.run import work
+from railtools.files import claim, leave
+from railtools.options import Parser, chosen_of, minutes, parse_size, wrong
 from railtools.paths import NAME, RAILBENCH, ROOT
-from railtools.programs import Failure, run, stop
+from railtools.programs import run
 from railtools.results import Unreadable, load
-
-STEM = "degrade-any"
-WRITES_S = 30  # between writings of the result
-
 
 # --------------------------------------------------------------- options ---
 
@@ -140,144 +128,19 @@ def command(args):
     return words
 
 
-# ---------------------------------------------------------------- workers ---
-
-class Bed:
-    """A testbed, and the worker beside its hosts."""
-
-    def __init__(self, args):
-        self.limit = longest(args.outage)
-        self.process = subprocess.Popen(
-            [os.path.join(ROOT, "scripts", "testbed"), "--hosts", "2",
-             "--rails", "2", "--rate", f"{args.rate}mbit",
-             os.path.join(ROOT, "scripts", "degrade-any"), "--work", "--rate",
-             str(args.rate)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, cwd=ROOT,
-            start_new_session=True)
-
-    def run(self, task):
-        """The worker's answer; Failure: there is none."""
-        assert self.process.stdin and self.process.stdout
-        watch = threading.Timer(self.limit, self.close)
-        watch.start()
-        try:
-            print(json.dumps(task), file=self.process.stdin, flush=True)
-            line = self.process.stdout.readline()
-        except (OSError, ValueError):
-            line = ""
-        finally:
-            watch.cancel()
-        if not line:
-            raise Failure(self.said())
-        return json.loads(line)
-
-    def said(self):
-        assert self.process.stderr
-        self.close()
-        try:
-            lines = self.process.stderr.read().strip().splitlines()
-        except ValueError:
-            lines = []
-        return lines[-1] if lines else "the testbed is gone"
-
-    def close(self):
-        """With all that runs in it."""
-        stop(self.process)
-
-
-class Runs:
-    """All that is to be done, and what has been."""
-
-    def __init__(self, args, record, folder):
-        self.args, self.record, self.folder = args, record, folder
-        self.lock = threading.Lock()
-        self.ended = threading.Event()
-        self.why = ""  # the worker that could not go on
-        self.begin, self.written = time.monotonic(), -inf
-        done = report.done(record)
-        self.tasks = [
-            {"library": setup["key"], "kind": kind, "fault": number,
-             "seed": args.seed, "outage": args.outage, "bytes": args.bytes,
-             "window": args.window}
-            for number in range(args.faults) for kind in args.kinds
-            for setup in record["configurations"]
-            if (setup["key"], kind, number) not in done]
-        self.total = len(self.tasks)
-
-    def next(self):
-        with self.lock:
-            late = self.args.time and \
-                time.monotonic() - self.begin > 60 * self.args.time
-            if self.ended.is_set() or late or not self.tasks:
-                return None
-            task = self.tasks.pop(0)
-            progress(f"run {self.total - len(self.tasks)} of {self.total}: "
-                     f"{task['library']}, {task['kind']}, fault "
-                     f"{task['fault'] + 1}; about "
-                     f"{self.minutes_left():.0f} min left")
-            return task
-
-    def minutes_left(self):
-        made = self.total - len(self.tasks) - self.args.jobs
-        each = (time.monotonic() - self.begin) / made if made > 0 else \
-            (seconds(self.args.outage) + 2) / self.args.jobs
-        return (len(self.tasks) + 1) * each / 60
-
-    def add(self, task, row):
-        with self.lock:
-            report.add(self.record, task, row)
-            if time.monotonic() - self.written > WRITES_S:
-                self.write()
-                made = len(self.record["results"])
-                progress("")
-                print(f"{made} of {report.planned(self.record)} runs, about "
-                      f"{self.minutes_left():.0f} min left; results so far: "
-                      f"{self.folder}", file=sys.stderr, flush=True)
-
-    def write(self):
-        complete = not self.tasks and \
-            len(self.record["results"]) == report.planned(self.record)
-        self.record["partial"] = not complete
-        record = report.hidden(self.record, {WHEELS: "WHEELS", ROOT: "."})
-        path = os.path.join(self.folder, STEM)
-        replace(f"{path}.json.gz", json.dumps(record, indent=1) + "\n")
-        replace(f"{path}.md", report.text(record))
-        self.written = time.monotonic()
-
-    def work(self, bed):
-        """One thread's part."""
-        try:
-            while task := self.next():
-                self.add(task, bed.run(task))
-        except Failure as failure:
-            if not self.ended.is_set():
-                self.why = str(failure)
-            self.ended.set()
-
-
-def make(runs):
-    """All runs; ends early by an interrupt, which goes on."""
-    beds = [Bed(runs.args) for _ in range(runs.args.jobs)]
-    threads = [threading.Thread(target=runs.work, args=[bed]) for bed in beds]
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        runs.ended.set()
-        for bed in beds:
-            bed.close()
-        progress("")
-
-
 # ----------------------------------------------------------------- result ---
 
 def machine():
     """What railbench says of itself and of this machine."""
     return json.loads(run([RAILBENCH, "lat", "--sizes", "8", "--repeat", "1",
                            "--iterations", "10", "--format", "json"]))
+
+
+def what_is_measured(record):
+    """More faults, and more testbeds at a time, change nothing in it."""
+    return ({name: value for name, value in record["options"].items()
+             if name not in ("jobs", "faults")},
+            [setup["key"] for setup in record["configurations"]])
 
 
 def begun(args, libraries, remarks):
@@ -291,11 +154,8 @@ def begun(args, libraries, remarks):
         old = load(path)
     except Unreadable as error:
         wrong(f"DIR: {error}; allowed: a folder with a result")
-    def same(one):
-        return ({name: value for name, value in one["options"].items()
-                 if name not in ("jobs", "faults")},
-                [setup["key"] for setup in one["configurations"]])
-    if not old or old["test"] != report.TEST or same(old) != same(record):
+    if not old or old["test"] != report.TEST or \
+            what_is_measured(old) != what_is_measured(record):
         wrong(f"--continue: '{args.dir}' is wrong; allowed: the result of a "
               "run with the same options and libraries")
     old["options"] = record["options"]
