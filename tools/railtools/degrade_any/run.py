@@ -5,6 +5,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import sys
 import tempfile
 import time
@@ -103,13 +104,14 @@ class Launch:
         return "; ".join(dict.fromkeys([*failed, *lines]))[:200]
 
     def version(self):
-        """What rank 0 says when its stream begins."""
-        for process in self.ended():
-            with contextlib.suppress(ValueError):
-                for line in process.stdout.read().splitlines():
-                    if line.startswith("# "):
-                        return " ".join(line[2:].split())
-        return ""
+        """What rank 0 has said when its stream began."""
+        text = b""
+        for process in self.processes:
+            os.set_blocking(process.stdout.fileno(), False)
+            with contextlib.suppress(BlockingIOError):
+                text += os.read(process.stdout.fileno(), 1 << 16) + b"\n"
+        found = re.search(r"^# (.*)", text.decode(errors="replace"), re.M)
+        return " ".join(found[1].split()) if found else ""
 
 
 def disturbed(launch, fault, outage, wires):
@@ -150,13 +152,13 @@ def one(library, task, wires):
                               over, len(rails), reported)
             row |= {"rails": rails, "rail": rail, "leaves": left,
                     "host": fault.host if fault.kind == faults.SILENT else "",
-                    "why": launch.said() if reported else ""}
+                    "why": launch.said() if reported else "",
+                    "version": launch.version()}
         finally:
             launch.stop()
-        return row | {
-            "version": launch.version(),
-            "commands": [library.hide(command).replace(folder, "FOLDER")
-                         for command in launch.commands]}
+        return row | {"commands": [
+            library.hide(command).replace(folder, "FOLDER")
+            for command in launch.commands]}
 
 
 def work(mbit):
