@@ -37,7 +37,8 @@ def trace(times, numbers=None, wrong=(), end=10.0):
 
 def judged(came, sent=None, reported=False, rails=2, over=22.0):
     sent = sent or trace([at for at, _, _ in came.messages])
-    return judge.judge([sent, came], 250000, 4.0, 7.0, over, rails, reported)
+    task = {'bytes': 250000, 'outage': 3.0}
+    return judge.judge([sent, came], task, 4.0, 7.0, over, rails, reported)
 
 def holds(row, **wanted):
     assert {name: row[name] for name in wanted} == wanted, row

@@ -7,7 +7,8 @@ fresh launch of one library: rank 0 sends numbered messages to rank 1, which
 checks each byte of them; then one of the rails that the library uses is cut
 (both hosts see it), silent (what is sent to one host is lost, nobody is told),
 flapping, slow (a tenth of the rate) or lossy, for --outage seconds. A run tells
-whether the stream went on, waited for the end of the fault, ended by an error
+whether the stream went on, waited (stood still for half of the fault or longer),
+ended by an error
 or hung; how long it stood still; and whether messages were lost, doubled or
 wrong. Which rail, which host and when is drawn from the seed: the same for
 each library. Libraries take turns. Every wait is bounded: a stream that has not
@@ -120,11 +121,13 @@ def choose(args):
 
 
 def command(args):
+    """What makes this result, but for DIR."""
     words = ["scripts/degrade-any"]
-    for name, value in (("faults", args.faults), ("seed", args.seed),
-                        ("rate", args.rate), ("outage", f"{args.outage:g}"),
-                        ("jobs", args.jobs)):
-        words += [f"--{name}", str(value)]
+    for name in ("faults", "seed", "kinds", "libraries", "rate", "outage",
+                 "bytes", "window", "jobs"):
+        value = getattr(args, name)
+        words += [f"--{name}", ",".join(value) if isinstance(value, list)
+                  else f"{value:g}"]
     return words
 
 
@@ -158,7 +161,8 @@ def begun(args, libraries, remarks):
             what_is_measured(old) != what_is_measured(record):
         wrong(f"--continue: '{args.dir}' is wrong; allowed: the result of a "
               "run with the same options and libraries")
-    old["options"] = record["options"]
+    for name in ("options", "command", "date"):
+        old[name] = record[name]
     old["failed"] = []
     return args.dir, old
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 GOES_ON, WAITS, ENDS, HANGS = OUTCOMES = ("goes on", "waits", "ends", "hangs")
 WORDS = {
-    GOES_ON: "messages came while the fault lasted, at its end, too",
-    WAITS: "it was still when the fault ended, and went on then",
+    GOES_ON: "the longest stall was shorter than half of the fault",
+    WAITS: "the stream stood still for half of the fault or longer, and went "
+           "on by itself",
     ENDS: "the library reported an error, or a process ended",
-    HANGS: "it was still long after the fault, and nothing was reported",
+    HANGS: "it stood still long after the fault, and nothing was reported",
 }
-STILL_S = 0.5  # without a message at the fault's end: it waits
 WINDOW_S, STEP_S = 0.25, 0.025  # over which rates are taken
 HOLDS = 0.8  # of the rate that the remaining rails can have
 
@@ -75,14 +75,6 @@ def longest_gap(times, begin, end):
     return max(zip(points, points[1:]), key=lambda gap: gap[1] - gap[0])
 
 
-def still_at(times, moment, begin, end):
-    """How long there had been no message at that moment."""
-    index = bisect.bisect_right(times, moment)
-    last = max(times[index - 1], begin) if index else begin
-    following = times[index] if index < len(times) else end
-    return moment - last if following > moment else 0
-
-
 def damage(sent, came, what):
     """Messages that came again, that never came, and that had other bytes. An
     error says by itself that some may not come."""
@@ -93,20 +85,19 @@ def damage(sent, came, what):
             "wrong": sum(wrong for _, _, wrong in came)}
 
 
-def outcome(times, began, mended, over, ended_well, reported):
-    """@over: when we looked last. @reported: was it by the library?"""
+def outcome(stall, outage, ended_well, reported):
+    """@reported: was its end, by the library?"""
     if not ended_well:
         return ENDS if reported else HANGS
-    return WAITS if still_at(times, mended, began, over) >= STILL_S \
-        else GOES_ON
+    return WAITS if stall >= outage / 2 else GOES_ON
 
 
-def judge(traces, bytes, began, mended, over, rails, reported):
-    """A row of the result. @traces: of both ranks. @rails: how many the library
-    uses."""
+def judge(traces, task, began, mended, over, rails, reported):
+    """A row of the result. @traces: of both ranks. @over: when they ended, or
+    were looked at last. @rails: how many the library uses."""
     sent, came = (trace.messages for trace in traces)
     times = [at for at, _, _ in came]
-    rates = Rates(times, bytes)
+    rates = Rates(times, task["bytes"])
     ended_well = traces[1].end is not None
     end = times[-1] if ended_well else over
     before = rates.between(max(times[0], began - 1), began)
@@ -115,7 +106,7 @@ def judge(traces, bytes, began, mended, over, rails, reported):
     gap = longest_gap(times, began, end)
     settled = rates.first(began, mended, wanted * left)
     back = rates.first(mended, end, wanted)
-    what = outcome(times, began, mended, over, ended_well, reported)
+    what = outcome(gap[1] - gap[0], task["outage"], ended_well, reported)
 
     def after(moment, since):
         return None if moment is None else round((moment - since) * 1e3, 1)

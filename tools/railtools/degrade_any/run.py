@@ -148,8 +148,8 @@ def one(library, task, wires):
             over, reported = launch.await_end(
                 mended + limit(task["outage"]))
             left = launch.leave()
-            row = judge.judge(launch.traces(), task["bytes"], began, mended,
-                              over, len(rails), reported)
+            row = judge.judge(launch.traces(), task, began, mended, over,
+                              len(rails), reported)
             row |= {"rails": rails, "rail": rail, "leaves": left,
                     "host": fault.host if fault.kind == faults.SILENT else "",
                     "why": launch.said() if reported else "",
