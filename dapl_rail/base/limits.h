@@ -11,6 +11,6 @@
 /* Largest eager put: over a rail that is polled, copying so many bytes twice
  * takes less time than an RDMA write with its acknowledgement. */
 #define EAGER_PUT_BYTES  16384u
-#define HEARTBEAT_CHECKS 8u /* within the time of tuning.silence_ms */
+#define HEARTBEAT_CHECKS 8u /* within the time of env.silence_ms */
 
 #endif

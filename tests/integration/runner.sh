@@ -59,7 +59,7 @@ check 'failed' ends 1 '1 passed, 1 failed' \
     "$some/0" "$some/1"
 check 'nothing to do' ends 1 '0 passed, 0 failed'
 
-# who waits for the other passes only beside it
+# a test that waits for the other passes only beside it
 printf '#!/bin/sh\n: >"%s/told"\n' "$some" >"$some/tells"
 printf '#!/bin/sh\nfor i in $(seq 50); do [ -e "%s/told" ] && exit; sleep .1; done\nexit 1\n' \
     "$some" >"$some/waits"
