@@ -40,7 +40,9 @@ def degrade_any_pictures(result):
                "without a message, of each run\n"
                f"two rails of {options['rate_mbit']} Mbit/s, TCP; seed "
                f"{options['seed']}, faults of each kind: {options['faults']}"
-               + (", not complete" if result["partial"] else ""))
+               + (", not complete" if result["partial"] else "")
+               + "\nfilled: goes on; open: waits; cross: ends by an error; "
+               "star: hangs")
     ticks = ", ".join(f"{quoted(kind)} {index}"
                       for index, kind in enumerate(kinds))
     text = frame(heading, "Stall (ms)") + [
@@ -50,8 +52,8 @@ def degrade_any_pictures(result):
         f"set xtics ({ticks})", f"set grid ytics {GRID}",
         f"set arrow from graph 0, first {outage:.9g} to graph 1, first "
         f"{outage:.9g} nohead dashtype 2 linecolor rgb '{GRAY}'",
-        f"set label 'the fault is over' at graph 0.01, first {outage:.9g} "
-        f"offset 0,0.6 textcolor rgb '{GRAY}'"]
+        f"set label 'the fault is over' at graph 0.99, first {outage:.9g} "
+        f"right offset 0,0.6 textcolor rgb '{GRAY}'"]
     plots: list = []
     for (setup, outcome), points in sorted(found.items()):
         name = f"$points{len(plots)}"
@@ -62,6 +64,4 @@ def degrade_any_pictures(result):
     plots += [f"NaN with points pointtype 7 linecolor rgb "
               f"'{COLOURS[setup['index'] % len(COLOURS)]}' title "
               f"{quoted(setup['label'])}" for setup in result["configurations"]]
-    plots += [f"NaN with points pointtype {mark} linecolor rgb '{GRAY}' title "
-              f"{quoted(what)}" for what, mark in MARKS.items()]
     yield "", text + ["plot " + ", ".join(plots)]
