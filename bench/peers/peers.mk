@@ -25,8 +25,7 @@ PEER_PROGRAMS = $(if $(call have,$(MPICC_OPENMPI)),$(PEERS)/mpi_p2p.openmpi $(PE
 
 # PEER_PROGRAMS is expanded here only, so that nobody else looks for compilers
 peers:
-	@programs='$(strip $(PEER_PROGRAMS))'; if [ -n "$$programs" ]; then \
-	  $(MAKE) $$programs; else echo 'no peer is installed: make deps-peers'; fi
+	@$(MAKE) $(PEER_PROGRAMS)
 
 compare: all peers
 	scripts/compare-p2p
@@ -61,7 +60,7 @@ $(PEERS)/stream_fi: bench/peers/stream_fi.c $(MEET) $(STREAM) $(PEER_SOURCES)
 	$(call say,LD)$(CC) $(PEER_CFLAGS) $(filter %.c,$^) -lfabric -o $@
 
 $(PEERS)/stream_drail: bench/peers/stream_drail.c $(STREAM) $(PEER_SOURCES) $(LIBRAIL)
-	$(call say,LD)$(CC) $(PEER_CFLAGS) $(filter %.c,$^) -L$(LIB) \
+	$(call say,LD)$(CC) $(PEER_CFLAGS) $(ALL_LDFLAGS) $(filter %.c,$^) -L$(LIB) \
 	  -Wl,-rpath,'$$ORIGIN/../../lib' -ldapl_rail -o $@
 
 $(PEERS)/fi_p2p: bench/peers/fi_p2p.c $(PEER_SOURCES)
