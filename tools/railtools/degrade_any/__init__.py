@@ -10,8 +10,9 @@ flapping, slow (a tenth of the rate) or lossy, for --outage seconds. A run tells
 whether the stream went on, waited (stood still for half of the fault or
 longer), ended by an error or hung; how long it stood still; and whether
 messages were lost, doubled or wrong. Which rail, which host and when is drawn
-from the seed: the same for each library. Libraries take turns. Every wait is bounded: a stream that has not
-ended 12 s after the fault, and 1.1 times as long as it lasted, has hung.
+from the seed: the same for each library. Libraries take turns. Every wait is
+bounded: a stream that has not ended 12 s after the fault, and 1.1 times as long
+as it lasted, has hung.
 
 DIR (default results/degrade-any-<date>; an existing one is never touched: -2,
 -3 ... is appended) gets degrade-any.md (the table, settings, versions),

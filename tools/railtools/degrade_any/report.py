@@ -106,7 +106,7 @@ def settings(record):
     for setup in record["configurations"]:
         yield (setup["label"], setup["version"].split(", ident")[0],
                f"`{setup['settings']}`" if setup["settings"] else "-",
-               setup["why"],
+               setup["why"] or "-",
                rails_of(record, setup))
 
 

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One run, beside the hosts of a testbed: a library's stream, and a fault in its
 middle. A worker makes one after the other, as it is told by lines of JSON."""
-import contextlib
 import json
 import math
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import time
 
 from railtools.degrade_any import faults, judge
 from railtools.degrade_any.libraries import LIBRARIES
-from railtools.programs import Failure, run, start, stop
+from railtools.paths import ROOT
+from railtools.programs import Failure, run, stop
 
 STARTS_S = 20  # until the first message
 WARM_S = 1  # of the stream before a fault may come
@@ -40,6 +41,18 @@ def longest(outage):
     return STARTS_S + seconds(outage) + limit(outage) + 4 * LEAVES_S + 30
 
 
+def begun(command, path):
+    """A process that never waits for somebody to read what it says."""
+    with open(path + ".out", "wb") as out, open(path + ".err", "wb") as err:
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
+                                stderr=err, cwd=ROOT, start_new_session=True)
+
+
+def text_of(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
 class Launch:
     """The processes of a stream, and their traces."""
 
@@ -47,7 +60,10 @@ class Launch:
         self.trace = os.path.join(folder, "trace")
         self.commands = list(library.commands(
             [*map(str, words), self.trace]))
-        self.processes = [start(command) for command in self.commands]
+        self.said_to = [os.path.join(folder, f"said.{index}")
+                        for index in range(len(self.commands))]
+        self.processes = [begun(*each) for each in zip(self.commands,
+                                                       self.said_to)]
 
     def traces(self):
         return [judge.read(f"{self.trace}.{rank}") for rank in RANKS]
@@ -95,22 +111,17 @@ class Launch:
         run(["on", "all", "sh", "-c", "kill -KILL -1 2>&- || :"])
 
     def said(self):
-        """The last lines that they wrote to standard error."""
-        lines = []
-        for process in self.ended():
-            with contextlib.suppress(ValueError):  # it was read before
-                lines += process.stderr.read().strip().splitlines()[-1:]
+        """Of what the library reported, and of the last lines that processes
+        wrote to standard error."""
         failed = [trace.failed[1] for trace in self.traces() if trace.failed]
-        return "; ".join(dict.fromkeys([*failed, *lines]))[:200]
+        last = [line for path in self.said_to
+                for line in text_of(path + ".err").strip().splitlines()[-1:]]
+        return "; ".join(dict.fromkeys([*failed, *last]))[:200]
 
     def version(self):
         """What rank 0 has said when its stream began."""
-        text = b""
-        for process in self.processes:
-            os.set_blocking(process.stdout.fileno(), False)
-            with contextlib.suppress(BlockingIOError):
-                text += os.read(process.stdout.fileno(), 1 << 16) + b"\n"
-        found = re.search(r"^# (.*)", text.decode(errors="replace"), re.M)
+        text = "\n".join(text_of(path + ".out") for path in self.said_to)
+        found = re.search(r"^# (.*)", text, re.M)
         return " ".join(found[1].split()) if found else ""
 
 
