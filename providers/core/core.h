@@ -131,7 +131,8 @@ struct core_ability {
     unsigned max_rdma_reads; /* of an EP, in each direction */
     unsigned max_private_data;
     uint64_t max_message_size, max_rdma_size; /* bytes */
-    bool srq, rmr, write_immed, atomics;      /* false: core refuses them */
+    uint32_t max_inline_send; /* send_inline.h; 0: core refuses them */
+    bool srq, rmr, write_immed, atomics; /* false: core refuses them */
 };
 
 struct core_ia {
@@ -257,6 +258,9 @@ struct core_dto {
     uint32_t remote_key;
     uint32_t immed;
     uint64_t operand, compare;
+    bool is_inline; /* seg is memory that is not registered: the transport
+                       copies it now, or refuses the request with
+                       DAT_INSUFFICIENT_RESOURCES */
 };
 
 /* An unfinished request (rule 4). */

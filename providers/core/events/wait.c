@@ -27,7 +27,6 @@ static bool poll_until(struct core_waiter *w, uint64_t until)
         for (int i = 0; i < turns; i++) {
             if (w->ready(w))
                 return true;
-            busywait_relax();
         }
     } while (busywait_now_ns() < until);
     return false;
