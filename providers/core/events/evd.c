@@ -329,7 +329,7 @@ static bool evd_progress_into(struct core_evd *evd, DAT_EVENT *event)
 {
     atomic_store_explicit(&evd->wanted, event, memory_order_relaxed);
     atomic_store_explicit(&evd->poller, core_evd_self(), memory_order_relaxed);
-    core_evd_progress(evd);
+    evd_progress(evd);
     bool filled = !atomic_load_explicit(&evd->poller, memory_order_relaxed);
     atomic_store_explicit(&evd->poller, 0, memory_order_relaxed);
     atomic_store_explicit(&evd->wanted, NULL, memory_order_relaxed);
