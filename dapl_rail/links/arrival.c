@@ -14,7 +14,11 @@ static bool credits_arrived(struct link *link, unsigned credits)
     link->rail->stats.recvs++;
     c->received++;
     c->available += (int)credits;
-    return c->available + (int)c->reserved <= (int)link->rail->owner->cfg.depth;
+    int left = (int)link->rail->owner->cfg.depth - c->available -
+               (int)c->reserved;
+    if (!left) /* the peer has all messages, and what went before them */
+        link->queue.shown = c->last;
+    return left >= 0;
 }
 
 const char *arrival_message(struct slot *slot)

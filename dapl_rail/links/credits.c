@@ -9,6 +9,13 @@
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/queue.h"
 
+/* A message with a credit has been posted. */
+static void credit_used(struct link *link)
+{
+    link->credits.reserved--;
+    link->credits.last = link->queue.posted;
+}
+
 /* Is a send slot free, besides those that are reserved, and so many more? */
 static bool has_send_slot(const struct link *link, unsigned keep)
 {
@@ -86,7 +93,7 @@ int link_send(struct link *link, struct wire *wire, const void *payload,
 {
     int rc = post_message(link, wire, NULL, payload, bytes, done);
     if (!rc)
-        link->credits.reserved--;
+        credit_used(link);
     return rc;
 }
 
@@ -107,7 +114,7 @@ int link_send_put(struct link *link, struct wire *wire,
 {
     int rc = post_message(link, wire, put, payload, bytes, NULL);
     if (!rc)
-        link->credits.reserved--;
+        credit_used(link);
     return rc;
 }
 
@@ -122,7 +129,7 @@ int link_write_immed(struct link *link, struct dto *write, uint32_t note,
     if (rc)
         return rc;
     link->credits.owed -= credits;
-    link->credits.reserved--;
+    credit_used(link);
     link->credits.immeds++;
     return 0;
 }

@@ -20,6 +20,18 @@ int cut_message(drail_t *t, size_t bytes, const struct route *route,
                 drail_chunk_t chunks[DRAIL_MAX_RAILS]);
 /* The rail, among these, that carries a short message. */
 unsigned short_rail(drail_t *t, uint32_t rails);
+/*
+ * Short messages in a row, if untimed.spreads: each goes whole over the rail
+ * that would be the first to end it. A message alone takes short_rail(): rails
+ * share the work only from so many bytes on.
+ */
+#define SPREAD_LEAST 4096u
+/* The weights of these rails for such messages, and the slot of their rates. */
+unsigned cut_whole(const drail_t *t, uint32_t rails, size_t bytes,
+                   double weights[DRAIL_MAX_RAILS]);
+/* The rail that ends first if it gets one more message of the same length. */
+unsigned soonest_rail(unsigned nrails, const double *weights,
+                      const uint64_t *under_way);
 /* The rails' present weights for a long message. */
 void cut_weights(const drail_t *t, double weights[DRAIL_MAX_RAILS]);
 
