@@ -148,6 +148,7 @@ static void close_endpoint(struct ofi_conn *c)
     c->open = false;
     core_ep_unlock(c->ep);
     pthread_mutex_lock(&oia->cq_lock);
+    ofi_bursts_end(oia);
     end_reads(c, most);
     ofi_drain_most(oia, most);
     core_ep_lock(c->ep);

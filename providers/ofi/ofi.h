@@ -13,6 +13,7 @@
  *  connection.c  the life of a connection, and its end
  *  connect.c     set-up: service points, requests, answers, events of the EQ
  *  transfer.c    requests, receives, and their completions in the CQ
+ *  burst.c       many requests in a row share packets
  *  thread.c      the IA's thread, and the descriptors that it sleeps on
  *  loop.c        what the thread does: the EQ, deadlines, the link; and the CQ
  *                while no consumer polls, so that a target need not act
@@ -149,6 +150,10 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     unsigned volunteers;   /* messages that may still carry OFI_LEFT */
     bool asked_of;         /* the peer waits for OFI_LEFT … */
     uint64_t asked_at;     /* … for the requests before this one */
+    unsigned burst;        /* requests posted since a consumer's poll, … */
+    uint64_t burst_polls;  /* … which had this number */
+    bool corked;           /* see burst.c; then it is in ofi_ia.corked */
+    struct ofi_conn *next_corked;
     struct ofi_op receive;
     struct ofi_early *early, **early_end;
     /* under cq_lock: the peer's RDMA to memory here (access.c) */
@@ -199,6 +204,7 @@ struct ofi_ia {
     int epoll_fd, wake_fd, link_fd, eq_fd, cq_fd;
     uint64_t look_at;       /* ns: when it meant to look at connections */
     _Atomic uint64_t polls; /* of consumers, so far */
+    _Atomic(struct ofi_conn *) corked; /* ended under cq_lock */
     atomic_bool away;       /* it leaves the CQ to consumers, … */
     atomic_bool rests; /* … and sleeps until no consumer watches the CQ */
     /* sleepers */
@@ -313,6 +319,12 @@ void ofi_drain_most(struct ofi_ia *oia, size_t most);
 bool ofi_look(struct ofi_ia *oia, bool *any);
 void ofi_advance(struct ofi_ia *oia, bool sure);
 void ofi_progress(struct core_ia *ia, bool sure); /* a consumer's poll */
+
+/* burst.c */
+/* A request is about to be given to libfabric; ep->lock is held. */
+void ofi_burst_posts(struct ofi_conn *c);
+/* Sends what TCP has collected; cq_lock is held. */
+void ofi_bursts_end(struct ofi_ia *oia);
 
 /* loop.c: the thread's function */
 void *ofi_loop(void *oia);

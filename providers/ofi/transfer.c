@@ -252,6 +252,8 @@ DAT_RETURN ofi_post(struct core_ep *ep, const struct core_dto *dto)
     core_ep_lock(ep);
     struct ofi_conn *c = ep->tp;
     bool open = c && c->open && !atomic_load(&c->aborted);
+    if (open)
+        ofi_burst_posts(c);
     if (open && !core_requests_pending(ep) && !is_nothing(c, dto) &&
         may_inject(c, dto) && !inject(c, dto)) {
         c->injected++;
@@ -437,6 +439,7 @@ bool ofi_drain(struct ofi_ia *oia)
 {
     struct fi_cq_data_entry entries[BATCH];
     bool any = false;
+    ofi_bursts_end(oia);
     for (;;) {
         ssize_t n = fi_cq_read(oia->cq, entries, BATCH);
         if (n == -FI_EAVAIL)
