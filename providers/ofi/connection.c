@@ -50,7 +50,7 @@ struct ofi_conn *ofi_conn_new(struct ofi_ia *oia, enum ofi_state state)
     c->deadline = c->look = NEVER;
     c->begun = busywait_now_ns();
     c->fd = -1;
-    c->receive = (struct ofi_op){c, true};
+    c->receive = (struct ofi_op){c, OFI_RECEIVE};
     c->early_end = &c->early;
     c->next = oia->conns;
     oia->conns = c;
