@@ -323,7 +323,9 @@ typedef struct drail_config {
                                           message the next in turn; two-sided
                                           messages and atomics use the first */
     size_t eager_bytes;              /**< drail_send() of more bytes uses
-                                          rendezvous; 0 to 1 MiB */
+                                          rendezvous; 0 to 1 MiB.
+                                          DRAIL_EAGER_AUTO: 4 KiB, over rails
+                                          that are polled 16 KiB */
     unsigned depth;                  /**< receives posted, and messages that a
                                           peer may have under way, per EP; 4 to
                                           4096. drail_open() lowers it if there
@@ -353,6 +355,7 @@ typedef struct drail_config {
 /** pin_base, the default: the ranks of a node take disjoint cores; if there are
  * too few, they start on distinct ones. */
 #define DRAIL_PIN_AUTO UINT32_MAX
+#define DRAIL_EAGER_AUTO SIZE_MAX
 
 /**
  * Sets all fields to their defaults, or to the values of environment variables

@@ -146,14 +146,14 @@ int drail_send(drail_t *t, unsigned rank, const void *buffer, size_t bytes,
         return rc;
     if (bytes && !buffer)
         return fail(t, DRAIL_EINVAL, "drail_send: no buffer");
-    if (bytes > t->cfg.eager_bytes) {
+    unsigned rail = pick_rail(peer, peer_reach(peer), bytes);
+    if (bytes > eager_bytes(&t->rails[rail])) {
         rc = send_rendezvous(t, peer, buffer, bytes, mem);
         return outcome(t, peer, rc, "drail_send");
     }
     struct wire wire = {
         .type = WIRE_EAGER, .seq = peer->mail->message_seq, .bytes = bytes};
-    rc = message_send(t, peer, pick_rail(peer, peer_reach(peer), bytes), &wire,
-                      buffer, bytes);
+    rc = message_send(t, peer, rail, &wire, buffer, bytes);
     if (!rc)
         peer->mail->message_seq++;
     return outcome(t, peer, rc, "drail_send");

@@ -25,7 +25,6 @@ unsigned pick_rail(const struct peer *peer, uint32_t rails, size_t bytes)
     double weights[DRAIL_MAX_RAILS];
     unsigned first = short_rail(t, rails);
     if (!t->timing->untimed.spreads || !several_rails(rails) ||
-        bytes >= t->cfg.stripe_threshold ||
         under_way(peer, first) * bytes < SPREAD_LEAST)
         return first;
     for (unsigned r = 0; r < t->nrails; r++)

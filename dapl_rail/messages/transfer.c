@@ -81,7 +81,7 @@ static bool cut_eager(drail_t *t, struct transfer *x, unsigned flags)
 {
     const unsigned needed = DRAIL_EAGER | DRAIL_NOTIFY;
     size_t bytes = x->xfer->bytes;
-    if ((flags & needed) != needed || !bytes || bytes > EAGER_PUT_BYTES)
+    if ((flags & needed) != needed || !bytes || bytes > EAGER_POLLED_BYTES)
         return false;
     unsigned turn = t->turn, rail = whole_rail(t, x, flags);
     if (!t->rails[rail].info.is_polled) {
