@@ -16,8 +16,10 @@ static bool credits_arrived(struct link *link, unsigned credits)
     c->available += (int)credits;
     int left = (int)link->rail->owner->cfg.depth - c->available -
                (int)c->reserved;
-    if (!left) /* the peer has all messages, and what went before them */
-        link->queue.shown = c->last;
+    /* The peer has all messages, and what went before them. It may return the
+     * credit of the last one only later. */
+    if (left == 0 || left == 1)
+        link->queue.shown = c->last[left];
     return left >= 0;
 }
 

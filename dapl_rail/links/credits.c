@@ -13,7 +13,8 @@
 static void credit_used(struct link *link)
 {
     link->credits.reserved--;
-    link->credits.last = link->queue.posted;
+    link->credits.last[1] = link->credits.last[0];
+    link->credits.last[0] = link->queue.posted;
 }
 
 /* Is a send slot free, besides those that are reserved, and so many more? */
