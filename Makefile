@@ -264,7 +264,7 @@ reproduce: all
 -include scripts/lint.mk
 
 format:
-	@clang-format -i $$(git ls-files '*.c' '*.h')
+	@clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 
 clean:
 	rm -rf $(BUILD)

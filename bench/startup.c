@@ -36,7 +36,7 @@ int finish(const char *program, int status)
 {
     errno = 0;
     if (status || (!fflush(stdout) && !ferror(stdout)))
-        return status; /* what failed has said so */
+        return status; /* the failed call has printed why */
     fprintf(stderr, "%s: standard output can't be written: %s\n", program,
             strerror(errno ? errno : EIO));
     return 1;

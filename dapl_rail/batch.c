@@ -37,7 +37,7 @@ struct part {
     bool begun;          /* some of it has been posted */
     uint32_t left;       /* EPs that have yet to do the present round */
     uint64_t start, posted, cpu;
-    struct rdma rdma[DRAIL_MAX_EPS]; /* what each EP writes, again and again */
+    struct rdma rdma[DRAIL_MAX_EPS]; /* the write of each EP, again and again */
 } __attribute__((aligned(CACHE_LINE)));
 
 struct batch {
@@ -78,7 +78,7 @@ static void account_cpu(const drail_t *t, struct batch *b, unsigned rail)
     *mark = now;
 }
 
-/* One of the writes. */
+/* Posts a write of the batch. */
 static int batch_write(struct rail *rail, struct rdma *write,
                        const struct completion *done, const uint32_t *immed)
 {

@@ -91,13 +91,15 @@ static int disconnect(drail_t *t)
     for (peer = t->met; peer; peer = peer->next)
         for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
             if (link->ep.state == EP_UP) {
-                dat_ep_disconnect(link->ep.handle, DAT_CLOSE_GRACEFUL_FLAG);
+                ep_disconnect(link);
                 rail_catch_up(link->rail); /* its receives are flushed */
             }
     links_await(t, link_ended);
     for (peer = t->met; peer; peer = peer->next) /* the peer did not answer */
-        for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
+        for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));) {
+            link->ep.disconnecting = false;
             link_down(link, DRAIL_EPEER, "closed");
+        }
     links_await(t, link_try_drain);
     return rc;
 }

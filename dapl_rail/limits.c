@@ -84,7 +84,7 @@ int notify_by_check(const drail_t *t, drail_notify_by_t by, drail_error_t *err)
                              "notifications by immediate data: %s has no RDMA "
                              "writes with it%s",
                              t->names[r],
-                             t->tuning.extensions ? "" : " (DRAIL_EXTENSIONS)");
+                             t->env.extensions ? "" : " (DRAIL_EXTENSIONS)");
     return 0;
 }
 

@@ -47,7 +47,7 @@ static int rails_open(drail_t *t, drail_error_t *err)
     int rc = 0;
     reserve_files(t);
     for (unsigned r = 0; !rc && r < t->nrails; r++)
-        rc = rail_open(&t->rails[r], t->names[r], t->tuning.extensions, err);
+        rc = rail_open(&t->rails[r], t->names[r], t->env.extensions, err);
     for (unsigned r = 0; !rc && r < t->nrails; r++) {
         rc = rail_limits_check(t, &t->rails[r], err);
         if (!rc)
@@ -144,13 +144,13 @@ static int allocate(drail_t *t)
 /* The part of opening that needs no other rank. */
 static int prepare(drail_t *t, const drail_config_t *cfg, drail_error_t *err)
 {
-    int rc = settings_load(NULL, &t->tuning, err);
+    int rc = settings_load(NULL, &t->env, err);
     if (!rc)
         rc = config_check(cfg, err);
     if (rc)
         return rc;
     spin_init(&t->spin, t->job->platform, SPIN_YIELD_NS,
-              t->tuning.spin_us * 1000ull);
+              t->env.spin_us * 1000ull);
     t->nrails = cfg->nrails;
     t->common = t->measured = all_rails(t);
     for (unsigned r = 0; r < t->nrails; r++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an open transport tells about itself, and what can be changed between
+/* Properties of an open transport, and settings that can change between
  * messages. */
 #include <string.h>
 

@@ -53,7 +53,7 @@ static void describe(const drail_t *t, int failed, struct card_set *mine)
         .depth = t->depth_asked,
         .eager_bytes = (uint32_t)t->cfg.eager_bytes,
         .eps = t->cfg.eps,
-        .extensions = t->tuning.extensions,
+        .extensions = t->env.extensions,
     };
     host_identify(mine->host);
     gethostname(mine->host_name, sizeof mine->host_name - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a space tells about itself; its transport; statistics. */
+/* Properties of a space; its transport; statistics. */
 #include "dsm/base/enter.h"
 
 unsigned ddsm_rank(const ddsm_t *d)

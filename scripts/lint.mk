@@ -20,4 +20,4 @@ lint: lint-tools
 	$(LINT)/bin/ruff check --no-cache tools $(PYTHON_SCRIPTS)
 	$(LINT)/bin/mypy --cache-dir $(LINT)/mypy
 	$(LINT)/bin/shellcheck -x $(SHELL_SCRIPTS)
-	git ls-files '*.c' '*.h' | xargs $(LINT)/bin/clang-format --dry-run -Werror
+	git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs $(LINT)/bin/clang-format --dry-run -Werror

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the applications N-BODY and RADIX have in common (Qian and Afsahi 2008,
- * 7.4.1 and table 1): all-gathers, messages between two ranks, and a check of
- * each rank's result against a sequential run.
+ * Shared by the applications N-BODY and RADIX (Qian and Afsahi 2008, 7.4.1 and
+ * table 1): all-gathers, messages between two ranks, and a check of each rank's
+ * result against a sequential run.
  */
 #ifndef BENCH_APPS_APP_H
 #define BENCH_APPS_APP_H

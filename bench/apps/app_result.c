@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stddef.h>
-#include <sys/mman.h>
 
 #include "app_result.h"
+#include "bench/launch/shared.h"
 
 #define REPEATS           6 /* the least that have an interval */
 #define REPEATS_SIMULATED 1
@@ -22,9 +22,8 @@ static size_t result_size(const coll_plan_t *plan)
 app_result_t *app_result_create(const app_t *app, const bench_test_t *test,
                                 const coll_plan_t *plan)
 {
-    app_result_t *r = mmap(NULL, result_size(plan), PROT_READ | PROT_WRITE,
-                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (r == MAP_FAILED)
+    app_result_t *r = shared_alloc(result_size(plan));
+    if (!r)
         return NULL;
     r->app = app;
     r->test = test;

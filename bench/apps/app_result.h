@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run of an application has measured. Rank 0 writes it, in memory that
+/* The measurements of an application's runs. Rank 0 writes them to memory that
  * it shares with the process that forked it, which reports. */
 #ifndef BENCH_APPS_RESULT_H
 #define BENCH_APPS_RESULT_H

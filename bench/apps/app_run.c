@@ -9,13 +9,13 @@
 #include "bench/launch/launch.h"
 #include "bench/report/progress.h"
 
-/* What the ranks inherit from the process that forks them. */
+/* The ranks inherit this from the process that forks them. */
 typedef struct context {
     app_result_t *result;
     outcome_t *outcome;
 } context_t;
 
-/* What a rank tells of a run. */
+/* A rank's report of a run. */
 typedef struct card {
     app_times_t times;
     app_check_t check;
@@ -76,7 +76,7 @@ static void record(rank_t *k, app_cell_t *cell, bool warms_up)
         };
 }
 
-/* One run of one setup. */
+/* Runs one setup once. */
 static int run_once(rank_t *k, unsigned setup, bool warms_up)
 {
     app_result_t *r = k->result;
@@ -161,10 +161,8 @@ static int open_bed(rank_t *k, drail_error_t *err)
         return rc;
     if (!opts->no_pin)
         session_pin(&pinning, opts);
-    if (k->rank == 0) {
-        notes_add_models(&k->result->notes, k->bed.rail);
-        notes_add_shared(&k->result->notes, k->bed.rail);
-    }
+    if (k->rank == 0)
+        notes_add_rails(&k->result->notes, k->bed.rail);
     return coll_bed_team(&k->bed, k->job, k->result->plan, opts->zero_copy,
                          err);
 }

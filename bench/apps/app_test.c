@@ -3,7 +3,6 @@
  * The test of an application, from the checked options to the report, in the
  * form of table 1 of Qian and Afsahi 2008.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,11 +18,8 @@ static int report(app_result_t *r, outputs_t *outputs, int status)
     unsigned wrong = 0;
     if (r->opts->follows || (status && !r->cells[0].count))
         return status;
-    if (outputs_write(outputs, app_report, r)) {
-        fprintf(stderr, "%s: can't write the result: %s\n", command,
-                strerror(errno));
+    if (outputs_report(outputs, app_report, r))
         return 1;
-    }
     for (unsigned i = 0; i < r->plan->count; i++)
         wrong += r->cells[i].wrong;
     if (!wrong)
@@ -49,7 +45,7 @@ static int check_ranks(const option_table_t *table, const options_t *opts)
     return -1;
 }
 
-/* What only simulated ranks have. */
+/* Only simulated ranks take a rate. */
 static int settle_rate(const option_table_t *table, options_t *opts)
 {
     char value[24];
@@ -63,7 +59,7 @@ static int settle_rate(const option_table_t *table, options_t *opts)
     return 0;
 }
 
-/* What the ranks are to find. */
+/* Computes the result that the ranks must find. */
 static int solve(const app_t *app, const options_t *opts, app_solved_t *solved)
 {
     solved->problem = app->draw(opts);
@@ -74,8 +70,8 @@ static int solve(const app_t *app, const options_t *opts, app_solved_t *solved)
     return 0;
 }
 
-/* One rank alone, as often as the others, when these are gone; simulated, its
- * operations tell. */
+/* Runs one rank alone, as often as the others, after they have ended. In a
+ * simulation, operations are counted instead. */
 static void time_alone(const app_t *app, const options_t *opts, bool failed,
                        app_solved_t *solved)
 {
@@ -84,7 +80,7 @@ static void time_alone(const app_t *app, const options_t *opts, bool failed,
     unsigned repeats = none ? 0 : app_repeats(opts), i;
     progress_t progress;
     progress_init(&progress);
-    interrupt_catch(); /* what the ranks have measured is kept */
+    interrupt_catch(); /* the ranks' measurements are kept */
     for (i = 0; i < repeats && !interrupt_came(); i++) {
         progress_show(&progress, "one rank alone: run %u of %u", i + 1,
                       repeats);

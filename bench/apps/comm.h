@@ -34,7 +34,7 @@ typedef struct app_comm {
 int app_allgather(app_comm_t *comm, const void *mine, size_t bytes,
                   const void **all);
 
-/** With whom to exchange in @p round of `ranks` ones; in one of them that is
+/** The rank to exchange with in @p round of `ranks` rounds; in one of them it is
  *  the rank itself. */
 unsigned app_partner(const app_comm_t *comm, unsigned round);
 

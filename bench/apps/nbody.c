@@ -91,7 +91,7 @@ static void *begin(const void *problem, unsigned rank, unsigned ranks)
     return p;
 }
 
-/* ------------------------------------------------------- who has what --- */
+/* ------------------------------------------------ division of bodies --- */
 
 static int find_cube(part_t *p, app_comm_t *comm)
 {
@@ -116,7 +116,7 @@ static int deal(part_t *p, app_comm_t *comm)
     return rc ? rc : split_keys(all, p->ranks, p->split);
 }
 
-/* Each body to whom its key belongs. */
+/* Moves each body to the rank that its key belongs to. */
 static int move(part_t *p, app_comm_t *comm)
 {
     size_t n = 0, bytes;
@@ -173,7 +173,8 @@ static void grow_own(part_t *p, app_comm_t *comm)
     app_compute(comm, nbody_tree_operations(p->n));
 }
 
-/* What each other needs of the own tree, against what this rank needs. */
+/* Sends each other rank the part of the own tree that it needs, and receives
+ * the parts that this rank needs. */
 static int trade(part_t *p, app_comm_t *comm)
 {
     size_t n = 0, bytes, looks;

@@ -209,7 +209,7 @@ static void reset(void *problem)
     memcpy(p->solution, p->start, p->n * sizeof *p->start);
 }
 
-/* What a single rank does, without places: its order is that of all. */
+/* A single rank needs no places: its order is the order of all. */
 static double solve(void *problem)
 {
     problem_t *p = problem;

@@ -29,9 +29,9 @@ int coll_wait_until(const coll_run_t *run, uint64_t start)
     return 0;
 }
 
-/* One call; *card: its time on this rank, and whether the rank was late. A rank
- * that shares a core begins when it gets the core; that wait is part of the
- * time. Such a rank is late only if it came after the start. */
+/* Makes one call. *card: its time on this rank, and whether the rank was late.
+ * A rank that shares a core begins when it gets the core; that wait is part of
+ * the time. Such a rank is late only if it came after the start. */
 static int one(coll_run_t *run, unsigned setup, uint64_t start,
                coll_card_t *card)
 {

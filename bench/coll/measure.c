@@ -84,7 +84,7 @@ static void show_progress(coll_run_t *run)
                   cell->count + 1);
 }
 
-/* One call; records how long it took. */
+/* Makes one call and records its time. */
 static int single(coll_run_t *run, unsigned setup)
 {
     uint64_t from = clock_ns();
@@ -165,8 +165,8 @@ static uint64_t tolerance_ns(uint64_t expected)
     return part > TOLERANCE_NS ? part : TOLERANCE_NS;
 }
 
-/* One call before a repetition, since another setup ran before. A simulation
- * with given iterations and one setup skips it, to save time. */
+/* Makes one call before a repetition, since another setup ran before. A
+ * simulation with given iterations and one setup skips it, to save time. */
 static int settle_in(coll_run_t *run, unsigned setup)
 {
     bool settled = clock_elsewhere && run->opts->iterations &&

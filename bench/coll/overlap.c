@@ -32,7 +32,7 @@ static int compute(coll_run_t *run, dcoll_request_t *request, uint64_t ns,
     return rc;
 }
 
-/* One call with @p ns of computation; 0: none. */
+/* Makes one call with @p ns of computation; 0: none. */
 static int one(coll_run_t *run, unsigned setup, uint64_t ns, took_t *took)
 {
     dcoll_request_t *request = NULL;

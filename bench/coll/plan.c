@@ -426,8 +426,9 @@ static int check_overlap(const coll_plan_t *plan, const option_table_t *table)
         option_wrong(table, "--overlap", "--each",
                      "one of the two: each adds calls of its own");
     else if (opts->overlap && calls_block(opts))
-        option_wrong(table, "--call", "blocking",
-                     "persistent with --overlap: who blocks can't compute");
+        option_wrong(
+            table, "--call", "blocking",
+            "persistent with --overlap: a rank that blocks can't compute");
     else
         return 0;
     return -1;

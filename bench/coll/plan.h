@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one run of a collective compares: algorithms, and how their messages use
- * the rails. All setups are interleaved.
+ * The setups that one run of a collective compares: algorithms, and how their
+ * messages use the rails. All setups are interleaved.
  */
 #ifndef BENCH_COLL_PLAN_H
 #define BENCH_COLL_PLAN_H

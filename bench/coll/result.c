@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "result.h"
+#include "bench/launch/shared.h"
 
 static size_t result_size(const coll_plan_t *plan)
 {
@@ -21,14 +21,6 @@ pinning_t *coll_pinning(const coll_result_t *r)
 static size_t each_size(const coll_result_t *r)
 {
     return r->ncells * sizeof *r->each;
-}
-
-/* Zeroed memory; pages take no memory until they are written. */
-static void *shared(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
 }
 
 hist_t *coll_each_of(const coll_result_t *r, const coll_cell_t *cell)
@@ -51,7 +43,7 @@ unsigned coll_ports_of(const coll_result_t *r, const coll_cell_t *cell)
 coll_result_t *coll_result_create(const bench_test_t *test,
                                   const coll_plan_t *plan)
 {
-    coll_result_t *r = shared(result_size(plan));
+    coll_result_t *r = shared_alloc(result_size(plan));
     if (!r)
         return NULL;
     r->test = test;
@@ -59,7 +51,7 @@ coll_result_t *coll_result_create(const bench_test_t *test,
     r->plan = plan;
     r->partial = true; /* until all is there */
     r->ncells = plan->opts->nsizes * plan->count;
-    r->each = plan->opts->each ? shared(each_size(r)) : NULL;
+    r->each = plan->opts->each ? shared_alloc(each_size(r)) : NULL;
     if (plan->opts->each && !r->each) {
         coll_result_destroy(r);
         return NULL;

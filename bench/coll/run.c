@@ -12,7 +12,7 @@
 #include "bench/launch/launch.h"
 #include "dapl_rail/platform/timens.h"
 
-/* What the ranks inherit from the process that forks them. */
+/* The ranks inherit this from the process that forks them. */
 typedef struct context {
     coll_result_t *result;
     const coll_work_t *work;
@@ -25,8 +25,7 @@ static void describe_rails(coll_result_t *r, const drail_t *rail)
 {
     for (unsigned i = 0; i < r->opts->nrails; i++)
         r->rails[i] = *drail_rail_at(rail, i);
-    notes_add_models(&r->notes, rail);
-    notes_add_shared(&r->notes, rail);
+    notes_add_rails(&r->notes, rail);
 }
 
 static bool bed_used(const coll_plan_t *plan, zero_copy_t zero_copy)

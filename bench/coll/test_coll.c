@@ -3,7 +3,6 @@
  * The tests of one collective, from the checked options to the report, in the
  * form of figs. 9 to 11 of Qian and Afsahi 2008 and fig. 5 of Qian et al. 2008.
  */
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,14 +29,10 @@ static bool any_measured(const coll_result_t *r)
 
 static int report(coll_result_t *r, outputs_t *outputs, int status)
 {
-    const char *command = r->test->table.command;
     if (status && !any_measured(r))
         return status;
-    if (outputs_write(outputs, coll_report, r)) {
-        fprintf(stderr, "%s: can't write the result: %s\n", command,
-                strerror(errno));
+    if (outputs_report(outputs, coll_report, r))
         return 1;
-    }
     return coll_all_valid(r) ? status : 1;
 }
 

@@ -13,7 +13,7 @@
 #include "run.h"
 #include "bench/test.h"
 
-/* One setup of one size, on one rank. */
+/* A setup of one size, on one rank. */
 typedef struct exchange {
     coll_bed_t *bed;
     unsigned nodes, mine; /**< in the group; 0 nodes: not in one */
@@ -36,8 +36,8 @@ static unsigned groups(const coll_plan_t *plan)
     return wanted && wanted < least ? wanted : least;
 }
 
-/* What an adapter receives: each group's rank on its node gets the blocks of
- * all other nodes. */
+/* Blocks that an adapter receives: each group's rank on its node gets the
+ * blocks of all other nodes. */
 static void describe(const coll_plan_t *plan, coll_cell_t *cell)
 {
     cell->received =

@@ -13,7 +13,7 @@
 #include "bench/options/parsers.h"
 #include "bench/test.h"
 
-/* One setup of one size, on one rank. */
+/* A setup of one size, on one rank. */
 typedef struct stream {
     coll_bed_t *bed;
     unsigned peer;

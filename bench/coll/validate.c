@@ -22,7 +22,7 @@ typedef struct check {
     uint8_t *send, *recv;
     uint64_t seed; /* of this start */
     size_t bytes, recv_bytes;
-    uint8_t *expected;            /* what recv should be, with its guards */
+    uint8_t *expected;            /* contents of recv, with its guards */
     const operation_t *operation; /* of a reduction */
     uint8_t *operand;             /* ... what one of the ranks has for it */
 } check_t;

@@ -174,7 +174,7 @@ static void table(FILE *file, const report_t *of)
 
 /* ----------------------------------------------------------------- CSV --- */
 
-/* What a row is about: a run as a whole, a rail or an event of it, or the rate
+/* The subject of a row: a run as a whole, a rail or an event of it, or the rate
  * in one interval. */
 typedef enum point_kind {
     POINT_RUN,

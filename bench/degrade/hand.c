@@ -191,7 +191,7 @@ static int start_command(hand_t *hand, event_t *event)
     return spawn(hand, argv);
 }
 
-/* One after the other. */
+/* Runs the commands one after the other. */
 static bool command_runs(hand_t *hand, int flags, uint64_t now_ns)
 {
     int status;
@@ -229,7 +229,7 @@ static uint64_t draw(hand_t *hand, uint64_t below)
     return (hand->random >> 33) % below;
 }
 
-/* One of the rails of a mask. */
+/* Draws a rail of the mask. */
 static unsigned draw_rail(hand_t *hand, uint32_t rails)
 {
     uint64_t skip = draw(hand, (uint64_t)__builtin_popcount(rails));
@@ -238,7 +238,7 @@ static unsigned draw_rail(hand_t *hand, uint32_t rails)
     return (unsigned)__builtin_ctz(rails);
 }
 
-/* Those that have been up for a while, also for the other rank: it has gone on
+/* Rails that have been up for a while, also for the other rank: it has gone on
  * since. */
 static uint32_t settled(hand_t *hand, const sight_t *sight)
 {

@@ -24,7 +24,7 @@ uint64_t *pattern_new(size_t bytes, uint64_t seed)
     return pattern;
 }
 
-/* What message @p number adds to each word of the pattern: no byte of which is
+/* Message @p number adds this to each word of the pattern. No byte of it equals
  * that of another number near it. */
 static uint64_t stamp(uint64_t number)
 {

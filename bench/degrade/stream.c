@@ -18,7 +18,7 @@ int stream_open(stream_t *stream, session_t *session, size_t longest,
                 unsigned window, uint64_t seed)
 {
     void *slots = NULL;
-    struct card { /* what the ranks tell each other */
+    struct card { /* the ranks tell each other */
         drail_key_t key;
         uint64_t seed; /* rank 0's counts: it may be another process's */
     } mine = {.seed = seed}, both[2];
@@ -124,7 +124,7 @@ static int take_acks(sender_t *s, int timeout_ms)
     return 0;
 }
 
-/* Those that are complete, in order; waits for the first. */
+/* Takes complete requests in order; waits for the first. */
 static int take_completions(sender_t *s, int timeout_ms)
 {
     drail_t *rail = s->stream->session->rail;

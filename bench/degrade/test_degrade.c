@@ -20,7 +20,7 @@
 #define SECOND_NS  1000000000u
 #define GATHER_MAX 65536
 
-/* What the ranks inherit from the process that forks them. */
+/* The ranks inherit this from the process that forks them. */
 typedef struct degrade {
     const bench_test_t *test;
     degrade_result_t result;
@@ -58,8 +58,8 @@ static void subtract(drail_rail_stats_t *after,
     after->down_ns -= before->down_ns;
 }
 
-/* One stream, and both ranks learn how it was for each. The way out of band
- * goes on when no rail does. */
+/* Runs one stream; both ranks learn both results. The way out of band goes on
+ * when no rail does. */
 static int stream(bed_t *bed, uint64_t ns, hand_t *hand, bins_t *bins,
                   tally_t both[2])
 {
@@ -225,13 +225,12 @@ static void describe(bed_t *bed)
     r->threshold = drail_config_of(bed->session.rail)->stripe_threshold;
     for (unsigned i = 0; i < r->opts->nrails; i++)
         r->rails[i] = *drail_rail_at(bed->session.rail, i);
-    notes_add_models(&r->notes, bed->session.rail);
-    notes_add_shared(&r->notes, bed->session.rail);
+    notes_add_rails(&r->notes, bed->session.rail);
     if (!r->opts->degrade.on_event)
         notes_add(&r->notes, "cuts are emulated by the cables of dapl_shm(7)");
 }
 
-/* What went wrong, in one line; the worst first. */
+/* Names the worst failure in one line. */
 static int judge(degrade_t *d)
 {
     const degrade_result_t *r = &d->result;

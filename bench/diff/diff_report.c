@@ -10,7 +10,7 @@ static const char *figure(const diff_point_t *point)
     return point->bandwidth ? "bandwidth_MBps" : "latency_us";
 }
 
-/* What is measured: a loop, or an algorithm. */
+/* The measured loop or algorithm. */
 static const char *name(const record_series_t *series)
 {
     return *series->algorithm ? series->algorithm : series->loop;

@@ -25,7 +25,7 @@ static int spawn(int from, int to, pid_t *process)
     rc = posix_spawn_file_actions_adddup2(&files, from, STDIN_FILENO);
     if (!rc)
         rc = posix_spawn_file_actions_adddup2(&files, to, STDOUT_FILENO);
-    if (!rc) /* what is wrong is said by us */
+    if (!rc) /* our error is shown instead of gzip's */
         rc = posix_spawn_file_actions_addopen(&files, STDERR_FILENO,
                                               "/dev/null", O_WRONLY, 0);
     if (!rc)

@@ -65,7 +65,8 @@ static int read_hex(reader_t *r, unsigned *code)
     return 0;
 }
 
-/* What follows \u, as UTF-8. A pair of surrogates is one character. */
+/* Reads the digits behind \u, as UTF-8. A pair of surrogates is one
+ * character. */
 static int read_unicode(reader_t *r, char **out)
 {
     unsigned code, low;

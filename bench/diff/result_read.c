@@ -195,7 +195,7 @@ const record_series_t *record_find(const record_t *record,
     return NULL;
 }
 
-/* One value in place of those of all repeats. */
+/* The median of all repeats' values. */
 static double median(double *values, unsigned count)
 {
     return stats_summary(values, count).median;
@@ -236,7 +236,7 @@ static void add_launch(record_t *record, const record_t *launch)
     record->launches++;
 }
 
-/* Those that some launch hasn't. */
+/* Drops points that some launch hasn't. */
 static void drop_incomplete(record_t *record)
 {
     unsigned kept = 0;

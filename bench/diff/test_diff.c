@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `railbench diff`: compares two result files. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +25,7 @@ static int load(record_t *record, const char *operand, const char *path)
     char *list = strdup(path), *rest = list;
     unsigned count = 0;
     int rc = list ? 0 : -1;
-    if (!access(path, F_OK)) { /* one whose name may have commas */
+    if (!access(path, F_OK)) { /* a file whose name may have commas */
         paths[count++] = list;
         rest = NULL;
     }
@@ -66,7 +65,7 @@ static const char *const fields[] = {"rails", "engine",    "policy",  "team",
                                      "loop",  "algorithm", "variant", "bytes"};
 #define FIELDS (sizeof fields / sizeof *fields)
 
-/* What tells a point from others; numbers are written to @p number. */
+/* A field that tells points apart; numbers are written to @p number. */
 static const char *field_of(const record_series_t *s, unsigned i,
                             char number[24])
 {
@@ -107,7 +106,8 @@ static void tell_points(const char *who, const record_t *record)
     }
 }
 
-/* One line: what must be the same, and what each file has. */
+/* Prints one line: the fields that must be equal, and their values in each
+ * file. */
 static void nothing_in_common(const diff_result_t *diff)
 {
     fprintf(stderr,
@@ -140,11 +140,8 @@ static int diff_run(const bench_test_t *test, const options_t *opts)
     }
     machine_describe(&diff->machine, NULL);
     status = diff->count[VERDICT_SLOWER] > 0;
-    if (outputs_write(&outputs, diff_report, diff)) {
-        fprintf(stderr, "%s: can't write the result: %s\n", test->table.command,
-                strerror(errno));
+    if (outputs_report(&outputs, diff_report, diff))
         status = 2;
-    }
 out:
     outputs_discard(&outputs);
     if (diff)

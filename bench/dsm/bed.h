@@ -89,7 +89,8 @@ static inline dsm_pieces_t dsm_single_pages(const dsm_bed_t *bed)
     return (dsm_pieces_t){bed->opts->dsm.pages, bed->page};
 }
 
-/** Whose memory is fetched, and by whom: ranks of two nodes, if there are. */
+/** The rank whose memory is fetched; the client fetches it. They are on two
+ *  nodes, if there are. */
 static inline bool dsm_is_home(const dsm_bed_t *bed)
 {
     return bed->rank == 0;

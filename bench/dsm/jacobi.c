@@ -193,10 +193,5 @@ const dsm_part_t dsm_jacobi = {
     .what = "Jacobi's method, rows in blocks: the slowest rank; faults and "
             "barriers, means over the ranks; gain: of their sum",
     .program = &program,
-    .figures = {FIGURE_COMMUNICATION, FIGURE_FAULTS, FIGURE_BARRIERS},
-    .nfigures = 3,
-    .cases = {{"faults", PROGRAM_FAULTS}, {"prefetch", PROGRAM_PREFETCH}},
-    .ncases = 2,
-    .gains = FIGURE_COMMUNICATION,
-    .repeat = program_repeat,
+    PROGRAM_MEASURES(3),
 };

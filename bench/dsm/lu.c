@@ -288,10 +288,5 @@ const dsm_part_t dsm_lu = {
     .what = "LU factorization with pivoting, panels in turn: the slowest rank; "
             "faults and barriers, means over the ranks; gain: of their sum",
     .program = &program,
-    .figures = {FIGURE_COMMUNICATION, FIGURE_FAULTS, FIGURE_BARRIERS},
-    .nfigures = 3,
-    .cases = {{"faults", PROGRAM_FAULTS}, {"prefetch", PROGRAM_PREFETCH}},
-    .ncases = 2,
-    .gains = FIGURE_COMMUNICATION,
-    .repeat = program_repeat,
+    PROGRAM_MEASURES(3),
 };

@@ -57,7 +57,15 @@ int program_repeat(dsm_bed_t *bed, const dsm_part_t *part,
                    const dsm_case_t *what, uint64_t bytes, double *figures,
                    bool *wrong);
 
-/* What a run is made of; its times are taken. */
+/** Measures of a dsm_part_t that is a program; @p count: without locks 3. */
+#define PROGRAM_MEASURES(count)                                                \
+    .figures = {FIGURE_COMMUNICATION, FIGURE_FAULTS, FIGURE_BARRIERS,          \
+                FIGURE_LOCKS},                                                 \
+    .nfigures = (count), .gains = FIGURE_COMMUNICATION,                        \
+    .cases = {{"faults", PROGRAM_FAULTS}, {"prefetch", PROGRAM_PREFETCH}},     \
+    .ncases = 2, .repeat = program_repeat
+
+/* The parts of a run; each is timed. */
 
 /** Nothing, unless the run prefetches. */
 int program_prefetch(program_run_t *run, const void *start, size_t bytes,

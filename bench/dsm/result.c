@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "bench/launch/shared.h"
 #include "program.h"
 #include "result.h"
 
@@ -65,9 +65,8 @@ dsm_result_t *dsm_result_create(const bench_test_t *test, const options_t *opts,
                                 const dsm_setup_t *setups, unsigned nsetups)
 {
     unsigned ncells = count_cells(opts, nsetups);
-    dsm_result_t *r = mmap(NULL, result_size(ncells), PROT_READ | PROT_WRITE,
-                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (r == MAP_FAILED)
+    dsm_result_t *r = shared_alloc(result_size(ncells));
+    if (!r)
         return NULL;
     r->test = test;
     r->opts = opts;

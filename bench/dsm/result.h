@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the test of shared memory has measured. Rank 0 writes it, in memory that
- * it shares with the process that forked it, which reports. */
+/* The measurements of shared memory. Rank 0 writes them to memory that it
+ * shares with the process that forked it, which reports. */
 #ifndef BENCH_DSM_RESULT_H
 #define BENCH_DSM_RESULT_H
 

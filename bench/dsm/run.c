@@ -11,7 +11,7 @@
 
 #define WARMUP_LEARNING 10
 
-/* What the ranks inherit from the process that forks them. */
+/* The ranks inherit this from the process that forks them. */
 typedef struct context {
     dsm_result_t *result;
     outcome_t *outcome;
@@ -163,8 +163,7 @@ static void describe_rails(rank_t *k)
     const drail_t *rail = ddsm_rails_take(k->bed.space);
     for (unsigned i = 0; i < drail_nrails(rail); i++)
         k->result->rails[i] = *drail_rail_at(rail, i);
-    notes_add_models(&k->result->notes, rail);
-    notes_add_shared(&k->result->notes, rail);
+    notes_add_rails(&k->result->notes, rail);
     ddsm_rails_give(k->bed.space);
 }
 

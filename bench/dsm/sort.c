@@ -237,11 +237,5 @@ const dsm_part_t dsm_sort = {
             "faults, barriers and locks, means over the ranks; gain: of their "
             "sum",
     .program = &program,
-    .figures = {FIGURE_COMMUNICATION, FIGURE_FAULTS, FIGURE_BARRIERS,
-                FIGURE_LOCKS},
-    .nfigures = 4,
-    .cases = {{"faults", PROGRAM_FAULTS}, {"prefetch", PROGRAM_PREFETCH}},
-    .ncases = 2,
-    .gains = FIGURE_COMMUNICATION,
-    .repeat = program_repeat,
+    PROGRAM_MEASURES(4),
 };

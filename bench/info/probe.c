@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/clock.h"
+#include "bench/launch/shared.h"
 #include "probe.h"
 
 #define PARALLEL      8
@@ -33,11 +33,9 @@ probe_t *probe_list(unsigned *count, int *rc)
         return NULL;
     *rc = DRAIL_ENOMEM;
     char(*names)[DRAIL_NAME_MAX] = calloc(listed, sizeof *names);
-    /* shared with the children that fill it in */
-    probe_t *probes =
-        mmap(NULL, listed * sizeof *probes, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (!names || probes == MAP_FAILED) {
+    /* the children fill it in */
+    probe_t *probes = shared_alloc(listed * sizeof *probes);
+    if (!names || !probes) {
         free(names);
         return NULL;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What railinfo prints. */
+/* railinfo's output. */
 #ifndef INFO_SHOW_H
 #define INFO_SHOW_H
 

@@ -8,7 +8,8 @@
 #include "irregular.h"
 #include "bench/coll/model.h"
 
-/* What an algorithm costs a rank by table 3; NaN: not one of the paper's. */
+/* An algorithm's cost for a rank by table 3; NaN: the paper does not have
+ * it. */
 typedef struct burden {
     double startups, traffic;
 } burden_t;

@@ -44,7 +44,8 @@ static bool all_files(const struct alltoallv_options *o)
     return true;
 }
 
-/* What was not given: all patterns but files, whose counts are as they are. */
+/* Sets options that were not given: all patterns but files, whose counts are as
+ * they are. */
 static void complete(options_t *opts)
 {
     struct alltoallv_options *o = &opts->alltoallv;
@@ -118,7 +119,7 @@ int irregular_plan(coll_plan_t *plan, counts_t *patterns, options_t *opts,
     }
     plan->traffic[1].element = o->element;
     plan->traffic[1].pulled = DCOLL_PULLED_BYTES;
-    /* who is to agree on nothing at all still wants bounds */
+    /* without any traffic, bounds are still needed */
     if (!plan->traffic[1].max_rank)
         plan->traffic[1].max_pair = plan->traffic[1].max_rank = 1;
     plan->traffic[0] = plan->traffic[1];

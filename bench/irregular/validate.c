@@ -62,7 +62,8 @@ static void fill_send(const check_t *c)
     }
 }
 
-/* What recv should be with its guards, if places are known; else the guards. */
+/* Writes the expected contents to scratch. recv gets guards, and bytes that are
+ * all wrong. */
 static void expect(const check_t *c)
 {
     size_t bytes = c->call->received * c->element;
@@ -76,7 +77,7 @@ static void expect(const check_t *c)
         content_fill(at, part, seed_of(c, from, c->run->rank));
         at += part;
     }
-    for (size_t i = 0; i < bytes; i++) /* what never comes is noticed */
+    for (size_t i = 0; i < bytes; i++)
         c->bed->recv[i] = (uint8_t)~c->scratch[COLL_GUARD + i];
 }
 

@@ -8,7 +8,7 @@
 
 #define ONE SIZE_MAX /* instead of where the number of items is */
 
-/* What rank 0 can't say for all. */
+/* Options that rank 0 can't give for all. */
 static const struct field {
     const char *option;
     size_t at, bytes; /* of the first item */

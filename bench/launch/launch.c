@@ -39,7 +39,7 @@ static unsigned ranks_on(const drail_launch_t *l, unsigned host, unsigned most)
     return count;
 }
 
-/* Who else is on this process's host? Nodes are hosts, if nobody says
+/* Finds the ranks of this process's host. Nodes are hosts, unless options say
  * otherwise. */
 static void find_places(options_t *opts)
 {
@@ -80,8 +80,8 @@ static uint64_t cluster_ranks(const options_t *opts)
     return opts->ppn * (some < nodes ? some : nodes);
 }
 
-/* What nobody has said. Figures that are the same in every run need few
- * iterations: enough to go on in step. */
+/* Sets options that were not given. Figures that are the same in every run need
+ * few iterations: enough to go on in step. */
 static void complete_simulated(options_t *opts, const option_table_t *table)
 {
     bool pair = !(table->groups & OPTIONS_SHAPE);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/mman.h>
 
 #include "outcome.h"
+#include "shared.h"
 
 static size_t outcome_size(unsigned nranks)
 {
@@ -12,12 +12,9 @@ static size_t outcome_size(unsigned nranks)
 
 outcome_t *outcome_create(unsigned nranks)
 {
-    outcome_t *outcome =
-        mmap(NULL, outcome_size(nranks), PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (outcome == MAP_FAILED)
-        return NULL;
-    outcome->nranks = nranks;
+    outcome_t *outcome = shared_alloc(outcome_size(nranks));
+    if (outcome)
+        outcome->nranks = nranks;
     return outcome;
 }
 

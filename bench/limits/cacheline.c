@@ -13,7 +13,7 @@
 #define POLLS_BEFORE_LOOK (1u << 16)
 #define TIMEOUT_NS        UINT64_C(5000000000)
 
-/* What one side writes. Each line has a pair of lines of its own, because
+/* One side writes this. Each line has a pair of lines of its own, because
  * processors prefetch the neighbour. */
 typedef struct mailbox {
     alignas(2 * LINE) volatile uint64_t payload;

@@ -16,7 +16,7 @@
 /* After this the peer, which has just answered, sleeps and leaves its core. */
 #define QUIET_NS 500000
 
-/* One copy measurement, with a value of each repeat. */
+/* A copy measurement, with a value of each repeat. */
 typedef struct probe {
     uint64_t bytes;
     unsigned threads; /* per direction */
@@ -91,9 +91,10 @@ static void run_probe(const limits_t *c, probe_t *probe)
 }
 
 /*
- * What may be fastest for a cell: one thread on the whole message; one on a
- * stripe, because a batch writes a rail's stripe again and again before the
- * next rail's; all threads. @return how many of @p needs are filled in.
+ * Threads and bytes that may be fastest for a cell: one thread on the whole
+ * message; one on a stripe, because a batch writes a rail's stripe again and
+ * again before the next rail's; all threads. @return how many of @p needs are
+ * filled in.
  */
 static unsigned cell_needs(const limits_t *c, const cell_t *cell,
                            probe_t needs[3])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `railbench limits` has measured. */
+/* The measurements of `railbench limits`. */
 #ifndef BENCH_LIMITS_RESULT_H
 #define BENCH_LIMITS_RESULT_H
 

@@ -17,7 +17,7 @@ static hop_t hop(const char *name, double rate)
 }
 
 /* The resource that a rail passes as its hop: the first rail's that has it.
- * One that says no rate passes it freely. */
+ * A resource without a rate does not limit. */
 static hop_t *resource(hop_t ways[][HOPS], unsigned rail, unsigned at)
 {
     hop_t *own = &ways[rail][at];

@@ -4,7 +4,6 @@
  * between every pair of cores. All rows are measured in turn, so that a
  * disturbance hits all of them alike.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,11 +270,8 @@ static int limits_run(const bench_test_t *test, const options_t *opts)
     else
         status = r->partial ? say("interrupted; the result is partial") : 0;
     if (r->nrows && r->rows[0].count &&
-        outputs_write(&l.outputs, limits_report, r)) {
-        fprintf(stderr, "%s: can't write the result: %s\n", test->table.command,
-                strerror(errno));
+        outputs_report(&l.outputs, limits_report, r))
         status = 1;
-    }
 out:
     free(l.memory);
     free_rows(r);

@@ -132,7 +132,7 @@ void setup_label(const setup_t *setup, const options_t *opts, char *text,
         used += (size_t)snprintf(text + used, size - used, "/%s",
                                  drail_team_name(setup->team));
     char variant[32];
-    setup_t compared = *setup; /* what all setups have is told elsewhere */
+    setup_t compared = *setup; /* common values are no part of the label */
     if (opts->nops == 1)
         compared.op = OP_PUT;
     if (opts->nwaitings == 1)

@@ -62,7 +62,7 @@ int alone_run(loop_run_t *run)
     session_t *s = run->session;
     uint64_t value = 0;
     int rc = 0;
-    if (s->rank == 0 && run->setup->op != OP_GET) /* what is there? */
+    if (s->rank == 0 && run->setup->op != OP_GET) /* the value before the run */
         rc = drail_atomic(s->rail, s->peer, DRAIL_FETCH_ADD, &s->remote,
                           SESSION_GUARD, 0, 0, &value);
     if (!rc)

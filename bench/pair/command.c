@@ -37,7 +37,7 @@ static bool is_target(const session_t *s, const loop_t *loop,
     }
 }
 
-/* One batch, or two ping-pongs, so that the use of several buffers is
+/* One batch or two ping-pongs, so that the use of several buffers is
  * checked. */
 static uint64_t checked_iterations(const loop_t *loop)
 {
@@ -96,7 +96,7 @@ static defect_t find_defect(const session_t *s, const loop_t *loop,
     return defect;
 }
 
-/* One rank's part of a checked iteration. */
+/* Runs this rank's part of a checked iteration. */
 static int check(session_t *s, const loop_t *loop, loop_run_t *run,
                  uint64_t seed, defect_t *defect)
 {

@@ -51,7 +51,7 @@ const option_row_t pair_options[PAIR_OPTION_ROWS] = {
      .parse = option_parse_flag, .field = offsetof(options_t, read)},
 };
 
-/* What the ranks inherit from the process that forks them. */
+/* The ranks inherit this from the process that forks them. */
 typedef struct pair {
     command_table_t table;
     result_t result;
@@ -156,10 +156,9 @@ static void describe_rails(pair_t *pair, session_t *session)
                   "writer's cache (--buffers off-cache avoids that)");
     for (unsigned i = 0; i < r->opts->nrails; i++)
         r->rails[i] = *drail_rail_at(session->rail, i);
-    notes_add_models(&r->notes, session->rail);
     if (r->test->nloops > 1)
         note_pingpong(r, session);
-    for (unsigned n = notes_add_shared(&r->notes, session->rail); n > 0; n--)
+    for (unsigned n = notes_add_rails(&r->notes, session->rail); n > 0; n--)
         warn(pair, r->notes.text[r->notes.count - n]);
 }
 
@@ -260,7 +259,7 @@ static const char *refused(const bench_test_t *test, const options_t *opts)
         sends |= opts->ops[i] == OP_SEND;
     }
     if (sends && test->loops[0]->directions == 2 && test->loops[0]->batched)
-        return "--op: 'send' is wrong; allowed: put, get (who sends waits for "
+        return "--op: 'send' is wrong; allowed: put, get (a sender waits for "
                "receives, which a rank that sends as well does not make)";
     if (opts->buffers == BUFFERS_OFF_CACHE && opts->simulated)
         return "--buffers: 'off-cache' is wrong with simulated rails, which "

@@ -88,7 +88,7 @@ static int await_message(const loop_run_t *run, const turns_t *turns,
     return rc;
 }
 
-/* One message there and one back; the target polls its memory. */
+/* A message there and back; the target polls its memory. */
 static int poll_step(loop_run_t *run, uint64_t i, void *arg)
 {
     session_t *s = run->session;
@@ -142,7 +142,7 @@ static int await_note(const loop_run_t *run, const turns_t *turns)
     return 0;
 }
 
-/* One message there and one back; the target waits for a notification. */
+/* A message there and back; the target waits for a notification. */
 static int notify_step(loop_run_t *run, uint64_t i, void *arg)
 {
     session_t *s = run->session;

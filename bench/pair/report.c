@@ -225,7 +225,7 @@ static void head(FILE *file, const report_t *of)
             report_interval(r->opts));
 }
 
-/* What one rail has carried for a cell. */
+/* A rail's part in a cell. */
 static void rail_cells(row_t *row, const result_t *r, const cell_t *cell,
                        unsigned rail)
 {

@@ -28,7 +28,7 @@ typedef struct queue {
     uint64_t wanted, completed;
 } queue_t;
 
-/* What a rank tells the other before they can talk over the fabric. */
+/* The ranks exchange this before they can talk over the fabric. */
 typedef struct card {
     char address[256];
     uint64_t target, key;

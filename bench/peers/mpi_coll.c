@@ -77,7 +77,7 @@ typedef struct world {
     MPI_Request request; /* ... if it is persistent */
 } world_t;
 
-/* What is behind the colon. */
+/* Parses the numbers behind the colon. */
 static int parse_numbers(const char *text, coll_run_t *run)
 {
     text = run_parse_number(text, BYTES_MAX, ':', &run->bytes);
@@ -242,8 +242,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What all ranks tell each other of a call: the latest, the longest, is any
- * late? */
+/* All ranks combine this of each call: the latest, the longest, is any late? */
 enum { NOW, TOOK, LATE, MISSED, TOLD };
 
 /* Seconds of single calls after a common start, the median; one that a rank

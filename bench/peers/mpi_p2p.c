@@ -29,7 +29,7 @@ static void ping_pong(const side_t *side, const run_t *run)
         MPI_Send(side->source, bytes, MPI_CHAR, side->peer, 0, MPI_COMM_WORLD);
 }
 
-/* What a window is answered with. */
+/* The answer to a window. */
 static void send_empty(const side_t *side)
 {
     MPI_Send(NULL, 0, MPI_CHAR, side->peer, 1, MPI_COMM_WORLD);

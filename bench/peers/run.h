@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the peers of scripts/compare-p2p and compare-coll share: the command
- * line, the clock and the output. Of p2p each argument is one run,
- * WHAT:BYTES:MESSAGES:
+ * Shared by the peers of scripts/compare-p2p and compare-coll: command line,
+ * clock and output. For p2p each argument is a run, WHAT:BYTES:MESSAGES:
  *
  *   lat  ping-pong, MESSAGES there and back
  *   bw   windows of RUN_WINDOW sends of one buffer, an answer after each
@@ -10,8 +9,8 @@
  *        there is no flush (libfabric), answered
  *
  * With :BUFFERS behind it, messages of windows take turns in so many buffers of
- * the source and of the target; with :BUFFERS:read, who gets a window reads
- * each byte of it before the answer, of which a put has one then, too.
+ * the source and of the target. With :BUFFERS:read, the target reads each byte
+ * of a window before it answers; then puts are answered, too.
  */
 #ifndef BENCH_PEERS_RUN_H
 #define BENCH_PEERS_RUN_H

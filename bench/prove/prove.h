@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `railbench prove` finds about schedules. */
+/* The findings of `railbench prove` about schedules. */
 #ifndef BENCH_PROVE_H
 #define BENCH_PROVE_H
 

@@ -3,7 +3,6 @@
  * `railbench prove`: proves the schedules for a shape correct, and tells what
  * they need and cost. Nothing is sent.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -278,7 +277,7 @@ static int make_rows(verify_t *v)
 
 /* -------------------------------------------------------------- verify --- */
 
-/* What a program needs. */
+/* Counts the resources that a program needs. */
 static void count(verify_row_t *row, const dcoll_program_t *p)
 {
     for (unsigned r = 0; r < p->shape->nranks; r++) {
@@ -419,13 +418,10 @@ static int run(const bench_test_t *test, const options_t *opts)
     machine_describe(&v.result.machine, NULL);
     status = verify_rows(&v);
     if (status < 2 &&
-        outputs_write(&outputs,
-                      opts->schedule ? verify_schedules : verify_report,
-                      &v.result)) {
-        fprintf(stderr, "%s: can't write the result: %s\n", v.table->command,
-                strerror(errno));
+        outputs_report(&outputs,
+                       opts->schedule ? verify_schedules : verify_report,
+                       &v.result))
         status = 1;
-    }
 out:
     outputs_discard(&outputs);
     for (unsigned i = 0; i < v.result.nrows; i++)

@@ -15,7 +15,7 @@ void notes_add(notes_t *notes, const char *format, ...)
     va_end(args);
 }
 
-void notes_add_models(notes_t *notes, const drail_t *rail)
+static void add_models(notes_t *notes, const drail_t *rail)
 {
     for (unsigned i = 0; i < drail_nrails(rail); i++) {
         const drail_rail_info_t *info = drail_rail_at(rail, i);
@@ -47,8 +47,9 @@ static void add_shared(notes_t *notes, const drail_t *rail, unsigned a)
     }
 }
 
-unsigned notes_add_shared(notes_t *notes, const drail_t *rail)
+unsigned notes_add_rails(notes_t *notes, const drail_t *rail)
 {
+    add_models(notes, rail);
     unsigned before = notes->count;
     for (unsigned a = 0; a < drail_nrails(rail); a++)
         add_shared(notes, rail, a);

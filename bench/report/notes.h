@@ -15,12 +15,11 @@ typedef struct notes {
 /** Adds a sentence; cuts it if it is too long. */
 void notes_add(notes_t *notes, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/** Adds which rails are modelled. */
-void notes_add_models(notes_t *notes, const drail_t *rail);
 /** Adds why the 99th percentile of single calls is below the median over
  *  repeats in so many @p rows, if it is in any. */
 void notes_add_tails(notes_t *notes, unsigned rows);
-/** Adds which rails share something. @return the number of notes added. */
-unsigned notes_add_shared(notes_t *notes, const drail_t *rail);
+/** Adds which rails are modelled, and which share something. @return the number
+ *  of the latter notes, which come last. */
+unsigned notes_add_rails(notes_t *notes, const drail_t *rail);
 
 #endif

@@ -71,8 +71,8 @@ void output_discard(output_t *output)
     free(output->temporary);
 }
 
-static int open_one(outputs_t *outputs, const char *command, const char *option,
-                    const char *path, format_t format)
+static int open_one(outputs_t *outputs, const char *option, const char *path,
+                    format_t format)
 {
     if (!output_open(&outputs->list[outputs->count], path, format)) {
         outputs->count++;
@@ -82,12 +82,12 @@ static int open_one(outputs_t *outputs, const char *command, const char *option,
         fprintf(stderr,
                 "%s: %s: '%s' is wrong: %s; allowed: a file that can be "
                 "written\n",
-                command, option, path, strerror(errno));
+                outputs->command, option, path, strerror(errno));
     else
         fprintf(stderr,
                 "%s: standard output is not open for writing; open it, or "
                 "name a file with --output\n",
-                command);
+                outputs->command);
     return -1;
 }
 
@@ -111,14 +111,15 @@ int outputs_open(outputs_t *outputs, const options_t *opts, const char *command)
 {
     if (opts->follows)
         return 0;
+    outputs->command = command;
     outputs->copy = opts->copy;
-    int rc = open_one(outputs, command, "--output", opts->output, opts->format);
+    int rc = open_one(outputs, "--output", opts->output, opts->format);
     for (unsigned i = 0; !rc && i < opts->nsaves; i++)
-        rc = open_one(outputs, command, "--save", opts->saves[i],
+        rc = open_one(outputs, "--save", opts->saves[i],
                       format_of(opts->saves[i]));
     if (!rc && opts->histogram)
-        rc = open_one(outputs, command, "--histogram", opts->histogram,
-                      FORMAT_HISTOGRAM);
+        rc =
+            open_one(outputs, "--histogram", opts->histogram, FORMAT_HISTOGRAM);
     if (!rc && !opts->output)
         keep_apart(&outputs->list[0]);
     return rc;
@@ -152,6 +153,17 @@ int outputs_write(outputs_t *outputs,
     if (outputs->copy)
         copy_table(outputs->copy, write, result);
     errno = error;
+    return rc;
+}
+
+int outputs_report(outputs_t *outputs,
+                   void (*write)(FILE *, format_t, const void *result),
+                   const void *result)
+{
+    int rc = outputs_write(outputs, write, result);
+    if (rc)
+        fprintf(stderr, "%s: can't write the result: %s\n", outputs->command,
+                strerror(errno));
     return rc;
 }
 

@@ -18,6 +18,7 @@ typedef struct output {
 typedef struct outputs {
     output_t list[2 + SAVES_MAX];
     unsigned count;
+    const char *command;
     struct table_copy *copy; /**< of the table, NULL: none is wanted */
 } outputs_t;
 
@@ -30,6 +31,10 @@ int outputs_open(outputs_t *outputs, const options_t *opts,
 int outputs_write(outputs_t *outputs,
                   void (*write)(FILE *, format_t, const void *result),
                   const void *result);
+/** The same; an error is a line on stderr. */
+int outputs_report(outputs_t *outputs,
+                   void (*write)(FILE *, format_t, const void *result),
+                   const void *result);
 /** Removes what was not committed, by this process or a child of it. */
 void outputs_discard(outputs_t *outputs);
 

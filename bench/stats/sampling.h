@@ -3,15 +3,15 @@
  * How every test takes its samples: a repeat of each configuration in turn, in
  * another order each round, until they are precise or the time is over.
  *
- * Whoever looks at an interval after every repeat, and stops when it is narrow,
- * stops too often when it is narrow by chance: 95 % intervals then cover 83 to
- * 95 % (tests/unit/test_sampling.c). So there are few looks, and an interval
- * at each of them so much wider that the median is within all of them at once
- * with 95 % (group-sequential intervals of one level: S. J. Pocock, Biometrika
- * 64, 1977; that they hold whatever made the sampling stop: C. Jennison, B. W.
- * Turnbull, Statistical Science 4, 1989). How many of n values are below the
- * median is a walk with equal steps whatever the distribution, so the
- * probability is exact.
+ * A program that looks at the interval after every repeat, and stops when it is
+ * narrow, stops too often when it is narrow by chance: 95 % intervals then
+ * cover 83 to 95 % (tests/unit/test_sampling.c). So there are few looks, and an
+ * interval at each of them so much wider that the median is within all of them
+ * at once with 95 % (group-sequential intervals of one level: S. J. Pocock,
+ * Biometrika 64, 1977; that they hold whatever made the sampling stop: C.
+ * Jennison, B. W. Turnbull, Statistical Science 4, 1989). How many of n values
+ * are below the median is a walk with equal steps whatever the distribution, so
+ * the probability is exact.
  */
 #ifndef BENCH_SAMPLING_H
 #define BENCH_SAMPLING_H

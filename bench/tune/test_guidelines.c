@@ -6,7 +6,6 @@
  * confidence intervals (of what is simulated, ranges) do not overlap and the
  * medians differ by MARGIN.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@ typedef struct violation {
     const char *guideline;
     dcoll_collective_t collective;
     uint64_t ranks, ppn, bytes;
-    char than[96]; /* what it is slower than */
+    char than[96]; /* the faster call */
     summary_t slow, fast;
 } violation_t;
 
@@ -164,8 +163,8 @@ static void check_collective(check_t *c, const coll_item_t *item)
     }
 }
 
-/* One shape: each collective, then the broadcasts that all-gather is compared
- * with. */
+/* Checks one shape: each collective, then the broadcasts that all-gather is
+ * compared with. */
 static void check_shape(check_t *c, struct shape shape)
 {
     dcoll_collective_t list[DCOLL_COLLECTIVES];
@@ -289,11 +288,8 @@ static int check_run(const bench_test_t *test, const options_t *opts)
     if (!c.status && c.partial && !opts->follows)
         coll_series_warn(test, opts);
     status = c.status ? c.status : c.count > 0;
-    if ((!c.status || c.compared) && outputs_write(&outputs, report, &c)) {
-        fprintf(stderr, "%s: can't write the result: %s\n", test->table.command,
-                strerror(errno));
+    if ((!c.status || c.compared) && outputs_report(&outputs, report, &c))
         status = 1;
-    }
 out:
     outputs_discard(&outputs);
     free(c.violations);

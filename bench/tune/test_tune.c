@@ -4,7 +4,6 @@
  * algorithm that serves a shape, with and without zero copy, by each engine of
  * --engine, interleaved. The fastest one of each size and engine goes in.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,11 +163,8 @@ static int tune_run(const bench_test_t *test, const options_t *opts)
     if (!status && tuning.partial && !opts->follows)
         coll_series_warn(test, opts);
     if (status != 2 && tuning.table.count &&
-        outputs_write(&outputs, write_table, &tuning)) {
-        fprintf(stderr, "%s: can't write the result: %s\n", test->table.command,
-                strerror(errno));
+        outputs_report(&outputs, write_table, &tuning))
         status = 1;
-    }
 out:
     outputs_discard(&outputs);
     dcoll_table_free(&tuning.table);

@@ -30,7 +30,7 @@ struct drail {
     drail_guard_t guard;
     drail_config_t cfg;
     char names[DRAIL_MAX_RAILS][DRAIL_NAME_MAX];
-    struct tuning tuning;
+    struct env_settings env;
     struct rail *rails;
     unsigned nrails;
     uint32_t common;       /* rails over which every rank reaches every other */
@@ -42,7 +42,7 @@ struct drail {
                               */
     struct peer **peers;     /* by rank; NULL: nothing to do with it yet */
     struct peer *met;        /* all of them, by next */
-    struct peer *sought;     /* those that are not connected, and some others */
+    struct peer *sought;     /* peers that are not connected, and some others */
     TAILQ_HEAD(, peer) soliciting;        /* see connect/solicit.h; in order */
     _Atomic uint64_t *noted;              /* by rank, a bit: see note_mark() */
     bool reach_changed;                   /* since reach_measured() */

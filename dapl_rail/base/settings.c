@@ -55,7 +55,7 @@ NAMES(notify_by, "auto", "send", "immed")
 /* The parsed values. */
 struct values {
     drail_config_t cfg;
-    struct tuning tuning;
+    struct env_settings env;
 };
 
 struct setting {
@@ -247,24 +247,23 @@ static const struct setting settings[] = {
     {"DRAIL_SILENCE_MS",
      "a rail with work and no sign of life for so long is broken, if the peer "
      "answers over another rail (milliseconds); 0: never",
-     "56", "0 to 86400000", parse_number, AT(tuning.silence_ms), 0, DAY_MS,
-     NULL},
+     "56", "0 to 86400000", parse_number, AT(env.silence_ms), 0, DAY_MS, NULL},
     {"DRAIL_PIN", "bind the resident team near its rails", "1", "0 or 1",
      parse_bool, AT(cfg.pin), 0, 0, NULL},
     {"DRAIL_PIN_BASE", "first core of a rank among the allowed ones", "auto",
      "auto, or 0 to 1023", parse_pin_base, AT(cfg.pin_base), 0, CPU_SETSIZE - 1,
      NULL},
     {"DRAIL_SPIN_US", "polling before a thread sleeps (microseconds)", "300",
-     "0 to 1000000", parse_number, AT(tuning.spin_us), 0, 1000000, NULL},
+     "0 to 1000000", parse_number, AT(env.spin_us), 0, 1000000, NULL},
     {"DRAIL_CACHE_REGIONS", "registrations kept after their release", "64",
-     "0 to 65536", parse_number, AT(tuning.cache_regions), 0, 65536, NULL},
+     "0 to 65536", parse_number, AT(env.cache_regions), 0, 65536, NULL},
     {"DRAIL_EXTENSIONS", "use the IB extensions of DAT where offered", "1",
-     "0 or 1", parse_bool, AT(tuning.extensions), 0, 0, NULL},
+     "0 or 1", parse_bool, AT(env.extensions), 0, 0, NULL},
 };
 
 #define SETTINGS (sizeof settings / sizeof *settings)
 
-int settings_load(drail_config_t *cfg, struct tuning *tuning,
+int settings_load(drail_config_t *cfg, struct env_settings *env,
                   drail_error_t *err)
 {
     struct values v = {0};
@@ -284,8 +283,8 @@ int settings_load(drail_config_t *cfg, struct tuning *tuning,
             cfg->rails[r] =
                 cfg->rails_text + (v.cfg.rails[r] - v.cfg.rails_text);
     }
-    if (tuning)
-        *tuning = v.tuning;
+    if (env)
+        *env = v.env;
     return rc;
 }
 

@@ -5,8 +5,8 @@
 
 #include "dapl_rail/dapl_rail.h"
 
-/* Settings that are not in drail_config_t. */
-struct tuning {
+/* Settings that only the environment has: they are not in drail_config_t. */
+struct env_settings {
     unsigned spin_us;
     unsigned cache_regions;
     unsigned silence_ms;
@@ -15,7 +15,7 @@ struct tuning {
 
 /* Sets both (may be NULL) to defaults and environment. A malformed variable
  * leaves its default; the first one is an error with a sentence in err. */
-int settings_load(drail_config_t *cfg, struct tuning *tuning,
+int settings_load(drail_config_t *cfg, struct env_settings *env,
                   drail_error_t *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a drail_req_t holds: the state of one operation. */
+/* The contents of a drail_req_t: the state of one operation. */
 #ifndef DRAIL_ENGINE_REQUEST_H
 #define DRAIL_ENGINE_REQUEST_H
 

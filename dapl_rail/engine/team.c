@@ -74,8 +74,7 @@ out:
 
 static void spin_open(struct spin *spin, const drail_t *t)
 {
-    spin_init(spin, t->job->platform, SPIN_YIELD_NS,
-              t->tuning.spin_us * 1000ull);
+    spin_init(spin, t->job->platform, SPIN_YIELD_NS, t->env.spin_us * 1000ull);
 }
 
 static void member_run(void *arg, unsigned i)

@@ -68,7 +68,7 @@ int work_advance(drail_t *t, void *arg, uint32_t *owed)
     return rc;
 }
 
-/* What the rail's thread does while it has taken the rail. */
+/* The rail's thread has taken the rail, and does its part. */
 static int rail_steps(struct rail *rail, struct work *work)
 {
     int rc = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a rank knows of its job, however the job was started. In reading order:
+ * A rank's job, however it was started. In reading order:
  *
  *     job.h, job.c   ranks, nodes, all-gather, barrier, interruption
  *     nodes.h        which ranks are on which node
@@ -9,8 +9,8 @@
  *     transports.h   open transports make progress while the rank waits
  *     launch/        how ranks are started and find each other (launch.h)
  *     rendezvous/    how they connect to rank 0 and prove to belong to the job
- *     supervise/     who serves their all-gathers and ends them (oob.h,
- *                    children.h, supervisor.h)
+ *     supervise/     the server of their all-gathers, which also ends them
+ *                    (oob.h, children.h, supervisor.h)
  *     simulate/      ranks in virtual time
  */
 #ifndef DRAIL_JOB_JOB_H

@@ -63,7 +63,8 @@ static int ep_create(struct link *link)
 int ep_open(struct link *link)
 {
     struct queue *q = &link->queue;
-    q->last_posted = q->last_ended = link->ep.begun = false;
+    q->last_posted = q->last_ended = false;
+    link->ep.begun = link->ep.disconnecting = false;
     link->ep.ending = ENDING_GRACEFULLY;
     failover_reset(link);
     int rc = ep_create(link);
@@ -77,12 +78,21 @@ int ep_open(struct link *link)
     return rc;
 }
 
+void ep_disconnect(struct link *link)
+{
+    link->ep.disconnecting = true;
+    dat_ep_disconnect(link->ep.handle, DAT_CLOSE_GRACEFUL_FLAG);
+}
+
+/* After 240 ms, libdaplofa's abrupt disconnect reports an end that its thread
+ * has not seen yet: that thread would then use an EP that is free. */
 void ep_end(struct link *link)
 {
     if (link->ep.state == EP_NONE)
         return;
     link->ep.state = EP_ENDING;
-    dat_ep_disconnect(link->ep.handle, DAT_CLOSE_ABRUPT_FLAG);
+    if (!link->ep.disconnecting)
+        dat_ep_disconnect(link->ep.handle, DAT_CLOSE_ABRUPT_FLAG);
 }
 
 /* Verbs flush at once what is under way, but an abrupt disconnect waits for the

@@ -28,6 +28,7 @@ struct ep {
     enum ep_state state;
     enum ending ending;
     bool begun;         /* it has been asked to connect, or to accept */
+    bool disconnecting; /* ep_disconnect() was called */
     uint64_t ending_ns; /* when it was asked to end in this way */
     uint64_t up_ns;     /* when it was connected last */
 };
@@ -42,6 +43,8 @@ unsigned link_carried_requests(const drail_t *t);
 
 /* Creates the link's next EP and posts all idle slots on it. 0 or an error. */
 int ep_open(struct link *link);
+/* Asks for the end of the connection, on which nothing is under way. */
+void ep_disconnect(struct link *link);
 /* Disconnects the EP, if there is one; nothing can be posted from now on. */
 void ep_end(struct link *link);
 /* The same without waiting for a peer that can't be reached. */

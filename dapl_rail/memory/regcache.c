@@ -126,8 +126,8 @@ static void evict_oldest(struct cache *cache)
 
 bool region_ends(const struct region *region)
 {
-    bool keep = region->access & DRAIL_ACCESS_KEEP &&
-                region->owner->tuning.cache_regions;
+    bool keep =
+        region->access & DRAIL_ACCESS_KEEP && region->owner->env.cache_regions;
     return region->views && !region->views->next && (region->stale || !keep);
 }
 
@@ -159,7 +159,7 @@ int cache_release(drail_mem_t *view)
         return 0;
     }
     t->cache->stats.kept++;
-    if (t->cache->stats.kept > t->tuning.cache_regions)
+    if (t->cache->stats.kept > t->env.cache_regions)
         evict_oldest(t->cache);
     return 0;
 }

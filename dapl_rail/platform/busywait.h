@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What loops that poll have in common: the time, a pause between two polls, and
- * for how long polling pays before the thread sleeps. Also for the providers.
+ * Shared by loops that poll: the time, a pause between two polls, and for how
+ * long polling pays before the thread sleeps. Also for the providers.
  */
 #ifndef DRAIL_BUSYWAIT_H
 #define DRAIL_BUSYWAIT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What transport and collectives ask of the machine: time, sleep, threads,
+ * The machine's services for transport and collectives: time, sleep, threads,
  * copies. A job has a pointer to one table of hooks, and all that belongs to
  * the job uses it. A simulator replaces the table. Shared with coll/, not
  * installed.

@@ -3,7 +3,7 @@
  * One rail: an IA with its PZ, EVDs and PSP. The files of this folder:
  *
  *   rail.h             opening an IA, listening, closing
- *   rail_info.c        what a rail is, and what two rails share
+ *   rail_info.c        a rail's description, and the parts that two rails share
  *   registry.c         the rails that the registry lists
  *   fail.h             errors of a rail
  *   locality.h         the cores near a rail

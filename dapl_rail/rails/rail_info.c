@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rail is, and what two rails share. */
+/* A rail's description, and the parts that two rails share. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>

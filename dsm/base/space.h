@@ -66,7 +66,7 @@ struct notice_log {
     struct range range[LOG_RANGES];
 };
 
-/* What a rank sends in a barrier: the end of its log. */
+/* A rank's message in a barrier: the end of its log. */
 enum { BARRIER_RANGES = 30 };
 struct arrival {
     uint64_t allocs, shape; /* number of ddsm_alloc calls, a hash of them */

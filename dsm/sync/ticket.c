@@ -68,7 +68,7 @@ static uint32_t next(uint32_t ticket)
     return (ticket + 1) & TICKET_MAX;
 }
 
-/* What advances the turn; it wraps without a carry. */
+/* Added to the word, this advances the turn, which wraps without a carry. */
 static uint64_t step(uint32_t ticket)
 {
     return ticket == TICKET_MAX ? 1 - ABANDONED : 1;

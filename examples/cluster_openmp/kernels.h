@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the programs of this folder compute, apart from who does which part and
- * where the data lie. `railbench dsm` measures the same.
+ * The computations of the programs in this folder, without the division of work
+ * and data. `railbench dsm` measures the same.
  */
 #ifndef KERNELS_H
 #define KERNELS_H

@@ -11,8 +11,7 @@
 
 #include "mpi/layer.h"
 
-#define MAGIC    0x64636f6c /* sent by this library only */
-#define LIMIT_NS INT64_C(10000000000)
+#define MAGIC 0x64636f6c /* sent by this library only */
 #define STEP_NS                                                                \
     100000000               /* at most, of one look: a process that was        \
                                stopped has not waited */
@@ -47,11 +46,20 @@ static void refuse(void)
     exit(2);
 }
 
+/* The other ranks come as soon as they can be connected, or not at all. */
+static int64_t limit_ns(void)
+{
+    drail_config_t rails;
+    drail_config_init(&rails);
+    return rails.connect_timeout_ms * INT64_C(1000000);
+}
+
 static bool is_done_in_time(MPI_Request *request)
 {
+    const int64_t limit = limit_ns();
     int64_t waited = 0, last = now_ns();
     int done = 0;
-    for (unsigned looks = 0; !done && waited < LIMIT_NS; looks++) {
+    for (unsigned looks = 0; !done && waited < limit; looks++) {
         if (pmpi.Test(request, &done, MPI_STATUS_IGNORE))
             return false;
         if (looks < YIELDS)

@@ -131,8 +131,8 @@ static bool try_rest(struct ofi_ia *oia, const struct minding *m)
     return false;
 }
 
-/* Decides who reads the CQ: consumers, or this thread, which then waits for it.
- */
+/* Decides which threads read the CQ: consumers, or this one, which then waits
+ * for it. */
 static void mind_cq(struct ofi_ia *oia, struct minding *m)
 {
     atomic_store(&oia->rests, false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A world in virtual time. Its ranks are actors of this process; one runs at a
- * time, until it lets time pass. Only world.cpp knows the simulator (SimGrid).
+ * time, until it lets time pass. Only world/ knows the simulator (SimGrid).
  * A process has one world in its life.
  *
  * Times are nanoseconds since the world began, or seconds where they are added
@@ -28,7 +28,7 @@ struct sim_place {
     unsigned node, rail;
 };
 
-/* What leaves one end of a connection; zero at first. */
+/* A connection's messages in one direction; zero at first. */
 struct sim_flow {
     uint64_t number; /* 0: no message has left yet */
     double free_s;   /* when the next one may leave */

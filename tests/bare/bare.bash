@@ -31,9 +31,9 @@ make_bare()
     return 1
 }
 
-# What a running system has. Nothing of ours is bound there: who takes the folder
-# away could not harm it. Its root is a mount, without which there are no
-# namespaces of mounts inside.
+# Mounts what every running system has. Nothing of this machine is bound there,
+# so removing the folder is harmless. Its root is a mount, without which there
+# are no mount namespaces inside.
 mount_bare()
 {
     mkdir -p "$bare/dev/shm" "$bare/dev/pts" &&

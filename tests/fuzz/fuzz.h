@@ -37,7 +37,7 @@ static inline void must_have(const char *what, const char *file, int line)
     abort();
 }
 
-/* What is left of an input; zeros when it is at its end. */
+/* The rest of an input; zeros behind its end. */
 struct input {
     const uint8_t *at;
     size_t left;

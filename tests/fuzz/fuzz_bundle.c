@@ -37,7 +37,7 @@ static void *memory(size_t bytes)
     return memset(p, HOLE, bytes);
 }
 
-/* One byte says how elements look, one what is to be done with them. */
+/* The first byte chooses the form of elements, the second the use of them. */
 static void bench_open(struct bench *b, struct input *in)
 {
     uint8_t look = input_byte(in), more = input_byte(in);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a peer says of itself as private data of a connection. */
+/* A peer's description of itself, in the private data of a connection. */
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect/hello.h"

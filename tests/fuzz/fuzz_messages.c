@@ -57,7 +57,7 @@ static void disconnect(void)
 
 /* ------------------------------------------------------------- the mad one */
 
-/* What such a message usually looks like, for the input to change. */
+/* The usual form of such a message, for the input to change. */
 static size_t usual(unsigned char *message, struct input *in, uint32_t seq)
 {
     struct wire *wire = (struct wire *)message;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ranks say to the server of a job's all-gathers. The input is a list of
- * steps, each of a rank; in the end all have left, and the server knows. */
+/* Messages of ranks to the server of a job's all-gathers. The input is a list
+ * of steps, each of a rank; in the end all have left, and the server knows. */
 #include <sys/socket.h>
 
 #include "dapl_rail/job/supervise/oob.h"

@@ -21,7 +21,7 @@ static const struct secret secret = {16, "0123456789abcdef"};
 static struct address here;
 static int listener = -1;
 
-/* Whoever comes does so by a local socket: ports would soon run out. */
+/* Visitors come by a local socket: ports would soon run out. */
 static void open_once(void)
 {
     struct sockaddr_un *un = (struct sockaddr_un *)&here.where;
@@ -82,7 +82,7 @@ static void one_visit(struct visits *v, int fd)
         socket_recv(&s, &answer, sizeof answer);
 }
 
-/* One after the other, but they stay. */
+/* Visitors come one after the other, but stay. */
 static void *visit(void *arg)
 {
     struct visits *v = arg;
@@ -127,7 +127,7 @@ struct host {
     bool proved;
 };
 
-/* Who only says to be rank 0. */
+/* A false rank 0. */
 static void *receive(void *arg)
 {
     struct host *h = arg;

@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input in = {data, size};
     drail_setting_t setting;
     drail_config_t cfg;
-    struct tuning tuning;
+    struct env_settings env;
     drail_error_t error = {0};
     char line[512];
     for (unsigned i = 0; !drail_setting_get(i, &setting); i++) {
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         else
             unsetenv(setting.name);
     }
-    int rc = settings_load(&cfg, &tuning, &error);
+    int rc = settings_load(&cfg, &env, &error);
     must(rc == 0 || (rc == DRAIL_EINVAL && *error.text));
     look(&cfg);
     for (unsigned i = 0; !drail_setting_get(i, &setting); i++)

@@ -3,7 +3,7 @@
  * A process that only pretends to be a peer of the shm provider: it speaks the
  * connection managers' protocol over a raw socket, and owns the segments that
  * the provider maps. Messages, counters, queues and tables may be anything.
- * What must come: an end of each connection that has begun.
+ * Each connection that has begun must end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static void open_once(void)
 
 /* -------------------------------------------------------------- segments */
 
-/* One that is as it should be, mostly. */
+/* A mostly correct segment. */
 static int segment_of(size_t size, void **map, uint8_t how)
 {
     int fd = memfd_create("mad", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -149,8 +149,7 @@ static void ep_make(void)
                          &me.ep));
 }
 
-/* What becomes of the connection next; it must come. libFuzzer's clock is a
- * signal. */
+/* The connection's next event; it must come. libFuzzer's clock is a signal. */
 static DAT_EVENT_NUMBER next_of_connection(void)
 {
     DAT_EVENT event;

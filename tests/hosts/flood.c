@@ -30,7 +30,7 @@ enum {
     SLOT_BYTES = 1 << 20,      /* the longest put */
     BARE = 64,                 /* bare puts, in as many places */
     BARE_BYTES = 8 << 10,      /* the longest of them */
-    GET_BYTES = 1 << 20,       /* what gets read from */
+    GET_BYTES = 1 << 20,       /* peers read from these */
     MESSAGE_BYTES = 256 << 10, /* the longest message */
     TURN = 4,                  /* most messages in one turn */
     HANGS_S = 60,              /* nothing moves: longer than any timeout */
@@ -39,7 +39,7 @@ enum {
 #define GRANT 0x80000000u /* a notification that grants slots anew */
 #define END   0xffffffffu /* the last one */
 
-/* What peers write to and read from. */
+/* Peers write to this and read from it. */
 struct shared {
     unsigned char slots[SLOTS][SLOT_BYTES];
     unsigned char bare[BARE][BARE_BYTES];
@@ -47,7 +47,7 @@ struct shared {
     uint64_t sum;
 };
 
-/* What this rank reads from and has read. */
+/* This rank's source, and the data that it has read. */
 struct own {
     unsigned char slots[SLOTS][SLOT_BYTES];
     unsigned char bare[BARE][BARE_BYTES];
@@ -56,7 +56,7 @@ struct own {
 
 struct header {
     uint32_t number, bytes;
-    uint32_t puts, bares, sums; /* those of the sender, when it stops */
+    uint32_t puts, bares, sums; /* of the sender, when it stops */
     bool last;                  /* of this turn */
     bool stops;
 };
@@ -84,7 +84,7 @@ struct flood {
     struct timed_message *message;
 
     uint32_t puts, granted; /* sent, and those whose slots are free again */
-    uint32_t seen, grants;  /* those of the peer */
+    uint32_t seen, grants;  /* of the peer */
     drail_req_t requests[SLOTS];
     bool under_way[SLOTS];
 
@@ -114,7 +114,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* What the number says of all that rank @p from sends in a lane. */
+/* The contents of message `number` that rank @p from sends in a lane. */
 static uint64_t drawn(unsigned from, enum lane lane, uint32_t number)
 {
     return mix(options.seed ^
@@ -195,7 +195,7 @@ static void told(struct flood *f, FILE *file)
         wrong(f, "%s can't be written", options.up);
 }
 
-/* Whoever cuts rails waits until they are back. */
+/* The program that cuts rails waits until they are back. */
 static void tell_up(struct flood *f)
 {
     char path[4096];
@@ -378,8 +378,8 @@ static bool time_is_over(const struct flood *f)
                          : seconds() - f->begin > options.seconds;
 }
 
-/* Who has the turn sends while the other one receives: none waits for a
- * receive that does not come. */
+/* The rank whose turn it is sends while the other one receives, so that no
+ * receive is missing. */
 static void send_turn(struct flood *f)
 {
     unsigned me = f->r->rank;
@@ -444,7 +444,7 @@ static bool all_done(const struct flood *f)
            f->grants == f->seen;
 }
 
-/* One round of everything: has something moved? */
+/* Does a round of everything: has something moved? */
 static bool step(struct flood *f)
 {
     bool moved = notified(f, 0);

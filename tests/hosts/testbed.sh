@@ -34,7 +34,7 @@ is() { [ "$2" = "$3" ] || { echo "$1: '$2', not '$3'"; fails=1; }; }
 carrier() { on "$2" cat "/sys/class/net/$1/carrier"; }
 reach='import socket, sys
 socket.create_connection((sys.argv[1], 7000), float(sys.argv[2]))'
-# reaches HOST ADDRESS SECONDS: who listens at the address
+# reaches HOST ADDRESS SECONDS: the host that listens at the address
 reaches() { on "$1" python3 -c "$reach" "$2" "$3" 2>/dev/null; }
 soon() { for _ in $(seq 50); do "$@" && return; sleep 0.05; done; return 1; }
 expect() { "$@" || { echo "failed: $*"; fails=1; }; }
@@ -107,7 +107,7 @@ END
 check 'hosts and rails' timeout -k 10 60 \
     "$testbed" --hosts 3 --rate 1gbit,500 bash "$work/apart"
 
-# Hosts share the folder that it is started in with whoever did, below /tmp too.
+# Hosts share the folder that testbed is started in, below /tmp too.
 shares_folder()
 {
     mkdir "$work/here"

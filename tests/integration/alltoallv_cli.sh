@@ -130,7 +130,8 @@ wanted = {"a1": 9 * 100 + L * 9, "a1-n1": L + max(9 * 100, L * 6),
           "a2": 18 * 100 + 2 * L * 9, "a3": 6 * 100 + 2 * L * 9,
           "a4": 14 * 100 + 4 * 4 * 3 * L / 9 * 9}
 assert model == wanted, (model, wanted)'
-# What the seed does not have is played: 32 bytes of counts, then 10 to rank 0.
+# The paper has no such schedule, so it is played: 32 bytes of counts, then 10
+# to rank 0.
 check 'that of a schedule' run played --ranks 2 --pattern alltoone \
     --elements 10 --element 1 --algorithm direct --ts 100 --tm 1 --td 3 \
     --contention 2

@@ -96,6 +96,30 @@ await_exit()
     return 1
 }
 
+# ends STATUS ARGUMENTS…: the program that `starts ARGUMENTS…` starts, as $pid
+ends()
+{
+    local wanted=$1 status
+    shift
+    starts "$@"
+    wait "$pid"
+    status=$?
+    [ $status -eq "$wanted" ] && return 0
+    echo "exit status $status instead of $wanted"
+    cat "$work/err"
+    return 1
+}
+
+# needs_simulation: skips the rest where there are no simulated rails
+needs_simulation()
+{
+    [ -f "$BUILD/lib/dapl_rail/libdapl_sim.so" ] ||
+        skip 'no simulated rails were built'
+    # the sanitizer of addresses takes frames of other stacks for ones that were
+    # left
+    export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_stack_use_after_return=0
+}
+
 # recorded SECONDS NAME TEST OPTIONS…: a result of railbench, within that time,
 # in NAME.csv and NAME.json of $work
 recorded()

@@ -88,19 +88,6 @@ starts()
         >"$work/out" 2>"$work/err" &
     pid=$!
 }
-# ends STATUS ARGUMENTS…
-ends()
-{
-    local wanted=$1 status
-    shift
-    starts "$@"
-    wait $pid
-    status=$?
-    [ $status -eq "$wanted" ] && return 0
-    echo "exit status $status instead of $wanted"
-    cat "$work/err"
-    return 1
-}
 # has N: the results hold so many rounds, and nothing half written lies there
 has()
 {
@@ -313,7 +300,7 @@ assert "wanted 2: not shown" in told(3, 1), told(3, 1)
 assert "wanted 2: MISSED" in told(1.5, 1), told(1.5, 1)
 PY
 
-# What ends the script before it begins leaves no folder.
+# A script that ends before it begins leaves no folder.
 check 'no folder before all is well' fakes <<'PY'
 import os
 

@@ -68,19 +68,6 @@ starts()
         >"$work/out" 2>"$work/err" &
     pid=$!
 }
-# ends STATUS ARGUMENTS…
-ends()
-{
-    local wanted=$1 status
-    shift
-    starts "$@"
-    wait $pid
-    status=$?
-    [ $status -eq "$wanted" ] && return 0
-    echo "exit status $status instead of $wanted"
-    cat "$work/err"
-    return 1
-}
 # has N: the results hold so many rounds, and nothing else lies there
 has()
 {

@@ -27,7 +27,8 @@ check 'one core' refused --cores --cores 0
 check 'no buffers' refused --buffers --buffers 0
 check 'too many buffers' refused --buffers --buffers 65537
 
-# What fails once keeps its other rounds; what fails always is left out soon.
+# A peer that fails once keeps its other rounds; a peer that always fails is
+# soon left out.
 goes_on()
 {
     python3 -B - "$SOURCE/tools" <<'PY'
@@ -108,7 +109,7 @@ for kind, side, bound, end in (("lat", "send", 0.7, "met"),
     text = p2p.target(ours[kind], side, bound)
     assert "of near, " in text and text.endswith(
         " of the best of each round: " + end), text
-# level with the best median, yet behind whoever is best in each round
+# level with the best median, yet behind the best program of each round
 found = ours["lat"]["of_round"]
 found["send"], right = ((1.2, 1.1, 1.3), 8), found["send"]
 assert p2p.target(ours["lat"], "send", 0.7).endswith(": MISSED")
@@ -130,7 +131,7 @@ PY
 }
 check 'pairs of rounds' pairs
 
-# who presses Ctrl-C again while a program is being ended ends it all the same
+# a second Ctrl-C while a program is being ended ends it all the same
 impatient()
 {
     timeout -k 5 60 python3 -B - "$SOURCE/tools" <<'PY'

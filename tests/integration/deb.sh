@@ -50,7 +50,7 @@ for deb in "$work"/build/deb/libdcoll-mpi-*_*.deb; do
     }
 done
 
-# who publishes them puts his address in
+# the publisher puts an address in
 correct()
 {
     lintian --fail-on error,warning --suppress-tags \

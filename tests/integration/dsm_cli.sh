@@ -126,7 +126,7 @@ assert all(row["gain"] == "" for row in rows)'
 interrupted()
 {
     local children seen=0
-    "$bench" dsm --part lu --order 400 --repeat 20 --rails shm0 \
+    "$bench" dsm --part lu --order 800 --repeat 20 --rails shm0 \
         --engine nonthreaded --format csv >"$work/late.csv" \
         2>"$work/late.err" &
     local run=$!

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ranks do with shared memory, over rails of any kind. */
+/* Programs of the ranks on shared memory, over rails of any kind. */
 #ifndef TESTS_DSM_SCENE_H
 #define TESTS_DSM_SCENE_H
 

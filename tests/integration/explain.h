@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a transport tells of its choices. */
+/* A transport's explanation of its choices. */
 #ifndef TESTS_EXPLAIN_H
 #define TESTS_EXPLAIN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What two ranks do while their rails break: every kind of operation, with
- * contents that tell what came when. */
+/* Two ranks' script while their rails break: every kind of operation, with
+ * contents that tell their order. */
 #ifndef TESTS_FAILOVER_H
 #define TESTS_FAILOVER_H
 
@@ -86,7 +86,7 @@ static inline void puts_cross(struct rank *r, const struct script *s,
     verify(m->bytes + HALF, bytes, id + r->peer);
 }
 
-/* One after the other. */
+/* Sends messages one after the other. */
 static inline void messages(struct rank *r, const struct script *s,
                             size_t bytes, unsigned id)
 {
@@ -104,7 +104,7 @@ static inline void messages(struct rank *r, const struct script *s,
     }
 }
 
-/* What we have put is there. */
+/* Reads back the own put. */
 static inline void get_back(struct rank *r, const struct script *s,
                             size_t bytes, uint32_t id)
 {

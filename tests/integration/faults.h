@@ -138,7 +138,7 @@ static bool fault_hits(enum fault_kind kind, const char *what, const void *from)
           const DAT_RMR_TRIPLET *e, DAT_COMPLETION_FLAGS f),                   \
          (a, b, c, d, e, f))
 
-/* Those that take something away: what they fail to, stays. */
+/* Calls that free something: if they fail, it stays. */
 #define FAULTY_ENDS(CALL)                                                      \
     CALL(dat_evd_free, (DAT_EVD_HANDLE a), (a))                                \
     CALL(dat_psp_free, (DAT_PSP_HANDLE a), (a))                                \
@@ -193,7 +193,6 @@ static struct {
 static int library_seen(struct dl_phdr_info *info, size_t size, void *unused)
 {
     static const char *const names[] = {"libdapl_", "libdcoll", "libddsm"};
-    (void)size, (void)unused;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         if (!strstr(info->dlpi_name, names[i]) || libraries.n == 8)
             continue;
@@ -383,7 +382,7 @@ static inline void fault_place(const void *caller, char *text, size_t size)
                  (size_t)((uintptr_t)caller - (uintptr_t)info.dli_fbase));
 }
 
-/* Prints who has asked for what is left since faults_on(). */
+/* Prints the callers of all that is left since faults_on(). */
 static inline void faults_print_left(void)
 {
     char place[128];

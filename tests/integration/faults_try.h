@@ -13,7 +13,7 @@
 #define RANKS     2u
 #define FILES_MAX 1024
 #define TRIES     4
-/* What ends by a time of the scene's, and not by a word, takes longer. */
+/* Scenes that end by a time, not by a message, take longer. */
 #define SECONDS_MOST  7
 #define TIMEOUT_MS    10000
 #define CONNECTING_MS 700
@@ -27,7 +27,7 @@ struct outcome {
     double seconds;
     char step[80];  /* where it came to its end, … */
     char what[32];  /* … and what was made to fail, … */
-    char place[64]; /* … and who called it */
+    char place[64]; /* … and its caller */
 };
 
 static struct outcome *playing; /* of the round that is played */
@@ -77,7 +77,7 @@ static bool all_well(struct rank *r)
     return !rc;
 }
 
-/* One that closes cuts the other off, which may be in its last call yet. */
+/* A rank that closes cuts the other off, which may be in its last call yet. */
 static inline void await_peer(struct rank *r, drail_t *t)
 {
     double end = seconds() + 10;
@@ -128,9 +128,9 @@ static bool is_wrong(const struct outcome *o, bool any_fired)
            (o->rc && !any_fired);
 }
 
-/* What is wrong once need not be: of what stays for good there may be more at a
- * time than before, and the machine may stand still. Then it does not come
- * again. */
+/* A single failure proves nothing: for a moment there may be more lasting
+ * objects than before, and the machine may stand still. Then the failure does
+ * not come again. */
 static bool try_fault(struct rank *r, const struct scene *scene,
                       enum fault_kind kind, unsigned victim)
 {
@@ -224,9 +224,7 @@ static void away(drail_config_t *cfg)
 
 static void faults_open(void)
 {
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(board != MAP_FAILED);
+    board = shared_memory(sizeof *board);
 }
 
 #endif

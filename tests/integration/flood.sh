@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What tests/hosts/flood sends in all ways at once, comes once, in order and
-# unchanged: over rails that nobody cuts, and over some whose cables are pulled,
-# slowed or mute, or whose connections break, at random. By hand: COUNT=40
-# SEED=1 flood.sh
+# Every message that tests/hosts/flood sends, in all ways at once, comes once,
+# in order and unchanged: over rails that nobody cuts, and over some whose
+# cables are pulled, slowed or mute, or whose connections break, at random. By
+# hand: COUNT=40 SEED=1 flood.sh
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 # shellcheck source=tests/hosts/flood.bash

@@ -47,8 +47,8 @@ check 'an arrow upward in the collectives is found' wrong 'run is above build' \
 check 'a circle in the collectives is found' wrong '^circle.* coll/run/team/call.h' \
     coll/run/team/call.h '#include "coll/run/team/ledger.h"'
 
-# What no include shows: a small tree, in which files only declare what they
-# use of one another. file PATH TEXT: a source and its object.
+# Uses that no include shows: a small tree, in which files only declare the
+# names that they use. file PATH TEXT: a source and its object.
 small=$work/small
 file()
 {

@@ -39,10 +39,7 @@ static inline void break_no_more(struct rank *r)
 
 static inline void three(drail_config_t *cfg)
 {
-    static const char *const names[RAILS] = {"tcp-a", "tcp-b", "tcp-c"};
-    for (unsigned i = 0; i < RAILS; i++)
-        cfg->rails[i] = names[i];
-    cfg->nrails = RAILS;
+    use_rails(cfg, "tcp-a", "tcp-b", "tcp-c");
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
 }
 

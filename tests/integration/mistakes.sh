@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What a user is told of mistakes: words, times, launched ranks that differ, two
+# Messages on a user's mistakes: words, times, launched ranks that differ, two
 # jobs on the same cores.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"

@@ -97,6 +97,19 @@ verified()
             '^dcoll_mpi: allgather +[0-9]+ +left: no bytes'
 }
 
+# dead_rank MODE MPI [HOW]: the other ranks get an error. A shell above each rank
+# hides the death from the launcher, which would end them, until both have said so
+dead_rank()
+{
+    # shellcheck disable=SC2034 # of launch
+    local hydra=(-disable-auto-cleanup)
+    # shellcheck disable=SC2016
+    out=$work/out said "$1" "$2" 3 sh -c '"$@" || for _ in $(seq 50); do
+        [ "$(grep -c "^rank .*died" "$out")" -lt 2 ] || break; sleep 0.1; done' \
+        sh "$BUILD/test/mpi/mpi_dies.$2" "${@:3}"
+    expect '^rank 0: dcoll_mpi: .*died' '^rank 1: dcoll_mpi: .*died'
+}
+
 # MPICH leaves its memory behind where a rank is killed, or aborts
 tidy_up()
 {

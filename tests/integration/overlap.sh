@@ -6,8 +6,6 @@
 . "${SOURCE:?}/tests/integration/checks.bash"
 
 bench=$BUILD/bin/railbench
-# the sanitizer of addresses takes frames of other stacks for ones that were left
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_stack_use_after_return=0
 
 refused 'with single calls' "--overlap '--each' one of the two" \
     "$bench" allgather --overlap --each
@@ -50,7 +48,7 @@ for r, point in zip(rows, points):
 PY
 }
 
-# What is so on any machine, however busy.
+# Holds on any machine, however busy.
 sound='
 pure, compute, total, percent = (float(r[c]) for c in
     ("pure_us", "compute_us", "total_us", "overlap_pct"))
@@ -97,8 +95,7 @@ check 'it is in the table' run allgather --overlap --sizes 64 --repeat 2
 check '... explained' grep -q '^# pure us: .*overlap%: 100 (1 - ' "$work/out"
 check '... as columns' grep -q 'pure us *compute *total *overlap% ' "$work/out"
 
-[ -f "$BUILD/lib/dapl_rail/libdapl_sim.so" ] ||
-    skip 'no simulated rails were built'
+needs_simulation
 
 # simulated ALGORITHM TESTS OPTION…: in virtual time a rank that computes does nothing
 # else; four nodes

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What reports tell of a rail that was cut, or whose peer has ended: a failure
-# counts once, though both ranks see it, and a time is that of one rank.
+# The figures of a rail that was cut, or whose peer has ended: a failure counts
+# once, though both ranks see it, and a time is that of one rank.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 

@@ -87,6 +87,20 @@ static inline void nap(int ms)
     nanosleep(&ts, NULL);
 }
 
+/* Naps until the condition holds, for so many seconds at most. */
+#define check_within(most_s, condition)                                        \
+    for (double end_ = seconds() + (most_s); !(condition); nap(1))             \
+    check(seconds() < end_)
+
+/* Of zeros, for the ranks that are forked later. */
+static inline void *shared_memory(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    check(p != MAP_FAILED);
+    return p;
+}
+
 static inline uint64_t rnd(struct rank *r)
 {
     r->rng ^= r->rng << 13;
@@ -108,8 +122,7 @@ static inline void barrier_outside(struct rank *r)
 {
     unsigned come = (*ranks_outside)++;
     unsigned all = come - come % r->size + r->size;
-    for (double end = seconds() + 60; *ranks_outside < all; nap(1))
-        check(seconds() < end);
+    check_within(60, *ranks_outside >= all);
 }
 
 /* Everybody's keys, by rank. */
@@ -128,6 +141,26 @@ static inline void take_rails(drail_config_t *cfg, unsigned n)
     for (unsigned i = cfg->nrails; i < n; i++)
         cfg->rails[i] = embedded[i];
     cfg->nrails = n;
+}
+
+/* These rails and no others. */
+static inline void set_rails(drail_config_t *cfg, const char *const *names)
+{
+    for (cfg->nrails = 0; names[cfg->nrails]; cfg->nrails++)
+        cfg->rails[cfg->nrails] = names[cfg->nrails];
+}
+#define use_rails(cfg, ...)                                                    \
+    set_rails(cfg, (const char *const[]){__VA_ARGS__, NULL})
+
+/* Settings of many tests. */
+static inline void nonthreaded(drail_config_t *cfg)
+{
+    cfg->engine = DRAIL_ENGINE_NONTHREADED;
+}
+
+static inline void one_rail(drail_config_t *cfg)
+{
+    take_rails(cfg, 1);
 }
 
 static inline int rank_main(drail_job_t *job, void *arg)
@@ -152,14 +185,14 @@ static inline int rank_main(drail_job_t *job, void *arg)
         if (p != r.rank && !(test->how & APART))
             expect(&r, 0, drail_connect(r.t, p));
     test->run(&r);
-    /* what one still reads, the other must not take away */
+    /* another rank may still read from this one's memory */
     if (!(test->how & FAILS))
         barrier(&r);
     drail_close(r.t);
 #ifdef __SANITIZE_ADDRESS__
     /* Ranks that are processes leave by _exit, which does not look for leaks.
-     * Those that are threads must not look: what one that ends has left to libc
-     * to free, seems to be leaked. */
+     * Ranks that are threads must not look: memory that an ended thread leaves
+     * to libc to free seems to be leaked. */
     if (gettid() == getpid())
         check(__lsan_do_recoverable_leak_check() == 0);
 #endif
@@ -176,9 +209,7 @@ static inline int run_tests(const struct test *tests, size_t n, unsigned tries,
 {
     int failed = 0;
     unsigned number = 0;
-    ranks_outside = mmap(NULL, sizeof *ranks_outside, PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(ranks_outside != MAP_FAILED);
+    ranks_outside = shared_memory(sizeof *ranks_outside);
     for (size_t i = 0; i < n; i++) {
         if (argc > 1 && !strstr(tests[i].name, argv[1]))
             continue;
@@ -209,11 +240,14 @@ static inline int run_tests(const struct test *tests, size_t n, unsigned tries,
     return failed || !number;
 }
 
-#define RUN_TESTS(tests)                                                       \
+/* setup: an expression that may use argv. */
+#define RUN_TESTS_AFTER(setup, tries, tests)                                   \
     int main(int argc, char **argv)                                            \
     {                                                                          \
-        return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc,       \
+        setup;                                                                 \
+        return run_tests(tests, sizeof tests / sizeof tests[0], tries, argc,   \
                          argv);                                                \
     }
+#define RUN_TESTS(tests) RUN_TESTS_AFTER((void)0, 1, tests)
 
 #endif

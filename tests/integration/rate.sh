@@ -49,8 +49,7 @@ check 'another name, in the table' "$railbench" mbw_mr --sizes 8 --repeat 2 \
     --output "$work/table"
 check '… has the rate' grep -q 'MB/s *Mmsg/s' "$work/table"
 
-[ -e "$BUILD/lib/dapl_rail/libdapl_sim.so" ] ||
-    skip 'no simulated rails were built'
+needs_simulation
 
 # simulated RANKS, on a node each: what was measured goes to $work/RANKS
 simulated()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What reports of all tests share: units, date and command; the histogram; names
-# that railbench had before.
+# The common parts of all reports: units, date and command; the histogram;
+# names that railbench had before.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 

@@ -97,7 +97,7 @@ def narrowed(row):
 assert narrowed(row) == [("--sizes", "8,16", "--algorithm", "x,y")]
 row = Factor("", "", "", 2, x, Across(((2, y), (3, x)), 32), x, 32)
 assert narrowed(row) == [("--sizes", "32", "--algorithm", "x")]'
-# what a run of the platform as it is and of all others says, and who fails
+# the output of a run of the platform as it is and of all others, and failures
 check 'what open ranges become holds the prediction, and nothing failed' says '
 from railtools.papers import sensitivity
 open_ranges = {("rail", "rate", "2"): ("1", "3"), ("rail", "gap", "5"): "67"}
@@ -357,7 +357,7 @@ exec sleep 300
 END
 chmod +x "$work/slow/bin/railbench"
 
-# has_ended PID: who waits for it does not matter
+# has_ended PID: any process may wait for it
 has_ended()
 {
     [ ! -e "/proc/$1" ] ||

@@ -59,6 +59,16 @@ check 'failed' ends 1 '1 passed, 1 failed' \
     "$some/0" "$some/1"
 check 'nothing to do' ends 1 '0 passed, 0 failed'
 
+# a test that waits for the other passes only beside it
+printf '#!/bin/sh\n: >"%s/told"\n' "$some" >"$some/tells"
+printf '#!/bin/sh\nfor i in $(seq 50); do [ -e "%s/told" ] && exit; sleep .1; done\nexit 1\n' \
+    "$some" >"$some/waits"
+chmod 755 "$some/"{tells,waits}
+if unshare --mount true 2>"$work/err"; then
+    check 'beside the others' ends 0 '2 passed, 0 failed' --jobs 1 \
+        --waiting /waits "$some/waits" "$some/tells"
+fi
+
 # what fails once, is late once, is killed, or crashes in some way
 cat >"$some/once" <<'END'
 #!/bin/sh
@@ -92,6 +102,6 @@ check 'a crash below it' once 1 '0 passed, 1 failed' --again 3 \
     "$some/crashed"
 check 'out of time once' once 0 '0 passed, 0 failed, 1 unsteady' --again 3 \
     --seconds 2 "$some/late"
-check 'more than a few' once 1 '0 passed, 4 failed' --again 3 \
-    "$some/once" "$some/1" "$some/1" \
-    "$some/1"
+many=("$some/"{1,1,1,1,1,1,1,1})
+check 'more than a few' once 1 '0 passed, 9 failed' --again 3 \
+    "$some/once" "${many[@]}"

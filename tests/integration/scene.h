@@ -50,6 +50,17 @@ static inline void scene_close(struct scene *s)
     expect(s->r, 0, drail_mem_release(s->recv_mem));
 }
 
+/* A call of the library must return 0. */
+static inline void good(const struct scene *s, int rc, const char *what)
+{
+    if (!rc)
+        return;
+    printf("# rank %u: %s: %s: %s\n", s->r->rank, what, drail_strerror(rc),
+           dcoll_last_error(s->team));
+    fflush(stdout);
+    _exit(1);
+}
+
 /* Byte i of the block that rank `from` has for rank `to`, in one start. */
 static inline unsigned char content(unsigned start, unsigned from, unsigned to,
                                     size_t i)
@@ -66,7 +77,7 @@ static inline void fill(unsigned char *at, unsigned start, unsigned from,
         at[i] = content(start, from, to, i);
 }
 
-/* What all ranks have for rank 0, combined in their order. */
+/* The blocks of all ranks for rank 0, combined in their order. */
 static inline bool holds_combined(const unsigned char *at, unsigned start,
                                   unsigned ranks, size_t bytes)
 {
@@ -130,8 +141,8 @@ static inline bool scene_call(const struct scene *s, const dcoll_algorithm_t *a,
     return !a->refuses || !a->refuses(dcoll_team_shape(s->team), &args);
 }
 
-/* What the user has before a start. All ranks' blocks of an all-gather are for
- * rank 0, so to say. */
+/* Fills the buffers before a start. In an all-gather, all ranks' blocks count
+ * as blocks for rank 0. */
 static inline void give(struct scene *s, const dcoll_call_t *c, unsigned start)
 {
     unsigned me = s->r->rank, n = s->r->size;

@@ -42,7 +42,7 @@ static bool is(const unsigned char *block, size_t bytes, unsigned from,
 
 /* ------------------------------------------------------------ equal blocks */
 
-/* To whom blocks go, where all get the same: nobody. */
+/* The target of blocks, where all get the same: none. */
 static bool to_each(dcoll_collective_t c)
 {
     return c == DCOLL_ALLTOALL || c == DCOLL_SCATTER;

@@ -6,13 +6,8 @@
 . "${SOURCE:?}/tests/integration/checks.bash"
 
 bench=$BUILD/bin/railbench
-[ -f "$BUILD/lib/dapl_rail/libdapl_sim.so" ] || {
-    echo 'no simulated rails were built'
-    exit 77
-}
-# the sanitizer of addresses takes frames of other stacks for ones that were left
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_stack_use_after_return=0
-# ... and says so once in a process, which is no word of ours
+needs_simulation
+# ASan says once in a process that it ignores other stacks, which is not ours
 asan='==[0-9]+==WARNING: ASan is ignoring requested __asan_handle_no_return.*|'
 asan+='False positive error reports may follow|For details see .*issues/189'
 

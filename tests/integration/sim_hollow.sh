@@ -6,13 +6,8 @@
 . "${SOURCE:?}/tests/integration/checks.bash"
 
 bench=$BUILD/bin/railbench
-# the sanitizer of addresses takes frames of other stacks for ones that were left
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_stack_use_after_return=0
 export DRAIL_SIM_PATH=$SOURCE/tests/platforms
-[ -f "$BUILD/lib/dapl_rail/libdapl_sim.so" ] || {
-    echo 'no simulated rails were built'
-    exit 77
-}
+needs_simulation
 
 # run NAME TEST CLUSTER OPTION…: its CSV, as NAME.csv
 run()

@@ -6,12 +6,7 @@
 . "${SOURCE:?}/tests/integration/checks.bash"
 
 bench=$BUILD/bin/railbench
-[ -f "$BUILD/lib/dapl_rail/libdapl_sim.so" ] || {
-    echo 'no simulated rails were built'
-    exit 77
-}
-# the sanitizer of addresses takes frames of other stacks for ones that were left
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_stack_use_after_return=0
+needs_simulation
 
 # run NAME COMMAND…: all of it into one file, by a command that runs railbench
 run()

@@ -6,20 +6,9 @@
 #include <limits.h>
 
 #include "ranks.h"
+#include "tests/sanitizers.h"
 
 #define SKIPPED 77
-
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define THREADS_CHECKED 1
-#endif
-#endif
-#ifdef __SANITIZE_THREAD__
-#define THREADS_CHECKED 1
-#endif
-#ifndef THREADS_CHECKED
-#define THREADS_CHECKED 0
-#endif
 
 /* The sanitizer of addresses may keep a thread's frames elsewhere, and takes
  * those of other stacks for frames that have been left: once more without. */
@@ -35,7 +24,6 @@ static inline void addresses_by_frame(char **argv)
     setenv("ASAN_OPTIONS", all, 1);
     execv("/proc/self/exe", argv);
 #endif
-    (void)argv;
 }
 
 /* Clusters that are described beside the tests are found by their names. */
@@ -53,18 +41,10 @@ static inline void simulated_or_skip(char **argv)
 {
     addresses_by_frame(argv);
     platforms_of_tests();
-    if (!THREADS_CHECKED)
+    if (!TSAN)
         return;
     puts("# simulated ranks are no threads");
     exit(SKIPPED);
-}
-
-static inline void *shared(size_t bytes)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(p != MAP_FAILED);
-    return p;
 }
 
 /* Skips where there are no simulated rails. */

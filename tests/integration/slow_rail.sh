@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What takes long on a slow rail is not done more often than it must: messages
-# are counted, not seconds. Of 16 MB, a batch of 20 takes 160 ms here, one of 8
-# more than 60.
+# railbench does not repeat long transfers on a slow rail more often than it
+# must. The test counts messages, not seconds. Of 16 MB, a batch of 20 takes
+# 160 ms here, one of 8 more than 60.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 

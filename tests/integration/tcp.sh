@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What runs over shared memory runs over TCP by libfabric: genuine dapltest and
-# dtest, and our programs.
+# All that runs over shared memory runs over TCP by libfabric: genuine dapltest
+# and dtest, and our programs.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 

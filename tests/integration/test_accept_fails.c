@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A provider that does not accept a request, and leaves it with its consumer,
- * or frees it, as libdaplofa does: whoever asked is told, and asks again; by
+ * or frees it, as libdaplofa does: the asking rank is told, and asks again; by
  * itself where another rail is up. */
 #include "rails_up.h"
 #include "standin.h"
@@ -60,7 +60,7 @@ static void freed_with_it(struct rank *r)
     asks_again(r);
 }
 
-static void one_rail(struct rank *r)
+static void one_fails(struct rank *r)
 {
     failures = r->rank == 1;
     expect(r, 0, drail_connect(r->t, r->peer));
@@ -72,7 +72,7 @@ static void one_rail(struct rank *r)
 static const struct test tests[] = {
     {"the one who asks is told", 2, asks_again, NULL, APART},
     {"the request is gone", 2, freed_with_it, NULL, APART},
-    {"it asks again by itself", 2, one_rail, NULL, APART},
+    {"it asks again by itself", 2, one_fails, NULL, APART},
 };
 
 RUN_TESTS(tests)

@@ -185,11 +185,9 @@ static void forgotten(struct rank *r)
 
 static void adaptive(drail_config_t *cfg, const char *first, const char *second)
 {
-    take_rails(cfg, 2);
+    use_rails(cfg, first, second);
     cfg->policy = DRAIL_POLICY_ADAPTIVE;
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
-    cfg->rails[0] = first;
-    cfg->rails[1] = second;
 }
 
 static void rails_changing(drail_config_t *cfg)
@@ -210,9 +208,7 @@ static void rails_far_threaded(drail_config_t *cfg)
 
 static void rails_far_only(drail_config_t *cfg)
 {
-    take_rails(cfg, 1);
-    cfg->nrails = 1;
-    cfg->rails[0] = "far";
+    use_rails(cfg, "far");
 }
 
 static void rails_bus(drail_config_t *cfg)
@@ -235,8 +231,4 @@ static const struct test tests[] = {
     {"forgotten requests", 2, forgotten, rails_far_only, 0},
 };
 
-int main(int argc, char **argv)
-{
-    conf_restart(argv, rails);
-    return run_tests(tests, sizeof tests / sizeof tests[0], TRIES, argc, argv);
-}
+RUN_TESTS_AFTER(conf_restart(argv, rails), TRIES, tests)

@@ -390,8 +390,8 @@ static bool untouched(const struct scene *s)
     return true;
 }
 
-/* One rank's error is everybody's, names what is wrong where it is known, and
- * leaves the team as it was. */
+/* An error of a rank is an error of all. It names the cause where that is
+ * known, and leaves the team as it was. */
 static void bad_counts_by(struct rank *r, const char *algorithm)
 {
     struct scene s;

@@ -71,8 +71,8 @@ static void other_interface(struct rank *r)
 /* ----------------------------------------------------------- other counts ---
  */
 
-/* Who is to get more than the bound for a rank learns that when it has come;
- * the others do not, and the team goes on. */
+/* A rank that gets more than its bound learns that on arrival; the others do
+ * not, and the team goes on. */
 static void more_than_bound(struct rank *r)
 {
     static const char *const names[] = {"a1", "a2-n1", "shm-alltoallv"};
@@ -97,8 +97,8 @@ static void more_than_bound(struct rank *r)
     scene_close(&s);
 }
 
-/* One rank's error is said to be that one's, and no other rank's counts are
- * wrong because of it. */
+/* The error names the rank that made it, and no other rank's counts are wrong
+ * because of it. */
 static void whose_error(struct rank *r)
 {
     struct scene s;

@@ -119,7 +119,7 @@ static void exchange(struct scene *s)
             check(s->recv[from * PART + i] == content(from, s->r->rank, i));
 }
 
-/* Those of a call that is not the first. */
+/* The reads of a later call. */
 static unsigned reads_of(struct scene *s)
 {
     exchange(s);
@@ -255,14 +255,14 @@ static void one_may_not(struct rank *r)
     over_a_rail(r);
 }
 
-/* What it can read there is a stranger's. */
+/* The memory that the rank can read there is another process's. */
 static void a_stranger(struct rank *r)
 {
     elsewhere = r->rank == 1;
     over_a_rail(r);
 }
 
-/* What rails write at once where it belongs. */
+/* Rails write these blocks at once to their places. */
 static void written(struct rank *r)
 {
     enum { BYTES = RANKS * PART, GUARD = 4096 };

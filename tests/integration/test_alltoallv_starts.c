@@ -5,7 +5,7 @@
  */
 #include "alltoallv_scene.h"
 
-/* What was there when it was prepared is nothing. */
+/* The counts at the time of preparation do not matter. */
 static void counts_come_later(struct rank *r)
 {
     static const char *const names[] = {"auto", "direct", "a4-n2"};

@@ -45,7 +45,7 @@ static size_t count_of(const struct scene *s, unsigned from, unsigned to,
     return to == s->victim ? more : 1 + (from + to) % 2;
 }
 
-/* What each rank sends if the one gets so many from each. */
+/* Each rank sends so much if rank `one` gets `more` from each. */
 static void fill(struct scene *s, size_t more)
 {
     size_t at = 0;
@@ -133,7 +133,8 @@ static void works(struct scene *s, const char *name)
 
 /* ------------------------------------------------------ other counts --- */
 
-/* One element more, or less, than the rank behind, or before, it has for it. */
+/* A rank expects an element more, or less, than the rank behind, or before, has
+ * for it. */
 static void expect_otherwise(struct scene *s, const char *name)
 {
     char text[96];

@@ -7,7 +7,7 @@
 
 /* ------------------------------------------------------------ one's own --- */
 
-/* What a rank has for itself comes over no rail that would look at it. */
+/* A rank's own part passes no rail that would check it. */
 static void own_part(struct rank *r)
 {
     struct scene s;
@@ -68,8 +68,8 @@ static void counts_that_wrap(struct rank *r)
     scene_close(&s);
 }
 
-/* What a call cannot mean, of one that is bounded, and of one that is not: of
- * that everybody is told. */
+/* Senseless arguments, of a bounded call and of an unbounded one, whose error
+ * all ranks get. */
 static void wrong(struct scene *s, const dcoll_alltoallv_t *call,
                   const char *text)
 {

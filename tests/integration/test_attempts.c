@@ -15,7 +15,6 @@ static DAT_EP_HANDLE eps[EPS];
 static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
-    (void)qual;
     if (hello->solicits) /* is no attempt */
         return true;
     check(hello->attempt >= 1 && hello->attempt <= ATTEMPTS);

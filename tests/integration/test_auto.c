@@ -31,7 +31,6 @@ static _Thread_local bool begins;
 
 static uint64_t made_now(const struct drail_platform *p)
 {
-    (void)p;
     uint64_t before = made.now;
     if (begins) {
         begins = false;
@@ -56,8 +55,8 @@ static void end(void)
 
 /* ------------------------------------------------------------ the machine */
 
-/* What it is made to cost, in microseconds: a second rail pays for long
- * messages, and with threads only. */
+/* The simulated cost in microseconds: a second rail pays for long messages, and
+ * with threads only. */
 static double cost_us(const char *way, size_t bytes)
 {
     double copy = (double)bytes / 100;

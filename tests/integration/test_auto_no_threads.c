@@ -29,7 +29,7 @@ static void moves(struct rank *r)
     /* what it does without them is not taken for what they do */
     check(r->rank || (!strstr(text, "nonthreaded not yet") &&
                       strstr(text, ", threaded not yet")));
-    /* who asks for them is told */
+    /* a rank that asks for them is told */
     expect(r, 0,
            drail_set_engine(r->t, DRAIL_ENGINE_THREADED,
                             drail_config_of(r->t)->team));

@@ -84,11 +84,9 @@ static void window(struct rank *r)
 
 static void two(drail_config_t *cfg, const char *first, const char *second)
 {
-    take_rails(cfg, 2);
+    use_rails(cfg, first, second);
     cfg->engine = DRAIL_ENGINE_AUTO;
     cfg->policy = DRAIL_POLICY_EVEN;
-    cfg->rails[0] = first;
-    cfg->rails[1] = second;
 }
 
 static void near_near(drail_config_t *cfg)
@@ -108,8 +106,4 @@ static const struct test tests[] = {
     {"many messages under way", 2, window, near_near, 0},
 };
 
-int main(int argc, char **argv)
-{
-    conf_restart(argv, rails);
-    return run_tests(tests, sizeof tests / sizeof tests[0], TRIES, argc, argv);
-}
+RUN_TESTS_AFTER(conf_restart(argv, rails), TRIES, tests)

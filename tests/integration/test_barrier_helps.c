@@ -24,7 +24,7 @@ static void lost_meanwhile(struct rank *r)
     memory_close(r, &m);
 }
 
-/* What is not helped ends soon. */
+/* Without help, the wait ends soon. */
 static void impatient(drail_config_t *cfg)
 {
     cfg->engine = DRAIL_ENGINE_NONTHREADED;

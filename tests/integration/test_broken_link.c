@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One of several links ends. When operations are reported as failed, nothing
- * reads or writes the caller's memory any more.
+ * A link of several ends. When operations are reported as failed, nothing reads
+ * or writes the caller's memory any more.
  */
 #include "dapl_rail/batch.h"
 
@@ -97,9 +97,7 @@ static void failed_put(struct rank *r)
 
 static void impatient(drail_config_t *cfg)
 {
-    take_rails(cfg, 2);
-    cfg->rails[0] = "slow0";
-    cfg->rails[1] = "slow1";
+    use_rails(cfg, "slow0", "slow1");
     cfg->timeout_ms = 100;
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
 }
@@ -116,9 +114,5 @@ static const struct test tests[] = {
     {"failed put, threaded", 2, failed_put, impatient_threaded, 0},
 };
 
-int main(int argc, char **argv)
-{
-    conf_restart(argv, rails);
-    /* a busy machine may take longer than is allowed to open the rails */
-    return run_tests(tests, sizeof tests / sizeof tests[0], 3, argc, argv);
-}
+/* a busy machine may take longer than is allowed to open the rails */
+RUN_TESTS_AFTER(conf_restart(argv, rails), 3, tests)

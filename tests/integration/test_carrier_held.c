@@ -51,11 +51,6 @@ static void held_back(struct rank *r)
     memory_close(r, &m);
 }
 
-static void nonthreaded(drail_config_t *cfg)
-{
-    cfg->engine = DRAIL_ENGINE_NONTHREADED;
-}
-
 static const struct test tests[] = {
     {"its flush is told late", 2, held_back, nonthreaded, 0},
 };

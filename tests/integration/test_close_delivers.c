@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What has been sent is delivered when the sender closes, which says so where
- * it is not. */
+/* A message that has been sent is delivered when the sender closes. If it is
+ * not, the sender is told. */
 #include "conf.h"
 #include "memory.h"
 #include "tests/cable.h"
@@ -103,7 +103,7 @@ static void large(drail_config_t *cfg)
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
 }
 
-static void one_rail(drail_config_t *cfg)
+static void large_one_rail(drail_config_t *cfg)
 {
     large(cfg);
     cfg->nrails = 1;
@@ -111,8 +111,7 @@ static void one_rail(drail_config_t *cfg)
 
 static void slow(drail_config_t *cfg)
 {
-    cfg->rails[0] = "slow0";
-    cfg->nrails = 1;
+    use_rails(cfg, "slow0");
 }
 
 static void slower(drail_config_t *cfg)
@@ -123,13 +122,13 @@ static void slower(drail_config_t *cfg)
 
 static void impatient(drail_config_t *cfg)
 {
-    one_rail(cfg);
+    large_one_rail(cfg);
     cfg->timeout_ms = 1500;
 }
 
 static const struct test tests[] = {
     {"a late receiver", 2, receiver_is_late, large, 0},
-    {"a late receiver, one rail", 2, receiver_is_late, one_rail, 0},
+    {"a late receiver, one rail", 2, receiver_is_late, large_one_rail, 0},
     {"a slow rail", 2, rail_is_slow, slow, 0},
     /* the time begins anew with each part that is complete */
     {"a slow rail, short timeout", 2, rail_is_slow, slower, 0},

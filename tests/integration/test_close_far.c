@@ -25,17 +25,11 @@ static void closes(struct rank *r)
 
 static void far(drail_config_t *cfg)
 {
-    take_rails(cfg, 2);
-    cfg->rails[0] = "far0";
-    cfg->rails[1] = "far1";
+    use_rails(cfg, "far0", "far1");
 }
 
 static const struct test tests[] = {
     {"closes", 2, closes, far, 0},
 };
 
-int main(int argc, char **argv)
-{
-    conf_restart(argv, rails);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(conf_restart(argv, rails), 1, tests)

@@ -9,7 +9,7 @@
 #include "memory.h"
 
 static bool breaks;        /* the next request that has an event */
-static bool until_the_end; /* what rail 1 brings is held, until it … */
+static bool until_the_end; /* events of rail 1 are held, until it … */
 static bool disconnected;  /* … is */
 
 /* The acknowledgement of a DTO that has been delivered is lost, and the
@@ -43,7 +43,7 @@ static bool is_up(struct rank *r)
 static void close_soon(struct rank *r)
 {
     uint32_t id;
-    hold.rail[0] = true; /* what comes back of the lost EP */
+    hold.rail[0] = true; /* events of the lost EP */
     barrier_outside(r);  /* it breaks now */
     for (double end = seconds() + 20; is_up(r); nap(1)) {
         check(seconds() < end);
@@ -88,11 +88,6 @@ static void closes_at_once(struct rank *r)
     until_the_end = r->rank == 0;
     closes(r);
     check(r->rank == 1 || disconnected);
-}
-
-static void nonthreaded(drail_config_t *cfg)
-{
-    cfg->engine = DRAIL_ENGINE_NONTHREADED;
 }
 
 static const struct test tests[] = {

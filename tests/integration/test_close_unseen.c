@@ -51,11 +51,6 @@ static void closes(struct rank *r)
     barrier(r);
 }
 
-static void nonthreaded(drail_config_t *cfg)
-{
-    cfg->engine = DRAIL_ENGINE_NONTHREADED;
-}
-
 static const struct test tests[] = {
     {"closes without having seen it", 2, closes, nonthreaded, 0},
 };

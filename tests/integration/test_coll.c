@@ -9,17 +9,6 @@
 
 #define STARTS 3 /* one more than the depth of most */
 
-/* A call of the library must return 0. */
-static void good(struct scene *s, int rc, const char *what)
-{
-    if (!rc)
-        return;
-    printf("# rank %u: %s: %s: %s\n", s->r->rank, what, drail_strerror(rc),
-           dcoll_last_error(s->team));
-    fflush(stdout);
-    _exit(1);
-}
-
 /* Ranks arrive at different times. */
 static void skew(struct scene *s, unsigned start)
 {
@@ -134,7 +123,8 @@ static void overlapping(struct rank *r)
     scene_close(&s);
 }
 
-/* What is under way must not wait for a rank that prepares the next call. */
+/* A collective under way must not wait for a rank that prepares the next
+ * call. */
 static void prepared_while_started(struct rank *r)
 {
     struct scene s;
@@ -330,7 +320,7 @@ static void different_in_place(struct rank *r)
     different(r, false, &allgather_8, &allgather_8_in_place, "in place");
 }
 
-/* Also those who only test are told. */
+/* Ranks that only test are told, too. */
 static void different_polled(struct rank *r)
 {
     struct scene s;

@@ -70,7 +70,7 @@ static void every_algorithm(struct rank *r)
     allocations = 0;
     expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &team, NULL));
 #ifndef DRAIL_SANITIZE
-    check(allocations > 0); /* those of the libraries are counted */
+    check(allocations > 0); /* allocations of the libraries are counted */
 #endif
     expect(r, 0,
            drail_mem_alloc(r->t, 2 * each, DRAIL_ACCESS_ALL, (void **)&memory,

@@ -179,8 +179,7 @@ static void bounded(struct rank *r)
     scene_close(&s);
 }
 
-/* What is larger than all that may be kept is used again while it is the latest
- * one. */
+/* A request larger than the cache is used again while it is the latest. */
 static void larger(struct rank *r)
 {
     struct scene s;

@@ -96,7 +96,7 @@ static void await_word(_Atomic bool *word)
 }
 
 /*
- * Rank 0 has no credit of rank 1 left, who has done its part of a gather and
+ * Rank 0 has no credit of rank 1 left, which has done its part of a gather and
  * comes when rank 2 has that gather's result, for which rank 0 has to pass on
  * what rank 1 has sent.
  */
@@ -176,10 +176,4 @@ static const struct test tests[] = {
     {"who prepares gives credit", 3, preparing, shallow, APART | PPN(1)},
 };
 
-int main(int argc, char **argv)
-{
-    said = mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE,
-                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(said != MAP_FAILED);
-    return run_tests(tests, sizeof tests / sizeof *tests, 1, argc, argv);
-}
+RUN_TESTS_AFTER(said = shared_memory(sizeof *said), 1, tests)

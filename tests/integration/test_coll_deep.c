@@ -32,7 +32,7 @@ static const struct one ones[] = {
 
 enum { ONES = sizeof ones / sizeof *ones, BETWEEN_NODES = ONES - 1 };
 
-static _Atomic unsigned *done; /* starts of each that who is ahead has done */
+static _Atomic unsigned *done; /* starts of each that the rank ahead has done */
 
 static uint64_t block(unsigned start, unsigned from, unsigned to)
 {
@@ -159,11 +159,4 @@ static const struct test tests[] = {
      APART | PPN(2)},
 };
 
-int main(int argc, char **argv)
-{
-    done = mmap(NULL, ONES * sizeof *done, PROT_READ | PROT_WRITE,
-                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (done == MAP_FAILED)
-        return 1;
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(done = shared_memory(ONES * sizeof *done), 1, tests)

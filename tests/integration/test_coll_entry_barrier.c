@@ -42,7 +42,7 @@ static void other_call(struct rank *r)
     dcoll_team_free(team);
 }
 
-/* One rank has as many ports as others have not: its messages go elsewhere. */
+/* A rank has as many ports as others have not: its messages go elsewhere. */
 static void other_ports(struct rank *r)
 {
     unsigned char send[BYTES] = {0}, recv[4 * BYTES];
@@ -58,7 +58,7 @@ static void other_ports(struct rank *r)
     dcoll_team_free(team);
 }
 
-/* One rank dies before it comes: who waits for it, or for those who do, hears
+/* A rank dies before it comes. Ranks that wait for it, or for these ranks, hear
  * of that before any timeout. */
 static void dead_rank(struct rank *r)
 {
@@ -87,10 +87,4 @@ static const struct test tests[] = {
     {"a rank with other ports", 4, other_ports, patient, APART},
 };
 
-int main(int argc, char **argv)
-{
-    told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE,
-                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(told != MAP_FAILED);
-    return run_tests(tests, sizeof tests / sizeof *tests, 1, argc, argv);
-}
+RUN_TESTS_AFTER(told = shared_memory(sizeof *told), 1, tests)

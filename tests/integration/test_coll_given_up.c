@@ -59,10 +59,4 @@ static const struct test tests[] = {
     {"a rank that has given up", RANKS, given_up, NULL, APART | PPN(1)},
 };
 
-int main(int argc, char **argv)
-{
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(board != MAP_FAILED);
-    return run_tests(tests, sizeof tests / sizeof *tests, 1, argc, argv);
-}
+RUN_TESTS_AFTER(board = shared_memory(sizeof *board), 1, tests)

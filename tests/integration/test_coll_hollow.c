@@ -28,7 +28,6 @@ static int hollow(const struct drail_platform *p, void *address, size_t bytes,
                   bool on)
 {
     struct mark mark = {address, (unsigned char *)address + bytes};
-    (void)p;
     if (on) {
         for (unsigned i = 0; i < nrefused; i++)
             check(!overlap(mark, refused[i]));

@@ -84,10 +84,7 @@ static void tree(struct rank *r)
 
 static void slow(drail_config_t *cfg)
 {
-    static const char *const names[] = {"slow0", "slow1"};
-    for (unsigned i = 0; i < 2; i++)
-        cfg->rails[i] = names[i];
-    cfg->nrails = 2;
+    use_rails(cfg, "slow0", "slow1");
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
     cfg->policy = DRAIL_POLICY_EVEN;
 }
@@ -98,8 +95,4 @@ static const struct test tests[] = {
     {"nodes", 4, nodes, slow, APART | PPN(2)},
 };
 
-int main(int argc, char **argv)
-{
-    conf_restart(argv, rails);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 3, argc, argv);
-}
+RUN_TESTS_AFTER(conf_restart(argv, rails), 3, tests)

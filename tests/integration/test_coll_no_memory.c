@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One rank has no memory for a new team: all ranks get an error and no team,
- * and the job still works. This program's calloc() refuses; sanitizers replace
+ * A rank has no memory for a new team: all ranks get an error and no team, and
+ * the job still works. This program's calloc() refuses; sanitizers replace
  * calloc(), so there it does not.
  */
 #include "coll/dcoll.h"
@@ -48,7 +48,7 @@ static void no_memory(struct rank *r)
     check(failed >= REFUSALS);
 }
 
-/* What can't be used by one is refused to all. */
+/* A depth that a rank can't use is refused to all. */
 static void bad_depth(struct rank *r)
 {
     dcoll_config_t cfg;

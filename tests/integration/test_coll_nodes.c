@@ -27,7 +27,7 @@ static void check_shape(const dcoll_shape_t *shape)
         check(shape->node_begin[n] == current->begin[n]);
 }
 
-/* Each byte of a block says from whom and for whom it is. */
+/* Each byte of a block names its source and its target. */
 static unsigned char content(unsigned from, unsigned to, size_t i)
 {
     return (unsigned char)(1 + from * 31 + to * 7 + i % 251);

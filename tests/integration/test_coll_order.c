@@ -100,7 +100,8 @@ static void any_order(struct rank *r)
     scene_close(&s);
 }
 
-/* Who has started one prepares another call with those who start it later. */
+/* A rank that has started a request prepares another call with the ranks that
+ * start it later. */
 static void prepares_meanwhile(struct rank *r)
 {
     struct scene s;
@@ -217,7 +218,7 @@ static void lets_go(struct rank *r)
     scene_close(&s);
 }
 
-/* What keep_bytes leaves no room for is an error of all, who go on. */
+/* A request that exceeds keep_bytes is an error of all ranks, which go on. */
 static void no_room(struct rank *r)
 {
     struct scene s = {.r = r};
@@ -254,10 +255,4 @@ static const struct test tests[] = {
     {"no room", 2, no_room, patient, APART},
 };
 
-int main(int argc, char **argv)
-{
-    said = mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE,
-                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(said != MAP_FAILED);
-    return run_tests(tests, sizeof tests / sizeof *tests, 1, argc, argv);
-}
+RUN_TESTS_AFTER(said = shared_memory(sizeof *said), 1, tests)

@@ -78,8 +78,8 @@ static bool permitted(struct rank *r)
     return may;
 }
 
-/* What a blocking call finds that is not registered is read without rails; what
- * was allocated for them goes over them, if both ends are. */
+/* A blocking call reads plain memory without rails. Memory that was allocated
+ * for rails goes over them, if both ends are. */
 static void blocking(struct rank *r)
 {
     static unsigned char send[BYTES], recv[BYTES * 8];
@@ -98,7 +98,7 @@ static void blocking(struct rank *r)
     pull(r, source, target, false, 1);
 }
 
-/* One step, 1 and 2 ranks on: a message a port. */
+/* A step to the ranks 1 and 2 ahead: a message a port. */
 static void notifications(struct rank *r)
 {
     drail_rail_stats_t before[2], after[2];
@@ -112,11 +112,6 @@ static void notifications(struct rank *r)
         check(after[i].sends - before[i].sends >= CALLS);
         check(after[i].sends - before[i].sends < 2 * CALLS);
     }
-}
-
-static void nonthreaded(drail_config_t *cfg)
-{
-    cfg->engine = DRAIL_ENGINE_NONTHREADED;
 }
 
 static const struct test tests[] = {

@@ -8,16 +8,6 @@
 
 #include "scene.h"
 
-static void good(struct scene *s, int rc, const char *what)
-{
-    if (!rc)
-        return;
-    printf("# rank %u: %s: %s: %s\n", s->r->rank, what, drail_strerror(rc),
-           dcoll_last_error(s->team));
-    fflush(stdout);
-    _exit(1);
-}
-
 /* Is it the same on all ranks? */
 static void check_same(struct scene *s, const void *mine, size_t bytes)
 {
@@ -76,7 +66,6 @@ static void addresses(void *context, const void *left, const void *right,
 {
     uintptr_t *bits = context;
     *bits |= (uintptr_t)left | (uintptr_t)right | (uintptr_t)result;
-    (void)count;
 }
 
 /* Operands of aligned buffers, by every algorithm. */
@@ -117,7 +106,7 @@ static void aligned(struct rank *r)
     scene_close(&s);
 }
 
-/* What auto chooses, of all lengths, of basic types. */
+/* The algorithms that auto chooses, with all lengths and basic types. */
 static void basic_types(struct rank *r)
 {
     struct scene s;

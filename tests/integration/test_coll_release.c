@@ -70,7 +70,7 @@ static void scene_open(struct scene *s, struct rank *r)
 {
     dcoll_config_t cfg;
     dcoll_config_init(&cfg);
-    cfg.keep_bytes = 1; /* what is prepared drops what was before */
+    cfg.keep_bytes = 1; /* a new request drops the one before */
     s->r = r;
     expect(r, 0, dcoll_team_create(r->job, r->t, &cfg, &s->team, NULL));
     s->send = malloc(BYTES);
@@ -138,7 +138,7 @@ static void users_after_an_error(struct rank *r)
     scene_close(&s);
 }
 
-/* What dcoll_init could not make is not given to the caller. */
+/* If dcoll_init fails, the caller gets no request. */
 static void unbound(struct rank *r)
 {
     struct scene s;

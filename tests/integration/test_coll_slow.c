@@ -48,7 +48,7 @@ static void with_slow(struct rank *r, unsigned slow,
         expect(r, 0, dcoll_start(q));
         expect(r, 0, dcoll_wait(q, -1));
     }
-    expect(r, 0, dcoll_barrier(team)); /* those that are ahead prepare it */
+    expect(r, 0, dcoll_barrier(team)); /* ranks that are ahead prepare it */
     expect(r, 0, dcoll_free(q));
     barrier(r);
     dcoll_team_free(team);
@@ -92,7 +92,4 @@ static const struct test tests[] = {
     {"a root that never comes", 4, no_root, impatient, APART | PPN(2)},
 };
 
-int main(int argc, char **argv)
-{
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS(tests)

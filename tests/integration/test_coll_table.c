@@ -75,7 +75,7 @@ static void some(struct rank *r)
     team_close(r, team);
 }
 
-/* What has been chosen before is chosen again where it fits only. */
+/* An earlier choice is made again only where it fits. */
 static void in_turn(struct rank *r)
 {
     dcoll_team_t *team = team_open(r, true);

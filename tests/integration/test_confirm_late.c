@@ -31,7 +31,7 @@ static atomic_bool hurries;
 static atomic_llong ahead_ns;
 static DAT_EVD_HANDLE conn_evds[RAILS];
 static unsigned requests, accepted;
-static bool hides;      /* what becomes of the request that is not confirmed */
+static bool hides;      /* the fate of the request that is not confirmed */
 static bool keeps_time; /* rank 1, whose clock does not hurry */
 
 STAND_IN int clock_gettime(clockid_t id, struct timespec *t)
@@ -47,7 +47,6 @@ STAND_IN int clock_gettime(clockid_t id, struct timespec *t)
 
 static void sleep_until(const struct drail_platform *p, uint64_t ns)
 {
-    (void)p;
     machine->sleep_until(machine, ns - (uint64_t)ahead_ns);
 }
 

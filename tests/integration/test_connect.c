@@ -77,7 +77,7 @@ static void talk(struct rank *r, unsigned peer, uint32_t n)
     check(id == n + peer);
 }
 
-/* Whoever came too early tries again. */
+/* A rank that came too early tries again. */
 static void again(struct rank *r)
 {
     drail_config_t cfg;
@@ -94,7 +94,7 @@ static void again(struct rank *r)
     }
 }
 
-/* What comes from another peer is not lost when a connect fails. */
+/* A message of another peer is not lost when a connect fails. */
 static void beside(struct rank *r)
 {
     drail_config_t cfg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whom a rank waits for to be connected with has ended: that is told at once,
+/* The peer that a rank waits for to connect has ended: that is told at once,
  * not when the time for connecting is over. */
 #include "ranks.h"
 

@@ -18,13 +18,11 @@ static _Atomic uint64_t ahead_ns;
 
 static uint64_t now(const struct drail_platform *p)
 {
-    (void)p;
     return machine->now_ns(machine) + ahead_ns;
 }
 
 static void sleep_until(const struct drail_platform *p, uint64_t ns)
 {
-    (void)p;
     machine->sleep_until(machine, ns - ahead_ns);
     if (!is_first)
         return;
@@ -36,10 +34,9 @@ static void sleep_until(const struct drail_platform *p, uint64_t ns)
 static void connect_after(struct rank *r, unsigned first)
 {
     *leapt = false;
-    barrier_outside(r); /* who is second answers when it has leapt */
+    barrier_outside(r); /* the second rank answers after the leap */
     is_first = r->rank == first;
-    for (double end = seconds() + 20; !is_first && !*leapt; nap(1))
-        check(seconds() < end);
+    check_within(20, is_first || *leapt);
     expect(r, 0, drail_connect(r->t, r->peer));
     barrier(r);
     check(*leapt);
@@ -55,7 +52,7 @@ static void higher_first(struct rank *r)
     connect_after(r, 1);
 }
 
-/* Who stands still but for a moment now and then, and alone, is told at last:
+/* A rank that stands still only for a moment now and then learns at last that
  * nobody comes. */
 static void nobody_comes(struct rank *r)
 {
@@ -89,8 +86,6 @@ int main(int argc, char **argv)
     platform.now_ns = now;
     platform.sleep_until = sleep_until;
     ranks_platform = &platform;
-    leapt = mmap(NULL, sizeof *leapt, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(leapt != MAP_FAILED);
+    leapt = shared_memory(sizeof *leapt);
     return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
 }

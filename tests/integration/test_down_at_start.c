@@ -21,7 +21,6 @@ static unsigned to_nobody;
 static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
-    (void)ep;
     if (!hello->solicits && to_nobody && to_nobody--)
         *qual = 1;
     return !(*lost_over >> hello->rail & 1);
@@ -31,7 +30,7 @@ static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
 
 static cable_t cables[RAILS];
 
-/* Those of this process, or of the ranks. */
+/* Grasps the cables of this process, or of the ranks. */
 static void cables_grasp(unsigned down)
 {
     for (unsigned i = 0; i < RAILS; i++) {
@@ -294,9 +293,8 @@ static const struct test tests[] = {
 int main(int argc, char **argv)
 {
     folder = cables_folder();
-    lost_over = mmap(NULL, sizeof *lost_over, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(folder && lost_over != MAP_FAILED);
+    lost_over = shared_memory(sizeof *lost_over);
+    check(folder);
     int failed =
         run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
     rmdir(folder);

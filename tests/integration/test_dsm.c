@@ -7,8 +7,8 @@
 
 #include "dsm_scene.h"
 
-/* What rank 0 wrote before it gave lock 0 to rank 1 is seen by rank 2, who
- * takes lock 1 of rank 1. */
+/* Rank 0 writes and gives lock 0 to rank 1; rank 2 takes lock 1 of rank 1, and
+ * sees that. */
 static void handed_on(struct rank *r)
 {
     ddsm_t *d = space(r, 1 << 20, 0);
@@ -191,7 +191,7 @@ static void first_page(struct rank *r)
     ddsm_close(d);
 }
 
-/* What the home writes is read again, and no more. */
+/* Only the pages that the home writes are read again. */
 static void half_written(struct rank *r)
 {
     enum { PAGES = 32, ROUNDS = 4 };
@@ -338,7 +338,7 @@ static void large_pages(ddsm_config_t *cfg)
     cfg->base = (void *)0x310000000000;
 }
 
-/* What one rank refuses all do, in its words. */
+/* A call that a rank refuses fails on all, with its words. */
 static void refused(struct rank *r)
 {
     char why[256];
@@ -399,7 +399,6 @@ static sigjmp_buf elsewhere;
 
 static void own_handler(int number)
 {
-    (void)number;
     siglongjmp(elsewhere, 1);
 }
 
@@ -441,7 +440,8 @@ static void own_end(struct rank *r)
     ddsm_close(d);
 }
 
-/* Whoever leaves early is an error of those that wait, also within a fault. */
+/* A rank that leaves early is an error of the ranks that wait, also within a
+ * fault. */
 static sigjmp_buf failed;
 static int failed_with;
 
@@ -529,7 +529,6 @@ static void by_forkjoin(drail_config_t *cfg)
 
 static void by_message(drail_config_t *cfg)
 {
-    (void)cfg;
     setenv("DRAIL_EXTENSIONS", "0", 1);
 }
 
@@ -560,7 +559,4 @@ static const struct test tests[] = {
     {"locks of 3 by message", 3, locks, by_message, APART},
 };
 
-int main(int argc, char **argv)
-{
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS(tests)

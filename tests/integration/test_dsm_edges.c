@@ -83,7 +83,7 @@ static void read_meanwhile(struct rank *r)
     ddsm_close(d);
 }
 
-/* Who is late, by more than the transport's timeout, is waited for. */
+/* Ranks wait for a late rank, for more than the transport's timeout. */
 static void late(struct rank *r)
 {
     drail_config_t rails;
@@ -128,7 +128,7 @@ static void stopped(struct rank *r)
     ddsm_close(d);
 }
 
-/* What one rank can't go on with ends the others' waits. */
+/* A rank's failure ends the others' waits. */
 static void given_up(struct rank *r)
 {
     ddsm_config_t cfg;
@@ -330,7 +330,7 @@ static void many_ranges(struct rank *r)
     ddsm_close(d);
 }
 
-/* What has been prefetched is there for the kernel, too. */
+/* The kernel can use prefetched pages, too. */
 static void room_for_prefetch(struct rank *r)
 {
     enum { PAGES = 400 };
@@ -354,7 +354,8 @@ static void room_for_prefetch(struct rank *r)
     ddsm_close(d);
 }
 
-/* Who closes has time, whatever others' waits for barriers have. */
+/* A rank that closes has time, whatever time others' waits for barriers
+ * have. */
 static void closes_early(struct rank *r)
 {
     ddsm_config_t cfg;
@@ -384,10 +385,11 @@ static ddsm_t *space_waiting(struct rank *r, int wait_ms)
     return space_of(r, &cfg);
 }
 
-/* Who gives up waiting for a lock is passed over; wherever the lock is. */
+/* A rank that gives up waiting for a lock is passed over, wherever the lock
+ * is. */
 static void left_queue(struct rank *r)
 {
-    enum { TRIES = 20 }; /* more than places for those who have left */
+    enum { TRIES = 20 }; /* more than places for ranks that have left */
     ddsm_t *d = space_waiting(r, r->rank == 1 ? 5 : -1);
     volatile uint64_t *count = ddsm_alloc(d, 4096, NULL);
     for (unsigned id = 0; id < r->size; id++) {
@@ -612,7 +614,6 @@ static void *page_of_call;
 
 static void on_alarm(int number)
 {
-    (void)number;
     *(volatile char *)page_of_call = 1;
 }
 
@@ -641,7 +642,6 @@ static volatile sig_atomic_t may_leave;
 
 static void leave(int number)
 {
-    (void)number;
     if (may_leave)
         siglongjmp(again, 1);
 }
@@ -675,7 +675,7 @@ static void left_by_signals(struct rank *r)
     ddsm_close(d);
 }
 
-/* What a system call does with the memory: as ddsm.h says. */
+/* System calls on the memory behave as ddsm.h says. */
 static void system_calls(struct rank *r)
 {
     enum { BYTES = 3 * 4096 + 100 };

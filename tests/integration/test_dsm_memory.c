@@ -89,11 +89,10 @@ static void no_room_late(struct rank *r)
 
 static void by_message(drail_config_t *cfg)
 {
-    (void)cfg;
     setenv("DRAIL_EXTENSIONS", "0", 1);
 }
 
-/* What the kernel has no room for: pages that can be written. */
+/* The kernel has no room for writable pages. */
 static unsigned unwritable; /* so many more times */
 
 __attribute__((visibility("default"))) int mprotect(void *start, size_t bytes,

@@ -25,8 +25,7 @@ static void home_computes(struct rank *r)
         ok(d, ddsm_unlock(d, 0));
         ++*done;
     }
-    for (double end = seconds() + 60; *done < r->size - 1; nap(1))
-        check(seconds() < end);
+    check_within(60, *done >= r->size - 1);
     ok(d, ddsm_barrier(d));
     for (unsigned i = 0; i < r->size; i++)
         check(p[i] == (i ? 5 : 4));
@@ -74,8 +73,7 @@ static void ended_in_a_fault(struct rank *r)
     }
     while (!*ranks_outside)
         nap(1);
-    for (double end = seconds() + 20; !kill((pid_t)*ranks_outside, 0); nap(1))
-        check(seconds() < end);
+    check_within(20, kill((pid_t)*ranks_outside, 0));
     _exit(0);
 }
 
@@ -83,9 +81,7 @@ static drail_config_t tcp;
 
 static void by_tcp(drail_config_t *cfg)
 {
-    cfg->rails[0] = "tcp-a";
-    cfg->rails[1] = "tcp-b";
-    cfg->nrails = 2;
+    use_rails(cfg, "tcp-a", "tcp-b");
     tcp = *cfg;
     space_rails = &tcp;
 }

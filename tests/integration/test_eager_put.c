@@ -90,8 +90,8 @@ static void complete_at_once(struct rank *r)
     memory_close(r, &m);
 }
 
-/* One that is longer, or whose caller wants to know when it is there, or who
- * does not notify, goes by RDMA. */
+/* A longer put, one whose caller waits for delivery, and one without a
+ * notification go by RDMA. */
 static void not_so(struct rank *r)
 {
     struct memory m;
@@ -204,9 +204,7 @@ static void not_to_be_written(struct rank *r)
 
 static void two(drail_config_t *cfg)
 {
-    cfg->rails[0] = "tcp-a";
-    cfg->rails[1] = "tcp-b";
-    cfg->nrails = 2;
+    use_rails(cfg, "tcp-a", "tcp-b");
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
     cfg->notify_by = DRAIL_NOTIFY_BY_SEND;
 }

@@ -128,8 +128,7 @@ static void talk(struct rank *r, unsigned flags)
     expect(r, 0, drail_notify_wait(r->t, r->peer, NULL, -1));
 }
 
-/* One of two rails connects, the other does not, again and again; then both
- * do. */
+/* Again and again a rail connects and the other does not; then both do. */
 static void again(struct rank *r)
 {
     refuses = r->rank == 0;

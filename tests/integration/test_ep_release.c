@@ -137,7 +137,7 @@ static void slow_ends(struct rank *r)
     script_close(r, &s);
 }
 
-/* What has come back meanwhile only has to be taken. */
+/* Events that have come back meanwhile only have to be taken. */
 static void slow_process(struct rank *r)
 {
     slow_ms = 50;
@@ -155,7 +155,7 @@ static void closing(struct rank *r)
     check(early == 0);
 }
 
-/* One that is never told does not hold up for long. */
+/* An EP whose end is never told does not hold up for long. */
 static void closing_untold(struct rank *r)
 {
     double begin = seconds();

@@ -103,7 +103,7 @@ static void reads(struct rank *r)
     memory_close(r, &m);
 }
 
-/* What is learnt from messages does not depend on the number of EPs. */
+/* The rates that messages teach do not depend on the number of EPs. */
 static void adaptive(struct rank *r)
 {
     struct memory m;
@@ -129,7 +129,7 @@ static void several(drail_config_t *cfg)
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
 }
 
-static void one_rail(drail_config_t *cfg)
+static void several_one_rail(drail_config_t *cfg)
 {
     several(cfg);
     cfg->nrails = 1;
@@ -144,7 +144,7 @@ static void shallow(drail_config_t *cfg)
 
 static const struct test tests[] = {
     {"striped", 2, striped, several, 0},
-    {"striped, 1 rail", 2, striped, one_rail, 0},
+    {"striped, 1 rail", 2, striped, several_one_rail, 0},
     {"in turn", 2, in_turn, several, 0},
     {"reads", 2, reads, several, 0},
     {"reads, any length, shallow", 2, reads, shallow, 0},

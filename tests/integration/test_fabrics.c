@@ -32,7 +32,6 @@ static bool misled; /* requests over the first rail go where nobody is */
 static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
-    (void)ep;
     if (misled && hello->rail == 0)
         *qual += 1u << 30;
     return true;
@@ -52,7 +51,6 @@ STAND_IN int getifaddrs(struct ifaddrs **all)
 
 STAND_IN void freeifaddrs(struct ifaddrs *all)
 {
-    (void)all;
 }
 
 static void find_ports(void)
@@ -113,7 +111,8 @@ static void reopen(struct rank *r, unsigned of_host)
     check(err.code == 0);
 }
 
-/* What is listed in any order is that of rank 0, with all that goes by it. */
+/* Rails listed in any order take the order of rank 0, with all their
+ * settings. */
 static void in_order(struct rank *r)
 {
     static const char *const fabrics[RAILS] = {"shm:in", "shm:left",
@@ -220,8 +219,6 @@ static void two_hosts(struct rank *r)
 
 static uint32_t one_host_want(unsigned a, unsigned b)
 {
-    (void)a;
-    (void)b;
     return 1;
 }
 
@@ -234,8 +231,6 @@ static void one_host(struct rank *r)
 
 static uint32_t each_alone_want(unsigned a, unsigned b)
 {
-    (void)a;
-    (void)b;
     return 6;
 }
 
@@ -310,8 +305,4 @@ static const struct test tests[] = {
     {"nothing between hosts", 3, nothing_between, NULL, APART},
 };
 
-int main(int argc, char **argv)
-{
-    conf_restart(argv, rails);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(conf_restart(argv, rails), 1, tests)

@@ -108,11 +108,6 @@ static void atomics(struct rank *r)
     memory_close(r, &m);
 }
 
-static void nonthreaded(drail_config_t *cfg)
-{
-    cfg->engine = DRAIL_ENGINE_NONTHREADED;
-}
-
 static void by_send(drail_config_t *cfg)
 {
     nonthreaded(cfg);

@@ -48,7 +48,7 @@ static void put_next(struct rank *r, struct soak *s)
     s->sent++;
 }
 
-/* What has come: a block, to which we answer, or such an answer. */
+/* Takes a block, which this rank answers, or such an answer. */
 static void take(struct rank *r, struct soak *s, uint32_t id)
 {
     if (id % 2) {

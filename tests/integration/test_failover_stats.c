@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the statistics of rails count. */
+/* The statistics of rails. */
 #include "failover.h"
 
 /* A provider that refuses a DTO, as the connection is gone, before it tells so:
@@ -38,7 +38,7 @@ static void closed(struct rank *r)
     check(!stats_sum(r).up && stats_sum(r).failures == 0);
 }
 
-/* One that breaks while the peer lives on, is. */
+/* A rail that breaks while the peer lives on is counted. */
 static void broken(struct rank *r)
 {
     barrier(r);
@@ -49,11 +49,6 @@ static void broken(struct rank *r)
     }
     await_rails(r);
     check(stats_sum(r).failures == 1);
-}
-
-static void nonthreaded(drail_config_t *cfg)
-{
-    cfg->engine = DRAIL_ENGINE_NONTHREADED;
 }
 
 static const struct test tests[] = {

@@ -5,8 +5,4 @@
 
 FAULTS_TESTS(transport)
 
-int main(int argc, char **argv)
-{
-    faults_open();
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(faults_open(), 1, tests)

@@ -87,8 +87,4 @@ static void team(struct rank *r, const drail_config_t *cfg)
 
 FAULTS_TESTS(team)
 
-int main(int argc, char **argv)
-{
-    faults_open();
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(faults_open(), 1, tests)

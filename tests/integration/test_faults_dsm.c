@@ -41,8 +41,4 @@ static void space(struct rank *r, const drail_config_t *rails)
 
 FAULTS_TESTS(space)
 
-int main(int argc, char **argv)
-{
-    faults_open();
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(faults_open(), 1, tests)

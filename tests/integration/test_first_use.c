@@ -8,7 +8,8 @@
 #include "conf.h"
 #include "memory.h"
 
-/* Of this program alone, so that nobody else takes the place of who left. */
+/* Of this program alone, so that no other takes the place of a rank that left.
+ */
 static const char rails[] = RAIL("first-use0", "") RAIL("first-use1", "");
 
 /* Each side in each role: ranks 0 and 1 are the lower and the higher. */
@@ -89,7 +90,7 @@ static void each_operation(struct rank *r)
     }
 }
 
-/* Who receives begins; the sender comes much later. */
+/* The receiver begins; the sender comes much later. */
 static void receiver_first(struct rank *r)
 {
     char text[8] = "";
@@ -214,9 +215,7 @@ static void nobody_answers(struct rank *r)
 
 static void own_rails(drail_config_t *cfg)
 {
-    take_rails(cfg, 2);
-    cfg->rails[0] = "first-use0";
-    cfg->rails[1] = "first-use1";
+    use_rails(cfg, "first-use0", "first-use1");
 }
 
 /* A peer that has left is told apart from one that is slow. */
@@ -273,13 +272,7 @@ static void impatient(drail_config_t *cfg)
 
 static void restless(drail_config_t *cfg)
 {
-    (void)cfg;
     setenv("DRAIL_SPIN_US", "1000000", 1);
-}
-
-static void one_rail(drail_config_t *cfg)
-{
-    take_rails(cfg, 1);
 }
 
 static void two_eps(drail_config_t *cfg)
@@ -301,8 +294,4 @@ static const struct test tests[] = {
     {"nothing to do", 2, nothing_to_do, NULL, APART},
 };
 
-int main(int argc, char **argv)
-{
-    conf_restart(argv, rails);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(conf_restart(argv, rails), 1, tests)

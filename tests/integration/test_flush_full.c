@@ -39,11 +39,6 @@ static void all_at_once(struct rank *r)
     memory_close(r, &m);
 }
 
-static void nonthreaded(drail_config_t *cfg)
-{
-    cfg->engine = DRAIL_ENGINE_NONTHREADED;
-}
-
 static void threaded(drail_config_t *cfg)
 {
     cfg->engine = DRAIL_ENGINE_THREADED;

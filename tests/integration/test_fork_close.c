@@ -4,18 +4,10 @@
 #include <sys/wait.h>
 
 #include "memory.h"
+#include "tests/sanitizers.h"
 
 #define STRIPED (1u << 20)
 #define IN_TIME 20 /* s */
-
-/* ThreadSanitizer's children can't start threads. */
-#if defined(__SANITIZE_THREAD__)
-#define THREADLESS 1
-#elif defined(__has_feature)
-#define THREADLESS __has_feature(thread_sanitizer)
-#else
-#define THREADLESS 0
-#endif
 
 static void put_fails(struct rank *r, const struct memory *m)
 {
@@ -34,7 +26,7 @@ static void in_child(struct rank *r, const struct memory *m, bool puts)
     check(pid >= 0);
     if (!pid) {
         alarm(IN_TIME);
-        if (puts && !THREADLESS)
+        if (puts && !TSAN) /* whose children can't start threads */
             put_fails(r, m);
         drail_close(r->t);
         _exit(0);
@@ -63,7 +55,7 @@ static void resident(drail_config_t *cfg)
     cfg->timeout_ms = 5000;
 }
 
-static void nonthreaded(drail_config_t *cfg)
+static void short_timeout(drail_config_t *cfg)
 {
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
     cfg->timeout_ms = 5000;
@@ -71,7 +63,7 @@ static void nonthreaded(drail_config_t *cfg)
 
 static const struct test tests[] = {
     {"threads", 2, child_closes, resident, 0},
-    {"no threads", 2, child_closes, nonthreaded, 0},
+    {"no threads", 2, child_closes, short_timeout, 0},
 };
 
 RUN_TESTS(tests)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A provider whose queues are shorter than it said: it refuses a DTO while the
- * transport sees room. Whoever posts waits for events then. Stands in for the
+ * transport sees room. The poster waits for events then. Stands in for the
  * provider at its own calls.
  */
 #include <pthread.h>
@@ -105,7 +105,7 @@ static void batch(struct rank *r)
     end(r, &m);
 }
 
-static void nonthreaded(drail_config_t *cfg)
+static void shallow(drail_config_t *cfg)
 {
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
     cfg->stripe_threshold = 0;
@@ -126,8 +126,8 @@ static void single(drail_config_t *cfg)
 }
 
 static const struct test tests[] = {
-    {"nonthreaded", 2, puts_in_a_row, nonthreaded, 0},
-    {"batch, nonthreaded", 2, batch, nonthreaded, 0},
+    {"nonthreaded", 2, puts_in_a_row, shallow, 0},
+    {"batch, nonthreaded", 2, batch, shallow, 0},
     {"batch, threaded", 2, batch, threaded, 0},
     {"single", 2, puts_in_a_row, single, 0},
 };

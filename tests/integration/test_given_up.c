@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What connecting leaves to the provider when it is given up. Stands in for the
+ * Objects that an abandoned connect leaves to the provider. Stands in for the
  * provider at its own calls, to do what libdaplofa does.
  */
 #include "standin.h"
@@ -90,7 +90,7 @@ static void requests_that_are_gone(struct rank *r)
 {
     gone = true;
     expect(r, DRAIL_ETIMEOUT, drail_connect(r->t, r->peer));
-    barrier_outside(r); /* who still asks is not answered */
+    barrier_outside(r); /* a rank that still asks is not answered */
     gone = false;
     connect_and_talk(r);
 }

@@ -48,7 +48,7 @@ static void mute_rail(struct rank *r)
     script_close(r, &s);
 }
 
-/* What is under way has no event of its own. */
+/* Work under way without an event of its own. */
 static void mute_notes(struct rank *r)
 {
     enum { NOTES = 4 };
@@ -96,7 +96,7 @@ static void stopped_peer(struct rank *r)
     memory_close(r, &m);
 }
 
-/* What is long under way need not be silent: a put without an event, */
+/* Long work need not be silent: a put without an event, */
 static void long_put(struct rank *r)
 {
     struct memory m;
@@ -128,12 +128,6 @@ static void long_get(struct rank *r)
     memory_close(r, &m);
 }
 
-static void nonthreaded(drail_config_t *cfg)
-{
-    take_rails(cfg, 2);
-    cfg->engine = DRAIL_ENGINE_NONTHREADED;
-}
-
 static void threaded(drail_config_t *cfg)
 {
     take_rails(cfg, 2);
@@ -142,10 +136,7 @@ static void threaded(drail_config_t *cfg)
 
 static void slow_rails(drail_config_t *cfg)
 {
-    static const char *const names[] = {SLOW};
-    for (unsigned i = 0; i < 2; i++)
-        cfg->rails[i] = names[i];
-    cfg->nrails = 2;
+    use_rails(cfg, SLOW);
     cfg->engine = DRAIL_ENGINE_SINGLE;
 }
 
@@ -165,9 +156,8 @@ int main(int argc, char **argv)
     char ms[16];
     snprintf(ms, sizeof ms, "%d", SILENCE_MS);
     setenv("DRAIL_SILENCE_MS", ms, 1);
-    stopped = mmap(NULL, sizeof *stopped, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(folder && stopped != MAP_FAILED);
+    stopped = shared_memory(sizeof *stopped);
+    check(folder);
     check(!cable_grasp(&cable, folder, "shm0"));
     for (unsigned i = 0; i < 2; i++)
         check(!cable_grasp(&slow[i], folder, names[i]) &&

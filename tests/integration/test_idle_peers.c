@@ -8,6 +8,7 @@
  * shows what it has found.
  */
 #include "ranks.h"
+#include "tests/sanitizers.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -17,17 +18,6 @@
 #define LINK_KB 32  /* 64 MiB of 1000 peers over two rails, … */
 #define DEPTH   4u  /* … for which the depth is lowered to this */
 #define PINGS   1000u
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 static unsigned ranks = 64, messages = 30;
 static bool measured;
@@ -125,7 +115,7 @@ static void centre(struct rank *r)
            kb, few_ns, r->size - 1, ns);
     if (measured)
         show_latency(r);
-    check(SANITIZED || kb <= LINK_KB);
+    check((ASAN || TSAN) || kb <= LINK_KB);
     check(ns < 3 * few_ns);
     for (unsigned p = 1; p < r->size; p++)
         call(p);
@@ -158,9 +148,7 @@ int main(int argc, char **argv)
     if (argc > 2)
         messages = (unsigned)atoi(argv[2]);
     check(ranks > FEW && ranks <= MOST);
-    calls = mmap(NULL, MOST * sizeof *calls, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(calls != MAP_FAILED);
+    calls = shared_memory(MOST * sizeof *calls);
     const struct test tests[] = {{"star", ranks, star, depth_of_many, APART}};
     return run_tests(tests, 1, 1, 1, argv);
 }

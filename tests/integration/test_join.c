@@ -159,7 +159,7 @@ static void transport(unsigned rank)
     drail_job_leave(job);
 }
 
-/* What has been gathered outlives the job. */
+/* The result of an all-gather outlives the job. */
 static void gathered(unsigned rank)
 {
     drail_job_t *job = join(&rank, NULL);
@@ -249,7 +249,7 @@ static void too_small(unsigned rank)
     expect_refusal(&how, DRAIL_EINVAL, rank == 2 ? "of 5" : "rank 0 of 1");
 }
 
-/* What no rank of the job has. */
+/* Numbers that no rank of the job has. */
 static void beyond(unsigned rank)
 {
     drail_job_t *job = join(&rank, interleaved);
@@ -281,7 +281,6 @@ static int fail_later(void *context, const void *mine, size_t bytes, void *all,
                       int timeout_ms)
 {
     struct failing *f = context;
-    (void)timeout_ms;
     memcpy(all, mine, bytes);
     return ++f->calls == 2 ? f->code : 0;
 }
@@ -302,7 +301,6 @@ static void failing_once(int code, int want)
 static int fail_at_once(void *context, const void *mine, size_t bytes,
                         void *all, int timeout_ms)
 {
-    (void)context, (void)mine, (void)bytes, (void)all, (void)timeout_ms;
     return LATER;
 }
 

@@ -16,7 +16,7 @@
 #define RANKS_MOST 6
 
 /* Seconds from the death until a rank has closed. On a machine that has nothing
- * else to do 5 are enough, as who calls us with arguments has; timeouts are of
+ * else to do 5 are enough, as a caller with arguments has; timeouts are of
  * 30. */
 static double limit = 15;
 
@@ -45,7 +45,7 @@ static void *killer(void *arg)
 
 /* ------------------------------------------------------ random collectives */
 
-/* What comes back but for errors: must be right. */
+/* Contents must be right unless the call fails. */
 static int verified(struct scene *s, const dcoll_call_t *c, unsigned start,
                     int rc)
 {
@@ -150,7 +150,6 @@ static int rank_lives(drail_job_t *job, void *arg)
     drail_config_t cfg;
     drail_error_t err = {0};
     pthread_t thread;
-    (void)arg;
     r.rng = board->seed;
     if (r.rank == board->victim)
         check(pthread_create(&thread, NULL, killer, NULL) == 0);
@@ -235,10 +234,7 @@ int main(int argc, char **argv)
         limit = 5;
     if (!random && getrandom(&random, sizeof random, 0) != sizeof random)
         return 1;
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (board == MAP_FAILED)
-        return 1;
+    board = shared_memory(sizeof *board);
     for (unsigned i = 1; i <= rounds; i++)
         failed += round_of(i, &random);
     printf("1..%u\n", rounds);

@@ -36,7 +36,7 @@ struct place {
     int code;
     drail_error_t error;
     int gather;     /* of an all-gather in rank_main */
-    char why[256];  /* what the job said of it */
+    char why[256];  /* the job's error */
     int interrupts; /* waits that ended */
     volatile int begun;
 };
@@ -86,7 +86,7 @@ static void start_one(unsigned i)
     places[i].pid = pid;
 }
 
-/* One process for each of the places; what they return is in there. */
+/* Starts a process for each place, which keeps its result. */
 static void start(unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
@@ -197,7 +197,6 @@ static int transport(drail_job_t *job, void *arg)
     drail_t *rail = NULL;
     uint32_t id = 0;
     unsigned peer = 1 - drail_job_rank(job);
-    (void)arg;
     drail_config_init(&config);
     int rc = drail_open(job, &config, &rail, &err);
     if (!rc)
@@ -362,7 +361,6 @@ static void rank_0_dies(void)
 
 static int status_main(drail_job_t *job, void *arg)
 {
-    (void)arg;
     return drail_job_rank(job) == 1 ? 3 : 0;
 }
 

@@ -102,7 +102,6 @@ static void left_and_back(void **state)
     drail_error_t err = {0};
     drail_job_config_t cfg;
     int runs = 0;
-    (void)state;
     drail_job_config_init(&cfg);
     cfg.error = &err;
     assert_int_equal(drail_job_run(&cfg, body, &runs), 0);
@@ -116,7 +115,6 @@ static void in_one_launch(void **state)
     drail_error_t err = {0};
     drail_job_config_t cfg;
     int runs = 0;
-    (void)state;
     drail_job_config_init(&cfg);
     cfg.error = &err;
     assert_int_equal(drail_launch_open(&cfg, &cfg.launch), 0);

@@ -12,7 +12,6 @@
 
 static int body(drail_job_t *job, void *arg)
 {
-    (void)arg;
     return drail_job_barrier(job, -1) != 0;
 }
 

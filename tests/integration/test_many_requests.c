@@ -21,7 +21,7 @@ static void taken(const DAT_EVENT *event)
         board->requests++;
 }
 
-/* The one who asks is impatient. Ranks 1 and 2 connect. */
+/* The asking rank is impatient. Ranks 1 and 2 connect. */
 static void begin(struct rank *r)
 {
     drail_config_t cfg;
@@ -55,12 +55,12 @@ static void not_taken(struct rank *r)
     for (unsigned n = 0; r->rank == 0 && n < ATTEMPTS; n++)
         check(drail_connect(r->t, 2) != 0);
     barrier_outside(r);
-    if (r->rank == 2) /* who takes them as soon as he is in end() */
+    if (r->rank == 2) /* it takes them as soon as it is in end() */
         check(board->requests == 0);
     end(r);
 }
 
-/* The one who waits may be quick enough for the impatient. */
+/* The waiting rank may be quick enough for the impatient. */
 static void until_taken(struct rank *r)
 {
     for (double start = seconds(); !board->requests;) {
@@ -91,10 +91,4 @@ static const struct test tests[] = {
     {"taken in a wait", 3, taken_in_a_wait, NULL, APART},
 };
 
-int main(int argc, char **argv)
-{
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(board != MAP_FAILED);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(board = shared_memory(sizeof *board), 1, tests)

@@ -47,7 +47,7 @@ static void fill(struct rank *r, struct memory *m, size_t bytes, unsigned turn)
     barrier(r);
 }
 
-/* What the peer had in its first half is here, in the second, and no more. */
+/* The peer's first half is here, in the second half, and no more. */
 static void verify(struct rank *r, const struct memory *m, size_t bytes,
                    unsigned turn)
 {
@@ -141,7 +141,7 @@ static void run_gets(struct rank *r)
 }
 
 /* The notification is not signalled: its place in the queue comes back with
- * what follows it, so that who asks for more must not wait for that. */
+ * what follows it, so that a rank that asks for more must not wait for that. */
 static void get_after_notification(struct rank *r)
 {
     struct memory m;
@@ -162,7 +162,7 @@ static void get_after_notification(struct rank *r)
 }
 
 /* A queue of 16 DTOs: HALF takes four times as many. */
-static void one_rail(drail_config_t *cfg)
+static void shallow_one_rail(drail_config_t *cfg)
 {
     cfg->nrails = 1;
     cfg->depth = 4;
@@ -171,17 +171,17 @@ static void one_rail(drail_config_t *cfg)
 
 static void of_32(drail_config_t *cfg)
 {
-    one_rail(cfg);
+    shallow_one_rail(cfg);
     cfg->depth = 8;
 }
 
 static void by_send(drail_config_t *cfg)
 {
-    one_rail(cfg);
+    shallow_one_rail(cfg);
     cfg->notify_by = DRAIL_NOTIFY_BY_SEND;
 }
 
-static void nonthreaded(drail_config_t *cfg)
+static void shallow(drail_config_t *cfg)
 {
     cfg->depth = 4;
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
@@ -190,33 +190,33 @@ static void nonthreaded(drail_config_t *cfg)
 
 static void threaded(drail_config_t *cfg)
 {
-    nonthreaded(cfg);
+    shallow(cfg);
     cfg->engine = DRAIL_ENGINE_THREADED;
 }
 
 static void eps(drail_config_t *cfg)
 {
-    nonthreaded(cfg);
+    shallow(cfg);
     cfg->eps = EPS;
 }
 
 static void turns(drail_config_t *cfg)
 {
-    nonthreaded(cfg);
+    shallow(cfg);
     cfg->policy = DRAIL_POLICY_ROUNDROBIN;
 }
 
 static const struct test tests[] = {
-    {"batches, one rail", 2, run_batches, one_rail, 0},
+    {"batches, one rail", 2, run_batches, shallow_one_rail, 0},
     {"batches, one rail, notified by sends", 2, run_batches, by_send, 0},
-    {"batches, nonthreaded", 2, run_batches, nonthreaded, 0},
+    {"batches, nonthreaded", 2, run_batches, shallow, 0},
     {"batches, threaded", 2, run_batches, threaded, 0},
     {"batches, several EPs", 2, run_batches, eps, 0},
     {"batches, rail by rail", 2, run_batches, turns, 0},
-    {"puts, one rail", 2, run_puts, one_rail, 0},
+    {"puts, one rail", 2, run_puts, shallow_one_rail, 0},
     {"puts, threaded", 2, run_puts, threaded, 0},
     {"puts, several EPs", 2, run_puts, eps, 0},
-    {"gets, one rail", 2, run_gets, one_rail, 0},
+    {"gets, one rail", 2, run_gets, shallow_one_rail, 0},
     {"gets, several EPs", 2, run_gets, eps, 0},
     {"a get after a notification", 2, get_after_notification, of_32, 0},
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a key grants: its range and its access, whatever is registered round
- * it. */
+/* A key grants its range and its access, whatever is registered round it. */
 #include "ranks.h"
 
 #define WHOLE 16384u
@@ -64,7 +63,7 @@ static void the_part(struct rank *r)
     memory_close(r, &m);
 }
 
-/* A peer who means ill changes the plain data of his key. */
+/* A hostile peer changes the plain data of its key. */
 static void forge(struct rank *r, uint64_t address, uint64_t bytes)
 {
     struct memory m;
@@ -145,7 +144,7 @@ static void not_local_memory(struct rank *r)
     memory_close(r, &m);
 }
 
-/* Who says so has views of one registration. */
+/* A user who asks for it has views of one registration. */
 static void view(struct rank *r)
 {
     struct memory m;

@@ -60,7 +60,7 @@ static void good_for_nothing(struct rank *r, drail_mem_t *mem, void *memory)
     check(key.nrails == 0);
 }
 
-/* One rail's LMR is refused: the handle stays, and can be released later. */
+/* A rail's LMR is refused: the handle stays, and can be released later. */
 static void refused(struct rank *r)
 {
     drail_mem_t *mem;
@@ -79,7 +79,7 @@ static void refused(struct rank *r)
     check(!is_mapped(memory));
 }
 
-/* What has lost some of its LMRs serves nobody else. */
+/* A handle that has lost some of its LMRs serves nobody else. */
 static void not_found(struct rank *r)
 {
     drail_mem_t *mem, *other;
@@ -166,7 +166,7 @@ static void not_released(struct rank *r)
     check(!is_mapped(memory));
 }
 
-/* Nobody takes away pages under a peer who has them mapped. */
+/* Pages that a peer has mapped stay. */
 static void sealed(struct rank *r)
 {
     drail_mem_t *mem;

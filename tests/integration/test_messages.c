@@ -291,7 +291,6 @@ static void atomics(struct rank *r)
 
 static void by_message(drail_config_t *cfg)
 {
-    (void)cfg;
     setenv("DRAIL_EXTENSIONS", "0", 1);
 }
 

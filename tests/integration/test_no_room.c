@@ -137,9 +137,7 @@ static void get(struct rank *r)
 
 static void slow(drail_config_t *cfg)
 {
-    take_rails(cfg, 2);
-    cfg->rails[0] = "slow0";
-    cfg->rails[1] = "slow1";
+    use_rails(cfg, "slow0", "slow1");
     cfg->depth = DEPTH;
     cfg->stripe_threshold = 0;
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
@@ -173,9 +171,5 @@ static const struct test tests[] = {
     {"DRAIL_NOWAIT of drail_get, threaded", 2, get, threaded, 0},
 };
 
-int main(int argc, char **argv)
-{
-    conf_restart(argv, rails);
-    /* on a busy machine the long read may be over too early */
-    return run_tests(tests, sizeof tests / sizeof tests[0], 3, argc, argv);
-}
+/* on a busy machine the long read may be over too early */
+RUN_TESTS_AFTER(conf_restart(argv, rails), 3, tests)

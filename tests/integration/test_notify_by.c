@@ -188,7 +188,6 @@ static void spread_auto(drail_config_t *cfg)
 
 static void no_extensions(drail_config_t *cfg)
 {
-    (void)cfg;
     setenv("DRAIL_EXTENSIONS", "0", 1);
 }
 

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A caller who uses OpenMP himself, before and beside the library. */
+/* A caller that uses OpenMP itself, before and beside the library. */
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>
 
 #include "dapl_rail/platform/platform.h"
 #include "ranks.h"
+#include "tests/sanitizers.h"
 
 #define THREADS 3
 #define PATIENT 30 /* seconds */
-
-/* TSan lets no child of a process with threads have threads */
-#ifdef __has_feature
-#if __has_feature(thread_sanitizer)
-#define THREADS_OR_FORK
-#endif
-#endif
 
 /* How many threads of the caller's pool hear the signal. */
 static unsigned listeners(void)
@@ -32,7 +26,6 @@ static unsigned listeners(void)
 
 static int use_openmp(drail_job_t *job, void *arg)
 {
-    (void)job;
     return *(const bool *)arg && listeners() != THREADS;
 }
 
@@ -59,8 +52,6 @@ __attribute__((unused)) static bool busy_ranks(void)
 static int gather_alone(void *context, const void *mine, size_t bytes,
                         void *all, int timeout_ms)
 {
-    (void)context;
-    (void)timeout_ms;
     memcpy(all, mine, bytes);
     return 0;
 }
@@ -95,7 +86,7 @@ int main(void)
     } all[] = {
         {"signals of threads that were the library's", signals},
         {"ranks that don't use OpenMP", idle_ranks},
-#ifndef THREADS_OR_FORK
+#if !TSAN /* where no child of a process with threads has threads */
         {"ranks that do", busy_ranks},
 #endif
     };

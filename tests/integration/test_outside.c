@@ -22,7 +22,6 @@ static bool misled; /* requests over the first rail go where nobody is */
 static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
-    (void)ep;
     if (misled && hello->rail == 0)
         *qual += 1u << 30;
     return true;
@@ -30,10 +29,7 @@ static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
 
 static void all_rails_listed(drail_config_t *cfg)
 {
-    static const char *const names[RAILS] = {"in0", "left0", "right0"};
-    cfg->nrails = RAILS;
-    for (unsigned r = 0; r < RAILS; r++)
-        cfg->rails[r] = names[r];
+    use_rails(cfg, "in0", "left0", "right0");
 }
 
 static void connect_outside(struct rank *r, unsigned peer)
@@ -139,8 +135,4 @@ static const struct test tests[] = {
     {"atomics do not meet", 3, atomics_do_not_meet, all_rails_listed, APART},
 };
 
-int main(int argc, char **argv)
-{
-    conf_restart(argv, rails);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(conf_restart(argv, rails), 1, tests)

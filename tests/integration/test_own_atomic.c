@@ -111,7 +111,7 @@ static void beside_others(struct rank *r)
     expect(r, 0, drail_mem_release(mem));
 }
 
-/* What fails leaves nothing behind: the next one connects anew. */
+/* A failed atomic leaves nothing behind: the next one connects anew. */
 static void failures(struct rank *r)
 {
     drail_mem_t *mem;
@@ -136,11 +136,6 @@ static void failures(struct rank *r)
     check(memory[0] == 3); /* the one that failed had been carried out */
     barrier(r);
     expect(r, 0, drail_mem_release(mem));
-}
-
-static void one_rail(drail_config_t *cfg)
-{
-    take_rails(cfg, 1);
 }
 
 static void impatient(drail_config_t *cfg)

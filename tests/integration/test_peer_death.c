@@ -22,7 +22,7 @@ struct board {
 
 static struct board *board;
 
-/* What the victim and the survivors do; a rank's error ends it. */
+/* The work of victim and survivors; a rank's error ends it. */
 static int traffic(struct rank *r, unsigned char *memory, drail_mem_t *mem,
                    const drail_key_t *keys, unsigned n)
 {
@@ -58,7 +58,6 @@ static int traffic(struct rank *r, unsigned char *memory, drail_mem_t *mem,
 
 static void *killer(void *arg)
 {
-    (void)arg;
     struct timespec ts = {.tv_nsec = board->delay_us * 1000L};
     nanosleep(&ts, NULL);
     board->died = seconds();
@@ -133,7 +132,7 @@ static void closed(struct rank *r)
 static const struct test kill_test = {"killed", 2, killed, NULL, FAILS};
 static const struct test close_test = {"closes", 2, closed, NULL, FAILS};
 
-/* One job; want: how it must end, in the words of its error. */
+/* Runs a job; want: how it must end, in the words of its error. */
 static int run(const struct test *test, unsigned number, const char *want)
 {
     drail_error_t err = {0};
@@ -155,10 +154,7 @@ int main(void)
 {
     enum { ROUNDS = 20 };
     int failed = 0;
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (board == MAP_FAILED)
-        return 1;
+    board = shared_memory(sizeof *board);
     for (unsigned i = 1; i <= ROUNDS; i++) {
         unsigned random = 0;
         if (getrandom(&random, sizeof random, 0) != sizeof random)

@@ -115,9 +115,4 @@ static const struct test tests[] = {
     {"fork and join", 2, forkjoin, rails3_forkjoin, 0},
 };
 
-int main(int argc, char **argv)
-{
-    if (sched_getaffinity(0, sizeof own, &own))
-        return 1;
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(check(!sched_getaffinity(0, sizeof own, &own)), 1, tests)

@@ -280,11 +280,6 @@ static void forking(drail_config_t *cfg)
     cfg->team = DRAIL_TEAM_FORKJOIN;
 }
 
-static void nonthreaded(drail_config_t *cfg)
-{
-    cfg->engine = DRAIL_ENGINE_NONTHREADED;
-}
-
 static const struct test tests[] = {
     {"threaded", RANKS, everybody, threaded, 0},
     {"fork and join", RANKS, fork_and_join, forking, 0},

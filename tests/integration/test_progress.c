@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One look for all peers: drail_progress lets everything come,
- * drail_notify_any says of whom, and drail_notify_test takes what has come, and
+ * drail_progress looks once for all peers and lets everything come;
+ * drail_notify_any names the peer; drail_notify_test takes what has come, and
  * nothing else.
  */
 #include <limits.h>
@@ -23,7 +23,7 @@ static void take_all(struct rank *r, unsigned next[RANKS])
     }
 }
 
-/* The same, but only from whom there is something. */
+/* The same, but only of peers with a notification. */
 static void take_any(struct rank *r, unsigned next[RANKS])
 {
     unsigned peer = 0, last = 0;
@@ -33,7 +33,7 @@ static void take_any(struct rank *r, unsigned next[RANKS])
     for (; !(rc = drail_notify_any(r->t, peer, &peer)); peer++) {
         check(peer > last && peer < RANKS);
         last = peer;
-        expect(r, 0, drail_notify_test(r->t, peer, &id)); /* one of them */
+        expect(r, 0, drail_notify_test(r->t, peer, &id)); /* one of two */
         check(id == peer * EACH + next[peer]++);
     }
     check(rc == DRAIL_EAGAIN);
@@ -89,7 +89,7 @@ static void what_is_refused(struct rank *r)
     expect(r, 0, drail_job_barrier(r->job, -1));
 }
 
-/* Whom nothing connects to has sent nothing; to ask does not connect. */
+/* A peer without a connection has sent nothing; asking does not connect. */
 static void not_connected(struct rank *r)
 {
     uint32_t id;

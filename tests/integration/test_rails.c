@@ -50,7 +50,6 @@ static int open_main(drail_job_t *job, void *arg)
 
 static void unknown(drail_config_t *cfg, unsigned rank)
 {
-    (void)rank;
     cfg->rails[1] = "nosuch7";
 }
 
@@ -62,7 +61,6 @@ static void unknown_in_one(drail_config_t *cfg, unsigned rank)
 
 static void twice(drail_config_t *cfg, unsigned rank)
 {
-    (void)rank;
     cfg->rails[1] = "shm0";
 }
 
@@ -78,32 +76,26 @@ static void fewer(drail_config_t *cfg, unsigned rank)
 
 static void none(drail_config_t *cfg, unsigned rank)
 {
-    (void)rank;
     cfg->nrails = 0;
 }
 
 static void no_library(drail_config_t *cfg, unsigned rank)
 {
-    (void)rank;
     cfg->rails[1] = "broken0";
 }
 
 static void no_such_fixed(drail_config_t *cfg, unsigned rank)
 {
-    (void)rank;
     cfg->fixed_rail = 2;
 }
 
 static void bad_depth(drail_config_t *cfg, unsigned rank)
 {
-    (void)rank;
     cfg->depth = 3;
 }
 
 static void bad_environment(drail_config_t *cfg, unsigned rank)
 {
-    (void)cfg;
-    (void)rank;
     setenv("DRAIL_POLICY", "fair", 1);
 }
 
@@ -177,7 +169,6 @@ static void registry(void)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     conf_restart(
         argv,
         RAIL("apart0",

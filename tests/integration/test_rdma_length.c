@@ -57,11 +57,6 @@ static void put_long(struct rank *r)
     munmap(bytes, room);
 }
 
-static void one_rail(drail_config_t *cfg)
-{
-    cfg->nrails = 1;
-}
-
 static void unlimited(drail_config_t *cfg)
 {
     one_rail(cfg);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Peers whom only some of the rails reach: whatever engine, policy and size,
+ * Peers that only some of the rails reach: whatever engine, policy and size,
  * nothing goes to them over the others, and everything arrives. Sets what is
  * otherwise found out when the transport is opened.
  */
@@ -44,7 +44,7 @@ static void reach(struct rank *r, struct bench *b)
     exchange_keys(r, b->mem, b->keys);
 }
 
-/* What has been done on each rail. */
+/* The operations on each rail. */
 static void tallies(struct rank *r, uint64_t *of)
 {
     for (unsigned i = 0; i < RAILS; i++) {
@@ -152,7 +152,7 @@ static void each_pair(struct rank *r)
     expect(r, 0, drail_mem_release(b.mem));
 }
 
-/* Those that reach the peer make up for a rail that does not. */
+/* Rails that reach the peer make up for a rail that does not. */
 static void in_turn(struct rank *r)
 {
     enum { PUTS = 10 };

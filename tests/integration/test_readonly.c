@@ -76,7 +76,7 @@ static void got_combined(const struct rank *r, const dcoll_call_t *c)
         check(at[i] == value);
 }
 
-/* What is received: blocks of all ranks, or of the root. */
+/* Checks the received blocks of all ranks, or of the root. */
 static void got(const struct rank *r, const dcoll_call_t *c)
 {
     const unsigned char *at = c->recv;
@@ -162,8 +162,8 @@ static void messages(struct rank *r)
     munmap(send, bytes);
 }
 
-/* What is registered read-only serves nobody who writes, and cannot be granted
- * for writing. */
+/* A read-only registration serves no writer, and cannot be granted for
+ * writing. */
 static void granted(struct rank *r)
 {
     static unsigned char memory[4096];

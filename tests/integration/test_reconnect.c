@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One side's connect fails when the other's has succeeded: the connection of
- * the latter ends, and both can connect anew. Stands in for the provider at
- * its own calls: the one that fails gets errors instead of its establishments,
- * once the other has all of them. Where it is but the last one, both go on.
+ * A side's connect fails when the other's has succeeded: the latter's
+ * connection ends, and both can connect anew. Stands in for the provider at its
+ * own calls: the failing side gets errors instead of its establishments, once
+ * the other has all of them. If only the last one fails, both go on.
  */
 #include "rails_up.h"
 #include "standin.h"
@@ -11,12 +11,12 @@
 #define RAILS 2u
 #define TESTS 7u /* each also with several EPs */
 
-/* What the ranks have seen, in memory that they share. */
+/* The ranks' observations, in memory that they share. */
 struct board {
     _Atomic unsigned established[3], requests[3];
 };
 
-static struct board *boards, *board; /* one for each test */
+static struct board *boards, *board; /* each test has its own */
 static unsigned self;
 static unsigned links = RAILS; /* of a connection */
 static unsigned fails; /* so many of the last ones, of this rank's, … */
@@ -172,7 +172,7 @@ static void meanwhile(struct rank *r)
     }
 }
 
-/* One side leaves while the other's requests wait for an answer. */
+/* A side leaves while the other's requests wait for an answer. */
 static void no_answer(struct rank *r)
 {
     begin(r, 4);
@@ -224,10 +224,4 @@ static const struct test tests[] = {
     {"asked anew, no answer", 3, no_answer, patient, APART},
 };
 
-int main(int argc, char **argv)
-{
-    boards = mmap(NULL, 2 * TESTS * sizeof *board, PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(boards != MAP_FAILED);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(boards = shared_memory(2 * TESTS * sizeof *board), 1, tests)

@@ -62,11 +62,6 @@ static void who_is_asked(struct rank *r)
     refuses(r, 1);
 }
 
-static void nonthreaded(drail_config_t *cfg)
-{
-    cfg->engine = DRAIL_ENGINE_NONTHREADED;
-}
-
 static const struct test tests[] = {
     {"of who asks", 2, who_asks, nonthreaded, 0},
     {"of who is asked", 2, who_is_asked, nonthreaded, 0},

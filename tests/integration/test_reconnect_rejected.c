@@ -18,7 +18,6 @@ static unsigned asked, rejected;
 
 static uint64_t now(const struct drail_platform *p)
 {
-    (void)p;
     return stands_at ? stands_at : machine->now_ns(machine);
 }
 
@@ -32,7 +31,6 @@ static void taken(const DAT_EVENT *event)
 static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
-    (void)ep;
     if (hello->reconnect && asked++ < REJECTIONS)
         *qual = 1;
     return true;
@@ -79,11 +77,6 @@ static void again_and_again(struct rank *r)
     while (!stats_sum(r).up)
         drail_notify_wait(r->t, 1, NULL, 1);
     expect(r, 0, drail_notify(r->t, 1, 0, UINT32_MAX));
-}
-
-static void nonthreaded(drail_config_t *cfg)
-{
-    cfg->engine = DRAIL_ENGINE_NONTHREADED;
 }
 
 static const struct test tests[] = {

@@ -20,7 +20,6 @@ static void taken(DAT_EVENT *event)
 static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
-    (void)ep;
     if (hello->reconnect && !rejected)
         *qual = 1;
     return true;

@@ -99,7 +99,7 @@ static void taken(const DAT_EVENT *event)
         leave(dto->ep_handle, dto->user_cookie.as_64);
 }
 
-/* What is moved does not matter here. */
+/* The contents do not matter here. */
 static void start(struct rank *r, const struct memory *m, unsigned n,
                   drail_req_t *req)
 {
@@ -150,8 +150,4 @@ static const struct test tests[] = {
     {"threaded", 2, in_a_loop, threaded, 0},
 };
 
-int main(int argc, char **argv)
-{
-    conf_restart(argv, rails);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(conf_restart(argv, rails), 1, tests)

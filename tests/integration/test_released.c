@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that was released is given back, also by those who wrote to it: a loop
- * of allocating, putting and releasing does not fill the machine. */
+/* Memory that was released is given back, also by ranks that wrote to it: a
+ * loop of allocating, putting and releasing does not fill the machine. */
 #include "ranks.h"
 
 #define BYTES  ((size_t)1 << 18)

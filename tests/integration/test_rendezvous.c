@@ -60,7 +60,7 @@ static bool reading(const struct rank *r)
     return s.gets > 0;
 }
 
-/* What is under way has its buffer: another one is refused. */
+/* A message under way keeps its buffer: another buffer is refused. */
 static void other_buffer(struct rank *r)
 {
     unsigned char *buffer = buffer_of(r->rank ? 0 : 7);
@@ -173,9 +173,7 @@ static void refused(struct rank *r)
 
 static void slow(drail_config_t *cfg)
 {
-    take_rails(cfg, 2);
-    cfg->rails[0] = "slow0";
-    cfg->rails[1] = "slow1";
+    use_rails(cfg, "slow0", "slow1");
 }
 
 static void slow_threaded(drail_config_t *cfg)
@@ -202,8 +200,4 @@ static const struct test tests[] = {
     {"refused messages", 2, refused, slow, 0},
 };
 
-int main(int argc, char **argv)
-{
-    conf_restart(argv, rails);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(conf_restart(argv, rails), 1, tests)

@@ -42,8 +42,8 @@ static void talk(struct rank *r)
     }
 }
 
-/* Who has not yet heard of the break, and thinks that all are up, helps the
- * other one. */
+/* A rank that has not heard of the break, and takes all rails to be up, helps
+ * the other one. */
 static void both_up(struct rank *r)
 {
     bool told = false, heard = false;
@@ -81,11 +81,6 @@ static void who_asks(struct rank *r)
 static void who_is_asked(struct rank *r)
 {
     hears_late(r, 1);
-}
-
-static void nonthreaded(drail_config_t *cfg)
-{
-    cfg->engine = DRAIL_ENGINE_NONTHREADED;
 }
 
 static const struct test tests[] = {

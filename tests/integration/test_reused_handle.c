@@ -31,7 +31,7 @@ static DAT_RETURN dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
     return real(dat_evd_dequeue)(evd, event);
 }
 
-/* What the library calls this request from now on. */
+/* The library gets this handle for the request from now on. */
 static void rename_request(DAT_EVENT *event, unsigned handle)
 {
     DAT_CR_HANDLE *cr = &event->event_data.cr_arrival_event_data.cr_handle;
@@ -118,7 +118,7 @@ static void await_taken(unsigned n)
         check(seconds() - begin < 20);
 }
 
-/* One that fails has been heard of. */
+/* A failed connect has been reported. */
 STAND_IN DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
                                    DAT_CONN_QUAL qual, DAT_TIMEOUT us,
                                    DAT_COUNT bytes, const DAT_PVOID data,
@@ -196,10 +196,4 @@ static const struct test tests[] = {
     {"the next request has its handle", 3, next_one, patient, APART},
 };
 
-int main(int argc, char **argv)
-{
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(board != MAP_FAILED);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(board = shared_memory(sizeof *board), 1, tests)

@@ -66,7 +66,4 @@ static const struct test tests[] = {
     {"weights", 2, weights, with_auto, 0},
 };
 
-int main(int argc, char **argv)
-{
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS(tests)

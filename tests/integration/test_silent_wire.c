@@ -21,7 +21,7 @@ enum { FROM_FIRST = 1, FROM_SECOND = 2, BOTH = 3 };
 
 static struct {
     int here, there, between; /* namespaces of the ranks and the routers */
-    int forwarding[RAILS][2]; /* what comes from the first rank, the second */
+    int forwarding[RAILS][2]; /* data of the first rank, of the second */
     _Atomic unsigned entered; /* ranks, in memory that they share */
     _Atomic bool cut;
 } * scene;
@@ -116,9 +116,7 @@ static void make_wire(unsigned rail)
 
 static void make_scene(void)
 {
-    scene = mmap(NULL, sizeof *scene, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(scene != MAP_FAILED);
+    scene = shared_memory(sizeof *scene);
     if (unshare(geteuid() ? CLONE_NEWUSER | CLONE_NEWNET : CLONE_NEWNET))
         leave_as_skipped("no network namespaces here");
     scene->here = space_of(getpid());
@@ -141,8 +139,8 @@ static void use_wire(unsigned rail, unsigned directions, bool on)
                   1);
 }
 
-/* Who comes second is at the other ends of the wires, with other rails of these
- * names; it does not matter which rank that is. */
+/* The second rank is at the other ends of the wires, with other rails of these
+ * names. Either rank may be second. */
 static void two_hosts(drail_config_t *cfg)
 {
     static const char *const names[2][RAILS] = {{"here0", "here1"},

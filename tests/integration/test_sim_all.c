@@ -5,7 +5,6 @@
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     simulated_or_skip(argv);
     report(sim_all_run(&(struct sim_all){64, 4, 24, NULL}),
            "16 nodes of 4 ranks, 24 bytes");

@@ -101,7 +101,7 @@ static int gather_main(drail_job_t *job, void *arg)
 
 static bool run(const char *platform, unsigned ppn)
 {
-    struct spent *spent = shared(2 * sizeof *spent);
+    struct spent *spent = shared_memory(2 * sizeof *spent);
     bool ok = true;
     for (unsigned i = 0; ok && i < 2; i++)
         ok = simulate(platform, RANKS, ppn, gather_main, &spent[i]) == 0;
@@ -113,7 +113,6 @@ static bool run(const char *platform, unsigned ppn)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     simulated_or_skip(argv);
     report(run("two-rails", 1), "16 nodes with two rails");
     report(run("two-rails", 4), "4 nodes of 4 ranks");

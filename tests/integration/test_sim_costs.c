@@ -98,7 +98,7 @@ static int message_main(drail_job_t *job, void *arg)
 static bool message_over(const struct costs *costs, size_t bytes, double post,
                          double flight, double completion, double notification)
 {
-    struct timed_message *m = shared(sizeof *m);
+    struct timed_message *m = shared_memory(sizeof *m);
     m->bytes = bytes;
     bool ok = run(costs, 2, 1, message_main, m);
     ok &= near("posting", m->post, post);
@@ -190,7 +190,7 @@ static bool burst(const char *rail, unsigned peers, double first_ns,
                   double step_ns)
 {
     struct costs costs = {.rail = rail};
-    struct burst *b = shared(sizeof *b);
+    struct burst *b = shared_memory(sizeof *b);
     b->peers = peers;
     bool ok = run(&costs, 1 + peers, 1, burst_main, b);
     for (unsigned i = 0; i < peers; i++) {
@@ -233,7 +233,7 @@ static void bursts(void)
 
 /* --------------------------------------------------------- memory, threads */
 
-/* What the ranks of a node do, and how long each takes. */
+/* The work of a node's ranks, and the time of each. */
 struct work {
     void (*body)(drail_job_t *job, const struct drail_platform *p,
                  struct work *w);
@@ -259,7 +259,7 @@ static bool work(const struct costs *costs, unsigned nranks,
                               struct work *),
                  const double *should)
 {
-    struct work *w = shared(sizeof *w);
+    struct work *w = shared_memory(sizeof *w);
     w->body = body;
     bool ok =
         run(costs, nranks, costs->ppn ? costs->ppn : nranks, work_main, w);
@@ -277,7 +277,6 @@ static void copies(drail_job_t *job, const struct drail_platform *p,
 {
     size_t bytes = drail_job_rank(job) == 1 ? COPIED / 3 : COPIED;
     unsigned char *memory = calloc(2, COPIED);
-    (void)w;
     memory[bytes - 1] = 1;
     platform_copy(p, memory + COPIED, memory, bytes);
     check(memory[COPIED + bytes - 1] == 1);
@@ -305,7 +304,6 @@ static void flags(drail_job_t *job, const struct drail_platform *p,
 
 static void nothing(void *arg, unsigned index)
 {
-    (void)arg, (void)index;
 }
 
 /* Teams that come and go, each in its way. */
@@ -313,17 +311,15 @@ static void teams(drail_job_t *job, const struct drail_platform *p,
                   struct work *w)
 {
     struct platform_threads *team;
-    (void)job, (void)w;
     check(p->threads_start(p, 2, nothing, NULL, &team) == 0);
     p->threads_join(p, team);
     check(p->threads_run(p, 2, nothing, NULL) == 0);
 }
 
-/* What a benchmark computes. */
+/* The computation of a benchmark. */
 static void compute(drail_job_t *job, const struct drail_platform *p,
                     struct work *w)
 {
-    (void)p, (void)w;
     drail_job_compute(job, 123456);
 }
 
@@ -352,7 +348,7 @@ static int carry_main(drail_job_t *job, void *arg)
  * 3 GB/s: 1 MB of each in 667 us, the other 5 MB in 2500 us. */
 static bool carries_and_copies(void)
 {
-    double *took = shared(2 * sizeof *took);
+    double *took = shared_memory(2 * sizeof *took);
     static const struct costs costs = {.copy_rate = "2 GB/s, 3 GB/s",
                                        .memory = "nodes = 2",
                                        .rail = "carrier = processor"};
@@ -418,7 +414,7 @@ static bool overwritten(void)
 {
     static const struct costs costs = {.memory = "handover_rate = 500 MB/s",
                                        .rail = "carrier = processor"};
-    double *took = shared(2 * sizeof *took);
+    double *took = shared_memory(2 * sizeof *took);
     bool ok = run(&costs, 2, 1, overwrite_main, took);
     ok &= near("the copy over it", took[0], 1e6);
     ok &= near("the copy of that", took[1], 1e6);
@@ -429,7 +425,7 @@ static bool overwritten(void)
 /* A copy at 1 GB/s, and at 500 MB/s more what has not been copied before. */
 static bool taken(const char *rail, double foreign_ns)
 {
-    double *took = shared(3 * sizeof *took);
+    double *took = shared_memory(3 * sizeof *took);
     bool ok =
         run(&(struct costs){.memory = "handover_rate = 500 MB/s", .rail = rail},
             2, 1, take_main, took);
@@ -487,7 +483,6 @@ static void memories(void)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     simulated_or_skip(argv);
     messages();
     bursts();

@@ -14,7 +14,7 @@ static int dsm_main(drail_job_t *job, void *arg)
     return 0;
 }
 
-/* What serves others there is a thread, and a simulated rank is none. */
+/* Others are served by a thread, which a simulated rank does not have. */
 static void by_message(struct rank *r)
 {
     ddsm_config_t cfg;
@@ -36,7 +36,6 @@ static bool run(void (*scene)(struct rank *r), unsigned ppn)
 int main(int argc, char **argv)
 {
     drail_config_t cfg;
-    (void)argc;
     simulated_or_skip(argv);
     drail_config_init(&cfg);
     cfg.rails[0] = "sim:";

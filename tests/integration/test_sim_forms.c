@@ -111,7 +111,7 @@ static int form_main(drail_job_t *job, void *arg)
 static void examine(const struct row *row)
 {
     char what[128];
-    struct trial *trial = shared(sizeof *trial);
+    struct trial *trial = shared_memory(sizeof *trial);
     double last = 0, should = form(row);
     trial->row = row;
     bool ok = simulate("hockney", row->nranks, 1, form_main, trial) == 0;
@@ -151,7 +151,6 @@ int main(int argc, char **argv)
         {DCOLL_ALLTOALL, "bruck", 5, 16, 1, 1500},
         {DCOLL_ALLTOALL, "bruck", 5, 9, 2, 1500},
     };
-    (void)argc;
     simulated_or_skip(argv);
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         examine(&rows[i]);

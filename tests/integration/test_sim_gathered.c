@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What simulated ranks gather in memory that they share: a rank that gives up
- * leaves none of it behind, and who finds no memory for it tells all.
+ * All-gathers of simulated ranks use memory that they share. A rank that gives
+ * up leaves none of it behind; a rank that finds no memory for it tells all.
  */
 #include <sys/resource.h>
 
@@ -35,7 +35,6 @@ static int late_main(drail_job_t *job, void *arg)
     unsigned rank = drail_job_rank(job);
     bool late = rank == RANKS - 1;
     drail_gathered_t *all;
-    (void)arg;
     check(drail_gathered_new(job, sizeof rank, &all) == 0);
     drail_job_compute(job, SOON); /* the job has begun everywhere */
     size_t before = mapped();
@@ -56,7 +55,6 @@ static int no_memory_main(drail_job_t *job, void *arg)
     unsigned rank = drail_job_rank(job);
     drail_gathered_t *all;
     struct rlimit before, limit;
-    (void)arg;
     check(drail_gathered_new(job, sizeof rank, &all) == 0);
     check(!getrlimit(RLIMIT_AS, &before));
     drail_job_compute(job, rank ? 2 * SOON : SOON);
@@ -74,7 +72,6 @@ static int no_memory_main(drail_job_t *job, void *arg)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     simulated_or_skip(argv);
     report(simulate("many", RANKS, 4, late_main, NULL) == 0,
            "ranks that have given up leave no memory behind");

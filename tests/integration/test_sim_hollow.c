@@ -90,7 +90,6 @@ static int hollow_main(drail_job_t *job, void *arg)
                       .send = calloc(RANKS, BYTES),
                       .recv = calloc(RANKS, BYTES)};
     drail_config_t cfg;
-    (void)arg;
     drail_config_init(&cfg);
     cfg.rails[0] = "sim:";
     cfg.nrails = 1;
@@ -109,7 +108,6 @@ static int hollow_main(drail_job_t *job, void *arg)
 int main(int argc, char **argv)
 {
     drail_job_config_t cfg;
-    (void)argc;
     simulated_or_skip(argv);
     drail_job_config_init(&cfg);
     cfg.nranks = RANKS;

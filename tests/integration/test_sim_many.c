@@ -9,7 +9,6 @@ static const char few_peers[] =
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     simulated_or_skip(argv);
     report(sim_all_run(&(struct sim_all){256, 4, 24, few_peers}),
            "64 nodes of 4 ranks, 24 bytes");

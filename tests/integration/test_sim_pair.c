@@ -24,7 +24,7 @@ struct pair {
     struct times *times; /* shared with the ranks */
 };
 
-/* What has come is there when it is told, and not what comes next. */
+/* A message is there when its notification is, and the next message is not. */
 static void ping_pong(struct end *e, unsigned rank, size_t bytes)
 {
     for (unsigned i = 0; i < ROUNDS; i++) {
@@ -104,7 +104,7 @@ static bool as_described(const struct times *t, double rate)
 
 static bool run(const char *platform, drail_engine_t engine, double rate)
 {
-    struct times *times = shared(2 * sizeof *times);
+    struct times *times = shared_memory(2 * sizeof *times);
     bool ok = true;
     for (unsigned i = 0; i < 2; i++) {
         struct pair pair = {platform, engine, &times[i]};
@@ -118,7 +118,6 @@ static bool run(const char *platform, drail_engine_t engine, double rate)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     simulated_or_skip(argv);
     report(run("one-rail", DRAIL_ENGINE_NONTHREADED, RATE), "one rail");
     report(run("two-rails", DRAIL_ENGINE_NONTHREADED, 2 * RATE),

@@ -38,7 +38,7 @@ static void open_side(struct side *s, drail_job_t *job)
     check(drail_job_allgather(job, &key, sizeof key, s->keys, -1) == 0);
 }
 
-/* What belongs to this rank now must not go anywhere. */
+/* The data that belong to this rank now must not go anywhere. */
 static void release(struct side *s, const drail_job_t *job)
 {
     platform_sleep(drail_job_platform(job), RELEASE_NS);
@@ -62,7 +62,6 @@ static int got(drail_job_t *job, void *unused)
 {
     struct side s;
     drail_req_t req;
-    (void)unused;
     open_side(&s, job);
     if (drail_job_rank(job) == 0) {
         release(&s, job);
@@ -79,7 +78,6 @@ static int put(drail_job_t *job, void *unused)
 {
     struct side s;
     drail_req_t req;
-    (void)unused;
     open_side(&s, job);
     if (drail_job_rank(job) == 0) {
         drail_xfer_t x = {s.bytes, s.mem, &s.keys[1], 0, BYTES};
@@ -95,7 +93,6 @@ static int put(drail_job_t *job, void *unused)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     simulated_or_skip(argv);
     report(simulate("one-rail", 2, 1, got, NULL) == 0, "got from");
     report(simulate("one-rail", 2, 1, put, NULL) == 0, "put from");

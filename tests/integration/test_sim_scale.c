@@ -127,7 +127,7 @@ static bool fits(const struct pattern *p)
 static bool runs(const struct pattern *pattern)
 {
     struct pattern p = *pattern;
-    p.used_kb = shared(sizeof *p.used_kb);
+    p.used_kb = shared_memory(sizeof *p.used_kb);
     double start = seconds();
     int rc = simulate(PLATFORM, p.nranks, 1, many_main, &p);
     printf("# %s: %u ranks: %d, %.1f s, %ld KB\n", p.name, p.nranks, rc,

@@ -10,7 +10,6 @@ static unsigned solicitations; /* of this rank */
 static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
-    (void)ep;
     bool first = hello->solicits && hello->rank == 1 && !solicitations;
     solicitations += hello->solicits;
     if (first)
@@ -20,8 +19,7 @@ static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
 
 static void wait_until_connected(void)
 {
-    for (double end = seconds() + 20; !*connected; nap(1))
-        check(seconds() < end);
+    check_within(20, *connected);
 }
 
 static void talk(struct rank *r, unsigned peer)
@@ -68,10 +66,4 @@ static const struct test tests[] = {
     {"lost", 3, lost, NULL, APART},
 };
 
-int main(int argc, char **argv)
-{
-    connected = mmap(NULL, sizeof *connected, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(connected != MAP_FAILED);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(connected = shared_memory(sizeof *connected), 1, tests)

@@ -95,8 +95,8 @@ static void goes_on(struct rank *r)
     expect(r, 0, rounds(r, STOP_MS));
 }
 
-/* Those that wait give up when their time is over, as with any other rank that
- * does not come; this one then hears of that. */
+/* Ranks that wait give up when their time is over, as with any other rank that
+ * does not come; the stopped rank hears of that later. */
 static void too_long(struct rank *r)
 {
     int rc = rounds(r, 2 * TIME_MS);
@@ -120,10 +120,4 @@ static const struct test tests[] = {
     {"stopped for too long", RANKS, too_long, impatient, APART | PPN(2)},
 };
 
-int main(int argc, char **argv)
-{
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(board != MAP_FAILED);
-    return run_tests(tests, sizeof tests / sizeof *tests, 1, argc, argv);
-}
+RUN_TESTS_AFTER(board = shared_memory(sizeof *board), 1, tests)

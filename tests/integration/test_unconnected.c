@@ -10,7 +10,6 @@ static uint32_t lost, nobody;
 static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
-    (void)ep;
     if (!hello->solicits && nobody & 1u << hello->rail)
         *qual = 1;
     return hello->solicits || !(lost & 1u << hello->rail);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two ranks that use different rails at the same time: whoever waits lets all
+ * Two ranks that use different rails at the same time: a waiter lets all
  * rails and all peers go on, or both would wait for each other.
  */
 #include "dapl_rail/batch.h"
@@ -119,10 +119,7 @@ static void two(drail_config_t *cfg)
 
 static void three(drail_config_t *cfg, drail_engine_t engine, drail_team_t team)
 {
-    take_rails(cfg, 3);
-    cfg->rails[0] = "fast0";
-    cfg->rails[1] = "fast1";
-    cfg->rails[2] = "far";
+    use_rails(cfg, "fast0", "fast1", "far");
     cfg->policy = DRAIL_POLICY_ADAPTIVE;
     cfg->timeout_ms = 4000;
     cfg->engine = engine;
@@ -178,8 +175,4 @@ static const struct test tests[] = {
     {"full queue, threaded", 2, full_queue, shallow_threaded, 0},
 };
 
-int main(int argc, char **argv)
-{
-    conf_restart(argv, rails);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(conf_restart(argv, rails), 1, tests)

@@ -61,8 +61,6 @@ STAND_IN DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes,
 static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
-    (void)ep;
-    (void)qual;
     if (no_such_ep)
         hello->ep = 1;
     return true;
@@ -97,7 +95,8 @@ static void rejected_once(struct rank *r)
         check(seconds() - begin < 20);
         expect(r, 0, drail_connect(r->t, 2));
     }
-    unreadable = no_such_ep = false; /* who leaves the barrier first may ask */
+    unreadable = no_such_ep =
+        false; /* the rank that leaves the barrier first may ask */
     barrier(r);
     if (r->rank < 2)
         expect(r, 0, drail_connect(r->t, r->peer));
@@ -118,22 +117,16 @@ static void another_ep(struct rank *r)
     rejected_once(r);
 }
 
-static void one_rail(drail_config_t *cfg)
+static void patient(drail_config_t *cfg)
 {
     take_rails(cfg, 1);
     cfg->connect_timeout_ms = 20000;
 }
 
 static const struct test tests[] = {
-    {"an EP that is gone", 2, ep_that_is_gone, one_rail, 0},
-    {"a request that can't be read", 3, can_not_be_read, one_rail, APART},
-    {"a request for another EP", 3, another_ep, one_rail, APART},
+    {"an EP that is gone", 2, ep_that_is_gone, patient, 0},
+    {"a request that can't be read", 3, can_not_be_read, patient, APART},
+    {"a request for another EP", 3, another_ep, patient, APART},
 };
 
-int main(int argc, char **argv)
-{
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(board != MAP_FAILED);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(board = shared_memory(sizeof *board), 1, tests)

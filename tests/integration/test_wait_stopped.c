@@ -25,7 +25,6 @@ static _Atomic uint64_t ahead_ns;
 
 static uint64_t now(const struct drail_platform *p)
 {
-    (void)p;
     return machine->now_ns(machine) + ahead_ns;
 }
 
@@ -44,17 +43,15 @@ STAND_IN DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us,
 
 static void sleep_until(const struct drail_platform *p, uint64_t ns)
 {
-    (void)p;
     machine->sleep_until(machine, ns - ahead_ns);
 }
 
 static void await_leap(void)
 {
-    for (double end = seconds() + 20; !*leapt; nap(1))
-        check(seconds() < end);
+    check_within(20, *leapt);
 }
 
-/* What it waits for comes when its clock has leapt, and some time later. */
+/* The message comes some time after the clock has leapt. */
 static void answered_late(struct rank *r)
 {
     uint32_t id;
@@ -99,16 +96,9 @@ static void never_answered(struct rank *r)
     barrier(r);
 }
 
-static void one_rail(drail_config_t *cfg)
-{
-    take_rails(cfg, 1);
-}
-
 static void far(drail_config_t *cfg)
 {
-    take_rails(cfg, 2);
-    cfg->rails[0] = "far0";
-    cfg->rails[1] = "far1";
+    use_rails(cfg, "far0", "far1");
 }
 
 static const struct test tests[] = {
@@ -127,8 +117,6 @@ int main(int argc, char **argv)
     platform.now_ns = now;
     platform.sleep_until = sleep_until;
     ranks_platform = &platform;
-    leapt = mmap(NULL, sizeof *leapt, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(leapt != MAP_FAILED);
+    leapt = shared_memory(sizeof *leapt);
     return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
 }

@@ -46,7 +46,7 @@ static void memory_open(struct rank *r, struct memory *m)
            drail_mem_alloc(r->t, 4096, DRAIL_ACCESS_ALL, (void **)&m->bytes,
                            &m->mem));
     exchange_keys(r, m->mem, m->keys);
-    barrier_outside(r); /* what comes then is waited for */
+    barrier_outside(r); /* later messages are waited for */
 }
 
 static void batch(struct rank *r, struct memory *m, unsigned n)
@@ -122,10 +122,7 @@ static void unknown(struct rank *r)
 
 static void three(drail_config_t *cfg)
 {
-    take_rails(cfg, 3);
-    cfg->rails[0] = "far0";
-    cfg->rails[1] = "far1";
-    cfg->rails[2] = "far2";
+    use_rails(cfg, "far0", "far1", "far2");
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
     cfg->stripe_threshold = 0;
 }
@@ -143,9 +140,5 @@ static const struct test tests[] = {
     {"unknown", 2, unknown, NULL, 0},
 };
 
-int main(int argc, char **argv)
-{
-    conf_restart(argv, rails);
-    /* on a busy machine all may have come before it is waited for */
-    return run_tests(tests, sizeof tests / sizeof tests[0], 3, argc, argv);
-}
+/* on a busy machine all may have come before it is waited for */
+RUN_TESTS_AFTER(conf_restart(argv, rails), 3, tests)

@@ -74,7 +74,7 @@ static void open_again(struct rank *r)
     barrier(r);
 }
 
-/* What the sender's buffer holds next is not received. */
+/* The next contents of the sender's buffer are not received. */
 static void half_read(struct rank *r)
 {
     static unsigned char buffer[BYTES];
@@ -112,10 +112,4 @@ static const struct test tests[] = {
     {"in the middle of the reading", 2, half_read, striped, APART},
 };
 
-int main(int argc, char **argv)
-{
-    withdrawn = mmap(NULL, sizeof *withdrawn, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(withdrawn != MAP_FAILED);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_AFTER(withdrawn = shared_memory(sizeof *withdrawn), 1, tests)

@@ -132,15 +132,13 @@ static void put_there(struct rank *r)
 
 static void impatient(drail_config_t *cfg)
 {
-    cfg->nrails = 1;
-    cfg->rails[0] = "tcp-a";
+    use_rails(cfg, "tcp-a");
     cfg->timeout_ms = 2000;
 }
 
 static void patient(drail_config_t *cfg)
 {
-    cfg->nrails = 1;
-    cfg->rails[0] = "tcp-a";
+    use_rails(cfg, "tcp-a");
 }
 
 static const struct test tests[] = {
@@ -150,8 +148,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(board != MAP_FAILED);
+    board = shared_memory(sizeof *board);
     return over_tcp(tests, sizeof tests / sizeof tests[0], argc, argv);
 }

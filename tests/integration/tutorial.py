@@ -46,7 +46,7 @@ def commands(lines):
 
 
 def run(steps):
-    """What each of the commands prints, and its exit status."""
+    """Runs the commands; the output and the exit status of each."""
     port = str(free_port())
     script = "exec 2>&1\n"
     for i, (command, _) in enumerate(steps):

@@ -93,7 +93,7 @@ static MPI_Comm copy_of(MPI_Comm comm)
     return copy;
 }
 
-/* What rank r sends, in each block. */
+/* Element i of each block that rank r sends. */
 static int value(int r, int i)
 {
     return 1000 * r + i % 997;
@@ -337,7 +337,7 @@ static int sum_kept(MPI_Comm comm, const void *mine)
     return rc ? rc : start_once(&request);
 }
 
-/* One rank's buffer is NULL, which MPI need not notice. */
+/* A rank's buffer is NULL, which MPI need not notice. */
 static void no_buffer(int (*add_up)(MPI_Comm comm, const void *mine))
 {
     MPI_Comm comm = copy_of(MPI_COMM_WORLD);
@@ -418,7 +418,7 @@ static void bad_type(void)
     MPI_Comm_free(&comm);
 }
 
-/* One rank sends more to itself than can be packed, which no other rank knows.
+/* A rank sends more to itself than can be packed, which no other rank knows.
  * The type names the same bytes again and again. */
 static void too_long(void)
 {

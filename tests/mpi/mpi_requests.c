@@ -681,7 +681,7 @@ static void begins_early(MPI_Comm comm, int rounds)
     }
 }
 
-/* One rank completes a collective, and then sends a message to the others. They
+/* A rank completes a collective, and then sends a message to the others. They
  * wait for this message first: the collective must go on meanwhile. */
 static void goes_on_elsewhere(MPI_Comm comm, int n)
 {

@@ -221,6 +221,19 @@ void peer_stop(peer_t *peer)
     }
 }
 
+void peer_close(peer_t *peer, end_t *me)
+{
+    end_close(me);
+    peer_stop(peer);
+}
+
+void peer_open(peer_t *peer, end_t *me, const peer_options_t *options)
+{
+    peer_start(peer, options);
+    end_open_memory(me, options->memory, options->bytes, DAT_MEM_PRIV_ALL_FLAG);
+    peer_connect(peer, me);
+}
+
 void peer_kill(peer_t *peer)
 {
     assert_int_equal(kill(peer->pid, SIGKILL), 0);

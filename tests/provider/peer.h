@@ -41,6 +41,11 @@ void peer_start(peer_t *peer, const peer_options_t *options);
 void peer_connect(peer_t *peer, end_t *me);
 /** Closes the peer and waits for its process, which must end well. */
 void peer_stop(peer_t *peer);
+/** The same after closing the test's own end. */
+void peer_close(peer_t *peer, end_t *me);
+/** Starts the peer, opens the test's own end with as much memory of the same
+ *  kind, and connects both. */
+void peer_open(peer_t *peer, end_t *me, const peer_options_t *options);
 /** SIGKILL; the peer is gone afterwards. */
 void peer_kill(peer_t *peer);
 

@@ -17,7 +17,7 @@ typedef struct fixture {
     uint64_t mine; /* my memory is filled with noise of this seed */
 } fixture_t;
 
-/* One for all: too large for the stack of some. */
+/* Shared by the tests: too large for the stack of some. */
 static fixture_t fixture;
 
 static void fill_mine(fixture_t *f, uint64_t seed)
@@ -41,8 +41,7 @@ static fixture_t *open_pair(memory_kind_t kind, DAT_MEM_PRIV_FLAGS privileges)
 
 static void close_pair(fixture_t *f)
 {
-    end_close(&f->me);
-    peer_stop(&f->peer);
+    peer_close(&f->peer, &f->me);
 }
 
 static DAT_MEM_PRIV_FLAGS all_but(int removed)
@@ -155,7 +154,6 @@ static DAT_RMR_TRIPLET address_null(const region_t *r)
 
 static void wrong_ranges_and_keys(void **state)
 {
-    (void)state;
     static DAT_RMR_TRIPLET (*const bad[])(const region_t *) = {
         wrong_key,         key_zero,       key_of_ones,
         one_byte_before,   one_byte_after, one_byte_after_all,
@@ -167,7 +165,6 @@ static void wrong_ranges_and_keys(void **state)
 
 static void stale_key(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < MEMORY_KINDS; kind++) {
         for (int used_before = 0; used_before < 2; used_before++) {
             fixture_t *f =
@@ -187,7 +184,6 @@ static void stale_key(void **state)
 
 static void no_remote_write_privilege(void **state)
 {
-    (void)state;
     fixture_t *f =
         open_pair(MEMORY_MALLOC, all_but(DAT_MEM_PRIV_REMOTE_WRITE_FLAG));
     post_read(f, remote(&f->peer.end.mem, 0, 64)); /* reading is allowed */
@@ -199,7 +195,6 @@ static void no_remote_write_privilege(void **state)
 
 static void no_remote_read_privilege(void **state)
 {
-    (void)state;
     fixture_t *f =
         open_pair(MEMORY_MEMFD, all_but(DAT_MEM_PRIV_REMOTE_READ_FLAG));
     post_read(f, remote(&f->peer.end.mem, 0, 64));
@@ -209,7 +204,6 @@ static void no_remote_read_privilege(void **state)
 
 static void no_remote_atomic_privilege(void **state)
 {
-    (void)state;
     fixture_t *f = open_pair(MEMORY_MEMFD, DAT_MEM_PRIV_ALL_FLAG);
     DAT_LMR_TRIPLET iov = local(&f->me.mem, 0, 8);
     DAT_RMR_TRIPLET target = remote(&f->peer.end.mem, 0, 8);
@@ -226,7 +220,6 @@ static void no_remote_atomic_privilege(void **state)
 /* Everything posted behind a refused request is flushed, in order. */
 static void later_requests_are_flushed(void **state)
 {
-    (void)state;
     fixture_t *f = open_pair(MEMORY_MALLOC, DAT_MEM_PRIV_ALL_FLAG);
     DAT_LMR_TRIPLET iov = local(&f->me.mem, 0, 64);
     DAT_RMR_TRIPLET good = remote(&f->peer.end.mem, 0, 64);
@@ -247,7 +240,6 @@ static void later_requests_are_flushed(void **state)
 /* The peer's EP and the LMR must be of one PZ. */
 static void wrong_remote_pz(void **state)
 {
-    (void)state;
     end_t a, b;
     region_t other;
     DAT_PZ_HANDLE pz;
@@ -268,8 +260,7 @@ static void wrong_remote_pz(void **state)
     assert_memory_equal(other.data, before, sizeof before);
     region_destroy(&other);
     DAT_OK(dat_pz_free(pz));
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 /* ------------------------------------------------------- local checks --- */
@@ -295,7 +286,6 @@ static void post_all(fixture_t *f, DAT_LMR_TRIPLET iov)
 /* A post with a bad local list is refused at once and changes nothing. */
 static void bad_local_lists(void **state)
 {
-    (void)state;
     fixture_t *f = open_pair(MEMORY_MALLOC, DAT_MEM_PRIV_ALL_FLAG);
     DAT_LMR_TRIPLET good = local(&f->me.mem, 0, 64), bad = good;
     bad.lmr_context ^= 0x10000;
@@ -333,7 +323,6 @@ static void bad_local_lists(void **state)
  * needs the privilege. */
 static void local_write_privilege(void **state)
 {
-    (void)state;
     fixture_t *f = open_pair(MEMORY_MALLOC, DAT_MEM_PRIV_ALL_FLAG);
     region_t readable;
     DAT_RMR_TRIPLET target = remote(&f->peer.end.mem, 0, 64);
@@ -365,7 +354,6 @@ static DAT_RETURN create_lmr(end_t *end, void *address, DAT_VLEN bytes,
 
 static void lmr_query(void **state)
 {
-    (void)state;
     end_t end;
     DAT_LMR_PARAM p;
     end_open_memory(&end, MEMORY_MALLOC, 10000, DAT_MEM_PRIV_ALL_FLAG);
@@ -383,7 +371,6 @@ static void lmr_query(void **state)
 
 static void lmr_bad_arguments(void **state)
 {
-    (void)state;
     end_t end;
     region_t r;
     char byte[64];
@@ -399,13 +386,11 @@ static void lmr_bad_arguments(void **state)
 /* An LMR over an LMR: the same range, its own key and privileges. */
 static void lmr_of_an_lmr(void **state)
 {
-    (void)state;
     end_t a, b;
     region_t alias;
     DAT_VLEN length;
     DAT_VADDR base;
-    end_open_memory(&a, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MALLOC, 4096);
     alias = b.mem;
     DAT_REGION_DESCRIPTION what = {.for_lmr_handle = b.mem.lmr};
     DAT_OK(dat_lmr_create(b.ia, DAT_MEM_TYPE_LMR, what, 4096, b.pz,
@@ -420,13 +405,11 @@ static void lmr_of_an_lmr(void **state)
     EXPECT_DTO(a.request, 1, DAT_DTO_SUCCESS, 4096);
     assert_memory_equal(b.mem.data, a.mem.data, 4096);
     DAT_OK(dat_lmr_free(alias.lmr));
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 static void many_lmrs(void **state)
 {
-    (void)state;
     enum { N = 2000 };
     static region_t r[N];
     end_t end;
@@ -488,13 +471,11 @@ static void reconnect(end_t *a, end_t *b)
 
 static void windows(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_RMR_HANDLE rmr;
     DAT_RMR_PARAM param;
     unsigned char before[4096];
-    end_open_memory(&a, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MALLOC, 4096);
     DAT_OK(dat_rmr_create(b.pz, &rmr));
     end_connect_both(&a, &b);
     memcpy(before, b.mem.data, 4096);
@@ -535,13 +516,11 @@ static void windows(void **state)
                      DAT_DTO_ERR_REMOTE_ACCESS);
     assert_memory_equal(b.mem.data, before, 4096);
     DAT_OK(dat_rmr_free(rmr));
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 static void windows_keep_within_their_lmr(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_RMR_HANDLE rmr;
     DAT_RMR_CONTEXT context;
@@ -557,13 +536,11 @@ static void windows_keep_within_their_lmr(void **state)
                      DAT_VA_TYPE_VA, b.ep, cookie(1), 0, &context),
         DAT_SUCCESS);
     DAT_OK(dat_rmr_free(rmr));
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 static void lmr_under_a_window_stays(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_RMR_HANDLE rmr;
     end_open(&a, NULL);
@@ -573,8 +550,7 @@ static void lmr_under_a_window_stays(void **state)
     bind_window(&b, rmr, 0, 64, DAT_MEM_PRIV_REMOTE_READ_FLAG);
     DAT_FAILS(dat_lmr_free(b.mem.lmr), DAT_INVALID_STATE);
     DAT_OK(dat_rmr_free(rmr));
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 int main(void)

@@ -45,7 +45,6 @@ static void reaches(end_t *from, struct sockaddr_in *to, DAT_CONN_QUAL qual,
 
 static void rail_of_the_address(void **state)
 {
-    (void)state;
     end_t end; /* of shm0 */
     end_open(&end, NULL);
     DAT_IA_HANDLE shm0 = rail_open("shm0"), shm1 = rail_open("shm1");

@@ -47,7 +47,6 @@ static DAT_EVD_HANDLE async_of(const teller_t *t)
 
 static void another_ia_tells(void **state)
 {
-    (void)state;
     teller_t owner, user;
     teller_open(&owner, DAT_HANDLE_NULL);
     teller_open(&user, owner.async);
@@ -64,7 +63,6 @@ static void another_ia_tells(void **state)
 
 static void the_owner_is_closed_first(void **state)
 {
-    (void)state;
     teller_t owner, user, later;
     teller_open(&owner, DAT_HANDLE_NULL);
     teller_open(&user, owner.async);
@@ -82,7 +80,6 @@ static void the_owner_is_closed_first(void **state)
 /* The same with an EVD that the consumer has made. */
 static void an_evd_of_the_consumer(void **state)
 {
-    (void)state;
     teller_t owner, user;
     DAT_EVD_HANDLE evd;
     teller_open(&owner, DAT_HANDLE_NULL);
@@ -100,7 +97,6 @@ static void an_evd_of_the_consumer(void **state)
 /* It is needed as long as the IA is open. */
 static void an_evd_in_use_is_not_freed(void **state)
 {
-    (void)state;
     teller_t t;
     teller_open(&t, DAT_HANDLE_NULL);
     DAT_FAILS(dat_evd_free(t.async), DAT_INVALID_STATE);
@@ -112,7 +108,6 @@ static void an_evd_in_use_is_not_freed(void **state)
 /* More than it holds: what finds no room is lost, and nothing else. */
 static void a_full_evd(void **state)
 {
-    (void)state;
     teller_t owner, user;
     DAT_EVENT e;
     teller_open(&owner, DAT_HANDLE_NULL);
@@ -144,7 +139,6 @@ static void *keep_telling(void *arg)
 
 static void the_owner_is_closed_meanwhile(void **state)
 {
-    (void)state;
     for (int i = 0; i < ROUNDS; i++) {
         teller_t owner, user;
         pthread_t thread;

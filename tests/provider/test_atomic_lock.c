@@ -133,7 +133,6 @@ static void end_scene(scene_t *s, unsigned lost)
 
 static void owner_is_killed(void **state)
 {
-    (void)state;
     for (int round = 0; round < 10; round++) {
         scene_t s;
         begin(&s, round % 2);
@@ -150,7 +149,6 @@ static void owner_is_killed(void **state)
 /* The other goes on, or is told by an error. */
 static void owner_is_stopped(void **state)
 {
-    (void)state;
     scene_t s;
     begin(&s, false);
     for (int round = 0; round < 20; round++) {

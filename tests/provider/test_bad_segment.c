@@ -50,7 +50,6 @@ static void refused(end_t *me, int connection, int control)
 
 static void nothing_of_use(void **state)
 {
-    (void)state;
     enum { FIXED = F_SEAL_SHRINK | F_SEAL_GROW };
     static const struct {
         size_t size[2]; /* of the connection's, of the IA's; 0: none */
@@ -97,8 +96,7 @@ static void nothing_of_use(void **state)
         refused(&me, fd[0], fd[1]);
     }
     end_connect_both(&other, &me);
-    end_close(&other);
-    end_close(&me);
+    ends_close(&other, &me);
 }
 
 int main(void)

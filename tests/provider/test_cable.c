@@ -27,16 +27,14 @@ typedef struct pair {
 
 static void pair_open(pair_t *p, peer_place_t place)
 {
-    peer_start(&p->peer, &(peer_options_t){place, MEMORY_MEMFD, BYTES,
-                                           DAT_MEM_PRIV_ALL_FLAG});
-    end_open_memory(&p->me, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    peer_connect(&p->peer, &p->me);
+    peer_open(
+        &p->peer, &p->me,
+        &(peer_options_t){place, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG});
 }
 
 static void pair_close(pair_t *p)
 {
-    end_close(&p->me);
-    peer_stop(&p->peer);
+    peer_close(&p->peer, &p->me);
 }
 
 static void expect_broken(pair_t *p)
@@ -65,17 +63,16 @@ static void pulled_breaks(peer_place_t place)
 
 static void pulled_here(void **state)
 {
-    (void)state;
     pulled_breaks(PEER_HERE);
 }
 
 static void pulled_between_processes(void **state)
 {
-    (void)state;
     pulled_breaks(PEER_PROCESS);
 }
 
-/* Pulls the cable by a store, which wakes nobody: who posts notices alone. */
+/* Pulls the cable by a store, which wakes no thread: only the poster notices.
+ */
 static void pull_unseen(void)
 {
     struct shm_cable *c =
@@ -85,11 +82,10 @@ static void pull_unseen(void)
     munmap(c, sizeof *c);
 }
 
-/* What is posted behind the cut is not carried out, whether its poster knows
- * of the cut or not. */
+/* Requests behind the cut are not carried out, whether their poster knows of
+ * the cut or not. */
 static void nothing_passes(void **state)
 {
-    (void)state;
     pair_t p;
     unsigned char *before = malloc(IMAGE), *after = malloc(IMAGE);
     pair_open(&p, PEER_PROCESS);
@@ -111,7 +107,6 @@ static void nothing_passes(void **state)
 
 static void plugged_again(void **state)
 {
-    (void)state;
     pair_t p;
     pair_open(&p, PEER_PROCESS);
     assert_int_equal(cable_pull(&cable), 0);
@@ -135,7 +130,6 @@ static void plugged_again(void **state)
 /* No look at the cable is quick enough to be sure to see that it was out. */
 static void out_for_a_moment(void **state)
 {
-    (void)state;
     pair_t p;
     pair_open(&p, PEER_PROCESS);
     pull_unseen();
@@ -178,15 +172,13 @@ static void mute_until(DAT_CLOSE_FLAGS end)
 
 static void mute(void **state)
 {
-    (void)state;
     mute_until(DAT_CLOSE_ABRUPT_FLAG);
     mute_until(DAT_CLOSE_GRACEFUL_FLAG);
 }
 
-/* One connection of several, told by its age. */
+/* A connection of several, named by its age. */
 static void one_connection(void **state)
 {
-    (void)state;
     pair_t p;
     peer_t other;
     end_t second;
@@ -247,7 +239,6 @@ static void writer(void *arg)
 /* Nobody writes here any more when the event has come. */
 static void no_late_write(void **state)
 {
-    (void)state;
     enum { ROUNDS = 10 };
     uint64_t seed = 3;
     unsigned char *image = malloc(BYTES);
@@ -292,7 +283,6 @@ static int64_t now_ns(void)
  * measures copies for before the first. */
 static void slower(void **state)
 {
-    (void)state;
     end_t a, b;
     cable_t modelled;
     assert_int_equal(cable_grasp(&modelled, folder, MODEL), 0);
@@ -310,8 +300,7 @@ static void slower(void **state)
     DAT_OK(dat_ep_post_rdma_write(a.ep, 1, &iov, cookie(1), &target, 0));
     EXPECT_DTO(a.request, 1, DAT_DTO_SUCCESS, SOME);
     assert_true(now_ns() - start >= SOME * 50);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
     cable_drop(&modelled, folder, MODEL);
 }
 
@@ -329,7 +318,6 @@ static void refused(const char *what)
 /* A file that others could write, or that is none of ours, is left alone. */
 static void bad_files(void **state)
 {
-    (void)state;
     char path[256], other[256];
     snprintf(path, sizeof path, "%s/shm1", folder);
     snprintf(other, sizeof other, "%s/other", folder);

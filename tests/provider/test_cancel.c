@@ -52,8 +52,7 @@ static void begin(scene_t *s, memory_kind_t kind)
 
 static void end_scene(scene_t *s)
 {
-    end_close(&s->me);
-    end_close(&s->other);
+    ends_close(&s->me, &s->other);
     alarm(0);
 }
 
@@ -87,7 +86,6 @@ static void fetching(void **state)
     if (strcmp(IA_NAME, IA_DEFAULT))
         skip(); /* the IA's thread does it */
     static void (*const call[])(scene_t *) = {wait_for_it, dequeue_it};
-    (void)state;
     for (int i = 0; i < 2 * MEMORY_KINDS; i++) {
         scene_t s;
         begin(&s, (memory_kind_t)(i / 2));
@@ -130,13 +128,11 @@ static void accessing(void (*call)(scene_t *s), DAT_EVENT_NUMBER done)
 
 static void writing(void **state)
 {
-    (void)state;
     accessing(write_it, DAT_DTO_COMPLETION_EVENT);
 }
 
 static void adding(void **state)
 {
-    (void)state;
     NEEDS_ATOMICS();
     accessing(add_it, (DAT_EVENT_NUMBER)DAT_IB_DTO_EVENT);
 }
@@ -183,7 +179,6 @@ static void free_service(scene_t *s)
 
 static void setting_up(void **state)
 {
-    (void)state;
     scene_t s;
     begin(&s, MEMORY_MEMFD);
     call_cancelled(&s, unregister_it);
@@ -213,7 +208,6 @@ static void close_it(scene_t *s)
 
 static void opening_and_closing(void **state)
 {
-    (void)state;
     scene_t s = {0};
     alarm(WAIT_MS / 1000);
     call_cancelled(&s, open_one);

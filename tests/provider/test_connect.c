@@ -51,17 +51,10 @@ static void open_two(end_t *a, end_t *b)
     end_open(b, NULL);
 }
 
-static void close_two(end_t *a, end_t *b)
-{
-    end_close(a);
-    end_close(b);
-}
-
 /* ------------------------------------------------------ service points --- */
 
 static void psp_life(void **state)
 {
-    (void)state;
     end_t end;
     DAT_PSP_HANDLE psp, second;
     DAT_PSP_PARAM param;
@@ -89,10 +82,9 @@ static void psp_life(void **state)
     end_close(&end);
 }
 
-/* A qualifier belongs to the IA, whoever opened it. */
+/* A qualifier belongs to the IA, whichever process opened it. */
 static void conn_qual_of_another_process(void **state)
 {
-    (void)state;
     peer_t peer;
     end_t end;
     DAT_PSP_HANDLE psp;
@@ -119,7 +111,6 @@ static void conn_qual_of_another_process(void **state)
 
 static void psp_any_are_different(void **state)
 {
-    (void)state;
     enum { N = 20 };
     end_t end;
     DAT_PSP_HANDLE psp[N];
@@ -138,7 +129,6 @@ static void psp_any_are_different(void **state)
 
 static void rsp_takes_one_request(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_RSP_HANDLE rsp;
     DAT_RSP_PARAM param;
@@ -163,12 +153,11 @@ static void rsp_takes_one_request(void **state)
     DAT_OK(dat_cr_accept(cr, b.ep, 0, NULL));
     EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
     EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
-    close_two(&a, &b);
+    ends_close(&a, &b);
 }
 
 static void rsp_freed_releases_its_ep(void **state)
 {
-    (void)state;
     end_t end;
     DAT_RSP_HANDLE rsp, second;
     end_open(&end, NULL);
@@ -188,7 +177,6 @@ static void rsp_freed_releases_its_ep(void **state)
 
 static void accept_with_private_data(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_CR_PARAM param;
     unsigned char ask[4096], answer[4096];
@@ -219,12 +207,11 @@ static void accept_with_private_data(void **state)
         DAT_OK(dat_ep_reset(a.ep));
         DAT_OK(dat_ep_reset(b.ep));
     }
-    close_two(&a, &b);
+    ends_close(&a, &b);
 }
 
 static void private_data_too_long(void **state)
 {
-    (void)state;
     end_t a, b;
     unsigned char data[8192] = {0};
     open_two(&a, &b);
@@ -243,12 +230,11 @@ static void private_data_too_long(void **state)
     DAT_FAILS(dat_cr_reject(cr, max + 1, data), DAT_INVALID_PARAMETER);
     DAT_OK(dat_cr_accept(cr, b.ep, 0, NULL)); /* still pending */
     EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
-    close_two(&a, &b);
+    ends_close(&a, &b);
 }
 
 static void reject_with_private_data(void **state)
 {
-    (void)state;
     end_t a, b;
     unsigned char no[16];
     open_two(&a, &b);
@@ -266,12 +252,11 @@ static void reject_with_private_data(void **state)
     /* the endpoint can try again after a reset */
     DAT_OK(dat_ep_reset(a.ep));
     end_connect_both(&a, &b);
-    close_two(&a, &b);
+    ends_close(&a, &b);
 }
 
 static void no_such_service(void **state)
 {
-    (void)state;
     end_t end;
     end_open(&end, NULL);
     DAT_OK(end_connect(&end, 0xdeadbeef));
@@ -282,7 +267,6 @@ static void no_such_service(void **state)
 
 static void no_such_address(void **state)
 {
-    (void)state;
     end_t end;
     struct sockaddr nowhere = {.sa_family = 250, .sa_data = "nowhere"};
     end_open(&end, NULL);
@@ -298,22 +282,20 @@ static void no_such_address(void **state)
 
 static void nobody_answers(void **state)
 {
-    (void)state;
     end_t a, b;
     open_two(&a, &b);
     DAT_OK(connect_with(&a, b.qual, 100, NULL, 0));
     assert_int_equal(ep_state(&a), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING);
     EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_TIMED_OUT);
-    /* who accepts too late is told */
+    /* a late acceptor is told */
     DAT_RETURN rc = dat_cr_accept(next_request(&b), b.ep, 0, NULL);
     if (rc == DAT_SUCCESS)
         EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
-    close_two(&a, &b);
+    ends_close(&a, &b);
 }
 
 static void many_requests_wait(void **state)
 {
-    (void)state;
     enum { N = 32 };
     end_t server, client;
     DAT_EP_HANDLE ep[N], accepted[N];
@@ -348,14 +330,13 @@ static void many_requests_wait(void **state)
         DAT_OK(dat_ep_free(ep[i]));
         DAT_OK(dat_ep_free(accepted[i]));
     }
-    close_two(&client, &server);
+    ends_close(&client, &server);
 }
 
 /* ------------------------------------------------------ endpoint states --- */
 
 static void ep_query(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_EP_PARAM param;
     open_two(&a, &b);
@@ -373,12 +354,11 @@ static void ep_query(void **state)
     assert_true(param.ep_attr.max_message_size > 0);
     assert_true(param.ep_attr.max_recv_dtos > 0);
     assert_true(param.ep_attr.max_request_dtos > 0);
-    close_two(&a, &b);
+    ends_close(&a, &b);
 }
 
 static void ep_attributes(void **state)
 {
-    (void)state;
     end_t end;
     DAT_EP_PARAM param;
     end_open(&end, NULL);
@@ -407,7 +387,6 @@ static void ep_attributes(void **state)
 
 static void ep_modify_needs_unconnected(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_EP_PARAM param;
     open_two(&a, &b);
@@ -415,12 +394,11 @@ static void ep_modify_needs_unconnected(void **state)
     DAT_OK(dat_ep_query(a.ep, DAT_EP_FIELD_ALL, &param));
     DAT_FAILS(dat_ep_modify(a.ep, DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS, &param),
               DAT_INVALID_STATE);
-    close_two(&a, &b);
+    ends_close(&a, &b);
 }
 
 static void operations_in_wrong_states(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_LMR_TRIPLET iov;
     DAT_RMR_TRIPLET target;
@@ -452,12 +430,11 @@ static void operations_in_wrong_states(void **state)
     EXPECT_DTO(a.request, 2, DAT_DTO_ERR_FLUSHED, 0);
     DAT_OK(dat_ep_post_recv(a.ep, 1, &iov, cookie(3), 0));
     EXPECT_DTO(a.recv, 3, DAT_DTO_ERR_FLUSHED, 0);
-    close_two(&a, &b);
+    ends_close(&a, &b);
 }
 
 static void status_tells_idle(void **state)
 {
-    (void)state;
     end_t end;
     DAT_EP_STATE ep_state;
     DAT_BOOLEAN recv_idle, request_idle;
@@ -477,7 +454,6 @@ static void status_tells_idle(void **state)
 
 static void disconnect_flushes(void **state, DAT_CLOSE_FLAGS flags, bool here)
 {
-    (void)state;
     enum { N = 5 };
     end_t a, b;
     DAT_LMR_TRIPLET iov;
@@ -498,7 +474,7 @@ static void disconnect_flushes(void **state, DAT_CLOSE_FLAGS flags, bool here)
     DAT_OK(dat_ep_reset(a.ep));
     DAT_OK(dat_ep_reset(b.ep));
     end_connect_both(&b, &a); /* and the other way round */
-    close_two(&a, &b);
+    ends_close(&a, &b);
 }
 
 static void disconnect_gracefully(void **state)
@@ -519,12 +495,10 @@ static void disconnect_by_the_peer(void **state)
 /* A graceful disconnect first delivers what was sent. */
 static void graceful_disconnect_delivers(void **state)
 {
-    (void)state;
     enum { N = 20 };
     end_t a, b;
     DAT_LMR_TRIPLET iov;
-    end_open_memory(&a, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MALLOC, 4096);
     end_connect_both(&a, &b);
     for (uint64_t i = 0; i < N; i++) {
         iov = local(&b.mem, i * 64, 64);
@@ -541,24 +515,22 @@ static void graceful_disconnect_delivers(void **state)
     for (uint64_t i = 0; i < N; i++)
         EXPECT_DTO(a.request, i, DAT_DTO_SUCCESS, 64);
     EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
-    close_two(&a, &b);
+    ends_close(&a, &b);
 }
 
 static void free_while_connected(void **state)
 {
-    (void)state;
     end_t a, b;
     open_two(&a, &b);
     end_connect_both(&a, &b);
     DAT_OK(dat_ep_free(a.ep));
     a.ep = NULL;
     EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
-    close_two(&a, &b);
+    ends_close(&a, &b);
 }
 
 static void connect_many_times(void **state)
 {
-    (void)state;
     peer_t peer;
     end_t me;
     peer_start(&peer, &(peer_options_t){PEER_PROCESS, MEMORY_MALLOC, 64,
@@ -575,8 +547,7 @@ static void connect_many_times(void **state)
         DAT_OK(dat_ep_reset(me.ep));
         peer_reset(&peer);
     }
-    end_close(&me);
-    peer_stop(&peer);
+    peer_close(&peer, &me);
 }
 
 int main(void)

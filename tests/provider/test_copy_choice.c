@@ -20,17 +20,15 @@ typedef struct fixture {
 static void open_pair(fixture_t *f)
 {
     *f = (fixture_t){.seed = 2026};
-    peer_start(&f->peer, &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, BYTES,
-                                           DAT_MEM_PRIV_ALL_FLAG});
-    end_open_memory(&f->me, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    peer_connect(&f->peer, &f->me);
+    peer_open(&f->peer, &f->me,
+              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, BYTES,
+                                DAT_MEM_PRIV_ALL_FLAG});
     fill(f->me.mem.all, IMAGE, 2);
 }
 
 static void close_pair(fixture_t *f)
 {
-    end_close(&f->me);
-    peer_stop(&f->peer);
+    peer_close(&f->peer, &f->me);
 }
 
 static void write_one(fixture_t *f, size_t from, size_t to, size_t bytes)
@@ -90,7 +88,6 @@ static void exact(void **state)
                                     64 * 4096, 1u << 20};
     static unsigned char image[IMAGE], found[IMAGE];
     fixture_t f;
-    (void)state;
     open_pair(&f);
     fill(image, IMAGE, 1);
     peer_fill(&f.peer, 1);
@@ -115,7 +112,6 @@ static void exact(void **state)
 static void given_always(void **state)
 {
     fixture_t f;
-    (void)state;
     open_pair(&f);
     skip_if_plain(&f);
     assert_string_equal(attribute(&f, "copies"), "non-temporal from 128");
@@ -132,7 +128,6 @@ static void given_always(void **state)
 static void given_never(void **state)
 {
     fixture_t f;
-    (void)state;
     open_pair(&f);
     skip_if_plain(&f);
     assert_string_equal(attribute(&f, "copies"),
@@ -143,7 +138,8 @@ static void given_never(void **state)
     close_pair(&f);
 }
 
-/* What the attribute says of a direction and size: "plain", … */
+/* The attribute names the way of copying for a direction and size: "plain",
+ * … */
 static void expect_known(fixture_t *f, const char *direction, bool known[3])
 {
     static const char *const sizes[] = {"512K ", "2M ", "8M "};
@@ -172,7 +168,6 @@ static bool says_streamed(fixture_t *f, const char *what)
 static void measured(void **state)
 {
     fixture_t f;
-    (void)state;
     open_pair(&f);
     skip_if_plain(&f);
     write_one(&f, 0, 0, (512 << 10) - 1);
@@ -194,12 +189,11 @@ static void measured(void **state)
     close_pair(&f);
 }
 
-/* What a long send is fetched with is measured when the receive is posted: not
- * when it is filled, which may be under locks. */
+/* The way to fetch a long send is measured when the receive is posted: not when
+ * it is filled, which may be under locks. */
 static void measured_by_a_receive(void **state)
 {
     fixture_t f;
-    (void)state;
     open_pair(&f);
     skip_if_plain(&f);
     DAT_LMR_TRIPLET iov = local(&f.me.mem, 0, BYTES);

@@ -21,7 +21,7 @@ static int64_t now_ns(void)
     return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-/* What the victim does until it is killed: everything, both ways. */
+/* The victim uses the connection in all ways, both ways, until it is killed. */
 typedef struct meeting {
     DAT_CONN_QUAL qual; /* set before the gate opens */
     DAT_RMR_TRIPLET target;
@@ -85,7 +85,6 @@ static void killer(void *arg)
 
 static void killed_at_random_moments(void **state)
 {
-    (void)state;
     uint64_t seed;
     assert_int_equal(getrandom(&seed, sizeof seed, 0), sizeof seed);
     print_message("seed %llu\n", (unsigned long long)seed);
@@ -120,10 +119,9 @@ static void killed_at_random_moments(void **state)
     assert_true(best < SOON_NS);
 }
 
-/* Who sleeps in dat_evd_wait is woken by the death. */
+/* The death wakes a thread that sleeps in dat_evd_wait. */
 static void sleeping_when_it_happens(void **state)
 {
-    (void)state;
     enum { N = 8 };
     peer_t peer;
     end_t me;
@@ -158,14 +156,12 @@ static void sleeping_when_it_happens(void **state)
     end_t other;
     end_open(&other, NULL);
     end_connect_both(&me, &other);
-    end_close(&me);
-    end_close(&other);
+    ends_close(&me, &other);
 }
 
 /* It died while its request for a connection was pending. */
 static void killed_while_connecting(void **state)
 {
-    (void)state;
     end_t me;
     int gate[2];
     meeting_t *meeting = shared_memory(sizeof *meeting);
@@ -197,7 +193,6 @@ static void killed_while_connecting(void **state)
 /* Its service point dies with it: connecting fails soon. */
 static void service_died(void **state)
 {
-    (void)state;
     peer_t peer;
     end_t me;
     peer_start(&peer, &(peer_options_t){PEER_PROCESS, MEMORY_MALLOC, 4096,
@@ -212,13 +207,11 @@ static void service_died(void **state)
 /* Stopped is not dead: a slow peer keeps its connection. */
 static void stopped_is_not_dead(void **state)
 {
-    (void)state;
     peer_t peer;
     end_t me;
-    peer_start(&peer, &(peer_options_t){PEER_PROCESS, MEMORY_MALLOC, 4096,
-                                        DAT_MEM_PRIV_ALL_FLAG});
-    end_open_memory(&me, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    peer_connect(&peer, &me);
+    peer_open(&peer, &me,
+              &(peer_options_t){PEER_PROCESS, MEMORY_MALLOC, 4096,
+                                DAT_MEM_PRIV_ALL_FLAG});
     assert_int_equal(kill(peer.pid, SIGSTOP), 0);
     expect_silence(me.conn, 1500);
     assert_int_equal(kill(peer.pid, SIGCONT), 0);
@@ -226,8 +219,7 @@ static void stopped_is_not_dead(void **state)
     peer_post_recv(&peer, 0, 64, 1);
     DAT_OK(dat_ep_post_send(me.ep, 1, &iov, cookie(1), 0));
     peer_expect_dto(&peer, EVD_RECV, 1, DAT_DTO_SUCCESS, 64);
-    end_close(&me);
-    peer_stop(&peer);
+    peer_close(&peer, &me);
 }
 
 int main(void)

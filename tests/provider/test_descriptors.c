@@ -38,7 +38,6 @@ static void connect_to(void *arg)
 /* Requests wait until there is one for them, and nothing else does. */
 static void connected_when_there_is_one(void **state)
 {
-    (void)state;
     end_t me;
     int gate[2];
     char byte;

@@ -26,10 +26,8 @@ INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
 
 static void nobody_wakes_the_manager(void **state)
 {
-    (void)state;
     end_t a, b;
-    end_open_memory(&a, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MEMFD, BYTES);
     end_connect_both(&a, &b);
     DAT_LMR_TRIPLET in = local(&b.mem, 0, 8), out = local(&a.mem, 0, 8);
     DAT_OK(dat_ep_post_send(a.ep, 1, &out, cookie(1), 0));
@@ -48,8 +46,7 @@ static void nobody_wakes_the_manager(void **state)
     EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
     EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
     EXPECT_DTO(a.request, 1, DAT_DTO_SUCCESS, 8);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 int main(void)

@@ -8,7 +8,6 @@
  * there is, and its attributes say so. */
 static void lengths_are_cut(void **state)
 {
-    (void)state;
     static const DAT_VLEN asked[] = {0, 4096, 1u << 31, UINT64_MAX};
     end_t end;
     DAT_IA_ATTR can;
@@ -37,10 +36,9 @@ static void lengths_are_cut(void **state)
     end_close(&end);
 }
 
-/* A number of things is different: who asks for too many would miss them. */
+/* Numbers can't be lowered silently: the consumer would miss the rest. */
 static void too_many_are_refused(void **state)
 {
-    (void)state;
     end_t end;
     DAT_IA_ATTR can;
     DAT_EP_PARAM before, param;
@@ -65,10 +63,9 @@ static void too_many_are_refused(void **state)
     end_close(&end);
 }
 
-/* What creation refuses: a PZ that is not that of the shared receive queue. */
+/* Creation refuses a PZ other than that of the shared receive queue. */
 static void srq_keeps_its_zone(void **state)
 {
-    (void)state;
     NEEDS(max_srqs);
     end_t end;
     DAT_SRQ_HANDLE srq;
@@ -94,7 +91,6 @@ static void srq_keeps_its_zone(void **state)
 /* Without memory for the queues nothing is changed either. */
 static void no_memory_changes_nothing(void **state)
 {
-    (void)state;
 #ifdef DRAIL_SANITIZE
     skip(); /* sanitizers need address space of their own */
 #else

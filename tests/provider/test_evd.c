@@ -54,7 +54,6 @@ static int64_t now_ms(void)
 
 static void create_and_query(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVD_PARAM param;
     open_evd(&f, 10, true);
@@ -70,7 +69,6 @@ static void create_and_query(void **state)
 
 static void create_bad_arguments(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVD_HANDLE evd;
     open_evd(&f, 8, false);
@@ -87,7 +85,6 @@ static void create_bad_arguments(void **state)
 
 static void events_in_order(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVENT event;
     open_evd(&f, 64, false);
@@ -107,7 +104,6 @@ static void events_in_order(void **state)
 
 static void software_events_are_checked(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVENT event = {.event_number = DAT_DTO_COMPLETION_EVENT};
     open_evd(&f, 8, false);
@@ -118,7 +114,6 @@ static void software_events_are_checked(void **state)
 
 static void queue_full(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVENT event;
     DAT_EVD_PARAM param;
@@ -139,7 +134,6 @@ static void queue_full(void **state)
 
 static void resize_keeps_events(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVENT event;
     DAT_EVD_PARAM param;
@@ -163,7 +157,6 @@ static void resize_keeps_events(void **state)
 /* A long queue keeps all that it has room for, … */
 static void long_queue_fills(void **state)
 {
-    (void)state;
     enum { LONG = 10000 };
     fixture_t f;
     DAT_EVENT event;
@@ -190,7 +183,6 @@ static long resident_pages(void)
 /* … and takes no memory for what it never holds at once. */
 static void long_queue_is_small(void **state)
 {
-    (void)state;
     enum { LONG = 100000 };
     fixture_t f;
     DAT_EVENT event;
@@ -207,7 +199,6 @@ static void long_queue_is_small(void **state)
 
 static void wait_times_out(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVENT event;
     DAT_COUNT more = -1;
@@ -224,7 +215,6 @@ static void wait_times_out(void **state)
 
 static void wait_has_a_threshold(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVENT event;
     DAT_EVD_PARAM param;
@@ -268,7 +258,6 @@ static void *post_later(void *arg)
 
 static void wait_is_woken(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVENT event;
     DAT_COUNT more;
@@ -301,7 +290,6 @@ static DAT_RETURN result_of(pthread_t thread)
 
 static void only_one_waiter(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVENT event;
     DAT_COUNT more;
@@ -317,7 +305,6 @@ static void only_one_waiter(void **state)
 
 static void unwaitable(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVENT event;
     DAT_COUNT more;
@@ -338,7 +325,6 @@ static void unwaitable(void **state)
 
 static void on_signal(int number)
 {
-    (void)number;
 }
 
 static void *signal_later(void *arg)
@@ -352,7 +338,6 @@ static void *signal_later(void *arg)
 /* A handled signal ends the wait, or it goes on: but it never hangs. */
 static void wait_and_signals(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVENT event;
     DAT_COUNT more;
@@ -372,7 +357,6 @@ static void wait_and_signals(void **state)
 
 static void cno_reports_its_evd(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVENT event;
     DAT_EVD_HANDLE evd = NULL, other;
@@ -401,7 +385,6 @@ static void cno_reports_its_evd(void **state)
 
 static void cno_is_woken(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVD_HANDLE evd = NULL;
     pthread_t thread;
@@ -416,7 +399,6 @@ static void cno_is_woken(void **state)
 
 static void disabled_evd_does_not_trigger(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVENT event;
     DAT_EVD_HANDLE evd = NULL;
@@ -435,7 +417,6 @@ static void disabled_evd_does_not_trigger(void **state)
 
 static void cno_can_be_changed(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_CNO_HANDLE second;
     DAT_EVD_HANDLE evd = NULL;
@@ -459,7 +440,6 @@ static void agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 /* Proxy agents are not offered, and that is said. */
 static void cno_has_no_agent(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_EVD_HANDLE seen = NULL;
     DAT_CNO_HANDLE cno;

@@ -29,8 +29,7 @@ static void open_pair(fixture_t *f, peer_place_t place, memory_kind_t kind)
 
 static void close_pair(fixture_t *f)
 {
-    end_close(&f->me);
-    peer_stop(&f->peer);
+    peer_close(&f->peer, &f->me);
 }
 
 static DAT_IB_EXTENSION_EVENT_DATA extension_of(const DAT_EVENT *event)
@@ -57,7 +56,6 @@ static void expect_done(const end_t *end, uint64_t id, DAT_IB_EXT_TYPE type,
 
 static void write_with_immediate(void **state)
 {
-    (void)state;
     static const size_t bytes[] = {0, 1, 8, 64, 65, 1000, 4096, 60000};
     static unsigned char found[BYTES + 2 * GUARD], image[BYTES + 2 * GUARD];
     for (int place = 0; place < PEER_PLACES; place++) {
@@ -96,7 +94,6 @@ static void write_with_immediate(void **state)
 /* Without a receive it waits, like a send, and keeps its place in the order. */
 static void immediate_waits_for_a_receive(void **state)
 {
-    (void)state;
     fixture_t f;
     open_pair(&f, PEER_PROCESS, MEMORY_MEMFD);
     for (uint32_t i = 0; i < 20; i++) {
@@ -127,7 +124,6 @@ static uint64_t *word(const region_t *region, size_t index)
 
 static void atomics(void **state)
 {
-    (void)state;
     NEEDS_ATOMICS();
     static unsigned char found[BYTES + 2 * GUARD];
     uint64_t now;
@@ -168,7 +164,6 @@ static void atomics(void **state)
 
 static void atomics_need_alignment(void **state)
 {
-    (void)state;
     NEEDS_ATOMICS();
     fixture_t f;
     open_pair(&f, PEER_PROCESS, MEMORY_MEMFD);
@@ -187,7 +182,6 @@ static void atomics_need_alignment(void **state)
 
 static void unknown_operation(void **state)
 {
-    (void)state;
     fixture_t f;
     open_pair(&f, PEER_PROCESS, MEMORY_MALLOC);
     DAT_FAILS(dat_extension_op(f.me.ep, DAT_IB_UD_SEND_OP),
@@ -310,7 +304,6 @@ static void serve_clients(memory_kind_t kind)
 
 static void atomics_of_many(void **state)
 {
-    (void)state;
     NEEDS_ATOMICS();
     for (int kind = 0; kind < MEMORY_KINDS; kind++)
         serve_clients((memory_kind_t)kind);

@@ -8,10 +8,8 @@
 
 static void a_message_before_it(void **state)
 {
-    (void)state;
     end_t a, b;
-    end_open_memory(&a, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MEMFD, BYTES);
     end_connect_both(&a, &b);
     DAT_LMR_TRIPLET in = local(&b.mem, 0, 8), out = local(&a.mem, 0, 8);
     DAT_RMR_TRIPLET nowhere = remote(&a.mem, 0, 8);
@@ -27,18 +25,15 @@ static void a_message_before_it(void **state)
     assert_memory_equal(b.mem.data, a.mem.data, 8);
     EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_BROKEN);
     EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_BROKEN);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 static void none_after_one_that_was_lost(void **state)
 {
-    (void)state;
     enum { ROOM = 2, MESSAGES = ROOM + 2 };
     end_t a, b;
     DAT_EP_PARAM small;
-    end_open_memory(&a, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MEMFD, BYTES);
     DAT_OK(dat_evd_create(b.ia, ROOM, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG,
                           &small.recv_evd_handle));
     DAT_OK(dat_ep_modify(b.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &small));

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Processes that fork while they have connections. */
 #include "peer.h"
+#include "tests/sanitizers.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* ThreadSanitizer's children can't start threads. */
-#if defined(__SANITIZE_THREAD__)
-#define THREADLESS 1
-#elif defined(__has_feature)
-#define THREADLESS __has_feature(thread_sanitizer)
-#else
-#define THREADLESS 0
-#endif
 
 /* ------------------------------------------------- a child of the peer's ---
  */
@@ -43,7 +35,6 @@ static void die_and_leave_a_child(void *arg)
 /* A child that has the peer's sockets does not hide the peer's death. */
 static void death_is_seen_behind_a_child(void **state)
 {
-    (void)state;
     end_t me;
     int gate[2], status;
     mourning_t *m = shared_memory(sizeof *m);
@@ -93,7 +84,7 @@ static void close_piece_by_piece(void *arg)
     end_close(arg);
 }
 
-/* What was its parent's is over for the child, and says so. */
+/* The parent's objects are over for the child, and say so. */
 static void use(void *arg)
 {
     end_t *end = arg;
@@ -134,27 +125,24 @@ static void open_again(void *arg)
 {
     end_t a, b;
     end_close(arg);
-    if (THREADLESS)
+    if (TSAN) /* its children can't start threads */
         return;
     end_open(&a, NULL);
     end_open(&b, NULL);
     end_connect_both(&a, &b);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 static void a_child_ends_nothing(void **state)
 {
-    (void)state;
     static void (*const child[])(void *) = {
         close_abruptly, close_piece_by_piece, use, nothing_new, open_again};
     uint64_t number = 1;
     end_t me;
     peer_t peer;
-    peer_start(&peer, &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
-                                        DAT_MEM_PRIV_ALL_FLAG});
-    end_open_memory(&me, MEMORY_MEMFD, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    peer_connect(&peer, &me);
+    peer_open(&peer, &me,
+              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
+                                DAT_MEM_PRIV_ALL_FLAG});
     exchange(&peer, &me, number++);
     for (size_t i = 0; i < sizeof child / sizeof child[0]; i++) {
         join(spawn(child[i], &me));
@@ -167,8 +155,7 @@ static void a_child_ends_nothing(void **state)
     peer_reset(&peer);
     DAT_OK(dat_ep_reset(me.ep));
     peer_connect(&peer, &me);
-    end_close(&me);
-    peer_stop(&peer);
+    peer_close(&peer, &me);
 }
 
 /* ------------------------------------------- waiters, and what is posted ---
@@ -180,7 +167,7 @@ typedef struct left { /* by the parent, for its child */
     DAT_EVD_HANDLE served;
 } left_t;
 
-/* Again if it meets who asks whether it waits already. */
+/* Again if it meets the question whether it waits already. */
 static void *sleep_for_a_request(void *arg)
 {
     left_t *l = arg;
@@ -237,7 +224,6 @@ static void until_cno_waited_for(DAT_CNO_HANDLE cno)
 
 static void a_child_waits_for_nobody(void **state)
 {
-    (void)state;
     left_t l;
     end_t other;
     pthread_t thread[2];

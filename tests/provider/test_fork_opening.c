@@ -47,7 +47,6 @@ static void child(void *arg)
 
 static void nothing_stays_locked(void **state)
 {
-    (void)state;
 #ifdef DRAIL_SANITIZE
     skip(); /* sanitizers' own locks are not held over fork */
 #endif

@@ -45,7 +45,6 @@ static void take_all(void *arg)
 
 static void in_the_child(void **state)
 {
-    (void)state;
     DAT_IA_HANDLE ia;
     DAT_EVD_HANDLE async = DAT_HANDLE_NULL, evd;
     pthread_t thread[2];

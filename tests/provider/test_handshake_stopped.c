@@ -28,7 +28,7 @@ static atomic_bool hurries; /* its sleeps pass at once, on the clock only */
 static atomic_bool all_hurry;
 static atomic_int deaf_fd = -1;  /* of a wait that tells of nothing */
 static atomic_bool will_look[2]; /* the one that asks, answers: before long */
-static atomic_bool stalls;       /* who sends next, until the peer gives up */
+static atomic_bool stalls;       /* the next sender, until the peer gives up */
 static atomic_llong ahead_ns;
 
 INSTEAD_OF_LIBC int clock_gettime(clockid_t id, struct timespec *t)
@@ -198,7 +198,6 @@ static void give_up(end_t *answers)
 
 static void confirmed_after_a_standstill(void **state)
 {
-    (void)state;
     end_t asks, answers;
     begin(&asks, &answers, DAT_TIMEOUT_INFINITE);
     atomic_fetch_add(&ahead_ns, STANDSTILL * SECOND);
@@ -208,10 +207,9 @@ static void confirmed_after_a_standstill(void **state)
     end(&asks, &answers);
 }
 
-/* Who comes to it only then has not been refused. */
+/* A request that is looked at only then has not been refused. */
 static void asks_again(void **state)
 {
-    (void)state;
     end_t asks, answers;
     begin(&asks, &answers, DAT_TIMEOUT_INFINITE);
     for (int late = 0; late < 3; late++) {
@@ -229,7 +227,6 @@ static void asks_again(void **state)
 /* Before it has said what it wants. */
 static void asks_late(void **state)
 {
-    (void)state;
     end_t asks, answers;
     open_ends(&asks, &answers);
     atomic_store(&stalls, true);
@@ -243,7 +240,6 @@ static void asks_late(void **state)
 /* To ask again does not prolong its time. */
 static void asks_again_in_vain(void **state)
 {
-    (void)state;
     end_t asks, answers;
     begin(&asks, &answers, PATIENCE_S * 1000000);
     give_up(&answers);
@@ -256,10 +252,9 @@ static void asks_again_in_vain(void **state)
     end(&asks, &answers);
 }
 
-/* Who listened is gone when it comes to it. */
+/* The listener is gone when its turn comes. */
 static void nobody_is_left(void **state)
 {
-    (void)state;
     end_t asks, answers;
     begin(&asks, &answers, DAT_TIMEOUT_INFINITE);
     give_up(&answers);
@@ -281,7 +276,6 @@ static void deafen(bool answers)
 
 static void not_told_of_the_answer(void **state)
 {
-    (void)state;
     end_t asks, answers;
     open_ends(&asks, &answers);
     ask(&asks, &answers, DAT_TIMEOUT_INFINITE);
@@ -295,7 +289,6 @@ static void not_told_of_the_answer(void **state)
 
 static void not_told_of_the_confirmation(void **state)
 {
-    (void)state;
     end_t asks, answers;
     begin(&asks, &answers, DAT_TIMEOUT_INFINITE);
     deafen(true);

@@ -43,8 +43,7 @@ static bool expect_any_end(end_t *b)
 static bool one_message(uint64_t *seed, unsigned before, uint64_t offset)
 {
     end_t a, b;
-    end_open_memory(&a, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MEMFD, BYTES);
     end_connect_both(&a, &b);
     DAT_LMR_TRIPLET out = local(&a.mem, 0, 1000), in = local(&b.mem, 0, BYTES);
     for (unsigned i = 0; i <= before; i++)
@@ -56,14 +55,12 @@ static bool one_message(uint64_t *seed, unsigned before, uint64_t offset)
     }
     DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(before), 0));
     bool broken = expect_any_end(&b);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
     return broken;
 }
 
 static void nonsense_in_the_ring(void **state)
 {
-    (void)state;
     uint64_t seed = 1;
     int broken = 0;
     for (int round = 0; round < 300; round++)
@@ -73,7 +70,6 @@ static void nonsense_in_the_ring(void **state)
 
 static void nonsense_in_the_backlog(void **state)
 {
-    (void)state;
     const unsigned in_ring = SHM_RING_LINES / (unsigned)shm_lines(1000);
     int broken = 0;
     uint64_t seed = 2;
@@ -98,13 +94,11 @@ static void due_never(const char *rail)
     DAT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_ABRUPT_FLAG));
     EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
     EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 static void a_message_that_is_never_due(void **state)
 {
-    (void)state;
     due_never(IA_NAME);
     due_never("ultra24-a0");
 }

@@ -109,14 +109,12 @@ static bool one_entry(memory_kind_t kind, unsigned fields,
         scribble_field(entry, field[i], which[i]);
     bool good = write_and_read(&me, &mad.mem);
     *entry = before;
-    end_close(&me);
-    end_close(&mad);
+    ends_close(&me, &mad);
     return good;
 }
 
 static void nonsense_in_a_field(void **state)
 {
-    (void)state;
     int good = 0;
     for (int kind = 0; kind < MEMORY_KINDS; kind++)
         for (unsigned field = 0; field < FIELDS; field++)
@@ -128,7 +126,6 @@ static void nonsense_in_a_field(void **state)
 
 static void nonsense_in_fields(void **state)
 {
-    (void)state;
     enum { ROUNDS = 200, MANY = 3 };
     uint64_t seed = 3;
     for (int round = 0; round < ROUNDS; round++) {
@@ -148,7 +145,6 @@ static void words_askew(void **state)
     enum { BASE = 0, OFFSET = 2, MORE = 2, LESS = 3 };
     const unsigned field[] = {BASE, BASE, OFFSET, OFFSET};
     const unsigned which[] = {MORE, LESS, MORE, LESS};
-    (void)state;
     for (int i = 0; i < 4; i++) {
         end_t me, mad;
         DAT_MEM_PRIV_FLAGS all =
@@ -168,8 +164,7 @@ static void words_askew(void **state)
         if (!e.event_data.dto_completion_event_data.status)
             assert_memory_equal(me.mem.data, mad.mem.data + 64, 8);
         *entry = before;
-        end_close(&me);
-        end_close(&mad);
+        ends_close(&me, &mad);
     }
 }
 
@@ -223,7 +218,6 @@ static void memory_of(end_t *end)
 
 static void nonsense_of_the_link(void **state)
 {
-    (void)state;
     enum { ROUNDS = 400 };
     uint64_t seed = 4;
     int connected = 0;
@@ -242,8 +236,7 @@ static void nonsense_of_the_link(void **state)
             dat_ep_post_send(me.ep, 1, &from, cookie(2), 0);
             connected++;
         }
-        end_close(&me);
-        end_close(&mad);
+        ends_close(&me, &mad);
     }
     assert_in_range(connected, 1, ROUNDS - 100);
 }
@@ -261,7 +254,6 @@ static void scribble_door(struct shm_doorbell *door, uint64_t seed)
 /* Once there is a connection, nothing of the link is believed any more. */
 static void nonsense_later(void **state)
 {
-    (void)state;
     enum { ROUNDS = 20 };
     uint64_t seed = 5;
     end_t me, mad;
@@ -282,8 +274,7 @@ static void nonsense_later(void **state)
         EXPECT_DTO(me.request, i, DAT_DTO_SUCCESS, BYTES);
         assert_memory_equal(mad.mem.data, me.mem.data, BYTES);
     }
-    end_close(&me);
-    end_close(&mad);
+    ends_close(&me, &mad);
 }
 
 int main(void)

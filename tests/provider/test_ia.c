@@ -8,7 +8,6 @@
 
 static void ia_open_and_close(void **state)
 {
-    (void)state;
     for (int i = 0; i < 100; i++) {
         DAT_IA_HANDLE ia;
         DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
@@ -22,7 +21,6 @@ static void ia_open_and_close(void **state)
 
 static void ia_unknown_name(void **state)
 {
-    (void)state;
     DAT_IA_HANDLE ia;
     DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
     DAT_FAILS(dat_ia_open((DAT_NAME_PTR) "shm999", 8, &async, &ia),
@@ -31,7 +29,6 @@ static void ia_unknown_name(void **state)
 
 static void ia_several_open(void **state)
 {
-    (void)state;
     static const char *const names[] = {"shm0", "shm1", "shm2", "shm3", "shm0"};
     enum { N = sizeof names / sizeof *names };
     DAT_IA_HANDLE ia[N];
@@ -46,7 +43,6 @@ static void ia_several_open(void **state)
 /* Objects that are still there forbid a graceful close, not an abrupt one. */
 static void ia_close_with_objects(void **state)
 {
-    (void)state;
     end_t end;
     end_open_memory(&end, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
     DAT_FAILS(dat_ia_close(end.ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_STATE);
@@ -57,7 +53,6 @@ static void ia_close_with_objects(void **state)
 
 static void ia_attributes(void **state)
 {
-    (void)state;
     end_t end;
     DAT_IA_ATTR ia = {0};
     DAT_PROVIDER_ATTR prov = {0};
@@ -104,7 +99,6 @@ static void ia_attributes(void **state)
 
 static void ia_extensions_are_listed(void **state)
 {
-    (void)state;
     static const char *const wanted[] = {DAT_IB_ATTR_IMMED_DATA,
                                          DAT_IB_ATTR_FETCH_AND_ADD,
                                          DAT_IB_ATTR_CMP_AND_SWAP};
@@ -128,7 +122,6 @@ static void ia_extensions_are_listed(void **state)
 
 static void ia_query_bad_arguments(void **state)
 {
-    (void)state;
     end_t end;
     DAT_IA_ATTR ia;
     end_open(&end, NULL);
@@ -144,7 +137,6 @@ static void ia_query_bad_arguments(void **state)
 
 static void pz_life(void **state)
 {
-    (void)state;
     end_t end;
     DAT_PZ_HANDLE pz;
     DAT_PZ_PARAM param;
@@ -160,7 +152,6 @@ static void pz_life(void **state)
 
 static void handles_have_types_and_contexts(void **state)
 {
-    (void)state;
     end_t end;
     end_open_memory(&end, MEMORY_MALLOC, 64, DAT_MEM_PRIV_ALL_FLAG);
     const struct {
@@ -190,7 +181,6 @@ static void handles_have_types_and_contexts(void **state)
 /* A null handle, one of another type, and one that was freed. */
 static void handles_are_checked(void **state)
 {
-    (void)state;
     end_t end;
     DAT_EVENT event;
     DAT_EP_PARAM ep_param;
@@ -243,7 +233,6 @@ static void not_offered(DAT_RETURN rc)
 
 static void what_is_not_offered(void **state)
 {
-    (void)state;
     end_t end;
     DAT_PSP_HANDLE psp;
     DAT_LMR_HANDLE lmr;

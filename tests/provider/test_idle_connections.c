@@ -101,7 +101,6 @@ static double poll_ns(const net_t *net)
 
 static void a_poll_takes_as_long(void **state)
 {
-    (void)state;
     net_t net;
     net_open(&net);
     net_grow(&net, FEW);
@@ -131,10 +130,9 @@ static double sleep_ns(const net_t *net)
     return least;
 }
 
-/* Who goes to sleep lets all know. */
+/* A thread that goes to sleep tells all peers. */
 static void going_to_sleep_takes_as_long(void **state)
 {
-    (void)state;
     net_t net;
     net_open(&net);
     net_grow(&net, FEW);
@@ -150,7 +148,6 @@ static void going_to_sleep_takes_as_long(void **state)
 /* The busy one changes. */
 static void each_is_heard(void **state)
 {
-    (void)state;
     net_t net;
     uint64_t seed = 1;
     net_open(&net);
@@ -169,7 +166,6 @@ static void each_is_heard(void **state)
 /* Nor is one that had come before there was a receive. */
 static void no_early_message_is_forgotten(void **state)
 {
-    (void)state;
     net_t net;
     net_open(&net);
     net_grow(&net, MANY);
@@ -186,7 +182,6 @@ static void no_early_message_is_forgotten(void **state)
 /* All peers may write where each announces what it has. */
 static void who_wipes_announcements_hides_nothing(void **state)
 {
-    (void)state;
     net_t net;
     DAT_EVENT event;
     net_open(&net);
@@ -213,7 +208,6 @@ static void who_wipes_announcements_hides_nothing(void **state)
 /* A peer asks for announcements where there is no place, or another's. */
 static void a_wrong_place_harms_nobody(void **state)
 {
-    (void)state;
     static const uint32_t places[] = {SHM_ANNOUNCED, SHM_ANNOUNCED + 1,
                                       UINT32_MAX, 1, 77};
     net_t net;
@@ -247,10 +241,9 @@ static unsigned ring_pages(void)
     return n;
 }
 
-/* Who has little under way uses the same memory again. */
+/* A sender with little under way uses the same memory again. */
 static void short_messages_stay_in_a_page(void **state)
 {
-    (void)state;
     net_t net;
     net_open(&net);
     net_grow(&net, 1);
@@ -295,16 +288,13 @@ static void burst(end_t *a, end_t *b, uint64_t *seed)
 /* Whatever is where in the ring, it comes in its order. */
 static void bursts_come_whole(void **state)
 {
-    (void)state;
     end_t a, b;
     uint64_t seed = 7;
-    end_open_memory(&a, MEMORY_MALLOC, BURST * LONGEST, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MALLOC, BURST * LONGEST, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MALLOC, BURST * LONGEST);
     end_connect_both(&a, &b);
     for (unsigned round = 0; round < 3000; round++)
         burst(&a, &b, &seed);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 int main(void)

@@ -53,7 +53,6 @@ static void put(end_t *me, const region_t *there, unsigned char byte)
 
 static void the_new_range_is_written(void **state)
 {
-    (void)state;
     end_t me, owner;
     region_t r;
     end_open_memory(&me, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
@@ -76,8 +75,7 @@ static void the_new_range_is_written(void **state)
     assert_int_equal(r.data[BYTES - 1], 7);
     atomic_store(&entry->key, its_own);
     region_destroy(&r);
-    end_close(&me);
-    end_close(&owner);
+    ends_close(&me, &owner);
 }
 
 int main(void)

@@ -80,13 +80,11 @@ static void one_round(DAT_CLOSE_FLAGS flags, unsigned after)
     if (told > received)
         fail_msg("%u of %u sends that succeeded were not received",
                  told - received, told);
-    end_close(&from);
-    end_close(&to);
+    ends_close(&from, &to);
 }
 
 static void abruptly(void **state)
 {
-    (void)state;
     uint64_t seed = 1;
     for (int round = 0; round < ROUNDS; round++)
         one_round(DAT_CLOSE_ABRUPT_FLAG,
@@ -95,7 +93,6 @@ static void abruptly(void **state)
 
 static void gracefully(void **state)
 {
-    (void)state;
     uint64_t seed = 2;
     for (int round = 0; round < ROUNDS; round++)
         one_round(DAT_CLOSE_GRACEFUL_FLAG,

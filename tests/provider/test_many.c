@@ -63,7 +63,6 @@ static void send_and_expect(end_t *end, DAT_EP_HANDLE ep, uint64_t i,
 
 static void many_endpoints(void **state)
 {
-    (void)state;
     end_t end;
     DAT_EP_HANDLE ep[EPS];
     int gate[2];
@@ -193,7 +192,6 @@ static void *lane_run(void *arg)
 
 static void threads_with_their_own_objects(void **state)
 {
-    (void)state;
     end_t end;
     lane_t lane[THREADS] = {0};
     pthread_t thread[THREADS];
@@ -217,13 +215,11 @@ static void threads_with_their_own_objects(void **state)
 
 static void evd_overflow_is_told(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_EVD_HANDLE small;
     DAT_EVD_PARAM evd_param;
     DAT_EP_PARAM param;
-    end_open_memory(&a, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MALLOC, 4096);
     DAT_OK(dat_evd_create(b.ia, 4, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &small));
     DAT_OK(dat_evd_query(small, DAT_EVD_FIELD_ALL, &evd_param));
     assert_in_range(evd_param.evd_qlen, 4, 100);
@@ -241,8 +237,7 @@ static void evd_overflow_is_told(void **state)
     DAT_OK(dat_ep_free(b.ep));
     b.ep = NULL;
     DAT_OK(dat_evd_free(small));
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 /* ------------------------------------------- more processes than cores --- */
@@ -292,7 +287,6 @@ static void ponger(void *arg)
 
 static void more_processes_than_cores(void **state)
 {
-    (void)state;
     DAT_CONN_QUAL *qual = shared_memory(PAIRS * sizeof *qual);
     pid_t pid[PAIRS];
     for (int i = 0; i < PAIRS; i++)

@@ -36,8 +36,7 @@ static void open_pair(pair_t *p)
 
 static void close_pair(pair_t *p)
 {
-    end_close(&p->a);
-    end_close(&p->b);
+    ends_close(&p->a, &p->b);
 }
 
 static void write_to(pair_t *p, const region_t *target, uint64_t seed)
@@ -56,10 +55,9 @@ static void register_one(pair_t *p, region_t *region)
                   DAT_MEM_PRIV_ALL_FLAG);
 }
 
-/* One after the other: their number says nothing. */
+/* Maps one after the other: their number says nothing. */
 static void one_after_the_other(void **state)
 {
-    (void)state;
     pair_t p;
     open_pair(&p);
     for (uint64_t i = 0; i < 2000; i++) {
@@ -75,7 +73,6 @@ static void one_after_the_other(void **state)
 /* Many at once, and then a few again. */
 static void many_at_once(void **state)
 {
-    (void)state;
     enum { N = 300 };
     static region_t region[N];
     pair_t p;
@@ -91,7 +88,7 @@ static void many_at_once(void **state)
     write_to(&p, &region[0], 1);
     assert_in_range(mappings(), 2, 2);
     region_destroy(&region[0]);
-    /* who sleeps keeps nothing */
+    /* a sleeper keeps nothing */
     expect_silence(p.a.request, 10);
     assert_in_range(mappings(), 0, 0);
     close_pair(&p);
@@ -133,7 +130,6 @@ static void *write_rounds(void *arg)
 
 static void met_by_several_threads(void **state)
 {
-    (void)state;
     pair_t p;
     DAT_RMR_TRIPLET target;
     pthread_barrier_t meet;
@@ -208,7 +204,6 @@ static void register_unsealed(pair_t *p, region_t *region)
 
 static void truncated(void *arg)
 {
-    (void)arg;
     pair_t p;
     region_t region;
     open_pair(&p);
@@ -230,7 +225,6 @@ static void truncated(void *arg)
 /* It must not take the initiator with it. */
 static void truncated_file(void **state)
 {
-    (void)state;
     join(spawn(truncated, NULL));
 }
 

@@ -6,14 +6,12 @@
  * shared receive queue is not configured then, and can't be connected. */
 static void srq_without_recv_evd(void **state)
 {
-    (void)state;
     NEEDS(max_srqs);
     end_t a, b;
     DAT_SRQ_ATTR attr = {.max_recv_dtos = 4, .max_recv_iov = 1};
     DAT_SRQ_HANDLE srq;
     DAT_EP_PARAM param;
-    end_open_memory(&a, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MALLOC, 4096);
     DAT_OK(dat_srq_create(b.ia, b.pz, &attr, &srq));
     DAT_OK(dat_ep_free(b.ep));
     DAT_OK(dat_ep_create_with_srq(b.ia, b.pz, DAT_HANDLE_NULL, b.request,
@@ -39,13 +37,11 @@ static void srq_without_recv_evd(void **state)
     DAT_OK(dat_ep_free(b.ep));
     b.ep = NULL;
     DAT_OK(dat_srq_free(srq));
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 static void bind_without_request_evd(void **state)
 {
-    (void)state;
     NEEDS(max_rmrs);
     end_t a, b;
     DAT_RMR_HANDLE rmr;
@@ -64,8 +60,7 @@ static void bind_without_request_evd(void **state)
     DAT_FAILS(dat_ep_post_send(a.ep, 1, &part, cookie(2), 0),
               DAT_INVALID_STATE);
     DAT_OK(dat_rmr_free(rmr));
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 int main(void)

@@ -17,7 +17,6 @@ static void *disconnect(void *arg)
 /* The peer disconnects while requests are pending and more are posted. */
 static void flushed_in_order(void **state)
 {
-    (void)state;
     enum { ROUNDS = 100, PENDING = 200, DEPTH = 4000 };
     DAT_EP_PARAM param;
     for (int round = 0; round < ROUNDS; round++) {
@@ -51,8 +50,7 @@ static void flushed_in_order(void **state)
             assert_int_equal(event.event_data.dto_completion_event_data.status,
                              DAT_DTO_ERR_FLUSHED);
         }
-        end_close(&a);
-        end_close(&b);
+        ends_close(&a, &b);
     }
 }
 
@@ -93,19 +91,16 @@ static void delivered_before_disconnection(DAT_CLOSE_FLAGS how)
                          DAT_DTO_SUCCESS);
     }
     EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 static void graceful_disconnection(void **state)
 {
-    (void)state;
     delivered_before_disconnection(DAT_CLOSE_GRACEFUL_FLAG);
 }
 
 static void abrupt_disconnection(void **state)
 {
-    (void)state;
     delivered_before_disconnection(DAT_CLOSE_ABRUPT_FLAG);
 }
 

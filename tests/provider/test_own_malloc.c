@@ -17,13 +17,10 @@ __attribute__((visibility("default"))) void *aligned_alloc(size_t alignment,
 
 static void no_aligned_alloc(void **state)
 {
-    (void)state;
     end_t a, b;
-    end_open_memory(&a, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MALLOC, 4096);
     end_connect_both(&a, &b);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
     assert_int_equal(atomic_load(&calls), 0);
 }
 

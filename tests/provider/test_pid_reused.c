@@ -22,7 +22,7 @@
 enum { RUNS, WAITS, STARVES };
 static atomic_int manager;
 static atomic_bool pid_is_anothers;
-static atomic_uint starved, vm_calls; /* what came by here */
+static atomic_uint starved, vm_calls; /* counted by the stand-ins */
 
 static bool turn(int from, int to)
 {
@@ -84,13 +84,11 @@ static DAT_DTO_COMPLETION_STATUS write_once(end_t *me, const peer_t *peer)
 
 static void a_dead_peers_pid(void **state)
 {
-    (void)state;
     peer_t peer;
     end_t me;
-    peer_start(&peer, &(peer_options_t){PEER_PROCESS, MEMORY_MALLOC, BYTES,
-                                        DAT_MEM_PRIV_ALL_FLAG});
-    end_open_memory(&me, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    peer_connect(&peer, &me);
+    peer_open(&peer, &me,
+              &(peer_options_t){PEER_PROCESS, MEMORY_MALLOC, BYTES,
+                                DAT_MEM_PRIV_ALL_FLAG});
     assert_int_equal(write_once(&me, &peer), DAT_DTO_SUCCESS);
     assert_int_not_equal(atomic_load(&vm_calls), 0); /* else by no pid */
 

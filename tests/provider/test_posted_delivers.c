@@ -51,8 +51,7 @@ static void open_pair(pair_t *p, const char *name, DAT_COUNT depth,
 
 static void close_pair(pair_t *p)
 {
-    end_close(&p->a);
-    end_close(&p->b);
+    ends_close(&p->a, &p->b);
 }
 
 /* Receives go round b's memory, sends start anywhere in a's. */
@@ -121,14 +120,12 @@ static void all_arrive(const char *name, memory_kind_t kind, DAT_COUNT depth,
 
 static void short_sends(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < MEMORY_KINDS; kind++)
         all_arrive(IA_NAME, (memory_kind_t)kind, 256, 64, 1088);
 }
 
 static void whole_depth(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < MEMORY_KINDS; kind++) {
         all_arrive(IA_NAME, (memory_kind_t)kind, 4096, 4096, 8);
         all_arrive(IA_NAME, (memory_kind_t)kind, 4096, 4096, 600);
@@ -137,14 +134,12 @@ static void whole_depth(void **state)
 
 static void long_sends(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < MEMORY_KINDS; kind++)
         all_arrive(IA_NAME, (memory_kind_t)kind, 1024, 1024, 9000);
 }
 
 static void modelled_rail(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < MEMORY_KINDS; kind++) {
         all_arrive("ultra24-a0", (memory_kind_t)kind, 1024, 1000, 100);
         all_arrive("ultra24-a0", (memory_kind_t)kind, 1024, 600, 9000);
@@ -176,7 +171,6 @@ static void lone_poster(void *arg)
 
 static void poster_in_another_process(void **state)
 {
-    (void)state;
     int gate[2];
     meeting_t *meeting = shared_memory(sizeof *meeting);
     assert_int_equal(pipe(gate), 0);
@@ -204,7 +198,6 @@ static void poster_in_another_process(void **state)
 /* Several endpoints report to one EVD, on both sides. */
 static void several_endpoints(void **state)
 {
-    (void)state;
     enum { EPS = 4, N = 100, EACH = 1000 };
     end_t a, b;
     DAT_EP_HANDLE from[EPS], to[EPS];
@@ -242,8 +235,7 @@ static void several_endpoints(void **state)
         DAT_OK(dat_ep_free(to[e]));
     }
     a.ep = from[0], b.ep = to[0];
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 /* Short and long sends, RDMA writes, and writes with immediate data: what
@@ -251,7 +243,6 @@ static void several_endpoints(void **state)
  * posted after it. */
 static void mixed_in_order(void **state)
 {
-    (void)state;
     enum { N = 400, PART = 1500 };
     pair_t p;
     open_pair(&p, IA_NAME, 1024, MEMORY_MALLOC);
@@ -292,7 +283,6 @@ static void mixed_in_order(void **state)
 
 static void shared_receive_queue(void **state)
 {
-    (void)state;
     enum { N = 200, EACH = 1000 };
     end_t a, b;
     DAT_SRQ_HANDLE srq;
@@ -315,8 +305,7 @@ static void shared_receive_queue(void **state)
     DAT_OK(dat_ep_free(b.ep));
     b.ep = DAT_HANDLE_NULL;
     DAT_OK(dat_srq_free(srq));
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 /* ---------------------------------------- memory that peers can't read --- */
@@ -340,7 +329,6 @@ static void forbid_tracing(void)
 /* Shared memory needs no tracing, very short sends neither. */
 static void without_tracing(void *arg)
 {
-    (void)arg;
     forbid_tracing();
     all_arrive(IA_NAME, MEMORY_MEMFD, 4096, 4096, 600);
     all_arrive(IA_NAME, MEMORY_MEMFD, 1024, 1024, 9000);
@@ -372,7 +360,6 @@ static void without_tracing(void *arg)
 
 static void tracing_is_forbidden(void **state)
 {
-    (void)state;
     join(spawn(without_tracing, NULL));
 }
 
@@ -380,7 +367,6 @@ static void tracing_is_forbidden(void **state)
  * fail, and the new content never arrives. */
 static void freed_while_it_waits(void *arg)
 {
-    (void)arg;
     enum { N = 200, EACH = 1000 };
     pair_t p;
     forbid_tracing();
@@ -407,7 +393,6 @@ static void freed_while_it_waits(void *arg)
 
 static void memory_freed_meanwhile(void **state)
 {
-    (void)state;
     join(spawn(freed_while_it_waits, NULL));
 }
 

@@ -39,8 +39,7 @@ static void open_pair(fixture_t *f, const setting_t *s)
 
 static void close_pair(fixture_t *f)
 {
-    end_close(&f->me);
-    peer_stop(&f->peer);
+    peer_close(&f->peer, &f->me);
     free(f->image);
     free(f->found);
 }
@@ -127,7 +126,6 @@ static void all_pairings(void (*test)(const setting_t *s))
 
 static void every_size(void **state)
 {
-    (void)state;
     all_pairings(sizes);
 }
 
@@ -178,14 +176,12 @@ static void lists(const setting_t *s)
 
 static void scatter_lists(void **state)
 {
-    (void)state;
     all_pairings(lists);
 }
 
 /* Writes that are not waited for, one over the other: the last one counts. */
 static void writes_keep_their_order(void **state)
 {
-    (void)state;
     fixture_t f;
     open_pair(&f, &(setting_t){PEER_PROCESS, MEMORY_MEMFD, MEMORY_MEMFD});
     for (int round = 0; round < 200; round++) {
@@ -209,7 +205,6 @@ static void writes_keep_their_order(void **state)
 /* A list longer than what it is to be written to or read from. */
 static void lengths_must_fit(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_LMR_TRIPLET iov;
     DAT_RMR_TRIPLET target;
@@ -227,7 +222,6 @@ static void lengths_must_fit(void **state)
 
 static void bad_arguments(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_LMR_TRIPLET iov[64];
     DAT_RMR_TRIPLET target;
@@ -256,7 +250,6 @@ static void bad_arguments(void **state)
 /* Memory registered after the connection was made. */
 static void memory_registered_late(void **state)
 {
-    (void)state;
     fixture_t f;
     region_t late;
     open_pair(&f, &(setting_t){PEER_PROCESS, MEMORY_MEMFD, MEMORY_MEMFD});

@@ -18,10 +18,9 @@ typedef struct fixture {
 
 static void open_pair(fixture_t *f, peer_place_t place)
 {
-    peer_start(&f->peer, &(peer_options_t){place, MEMORY_MALLOC, BYTES,
-                                           DAT_MEM_PRIV_ALL_FLAG});
-    end_open_memory(&f->me, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    peer_connect(&f->peer, &f->me);
+    peer_open(
+        &f->peer, &f->me,
+        &(peer_options_t){place, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG});
     f->image = malloc(BYTES + 2 * GUARD);
     f->found = malloc(BYTES + 2 * GUARD);
     assert_true(f->image && f->found);
@@ -31,8 +30,7 @@ static void open_pair(fixture_t *f, peer_place_t place)
 
 static void close_pair(fixture_t *f)
 {
-    end_close(&f->me);
-    peer_stop(&f->peer);
+    peer_close(&f->peer, &f->me);
     free(f->image);
     free(f->found);
 }
@@ -52,7 +50,6 @@ static void send_one(fixture_t *f, size_t offset, size_t bytes, uint64_t id,
 
 static void sizes(void **state)
 {
-    (void)state;
     static const size_t bytes[] = {0,     1,     7,     8,      63,     64,
                                    65,    127,   128,   255,    256,    257,
                                    1000,  4095,  4096,  4097,   16383,  16384,
@@ -77,11 +74,9 @@ static void sizes(void **state)
 /* The same data cut differently on both sides. */
 static void scatter_and_gather(void **state)
 {
-    (void)state;
     end_t a, b;
     uint64_t seed = 99;
-    end_open_memory(&a, MEMORY_MALLOC, 65536, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MALLOC, 65536, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MALLOC, 65536);
     end_connect_both(&a, &b);
     for (uint64_t round = 0; round < 50; round++) {
         DAT_LMR_TRIPLET out[4], in[4];
@@ -112,14 +107,12 @@ static void scatter_and_gather(void **state)
         }
         assert_memory_equal(sent, received, total);
     }
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 /* A message without any segment; a segment of no bytes needs no LMR. */
 static void empty_messages(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_LMR_TRIPLET nothing = {0xdead, 0, 0xbeef};
     open_pair(&f, PEER_PROCESS);
@@ -137,7 +130,6 @@ static void empty_messages(void **state)
 
 static void sends_before_receives(void **state)
 {
-    (void)state;
     enum { N = 100 };
     static const size_t bytes[] = {8, 500, 9000, 70000};
     for (size_t p = 0; p < 2; p++) {
@@ -162,7 +154,6 @@ static void sends_before_receives(void **state)
  * a long message may need the receiver's help. */
 static void buffer_is_free_after_completion(void **state)
 {
-    (void)state;
     static const size_t bytes[] = {8, 200, 5000, 300000};
     DAT_EVENT event;
     DAT_COUNT more;
@@ -187,7 +178,6 @@ static void buffer_is_free_after_completion(void **state)
 
 static void too_long_for_the_receive(void **state)
 {
-    (void)state;
     static const size_t bytes[] = {17, 300, 20000, 200000};
     for (size_t p = 0; p < 2; p++) {
         for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
@@ -216,7 +206,6 @@ static void too_long_for_the_receive(void **state)
 
 static void bad_posts(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_EP_PARAM ep;
     DAT_LMR_TRIPLET iov[64];
@@ -241,19 +230,16 @@ static void bad_posts(void **state)
               DAT_INVALID_PARAMETER);
     expect_silence(a.request, 10); /* a failed post leaves no completion */
     expect_silence(a.recv, 10);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 /* The queues have limits; a full one says so and keeps working. */
 static void queues_have_limits(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_EP_PARAM param;
     DAT_RETURN rc = DAT_SUCCESS;
-    end_open_memory(&a, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MALLOC, 4096);
     end_connect_both(&a, &b);
     DAT_OK(dat_ep_query(a.ep, DAT_EP_FIELD_ALL, &param));
 
@@ -273,15 +259,13 @@ static void queues_have_limits(void **state)
     assert_true(sends >= (uint64_t)param.ep_attr.max_request_dtos);
     for (uint64_t i = 0; i < receives && i < END_QLEN / 2; i++)
         EXPECT_DTO(b.recv, i, DAT_DTO_SUCCESS, 64);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 /* --------------------------------------------------- completion flags --- */
 
 static void suppressed_completions(void **state)
 {
-    (void)state;
     enum { N = 20 };
     fixture_t f;
     open_pair(&f, PEER_PROCESS);
@@ -303,7 +287,6 @@ static void suppressed_completions(void **state)
 /* A suppressed request that fails is reported all the same. */
 static void suppressed_failures_are_reported(void **state)
 {
-    (void)state;
     NEEDS_SUPPRESSED_FAILURES();
     fixture_t f;
     open_pair(&f, PEER_PROCESS);
@@ -322,7 +305,6 @@ static void suppressed_failures_are_reported(void **state)
 
 static void barrier_fence_is_accepted(void **state)
 {
-    (void)state;
     fixture_t f;
     open_pair(&f, PEER_PROCESS);
     peer_post_recv(&f.peer, 0, 64, 1);
@@ -354,18 +336,16 @@ static void *send_later(void *arg)
     return NULL;
 }
 
-/* With recv_completion_flags = SOLICITED_WAIT, who already waits is woken by
+/* With recv_completion_flags = SOLICITED_WAIT, a waiting thread is woken by
  * solicited sends only. */
 static void solicited_wait(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_EP_PARAM param;
     DAT_EVENT event;
     DAT_COUNT more;
     pthread_t thread;
-    end_open_memory(&a, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MALLOC, 4096);
     DAT_OK(dat_ep_query(b.ep, DAT_EP_FIELD_ALL, &param));
     param.ep_attr.recv_completion_flags = DAT_COMPLETION_SOLICITED_WAIT_FLAG;
     DAT_OK(dat_ep_modify(b.ep, DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS,
@@ -387,19 +367,16 @@ static void solicited_wait(void **state)
     assert_int_equal(pthread_create(&thread, NULL, send_later, &solicited), 0);
     EXPECT_DTO(b.recv, 1, DAT_DTO_SUCCESS, 64);
     pthread_join(thread, NULL);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 /* An unsignalled completion is on the queue but does not end a wait. */
 static void unsignalled_completions(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_EVENT event;
     DAT_EP_PARAM param;
-    end_open_memory(&a, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MALLOC, 4096);
     DAT_OK(dat_ep_query(a.ep, DAT_EP_FIELD_ALL, &param));
     param.ep_attr.request_completion_flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
     DAT_OK(dat_ep_modify(a.ep, DAT_EP_FIELD_EP_ATTR_REQUEST_COMPLETION_FLAGS,
@@ -416,8 +393,7 @@ static void unsignalled_completions(void **state)
     DAT_OK(rc);
     assert_int_equal(
         event.event_data.dto_completion_event_data.user_cookie.as_64, 1);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 int main(void)

@@ -54,11 +54,9 @@ static void exchange(end_t *a, end_t *b, poller_t *poller)
 
 static void polled_while_eps_come_and_go(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_EP_HANDLE steady[2 * STEADY];
-    end_open_memory(&a, MEMORY_MEMFD, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MEMFD, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MEMFD, 4096);
     poller_t poller = {.evd = b.recv};
     assert_int_equal(pthread_create(&poller.thread, NULL, poll_evd, &poller),
                      0);
@@ -86,8 +84,7 @@ static void polled_while_eps_come_and_go(void **state)
         DAT_OK(dat_ep_free(steady[i]));
     atomic_store(&poller.stop, true);
     pthread_join(poller.thread, NULL);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 int main(void)

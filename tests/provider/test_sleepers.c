@@ -2,6 +2,7 @@
 /* Threads asleep in dat_evd_wait and dat_cno_wait: which events wake them, what
  * they cost other threads, and that a cancelled one leaves nothing behind. */
 #include "util.h"
+#include "tests/sanitizers.h"
 
 #include <dlfcn.h>
 #include <linux/futex.h>
@@ -16,20 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ThreadSanitizer has handlers run when the thread is awake again. */
-#if defined(__SANITIZE_THREAD__)
-#define HANDLED_LATE 1
-#elif defined(__has_feature)
-#define HANDLED_LATE __has_feature(thread_sanitizer)
-#else
-#define HANDLED_LATE 0
-#endif
-
 #define BYTES   262144
 #define WRITES  5
 #define LONG_MS 100 /* looks of managers that have something to mind */
 
-/* What the provider asks of the kernel: it takes this for libc's. */
+/* Calls of the kernel by the provider, which takes this for libc's. */
 static atomic_int wakes, sleeps;
 
 __attribute__((visibility("default"))) long syscall(long number, ...);
@@ -145,8 +137,7 @@ static void *sleeper_join(sleeper_t *s)
 
 static void pair_open(end_t *a, end_t *b)
 {
-    end_open_memory(a, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(b, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(a, b, MEMORY_MEMFD, BYTES);
     end_connect_both(a, b);
 }
 
@@ -188,14 +179,13 @@ static void software_event(DAT_EVD_HANDLE evd)
     DAT_OK(dat_evd_post_se(evd, &event));
 }
 
-/* ------------------------------------------------------------- who wakes ---
+/* -------------------------------------------------------------- wake-ups ---
  */
 
-/* Who sleeps for connection requests is no reason for a system call when
- * messages go by. */
+/* Messages make no system call for a thread that sleeps for connection
+ * requests. */
 static void nobody_wakes_an_idle_one(void **state)
 {
-    (void)state;
     enum { MESSAGES = 1000 };
     end_t a, b;
     pair_open(&a, &b);
@@ -216,14 +206,12 @@ static void nobody_wakes_an_idle_one(void **state)
         sleeper_join(&idle[i]);
         DAT_FAILS(idle[i].ret, DAT_INVALID_STATE);
     }
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 /* A sleeper is woken by what it waits for, in each EVD and by a CNO. */
 static void its_event_wakes_it(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_CNO_HANDLE cno;
     pair_open(&a, &b);
@@ -260,17 +248,14 @@ static void its_event_wakes_it(void **state)
     dequeue(b.recv, 5);
     DAT_OK(dat_evd_modify_cno(b.recv, DAT_HANDLE_NULL));
     DAT_OK(dat_cno_free(cno));
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
-/* One that was asleep before the connection was made. */
+/* The thread was asleep before the connection was made. */
 static void a_later_connection_wakes_it(void **state)
 {
-    (void)state;
     end_t a, b;
-    end_open_memory(&a, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MEMFD, BYTES);
     post_recv(&b, 8, 1);
     sleeper_t recv = {.evd = b.recv};
     sleeper_start(&recv);
@@ -278,15 +263,13 @@ static void a_later_connection_wakes_it(void **state)
     post_send(&a, 8, 2);
     sleeper_join(&recv);
     DAT_OK(recv.ret);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 /* A thread that sleeps for something else still lets the IA's messages move,
  * as an adapter would: here a long one, which the receiver fetches. */
 static void a_sleeper_looks_after_others(void **state)
 {
-    (void)state;
     end_t a, b;
     pair_open(&a, &b);
     sleeper_t conn = {.evd = b.conn};
@@ -300,14 +283,12 @@ static void a_sleeper_looks_after_others(void **state)
     assert_int_equal(conn.event.event_number,
                      DAT_CONNECTION_EVENT_DISCONNECTED);
     EXPECT_DTO(b.recv, 1, DAT_DTO_SUCCESS, BYTES);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 /* The same for one that polls another EVD. */
 static void a_poller_looks_after_others(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_EVENT event;
     pair_open(&a, &b);
@@ -319,15 +300,13 @@ static void a_poller_looks_after_others(void **state)
         assert_true(time(NULL) <= end);
     }
     EXPECT_DTO(b.recv, 1, DAT_DTO_SUCCESS, BYTES);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 /* Two that connections feed: the second is woken also when the first, which
  * may have looked after both, is gone. */
 static void one_is_left(void **state)
 {
-    (void)state;
     for (int how = 0; how < 2; how++) {
         end_t a, b;
         pair_open(&a, &b);
@@ -358,8 +337,7 @@ static void one_is_left(void **state)
             left.event.event_data.dto_completion_event_data.user_cookie.as_64,
             4);
         atomic_store(&endless, false);
-        end_close(&a);
-        end_close(&b);
+        ends_close(&a, &b);
     }
 }
 
@@ -367,14 +345,12 @@ static atomic_int signals;
 
 static void on_signal(int number)
 {
-    (void)number;
     atomic_fetch_add(&signals, 1);
 }
 
 /* A handler that has run ends a wait, as that says, or it goes on. */
 static void a_signal_interrupts(void **state)
 {
-    (void)state;
     struct sigaction action = {.sa_handler = on_signal};
     struct sigaction before;
     end_t a, b;
@@ -385,7 +361,8 @@ static void a_signal_interrupts(void **state)
     sleeper_start(&s);
     assert_int_equal(pthread_kill(s.thread, SIGUSR1), 0);
     time_t end = time(NULL) + WAIT_MS / 1000;
-    while (!HANDLED_LATE && !atomic_load(&signals)) {
+    /* ThreadSanitizer has handlers run when the thread is awake again */
+    while (!TSAN && !atomic_load(&signals)) {
         assert_true(time(NULL) <= end);
         poll_pause();
     }
@@ -394,14 +371,12 @@ static void a_signal_interrupts(void **state)
     assert_true(s.ret == DAT_SUCCESS ||
                 DAT_GET_TYPE(s.ret) == DAT_INTERRUPTED_CALL);
     sigaction(SIGUSR1, &before, NULL);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 /* More sleepers than an IA has bells for. */
 static void many_sleepers(void **state)
 {
-    (void)state;
     enum { N = 80 };
     end_t end;
     static sleeper_t s[N];
@@ -442,10 +417,9 @@ static void *wake_cancelled(void *evd)
     return NULL;
 }
 
-/* Who is cancelled has woken whom he had to wake. */
+/* A cancelled thread has woken the threads that it had to wake. */
 static void a_cancelled_one_wakes(void **state)
 {
-    (void)state;
     end_t a, b;
     pthread_t waker;
     pair_open(&a, &b);
@@ -455,13 +429,11 @@ static void a_cancelled_one_wakes(void **state)
     assert_int_equal(pthread_join(waker, NULL), 0);
     sleeper_join(&s);
     DAT_FAILS(s.ret, DAT_INVALID_STATE);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 static void a_cancelled_one_leaves_nothing(void **state)
 {
-    (void)state;
     static const int type[] = {PTHREAD_CANCEL_DEFERRED,
                                PTHREAD_CANCEL_ASYNCHRONOUS};
     end_t end;
@@ -496,7 +468,6 @@ static void a_cancelled_one_leaves_nothing(void **state)
 /* The event of a waiter is not another thread's to take. */
 static void no_dequeue_beside_a_waiter(void **state)
 {
-    (void)state;
     end_t end;
     DAT_EVENT event;
     end_open(&end, NULL);

@@ -26,8 +26,7 @@ static void accept_next(fixture_t *f, end_t *client, DAT_EP_HANDLE *ep)
 static void open_three(fixture_t *f, DAT_COUNT depth)
 {
     memset(f, 0, sizeof *f);
-    end_open_memory(&f->a, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&f->b, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&f->a, &f->b, MEMORY_MALLOC, BYTES);
     end_open_memory(&f->s, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
     DAT_SRQ_ATTR attr = {depth, 4, DAT_SRQ_LW_DEFAULT};
     DAT_OK(dat_srq_create(f->s.ia, f->s.pz, &attr, &f->srq));
@@ -40,8 +39,7 @@ static void close_three(fixture_t *f)
     DAT_OK(dat_ep_free(f->ep[0]));
     DAT_OK(dat_ep_free(f->ep[1]));
     DAT_OK(dat_srq_free(f->srq));
-    end_close(&f->a);
-    end_close(&f->b);
+    ends_close(&f->a, &f->b);
     end_close(&f->s);
 }
 
@@ -66,7 +64,6 @@ static DAT_DTO_COMPLETION_EVENT_DATA send_from(fixture_t *f, end_t *end,
 
 static void two_endpoints_share(void **state)
 {
-    (void)state;
     fixture_t f;
     open_three(&f, 64);
     for (uint64_t i = 0; i < 64; i++)
@@ -87,7 +84,6 @@ static void two_endpoints_share(void **state)
 /* A send that finds no receive waits until one is posted. */
 static void senders_wait_for_receives(void **state)
 {
-    (void)state;
     fixture_t f;
     open_three(&f, 64);
     DAT_LMR_TRIPLET iov = local(&f.a.mem, 0, 100);
@@ -99,11 +95,10 @@ static void senders_wait_for_receives(void **state)
     close_three(&f);
 }
 
-/* What nobody has received when the connection ends was not sent: two senders
- * may have counted on the one receive. */
+/* A message that nobody has received when the connection ends was not sent: two
+ * senders may have counted on the same receive. */
 static void not_received_is_not_sent(void **state)
 {
-    (void)state;
     fixture_t f;
     open_three(&f, 64);
     DAT_LMR_TRIPLET iov = local(&f.a.mem, 0, 100);
@@ -117,7 +112,6 @@ static void not_received_is_not_sent(void **state)
 
 static void query_counts(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_SRQ_PARAM param;
     open_three(&f, 32);
@@ -137,7 +131,6 @@ static void query_counts(void **state)
 
 static void low_watermark(void **state)
 {
-    (void)state;
     fixture_t f;
     open_three(&f, 32);
     for (uint64_t i = 0; i < 5; i++)
@@ -159,7 +152,6 @@ static void low_watermark(void **state)
 
 static void resize(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_SRQ_PARAM param;
     open_three(&f, 8);
@@ -178,7 +170,6 @@ static void resize(void **state)
 
 static void full_and_bad_posts(void **state)
 {
-    (void)state;
     fixture_t f;
     DAT_RETURN rc = DAT_SUCCESS;
     int posted = 0;
@@ -203,7 +194,6 @@ static void full_and_bad_posts(void **state)
 /* When one endpoint breaks, the receives stay for the other. */
 static void survives_a_broken_endpoint(void **state)
 {
-    (void)state;
     fixture_t f;
     open_three(&f, 32);
     for (uint64_t i = 0; i < 4; i++)
@@ -217,7 +207,6 @@ static void survives_a_broken_endpoint(void **state)
 
 static void create_bad_arguments(void **state)
 {
-    (void)state;
     end_t end;
     DAT_SRQ_HANDLE srq;
     DAT_SRQ_ATTR attr = {0, 1, DAT_SRQ_LW_DEFAULT};

@@ -49,8 +49,7 @@ static void try(const attempt_t *a)
     assert_memory_equal(found, image, IMAGE);
     fill(found, IMAGE, 5);
     assert_memory_equal(me.mem.data, found, IMAGE);
-    end_close(&me);
-    peer_stop(&peer);
+    peer_close(&peer, &me);
 }
 
 static void try_both_ways(attempt_t a)
@@ -64,20 +63,17 @@ static void try_both_ways(attempt_t a)
 
 static void wrong_key(void **state)
 {
-    (void)state;
     try_both_ways((attempt_t){.bytes = 8, .key = 1});
     try_both_ways((attempt_t){.bytes = LONG, .key = 1 << 14});
 }
 
 static void freed_key(void **state)
 {
-    (void)state;
     try_both_ways((attempt_t){.bytes = 64, .freed = true});
 }
 
 static void outside_of_the_range(void **state)
 {
-    (void)state;
     try_both_ways((attempt_t){.bytes = BYTES + 1});
     try_both_ways((attempt_t){.bytes = 8, .way = BYTES - 7});
     try_both_ways((attempt_t){.bytes = LONG, .way = (uint64_t)-1});
@@ -85,7 +81,6 @@ static void outside_of_the_range(void **state)
 
 static void without_the_privilege(void **state)
 {
-    (void)state;
     fill(image, IMAGE, 77);
     try(&(attempt_t){.privileges = DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
                      .bytes = LONG});

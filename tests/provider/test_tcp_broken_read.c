@@ -15,7 +15,7 @@
 static const peer_options_t in_a_process = {PEER_PROCESS, MEMORY_MALLOC, BYTES,
                                             DAT_MEM_PRIV_ALL_FLAG};
 
-/* What the peer has, to be compared. */
+/* The contents of the peer's memory, to compare with. */
 static unsigned char *filled(peer_t *peer)
 {
     unsigned char *all = malloc(GUARD + BYTES);
@@ -76,12 +76,9 @@ static void exchange_messages(end_t *me, peer_t *peer,
 
 static void in_the_midst(void **state)
 {
-    (void)state;
     peer_t peer;
     end_t me;
-    peer_start(&peer, &in_a_process);
-    end_open_memory(&me, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    peer_connect(&peer, &me);
+    peer_open(&peer, &me, &in_a_process);
     unsigned char *all = filled(&peer), *theirs = all + GUARD;
     for (unsigned round = 0, tries = 0; round < ROUNDS; tries++) {
         assert_true(tries < 100);
@@ -90,8 +87,7 @@ static void in_the_midst(void **state)
         exchange_messages(&me, &peer, theirs);
     }
     free(all);
-    end_close(&me);
-    peer_stop(&peer);
+    peer_close(&peer, &me);
 }
 
 int main(void)

@@ -30,7 +30,6 @@ epoll_wait(int fd, struct epoll_event *events, int most, int ms)
 static void confirm_send_and_die(void *arg)
 {
     end_t me;
-    (void)arg;
     while (!*qual)
         poll_pause();
     end_open_memory(&me, MEMORY_MALLOC, 64, DAT_MEM_PRIV_ALL_FLAG);
@@ -61,7 +60,6 @@ static bool answered(unsigned port)
 
 static void found_at_once(void **state)
 {
-    (void)state;
     int status;
     qual = shared_memory(sizeof *qual);
     self = pthread_self();

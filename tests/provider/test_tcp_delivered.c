@@ -42,7 +42,6 @@ static void posted_to_stopped_peer(end_t *me, peer_t *peer)
 
 static void goes_on(void **state)
 {
-    (void)state;
     peer_t peer;
     end_t me;
     posted_to_stopped_peer(&me, &peer);
@@ -51,14 +50,12 @@ static void goes_on(void **state)
     expect_silence(me.request, 100); /* there is no receive */
     peer_post_recv(&peer, 0, 8, 3);
     EXPECT_DTO(me.request, 2, DAT_DTO_SUCCESS, 8);
-    end_close(&me);
-    peer_stop(&peer);
+    peer_close(&peer, &me);
 }
 
 /* A write of nothing tells, too, that all before it is there. */
 static void nothing_tells_of_all_before(void **state)
 {
-    (void)state;
     peer_t peer;
     end_t me;
     stopped_peer(&me, &peer);
@@ -70,14 +67,12 @@ static void nothing_tells_of_all_before(void **state)
     expect_silence(me.request, 100);
     assert_int_equal(kill(peer.pid, SIGCONT), 0);
     EXPECT_DTO(me.request, 1, DAT_DTO_SUCCESS, 0);
-    end_close(&me);
-    peer_stop(&peer);
+    peer_close(&peer, &me);
 }
 
-/* What it has not acknowledged is flushed, in order. */
+/* Requests that the peer has not acknowledged are flushed, in order. */
 static void dies(void **state)
 {
-    (void)state;
     peer_t peer;
     end_t me;
     posted_to_stopped_peer(&me, &peer);

@@ -53,11 +53,10 @@ static void let_them_look(void)
     }
 }
 
-/* What a has sent has no receive, and a ends. */
+/* The message of a has no receive, and a ends. */
 static void begin(end_t *a, end_t *b)
 {
-    end_open_memory(a, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(b, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(a, b, MEMORY_MALLOC, BYTES);
     end_connect_both(a, b);
     DAT_LMR_TRIPLET out = local(&a->mem, 0, BYTES);
     DAT_OK(dat_ep_post_send(a->ep, 1, &out, cookie(1), 0));
@@ -67,7 +66,6 @@ static void begin(end_t *a, end_t *b)
 
 static void taken_after_a_standstill(void **state)
 {
-    (void)state;
     end_t a, b;
     DAT_EVENT event;
     begin(&a, &b);
@@ -80,21 +78,18 @@ static void taken_after_a_standstill(void **state)
     EXPECT_DTO(a.request, 1, DAT_DTO_SUCCESS, BYTES);
     EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
     EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 static void never_taken(void **state)
 {
-    (void)state;
     end_t a, b;
     begin(&a, &b);
     atomic_store(&hurries, true);
     EXPECT_DTO(a.request, 1, DAT_DTO_ERR_FLUSHED, 0);
     EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
     atomic_store(&hurries, false);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 int main(void)

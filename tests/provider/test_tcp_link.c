@@ -222,7 +222,6 @@ static void again(void)
  * meanwhile is not acknowledged. */
 static void link_down_here(void **state)
 {
-    (void)state;
     connect_ends();
     ip("link set va down");
     expect_broken(&scene.a);
@@ -238,7 +237,6 @@ static void link_down_here(void **state)
 
 static void carrier_lost(void **state)
 {
-    (void)state;
     connect_ends();
     ip_in(scene.between, "link set vy down");
     expect_broken(&scene.b);
@@ -251,7 +249,6 @@ static void carrier_lost(void **state)
 /* Neither end has lost its link. */
 static void cut_between(void **state)
 {
-    (void)state;
     connect_ends();
     forward(false);
     post_write(&scene.a, &scene.b);
@@ -269,7 +266,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(carrier_lost),
         cmocka_unit_test(cut_between),
     };
-    (void)argc;
     if (!getenv("TEST_CONF"))
         tcp_or_skip();
     restart_with_rails(argv);
@@ -278,8 +274,7 @@ int main(int argc, char **argv)
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(getenv("TEST_CONF"));
     if (!failed) {
-        end_close(&scene.a);
-        end_close(&scene.b);
+        ends_close(&scene.a, &scene.b);
     }
     return failed;
 }

@@ -48,7 +48,6 @@ static void *look_for_requests(void *arg)
 
 static void filled_at_once(void **state)
 {
-    (void)state;
     peer_t peer;
     end_t me;
     peer_start(&peer, &in_a_process);
@@ -67,8 +66,7 @@ static void filled_at_once(void **state)
     }
     other.stop = true;
     assert_int_equal(pthread_join(other.thread, NULL), 0);
-    end_close(&me);
-    peer_stop(&peer);
+    peer_close(&peer, &me);
 }
 
 int main(void)

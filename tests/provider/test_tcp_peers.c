@@ -28,12 +28,9 @@ static void post_write(end_t *me, const peer_t *peer, uint64_t number,
 /* The peer waits for something else, outside of DAT. */
 static void one_sided(void **state)
 {
-    (void)state;
     peer_t peer;
     end_t me;
-    peer_start(&peer, &in_a_process);
-    end_open_memory(&me, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    peer_connect(&peer, &me);
+    peer_open(&peer, &me, &in_a_process);
     for (uint64_t i = 0; i < 8; i++) {
         unsigned char *mine = me.mem.data;
         DAT_LMR_TRIPLET here = local(&me.mem, BYTES / 2, BYTES / 2);
@@ -46,14 +43,12 @@ static void one_sided(void **state)
         EXPECT_DTO(me.request, 100 + i, DAT_DTO_SUCCESS, BYTES / 2);
         assert_memory_equal(mine, mine + BYTES / 2, BYTES / 2);
     }
-    end_close(&me);
-    peer_stop(&peer);
+    peer_close(&peer, &me);
 }
 
-/* What it sent is in the way, as there is no receive. */
+/* Its message is in the way, as there is no receive. */
 static void death_behind_a_message(void **state)
 {
-    (void)state;
     static const size_t bytes[] = {8, 100000}; /* systems keep them */
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
         peer_t peer;
@@ -71,7 +66,6 @@ static void death_behind_a_message(void **state)
 /* It disconnects, and the word for it is behind such a message. */
 static void disconnection_behind_a_message(void **state)
 {
-    (void)state;
     peer_t peer;
     end_t me;
     peer_start(&peer, &in_a_process);
@@ -84,20 +78,16 @@ static void disconnection_behind_a_message(void **state)
     DAT_OK(dat_evd_wait(me.conn, WAIT_MS * 1000, 1, &event, &more));
     assert_true(event.event_number == DAT_CONNECTION_EVENT_BROKEN ||
                 event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED);
-    end_close(&me);
-    peer_stop(&peer);
+    peer_close(&peer, &me);
 }
 
 /* It is not dead: its system acknowledges, and later it goes on. */
 static void stopped(void **state)
 {
-    (void)state;
     enum { N = 16 };
     peer_t peer;
     end_t me;
-    peer_start(&peer, &in_a_process);
-    end_open_memory(&me, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    peer_connect(&peer, &me);
+    peer_open(&peer, &me, &in_a_process);
     assert_int_equal(kill(peer.pid, SIGSTOP), 0);
     for (uint64_t i = 0; i < N; i++)
         post_write(&me, &peer, i, BYTES);
@@ -105,8 +95,7 @@ static void stopped(void **state)
     assert_int_equal(kill(peer.pid, SIGCONT), 0);
     for (uint64_t i = 0; i < N; i++)
         EXPECT_DTO(me.request, i, DAT_DTO_SUCCESS, BYTES);
-    end_close(&me);
-    peer_stop(&peer);
+    peer_close(&peer, &me);
 }
 
 static int stranger(DAT_CONN_QUAL qual)
@@ -120,10 +109,9 @@ static int stranger(DAT_CONN_QUAL qual)
     return fd;
 }
 
-/* They say nothing, nonsense, or leave: who is no stranger connects. */
+/* Strangers say nothing, nonsense, or leave: a genuine peer connects. */
 static void strangers(void **state)
 {
-    (void)state;
     static const char nonsense[300] = "GET / HTTP/1.0\r\n\r\n";
     end_t a, b;
     end_open(&a, NULL);
@@ -135,16 +123,14 @@ static void strangers(void **state)
         close(fd);
     }
     end_connect_both(&a, &b);
-    close(silent); /* what libfabric has of it would leak */
+    close(silent); /* or libfabric leaks its part */
     expect_silence(b.cr, 10);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 /* A child does not keep what its parent gives up. */
 static void a_childs_copies(void **state)
 {
-    (void)state;
     end_t a, b;
     int hold[2];
     char nothing;
@@ -167,8 +153,7 @@ static void a_childs_copies(void **state)
     EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     close(hold[1]);
     join(pid);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 static unsigned count(const char *folder)
@@ -194,7 +179,6 @@ static void assert_at_most(const char *folder, unsigned most)
 /* No thread and no descriptor. */
 static void nothing_is_left(void **state)
 {
-    (void)state;
     unsigned threads = count("/proc/self/task"), files = count("/proc/self/fd");
     for (int i = 0; i < 3; i++) {
         end_t a, b;
@@ -208,8 +192,7 @@ static void nothing_is_left(void **state)
             DAT_OK(dat_ep_reset(a.ep));
             DAT_OK(dat_ep_reset(b.ep));
         }
-        end_close(&a);
-        end_close(&b);
+        ends_close(&a, &b);
     }
     assert_at_most("/proc/self/task", threads);
     assert_at_most("/proc/self/fd", files);

@@ -5,6 +5,7 @@
  * each, which would take even more of the core.
  */
 #include "tcp.h"
+#include "tests/sanitizers.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -19,14 +20,6 @@
 #define POLLS      8
 #define MANY_POLLS 1000
 #define NAP_NS     200000 /* of others on the core */
-
-#if defined(__SANITIZE_THREAD__)
-#define POLLS_ARE_SLOW 1
-#elif defined(__has_feature)
-#define POLLS_ARE_SLOW __has_feature(thread_sanitizer)
-#else
-#define POLLS_ARE_SLOW 0
-#endif
 
 static const peer_options_t in_a_process = {PEER_PROCESS, MEMORY_MALLOC, 64,
                                             DAT_MEM_PRIV_ALL_FLAG};
@@ -90,12 +83,11 @@ static unsigned wakes_of_a_round(peer_t *peer, end_t *me)
 
 static void left_to_the_consumer(void **state)
 {
-    (void)state;
     stop = false;
     peer_t peer;
     end_t me;
     pthread_t consumer;
-    if (POLLS_ARE_SLOW)
+    if (TSAN)   /* polls are slow */
         skip(); /* each takes so long as if he did something else */
     unsigned few = 0;
     peer_start(&peer, &in_a_process);
@@ -108,8 +100,7 @@ static void left_to_the_consumer(void **state)
     }
     stop = true;
     assert_int_equal(pthread_join(consumer, NULL), 0);
-    end_close(&me);
-    peer_stop(&peer);
+    peer_close(&peer, &me);
 }
 
 /* Others of the process have all cores of a large machine. */

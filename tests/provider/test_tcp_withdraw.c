@@ -119,7 +119,6 @@ static void free_memory(end_t *me)
 
 static void read_by_a_stopped_peer(void **state)
 {
-    (void)state;
     end_t me;
     meeting_t *m;
     pid_t pid = begin(&me, &m, reader);
@@ -132,7 +131,6 @@ static void read_by_a_stopped_peer(void **state)
 
 static void written_by_a_stopped_peer(void **state)
 {
-    (void)state;
     end_t me;
     meeting_t *m;
     pid_t pid = begin(&me, &m, writer);

@@ -97,7 +97,6 @@ static void use_again(scene_t *s)
 
 static void not_written_after_free(void **state)
 {
-    (void)state;
     for (int round = 0; round < 16; round++) {
         scene_t s;
         begin(&s, (memory_kind_t)(round % 2), MEGABYTE);
@@ -111,7 +110,6 @@ static void not_written_after_free(void **state)
 /* The same when the connection is ended, but not the endpoint. */
 static void not_written_after_disconnect(void **state)
 {
-    (void)state;
     for (int round = 0; round < 10; round++) {
         scene_t s;
         begin(&s, (memory_kind_t)(round % 2), MEGABYTE);
@@ -209,7 +207,6 @@ static DAT_RETURN free_beside_others(scene_t *s, unsigned *others)
  * still inside. Later it can be freed. */
 static void stopped_inside(void **state)
 {
-    (void)state;
     bool was_inside = false;
     for (int round = 0; round < 5 && !was_inside; round++) {
         scene_t s;
@@ -236,7 +233,6 @@ static void stopped_inside(void **state)
 /* A connected peer, whose key is withdrawn: no access after it went on. */
 static void stopped_on_a_connection(void **state)
 {
-    (void)state;
     scene_t s;
     watchdog_t w;
     begin(&s, MEMORY_MEMFD, 8 * MEGABYTE);
@@ -266,7 +262,6 @@ static unsigned descriptors(void)
 
 static void closed_while_stopped_inside(void **state)
 {
-    (void)state;
     scene_t s;
     watchdog_t w;
     unsigned before = descriptors();

@@ -78,8 +78,7 @@ static void never_torn(void **state)
             if (bytes[i] % word == 0)
                 watch(&a, &b, word, bytes[i]);
     }
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 int main(void)

@@ -256,6 +256,18 @@ void end_close(end_t *end)
     memset(end, 0, sizeof *end);
 }
 
+void ends_open(end_t *a, end_t *b, memory_kind_t kind, size_t bytes)
+{
+    end_open_memory(a, kind, bytes, DAT_MEM_PRIV_ALL_FLAG);
+    end_open_memory(b, kind, bytes, DAT_MEM_PRIV_ALL_FLAG);
+}
+
+void ends_close(end_t *a, end_t *b)
+{
+    end_close(a);
+    end_close(b);
+}
+
 DAT_RETURN end_connect(end_t *end, DAT_CONN_QUAL qual)
 {
     DAT_IA_ATTR attr;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * What the provider's tests share: checks of DAT results and events, and one
- * end of a connection. The tests are plain DAT programs: everything goes
- * through <dat2/udat.h> and the genuine registry.
+ * Shared by the provider's tests: checks of DAT results and events, and an end
+ * of a connection. The tests are plain DAT programs: everything goes through
+ * <dat2/udat.h> and the genuine registry.
  */
 #ifndef TESTS_PROVIDER_UTIL_H
 #define TESTS_PROVIDER_UTIL_H
@@ -142,6 +142,9 @@ void end_open_on(end_t *end, const char *ia_name, const DAT_EP_ATTR *attr);
 void end_open_memory(end_t *end, memory_kind_t kind, size_t bytes,
                      DAT_MEM_PRIV_FLAGS privileges);
 void end_close(end_t *end);
+/** The same for two ends of this process, with memory of all privileges. */
+void ends_open(end_t *a, end_t *b, memory_kind_t kind, size_t bytes);
+void ends_close(end_t *a, end_t *b);
 
 /** Starts connecting to a PSP on the same IA. */
 DAT_RETURN end_connect(end_t *end, DAT_CONN_QUAL qual);

@@ -23,7 +23,6 @@ static inline void affine_combine(void *context, const void *left,
 {
     const unsigned char *x = left, *y = right;
     unsigned char *to = result;
-    (void)context;
     for (size_t i = 0; i < count; i++)
         to[i] = affine(x[i], y[i]);
 }

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "irregular_verify.h"
 
 void irregular_verify(const dcoll_algorithm_t *a, const dcoll_shape_t *shape,

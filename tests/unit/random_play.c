@@ -30,7 +30,7 @@ struct rank {
     size_t send_bytes, recv_bytes;
     unsigned char *send, *recv, *temp, *node, *lines; /* [depth] of the last */
     unsigned *signalled; /* by flag: starts that have */
-    unsigned slowness;   /* one in so many turns */
+    unsigned slowness;   /* it acts once in so many turns */
 };
 
 struct play {
@@ -206,7 +206,7 @@ static bool await(struct play *p, unsigned r, const dcoll_op_t *op)
     return true;
 }
 
-/* What is taken from NODE. */
+/* Removes the data that were taken from NODE. */
 static void lose(struct play *p, unsigned r, const dcoll_op_t *op,
                  dcoll_place_t from)
 {
@@ -262,7 +262,7 @@ static bool perform(struct play *p, unsigned r, const dcoll_op_t *op)
     return true;
 }
 
-/* One operation; false: none could be. */
+/* Does an operation; false: none could be done. */
 static bool go_on(struct play *p, unsigned r)
 {
     struct rank *rank = &p->ranks[r];
@@ -285,7 +285,7 @@ static bool go_on(struct play *p, unsigned r)
     return true;
 }
 
-/* One step of one of the puts under way; false: there is none. */
+/* Does a step of a put under way; false: there is none. */
 static bool fly(struct play *p)
 {
     while (p->first < p->nputs && p->puts[p->first].written)

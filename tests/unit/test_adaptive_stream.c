@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The adaptive policy with two rails, batches and streams of messages. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/stripe/tuning/waterfill.h"
 #include "wires.h"
 
@@ -57,8 +52,8 @@ static double run(unsigned window, size_t bytes, unsigned messages)
                   : batches(bytes, 4 * messages, 16);
 }
 
-/* What it can reach: where one message is under way, the next one does not
- * begin before it is known to be over. */
+/* The reachable rate: the next message does not begin before the last one is
+ * known to be over. */
 static double limit(unsigned window, size_t bytes)
 {
     double sum = wires[0].rate + wires[1].rate;
@@ -95,28 +90,24 @@ static void each_window(double first, double second, uint64_t look_ns,
 
 static void unequal_rails_carry_their_sum(void **state)
 {
-    (void)state;
     each_window(FAST, SLOW, 1, 0.96);
     each_window(SLOW, FAST, 1, 0.96);
 }
 
 static void equal_rails_share_alike(void **state)
 {
-    (void)state;
     each_window(FAST, FAST, 1, 0.97);
 }
 
-/* Who posts is not always there to see what completes. */
+/* The poster is not always there to see completions. */
 static void late_looks_do_not_mislead(void **state)
 {
-    (void)state;
     each_window(FAST, SLOW, LATE, 0.90);
     each_window(FAST, FAST, LATE, 0.90);
 }
 
 static void a_change_of_rate_is_followed(void **state)
 {
-    (void)state;
     for (unsigned s = 0; s < SIZES; s++)
         for (unsigned w = 0; w < WINDOWS; w++)
             for (unsigned r = 0; r < t.nrails; r++) {
@@ -139,7 +130,6 @@ static void parts_end_together(void **state)
     const double rates[] = {2, 1, 0, 1}, nothing[4] = {0};
     const double backlog[] = {0, 50, 0, 1000};
     double parts[4];
-    (void)state;
     waterfill(4, rates, nothing, 400, parts);
     assert_true(parts[0] == 200 && parts[1] == 100 && parts[2] == 0 &&
                 parts[3] == 100);

@@ -3,15 +3,7 @@
  * Irregular all-to-all: the schedules of A1 to A4 move every element to its
  * destination, for any number of ranks and any counts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "irregular_verify.h"
 
@@ -43,7 +35,6 @@ static void verify_all(unsigned n, unsigned ports, unsigned pattern,
 
 static void test_small(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= SMALL; n++)
         for (unsigned ports = 1; ports <= 3; ports++)
             for (unsigned p = 0; p < TRAFFIC_PATTERNS; p++)
@@ -54,15 +45,14 @@ static void test_small(void **state)
 static void test_dense(void **state)
 {
     static const unsigned ranks[] = {16, 19, 29, 31, 36, 41};
-    (void)state;
     for (unsigned i = 0; i < sizeof ranks / sizeof *ranks; i++)
         for (unsigned p = i % 3; ranks[i] <= DENSE && p < TRAFFIC_PATTERNS;
              p += 3)
             verify_all(ranks[i], 1 + i % 2, p, ranks[i]);
 }
 
-/* Those with few messages for each number of ranks, in one form or other; what
- * has a message for each pair, where there are not too many. */
+/* Algorithms with few messages run for each number of ranks, in one form or
+ * other; those with a message for each pair, where there are not too many. */
 static bool in_turn(const char *name, unsigned n)
 {
     static const char *const forms[] = {"a4",   "a4-n1",   "a4-n2",
@@ -78,7 +68,6 @@ static bool in_turn(const char *name, unsigned n)
 
 static void test_all(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= RANKS; n += STEP) {
         struct traffic t = traffic_make(n, TRAFFIC_SPARSE, 1, n);
         for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();

@@ -3,14 +3,7 @@
  * The SMP-aware irregular all-to-all moves every element to its destination, on
  * nodes of any sizes, in one message from each node to each other node.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "irregular_verify.h"
 
@@ -33,7 +26,6 @@ static void verify(const dcoll_shape_t *shape, unsigned pattern)
 static void test_small(void **state)
 {
     unsigned node[SMALL + 1];
-    (void)state;
     for (unsigned n = 2; n <= SMALL; n++)
         for (unsigned ppn = 1; ppn < n; ppn++)
             for (unsigned ports = 1; ports <= 3; ports++)
@@ -47,7 +39,6 @@ static void test_small(void **state)
 static void test_all(void **state)
 {
     unsigned node[RANKS + 1];
-    (void)state;
     for (unsigned n = 2; n <= RANKS; n += STEP)
         for (unsigned shape = 0; shape < 3; shape++) {
             unsigned ppn = shape == 0 ? 1 + n / 8 : 1 + (n + shape) % 5;
@@ -61,7 +52,6 @@ static void test_uneven(void **state)
 {
     static const unsigned node[][6] = {
         {0, 1, 4, 5, 7, 12}, {0, 5, 6, 9, 11, 12}, {0, 2, 8, 10, 15, 19}};
-    (void)state;
     for (unsigned i = 0; i < sizeof node / sizeof *node; i++)
         for (unsigned p = 0; p < TRAFFIC_PATTERNS; p++)
             verify(&(dcoll_shape_t){node[i][5], 5, node[i], 1 + p % 3}, p);
@@ -84,7 +74,6 @@ static void test_messages(void **state)
         .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &bounds};
     dcoll_program_t program;
     unsigned messages = 0;
-    (void)state;
     assert_int_equal(
         dcoll_program_make(&alltoallv_smp, &shape, &args, &program), 0);
     for (unsigned r = 0; r < shape.nranks; r++) {

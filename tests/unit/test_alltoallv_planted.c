@@ -3,15 +3,7 @@
  * Faults in the schedules of irregular all-to-alls, one at a time: the verifier
  * refuses each, unless it is listed here as harmless, with a reason.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/irregular/deal.h"
 #include "coll/build/irregular/mesh.h"
@@ -34,7 +26,7 @@ struct subject {
     unsigned planted, missed;
 };
 
-/* One rank's operations, as they were. */
+/* A rank's operations before the change. */
 struct saved {
     dcoll_schedule_t schedule;
     dcoll_op_t *ops;
@@ -175,8 +167,8 @@ static bool may_be_left_out(const dcoll_schedule_t *s, unsigned index)
     return true;
 }
 
-/* Those who have read from SEND tell, and only who has something there waits:
- * no fault if nobody has. */
+/* Ranks that have read from SEND tell, and only a rank that has data there
+ * waits: no fault if no rank has. */
 static bool of_pulling(const dcoll_op_t *o)
 {
     return o->offered || (o->kind == DCOLL_SIGNAL && o->flag == NODE_DONE);
@@ -236,7 +228,7 @@ static void misplace(struct subject *x, unsigned rank, unsigned index)
         o->kind != DCOLL_PICK)
         return;
     if (o->kind == DCOLL_PICK && o->peer == rank)
-        return; /* what it has for itself is in no table */
+        return; /* a rank's own part is in no table */
     if (o->kind != DCOLL_OFFER) {
         o->src.offset += room;
         judge(x, rank, index, "source shifted",
@@ -464,7 +456,6 @@ static void test_planted(void **state)
     static const unsigned ranks[] = {5, 6, 9, 11};
 #endif
     unsigned missed = 0;
-    (void)state;
     for (unsigned i = 0; i < sizeof ranks / sizeof *ranks; i++)
         for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
              *a; a++)
@@ -475,7 +466,6 @@ static void test_planted(void **state)
 static void test_unlabelled(void **state)
 {
     unsigned missed = 0;
-    (void)state;
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular(); *a;
          a++)
         sweep(*a, 5, 5, false, &missed);
@@ -487,7 +477,6 @@ static void test_unlabelled(void **state)
 static void test_nodes(void **state)
 {
     unsigned missed = 0;
-    (void)state;
     for (unsigned n = 4; n <= MOST; n += NODES_STEP)
         for (unsigned ppn = 1; ppn <= 3; ppn++)
             sweep(&alltoallv_smp, n, ppn, true, &missed);
@@ -527,7 +516,6 @@ static void test_counters(void **state)
 {
     static const unsigned ranks[] = {5, 6, 9, 11, 18};
     const dcoll_algorithm_t *a = dcoll_algorithm_find(DCOLL_ALLTOALLV, "a4");
-    (void)state;
     for (unsigned i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         const unsigned n = ranks[i], node[] = {0, n};
         const dcoll_shape_t shape = {n, 1, node, 1};

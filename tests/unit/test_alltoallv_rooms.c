@@ -4,70 +4,30 @@
  * still pass. A schedule whose rooms overlap is refused, although its bundles
  * do not overlap.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "coll/algorithms/algorithms.h"
-#include "traffic.h"
+#include "unit.h"
+#include "irregular.h"
 
 enum { ELEMENT = 16, RANKS = 9, SPARE = 5 };
 
-/* Of nodes of so many ranks; one element between any two. */
-struct scene {
-    unsigned node[RANKS + 1];
-    dcoll_shape_t shape;
-    struct traffic counts;
-    dcoll_traffic_t bounds;
-    dcoll_args_t args;
-    dcoll_program_t program;
-    char why[512];
-};
-
-/* False: the algorithm is not for that. */
-static bool scene_open(struct scene *s, const dcoll_algorithm_t *a, unsigned n,
-                       unsigned ppn)
+/* One element between any two ranks. */
+static bool scene_open(struct irregular *s, const dcoll_algorithm_t *a,
+                       unsigned n, unsigned ppn)
 {
-    unsigned nodes = dcoll_shape_nodes(n, ppn, s->node);
-    s->shape = (dcoll_shape_t){n, nodes, s->node, 1};
-    s->counts = traffic_make(n, TRAFFIC_EQUAL, 1, 1);
-    s->bounds = traffic_bounds(&s->counts, ELEMENT);
+    irregular_open(s, n, ppn, traffic_make(n, TRAFFIC_EQUAL, 1, 1), ELEMENT);
     s->bounds.max_pair *= SPARE;
     s->bounds.max_rank *= SPARE;
     s->bounds.pulled = SIZE_MAX;
-    s->args = (dcoll_args_t){.collective = DCOLL_ALLTOALLV,
-                             .depth = a->depth ? a->depth : 2,
-                             .traffic = &s->bounds};
-    s->program = (dcoll_program_t){0};
-    if (a->refuses && a->refuses(&s->shape, &s->args))
-        return false;
-    assert_int_equal(dcoll_program_make(a, &s->shape, &s->args, &s->program),
-                     0);
-    s->program.counts = s->counts.counts;
-    return true;
+    return irregular_make(s, a);
 }
 
-static void scene_close(struct scene *s)
-{
-    if (s->program.rank)
-        dcoll_program_free(&s->program);
-    traffic_free(&s->counts);
-}
-
-static int verify(struct scene *s)
+static int verify(struct irregular *s)
 {
     return dcoll_verify(&s->program, s->args.depth + 1, s->why, sizeof s->why);
 }
 
 static void test_right(void **state)
 {
-    struct scene s;
-    (void)state;
+    struct irregular s;
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular(); *a;
          a++)
         for (unsigned n = 2; n <= RANKS; n++)
@@ -75,7 +35,7 @@ static void test_right(void **state)
                 if (scene_open(&s, *a, n, ppn) && verify(&s))
                     fail_msg("%s, %u ranks, %u a node: %s", (*a)->name, n, ppn,
                              s.why);
-                scene_close(&s);
+                irregular_close(&s);
             }
 }
 
@@ -116,8 +76,7 @@ static void narrow(dcoll_program_t *p, size_t nearer)
 
 static void test_overlapping(void **state)
 {
-    struct scene s;
-    (void)state;
+    struct irregular s;
     const dcoll_algorithm_t *a = dcoll_algorithm_find(DCOLL_ALLTOALLV, "a1-n1");
     assert_true(scene_open(&s, a, 5, 5));
     narrow(&s.program, 0);
@@ -125,7 +84,7 @@ static void test_overlapping(void **state)
     narrow(&s.program, ELEMENT);
     assert_int_not_equal(verify(&s), 0);
     assert_non_null(strstr(s.why, "unordered"));
-    scene_close(&s);
+    irregular_close(&s);
 }
 
 int main(void)

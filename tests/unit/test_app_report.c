@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/apps: a run that ended early reports what it has measured, and nothing
  * of the rest. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/apps/app_result.h"
 #include "bench/apps/radix.h"
 
@@ -43,7 +35,6 @@ static unsigned count_of(const char *text, const char *what)
 
 static void test_not_measured(void **state)
 {
-    (void)state;
     static const struct {
         format_t format;
         const char *row, *bad;

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An atomic is not executed if there is no memory for its answer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 #undef fail /* the library has one, too */
-
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/arrival.h"
 #include "dapl_rail/links/credits.h"
@@ -27,7 +20,6 @@ static struct link link_ = {.rail = &rail};
 
 int link_may_reply(struct link *link)
 {
-    (void)link;
     return memory ? 0 : DRAIL_ENOMEM;
 }
 
@@ -35,7 +27,6 @@ int link_reply(struct link *link, enum reply_kind kind, const struct wire *wire,
                const void *payload, uint8_t bytes)
 {
     struct wire_atomic answer;
-    (void)kind, (void)wire;
     int rc = link_may_reply(link);
     if (rc)
         return rc;
@@ -49,20 +40,17 @@ int link_reply(struct link *link, enum reply_kind kind, const struct wire *wire,
 
 void link_down(struct link *link, int code, const char *format, ...)
 {
-    (void)link, (void)format;
     down = code;
 }
 
 void slot_return(struct slot *slot, bool owe)
 {
-    (void)slot, (void)owe;
     returned++;
 }
 
 bool key_grants(const drail_t *of, unsigned at, DAT_RMR_CONTEXT key,
                 uint64_t address, size_t bytes, unsigned access)
 {
-    (void)of, (void)at, (void)key, (void)address, (void)bytes, (void)access;
     return true;
 }
 
@@ -84,7 +72,6 @@ static void ask(void)
 
 static void is_carried_out(void **state)
 {
-    (void)state;
     memory = true;
     ask();
     assert_int_equal(word, 12);
@@ -96,7 +83,6 @@ static void is_carried_out(void **state)
 
 static void is_not_without_memory(void **state)
 {
-    (void)state;
     memory = false;
     ask();
     assert_int_equal(word, 7);
@@ -106,7 +92,6 @@ static void is_not_without_memory(void **state)
 
 static int begin(void **state)
 {
-    (void)state;
     word = 7;
     told = replies = returned = 0;
     down = 0;

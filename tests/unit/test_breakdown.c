@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/pair/breakdown.c, by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/pair/breakdown.h"
 
 #define RAIL(post, wait, size)                                                 \
@@ -23,7 +18,6 @@ static void expect(drail_engine_t engine, const drail_rail_time_t *rails,
 
 static void test_single(void **state)
 {
-    (void)state;
     const drail_rail_time_t rails[2] = {RAIL(10, 30, 8), RAIL(0, 0, 0)};
     expect(DRAIL_ENGINE_SINGLE, rails, 10, 30);
     const drail_rail_time_t second[2] = {RAIL(0, 0, 0), RAIL(10, 30, 8)};
@@ -33,7 +27,6 @@ static void test_single(void **state)
 /* Rail 0 waits while rail 1 posts: that isn't counted twice. */
 static void test_serial(void **state)
 {
-    (void)state;
     const drail_rail_time_t rails[2] = {RAIL(10, 50, 8), RAIL(20, 15, 8)};
     expect(DRAIL_ENGINE_NONTHREADED, rails, 30, 30);
     const drail_rail_time_t late[2] = {RAIL(10, 22, 8), RAIL(20, 15, 8)};
@@ -44,17 +37,15 @@ static void test_serial(void **state)
 
 static void test_parallel(void **state)
 {
-    (void)state;
     const drail_rail_time_t rails[2] = {RAIL(10, 50, 8), RAIL(20, 15, 8)};
     expect(DRAIL_ENGINE_THREADED, rails, 10, 50);
     const drail_rail_time_t slow[2] = {RAIL(10, 20, 8), RAIL(20, 15, 8)};
     expect(DRAIL_ENGINE_THREADED, slow, 20, 15);
 }
 
-/* One stripe: the library doesn't wake the team. */
+/* A single stripe: the library doesn't wake the team. */
 static void test_one_stripe(void **state)
 {
-    (void)state;
     const drail_rail_time_t rails[2] = {RAIL(10, 50, 8), RAIL(20, 15, 0)};
     expect(DRAIL_ENGINE_THREADED, rails, 30, 30);
 }

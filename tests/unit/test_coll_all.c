@@ -6,19 +6,11 @@
  * bytes). Large N: random ones, from the printed COLL_SEED. Two processes share
  * the work.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/schedule.h"
 #include "dapl_rail/dapl_rail.h"
 
@@ -255,7 +247,6 @@ static void test_all(void **state)
     pid_t pids[WORKERS];
     const char *text = getenv("COLL_SEED");
     uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
-    (void)state;
     print_message("COLL_SEED=%llu\n", (unsigned long long)seed);
     assert_non_null(dcoll_algorithms()[0]);
     for (unsigned i = 0; i < WORKERS; i++) {

@@ -5,15 +5,7 @@
  * cover too many starts, or on which both sides disagree. More than depth + 1
  * starts are needed to see that.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/grant.h"
 #include "dapl_rail/dapl_rail.h"
@@ -25,14 +17,14 @@
 
 enum fault {
     NONE,
-    EARLY,       /* the credit comes before what it is for was read */
-    TOO_LONG,    /* one credit is taken for twice as many starts */
-    TOO_FAR,     /* … and for starts that are still to come */
-    LONELY,      /* a credit for each start, which only who waits thinks rare */
-    ODD,         /* in every third start */
-    EACH,        /* data are moved in some starts only */
-    FLAG_EARLY,  /* as EARLY, a flag */
-    FLAG_SHORT,  /* the flag is waited for more often than it is set */
+    EARLY,      /* the credit comes before what it is for was read */
+    TOO_LONG,   /* a credit is taken for twice as many starts */
+    TOO_FAR,    /* … and for starts that are still to come */
+    LONELY,     /* a credit for each start, which only the waiter thinks rare */
+    ODD,        /* in every third start */
+    EACH,       /* data are moved in some starts only */
+    FLAG_EARLY, /* as EARLY, a flag */
+    FLAG_SHORT, /* the flag is waited for more often than it is set */
     FLAG_BRINGS, /* in every few starts, but with bytes of each */
 };
 
@@ -48,7 +40,6 @@ static void by_notes(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const dcoll_place_t landing = dcoll_at(DCOLL_TEMP, 0);
-    (void)shape;
     s->temp_bytes = BYTES;
     if (rank) {
         dcoll_add_wait(s, 0, DCOLL_CREDIT, DEPTH);
@@ -82,7 +73,6 @@ static void by_flags(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     const dcoll_place_t landing = dcoll_at(DCOLL_NODE, 0);
     const dcoll_place_t nowhere = dcoll_at(DCOLL_RECV, 0);
-    (void)shape;
     s->node_bytes = BYTES;
     s->flags = 2;
     if (rank) {
@@ -144,7 +134,6 @@ static void make(const struct plant *plant, bool with, dcoll_program_t *p)
 
 static void test_planted(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof plants / sizeof *plants; i++) {
         dcoll_program_t p;
         char why[1024];
@@ -165,7 +154,6 @@ static void test_planted(void **state)
  * that uses its memory again shows it. */
 static void test_starts(void **state)
 {
-    (void)state;
     dcoll_program_t p;
     char why[1024];
     make(&plants[0], true, &p);
@@ -187,8 +175,8 @@ static unsigned count(const dcoll_schedule_t *s, dcoll_kind_t kind,
     return n;
 }
 
-/* One for each half of as many starts: of the root, rank 1, for its node and
- * two masters, and of master 2 for its node. */
+/* A credit for each half of as many starts: of the root, rank 1, for its node
+ * and two masters, and of master 2 for its node. */
 static void check_credits(const dcoll_program_t *p, unsigned depth)
 {
     assert_int_equal(count(&p->rank[1], DCOLL_NOTIFY, depth), 4);
@@ -208,7 +196,6 @@ static void test_smp_gather(void **state)
     dcoll_args_t args = {.collective = DCOLL_GATHER, .bytes = BYTES, .root = 1};
     dcoll_program_t p;
     char why[1024];
-    (void)state;
     assert_int_equal(depth, DCOLL_AHEAD_NOTES);
     for (args.depth = 1; args.depth <= depth; args.depth *= 2) {
         assert_int_equal(dcoll_program_make(&gather_smp, &shape, &args, &p), 0);

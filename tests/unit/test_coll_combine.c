@@ -4,15 +4,7 @@
  * that of ranks, leave out ranks, or differ between ranks, with a sentence
  * about it. Also slices, and the operators of basic types.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/reduce/combine.h"
 #include "coll/dcoll.h"
@@ -43,7 +35,6 @@ static void drop(dcoll_program_t *p, unsigned rank, const dcoll_op_t *op)
 
 static void nothing(dcoll_program_t *p)
 {
-    (void)p;
 }
 
 static void swap_operands(dcoll_program_t *p)
@@ -154,7 +145,6 @@ static void test_broken(void **state)
                                .bytes = BYTES,
                                .element = ELEMENT,
                                .depth = 2};
-    (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         dcoll_program_t p;
         char why[1024] = "";
@@ -182,7 +172,6 @@ static void test_root_in_place(void **state)
                                .depth = 2};
     dcoll_program_t p;
     char why[1024] = "";
-    (void)state;
     assert_int_equal(dcoll_program_make(&reduce_shm, &shape, &args, &p), 0);
     assert_int_equal(dcoll_verify(&p, 3, why, sizeof why), 0);
     dcoll_op_t *first = combine_of(&p, 2, 0), *second = combine_of(&p, 2, 1);
@@ -202,7 +191,6 @@ static void test_chunks(void **state)
         &allreduce_direct,  &allreduce_halving};
     enum { ALL = sizeof all / sizeof *all, VARIANTS = 4 * ALL };
     static const unsigned pages[] = {1, 16, 17, 31, 70, 100};
-    (void)state;
     for (unsigned n = 2; n <= MOST; n++)
         for (unsigned i = 0; i < VARIANTS * sizeof pages / sizeof *pages; i++) {
             unsigned node_begin[MOST + 1];
@@ -232,7 +220,6 @@ static void test_chunks(void **state)
 static void test_slices(void **state)
 {
     static const size_t elements[] = {0, 1, 3, 8, 24, 64, 100};
-    (void)state;
     for (unsigned e = 0; e < sizeof elements / sizeof *elements; e++)
         for (unsigned n = 0; n < 60; n++)
             for (unsigned count = 1; count < 20; count++) {
@@ -291,7 +278,6 @@ static long double once(dcoll_type_t type, dcoll_operator_t op, long double x,
 
 static void test_operators(void **state)
 {
-    (void)state;
     for (unsigned t = 0; t < DCOLL_TYPES; t++) {
         const dcoll_type_t type = (dcoll_type_t)t;
         const bool real = type == DCOLL_FLOAT || type == DCOLL_DOUBLE;
@@ -332,7 +318,6 @@ static void test_places(void **state)
     enum { MOST = 70 };
     const dcoll_reduction_t *sum = dcoll_reduction(DCOLL_INT32, DCOLL_SUM);
     unsigned char a[MOST * 4 + 8], b[MOST * 4 + 8];
-    (void)state;
     for (unsigned n = 0; n <= MOST; n++)
         for (unsigned at = 0; at < 4; at++)
             for (unsigned onto = 0; onto < 2; onto++) {

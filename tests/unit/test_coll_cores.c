@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* coll/run/team/cores.c: which ranks share cores. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/run/team/cores.h"
 
 /* Cores as bits. */
@@ -22,7 +16,6 @@ static struct cores on(uint64_t host, unsigned cores)
 
 static void test_as_many_as_cores(void **state)
 {
-    (void)state;
     const struct cores all[] = {on(1, 3), on(1, 3), on(1, 3)};
     assert_false(cores_oversubscribed(all, 1, 0));
     assert_false(cores_oversubscribed(all, 2, 0));
@@ -32,7 +25,6 @@ static void test_as_many_as_cores(void **state)
 /* A machine of many cores is of no use to those bound to one of them. */
 static void test_bound_to_one(void **state)
 {
-    (void)state;
     const struct cores all[] = {on(1, 1), on(1, 1), on(1, 0xfe)};
     assert_true(cores_oversubscribed(all, 3, 0));
     assert_true(cores_oversubscribed(all, 3, 1));
@@ -41,7 +33,6 @@ static void test_bound_to_one(void **state)
 
 static void test_bound_apart(void **state)
 {
-    (void)state;
     const struct cores all[] = {on(1, 1), on(1, 2)};
     assert_false(cores_oversubscribed(all, 2, 0));
     assert_false(cores_oversubscribed(all, 2, 1));
@@ -50,7 +41,6 @@ static void test_bound_apart(void **state)
 /* Also while a third may run anywhere. */
 static void test_bound_beside_free(void **state)
 {
-    (void)state;
     const struct cores all[] = {on(1, 1), on(1, 1), on(1, 0xf)};
     assert_true(cores_oversubscribed(all, 3, 0));
     assert_true(cores_oversubscribed(all, 3, 1));
@@ -60,7 +50,6 @@ static void test_bound_beside_free(void **state)
 /* Other hosts have cores with the same numbers. */
 static void test_hosts(void **state)
 {
-    (void)state;
     const struct cores all[] = {on(1, 3), on(2, 3), on(1, 3), on(2, 3)};
     for (unsigned rank = 0; rank < 4; rank++)
         assert_false(cores_oversubscribed(all, 4, rank));
@@ -72,7 +61,6 @@ static void test_hosts(void **state)
 /* By the core, whatever the number of ranks and cores is; in order. */
 static void test_beside(void **state)
 {
-    (void)state;
     const struct cores all[] = {on(1, 1), on(1, 2), on(1, 1),
                                 on(1, 2), on(1, 3), on(2, 3)};
     unsigned beside[6] = {0};
@@ -87,7 +75,6 @@ static void test_beside(void **state)
 
 static void test_this_thread(void **state)
 {
-    (void)state;
     struct cores mine[2];
     cpu_set_t before, one;
     unsigned core = 0;

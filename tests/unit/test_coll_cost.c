@@ -26,15 +26,7 @@
  *    destinations "(i + k^j)" and "j-th bit" are for k = 1 (with 2^j): it is
  *    i + d (k+1)^j and the digit d.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/schedule.h"
 #include "dapl_rail/dapl_rail.h"
 
@@ -104,7 +96,6 @@ static bool is_power(unsigned n, unsigned k)
 
 static void test_equation_1_gather(void **state)
 {
-    (void)state;
     FOR_ALL(n, k)
     {
         unsigned blocks = 0;
@@ -119,14 +110,12 @@ static void test_equation_1_gather(void **state)
 
 static void test_equation_1_bruck(void **state)
 {
-    (void)state;
     FOR_ALL(n, k)
     expect(DCOLL_ALLGATHER, "bruck", n, k, steps_of(n, k), up(n - 1, k));
 }
 
 static void test_equation_2(void **state)
 {
-    (void)state;
     FOR_ALL(n, k)
     {
         unsigned steps = up(n - 1, k);
@@ -138,7 +127,6 @@ static void test_equation_2(void **state)
 
 static void test_equation_3(void **state)
 {
-    (void)state;
     FOR_ALL(n, k)
     {
         if (is_power(n, k))
@@ -154,7 +142,6 @@ static void test_equation_4(void **state)
 {
     const dcoll_algorithm_t *a =
         dcoll_algorithm_find(DCOLL_ALLGATHER, "exchange");
-    (void)state;
     assert_non_null(a);
     FOR_ALL(n, k)
     {
@@ -185,7 +172,6 @@ static unsigned digits(unsigned n, unsigned radix, unsigned weight)
 
 static void test_equation_5(void **state)
 {
-    (void)state;
     FOR_ALL(n, k)
     {
         unsigned steps = steps_of(n, k), blocks = 0;
@@ -199,10 +185,9 @@ static void test_equation_5(void **state)
     }
 }
 
-/* What the papers compare with: one port. */
+/* The papers compare with a single port. */
 static void test_single_port(void **state)
 {
-    (void)state;
     FOR_ALL(n, k)
     {
         expect(DCOLL_ALLGATHER, "ring", n, k, n - 1, n - 1);
@@ -246,7 +231,6 @@ static void one_to_many(const dcoll_shape_t *shape, const dcoll_args_t *args,
 static void relay(const dcoll_shape_t *shape, const dcoll_args_t *args,
                   unsigned rank, dcoll_schedule_t *s)
 {
-    (void)shape;
     s->flags = 1;
     s->temp_bytes = 4 * BYTES;
     if (rank == 0) {
@@ -280,7 +264,6 @@ static double cost_by_hand(void (*generate)(const dcoll_shape_t *,
 static void test_ports(void **state)
 {
     const double message = TS + BYTES * TAU;
-    (void)state;
     assert_true(cost_by_hand(many_to_one, 0, &papers) == 4 * message);
     assert_true(cost_by_hand(many_to_one, 1, &papers) == 2 * message);
     assert_true(cost_by_hand(one_to_many, 0, &papers) == 4 * message);
@@ -290,7 +273,6 @@ static void test_ports(void **state)
 static void test_node(void **state)
 {
     const dcoll_cost_model_t model = {.copy = 2, .flag = 100, .note = 1000};
-    (void)state;
     /* copy 16, payload 4 out and 4 in */
     assert_true(cost_by_hand(relay, 0, &model) == 2 * (16 + 4 + 4) + 1100);
     /* ranks 3 and 4 wait for what nobody sends */

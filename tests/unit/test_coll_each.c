@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Single calls after a common start: which ranks wait for it, and how. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/clock.h"
 #include "bench/coll/each.h"
 
@@ -16,20 +10,17 @@ static unsigned asked, stops, yields;
 
 bool drail_job_interrupted(const drail_job_t *job)
 {
-    (void)job;
     return stops && ++asked == stops;
 }
 
 static void yield(const struct drail_platform *p)
 {
-    (void)p;
     yields++;
 }
 
 const struct drail_platform *drail_job_platform(const drail_job_t *job)
 {
     static const struct drail_platform platform = {.yield = yield};
-    (void)job;
     return &platform;
 }
 
@@ -44,7 +35,6 @@ static int wait(bool shares_cores, uint64_t ahead, unsigned stopped_by)
 /* Whether there is a core to spin on or not. */
 static void test_interrupted(void **state)
 {
-    (void)state;
     for (int shares = 0; shares < 2; shares++) {
         uint64_t begin = clock_ns();
         assert_int_equal(wait(shares, AHEAD_NS, 3), DRAIL_EINTR);
@@ -54,7 +44,6 @@ static void test_interrupted(void **state)
 
 static void test_yields_where_cores_are_shared(void **state)
 {
-    (void)state;
     assert_int_equal(wait(false, 1000000, 0), 0);
     assert_int_equal(yields, 0);
     assert_int_equal(wait(true, 1000000, 0), 0);
@@ -82,7 +71,6 @@ static void assert_crowd(crowd_t found, unsigned ranks, unsigned cores,
 static void test_cores_of_launched(void **state)
 {
     place_t all[] = {place(0, 3, 3), place(0, 5, 5), place(1, 3, 4)};
-    (void)state;
     assert_crowd(crowd_of_places(all, 2, 1), 2, 2, false);
     assert_crowd(crowd_of_places(all, 3, 1), 2, 2, false);
     assert_crowd(crowd_of_places(all, 2, 2), 2, 2, true);
@@ -104,7 +92,6 @@ static void test_threads_need_cores(void **state)
                       .nrails = 2,
                       .nengines = 1,
                       .engines = {DRAIL_ENGINE_THREADED}};
-    (void)state;
     assert_crowd(crowd_of_forked(&opts, 3), 2, 3, true);
     assert_crowd(crowd_of_forked(&opts, 4), 2, 4, false);
 }

@@ -4,14 +4,7 @@
  * costs: of the radices with the fewest steps it takes the one with the fewest
  * messages.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 
 enum { PPN = 2, MOST_NODES = 27 };
@@ -53,7 +46,6 @@ static void assert_counts(unsigned nodes, unsigned ports, unsigned puts,
 
 static void test_as_few_steps_by_fewer_messages(void **state)
 {
-    (void)state;
     assert_counts(4, 1, 2, 2);
     assert_counts(4, 2, 2, 2);  /* not 3: two steps with one port, too */
     assert_counts(16, 4, 6, 2); /* to the base 4, not 5 */
@@ -61,7 +53,6 @@ static void test_as_few_steps_by_fewer_messages(void **state)
 
 static void test_all_ports_where_steps_are_fewer(void **state)
 {
-    (void)state;
     assert_counts(4, 3, 3, 1);
     assert_counts(9, 2, 4, 2);
     assert_counts(27, 2, 6, 3);

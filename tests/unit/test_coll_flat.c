@@ -3,14 +3,7 @@
  * The flat algorithms are correct for any number of ranks and ports, root and
  * mode, and take the steps of Qian and Afsahi 2008, section 5.1.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "dapl_rail/dapl_rail.h"
 
@@ -88,7 +81,6 @@ static void verify_modes(const dcoll_algorithm_t *algorithm, unsigned n,
 
 static void test_all_small(void **state)
 {
-    (void)state;
     for (unsigned a = 0; a < FLAT; a++)
         for (unsigned n = 1; n <= ALL_OF; n++)
             for (unsigned k = 1; k <= 4; k++)
@@ -97,7 +89,6 @@ static void test_all_small(void **state)
 
 static void test_no_bytes(void **state)
 {
-    (void)state;
     for (unsigned a = 0; a < FLAT; a++)
         for (unsigned n = 1; n <= 9; n++)
             verify_modes(flat[a], n, 1 + n % 3, n / 2, 0);
@@ -105,7 +96,6 @@ static void test_no_bytes(void **state)
 
 static void test_roots(void **state)
 {
-    (void)state;
     for (unsigned a = 0; a < FLAT; a++)
         for (unsigned n = 2; rooted(flat[a]) && n <= ALL_OF; n++)
             for (unsigned root = 1; root < n; root++)
@@ -115,7 +105,6 @@ static void test_roots(void **state)
 static void test_large(void **state)
 {
     static const unsigned ranks[] = {27, 31, 36, 64};
-    (void)state;
     for (unsigned a = 0; a < FLAT; a++)
         for (unsigned i = 0; i < sizeof ranks / sizeof *ranks; i++)
             for (unsigned k = 1; k <= 4; k++) {
@@ -198,7 +187,6 @@ static void test_steps_logarithmic(void **state)
         &gather_binomial, &bcast_binomial, &scatter_binomial,
         &allgather_bruck, &alltoall_bruck, &barrier_dissemination,
     };
-    (void)state;
     for (unsigned n = 1; n <= 64; n++)
         for (unsigned k = 1; k <= 4; k++) {
             for (unsigned a = 0; a < sizeof log_steps / sizeof *log_steps; a++)
@@ -218,7 +206,6 @@ static void test_steps_direct(void **state)
     };
     static const dcoll_algorithm_t *const single_port[] = {
         &allgather_ring, &alltoall_pairwise, &alltoall_permission};
-    (void)state;
     for (unsigned n = 1; n <= 64; n++)
         for (unsigned k = 1; k <= 4; k++) {
             for (unsigned a = 0; a < sizeof direct / sizeof *direct; a++)
@@ -232,7 +219,6 @@ static void test_steps_direct(void **state)
  * all-to-all's depend on the factors of N. */
 static void test_steps_exchange(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= 64; n++)
         for (unsigned k = 1; k <= 4; k++) {
             const unsigned up = log_up(n, k + 1);
@@ -275,7 +261,6 @@ static size_t temp_blocks(const dcoll_algorithm_t *algorithm, unsigned n,
 
 static void test_memory(void **state)
 {
-    (void)state;
     for (unsigned n = 2; n <= 64; n++)
         for (unsigned k = 1; k <= 4; k++) {
             for (unsigned a = 0; a < FLAT; a++)

@@ -3,14 +3,7 @@
  * Launched ranks on hosts in any placement: the benchmark and the team of the
  * library see the same nodes. Stands in for a launcher.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/coll/plan.h"
 #include "bench/launch/launch.h"
 
@@ -20,26 +13,22 @@ static const unsigned *host; /* of each rank */
 
 int drail_launch_open(const drail_job_config_t *cfg, drail_launch_t **launch)
 {
-    (void)cfg;
     *launch = (void *)&host;
     return 0;
 }
 
 unsigned drail_launch_size(const drail_launch_t *launch)
 {
-    (void)launch;
     return RANKS;
 }
 
 unsigned drail_launch_rank(const drail_launch_t *launch)
 {
-    (void)launch;
     return 1;
 }
 
 unsigned drail_launch_host(const drail_launch_t *launch, unsigned rank)
 {
-    (void)launch;
     return host[rank];
 }
 
@@ -75,13 +64,11 @@ static void nodes_are(const unsigned hosts[RANKS], uint64_t ppn, unsigned nodes,
 
 static void equal_blocks(void **state)
 {
-    (void)state;
     nodes_are(LIST(0, 0, 1, 1, 2, 2), 0, 3, LIST(0, 2, 4), 2);
 }
 
 static void unequal_blocks(void **state)
 {
-    (void)state;
     nodes_are(LIST(0, 0, 0, 0, 1, 2), 0, 3, LIST(0, 4, 5), 4);
     nodes_are(LIST(0, 1, 1, 1, 2, 2), 0, 3, LIST(0, 1, 4), 3);
 }
@@ -89,14 +76,12 @@ static void unequal_blocks(void **state)
 /* Each run of ranks is a node. */
 static void in_turn(void **state)
 {
-    (void)state;
     nodes_are(LIST(0, 1, 2, 0, 1, 2), 0, 6, LIST(0, 1, 2, 3, 4, 5), 2);
     nodes_are(LIST(0, 0, 1, 1, 0, 0), 0, 3, LIST(0, 2, 4), 4);
 }
 
 static void as_the_user_says(void **state)
 {
-    (void)state;
     nodes_are(LIST(0, 0, 0, 0, 1, 2), 3, 2, LIST(0, 3), 3);
 }
 

@@ -3,14 +3,7 @@
  * Reading the ledger of a rank on another node: it never waits, and its buffer
  * stays until the read is over. The test plays the transport.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/run/team/ledger.h"
 #include "coll/run/team/team.h"
 
@@ -27,14 +20,12 @@ const void *drail_gathered_of(const drail_gathered_t *g, unsigned rank)
 {
     static const struct member nobody;
     static const drail_key_t key;
-    (void)rank;
     return g ? (const void *)&nobody : &key;
 }
 
 int drail_get(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
               unsigned flags, drail_req_t *req)
 {
-    (void)rail, (void)req;
     assert_int_equal(xfer->bytes, sizeof(struct ledger));
     assert_int_equal(flags, DRAIL_NOWAIT);
     if (full)
@@ -46,7 +37,6 @@ int drail_get(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
 int drail_test(drail_t *rail, drail_req_t *req)
 {
     dcoll_team_t *team = (dcoll_team_t *)rail;
-    (void)req;
     if (!arrives)
         return DRAIL_EAGAIN;
     memcpy(team->remote_ledger.copy, &remote[looked_at], sizeof(struct ledger));
@@ -55,20 +45,17 @@ int drail_test(drail_t *rail, drail_req_t *req)
 
 int drail_wait(drail_t *rail, drail_req_t *req, int timeout_ms)
 {
-    (void)rail, (void)req, (void)timeout_ms;
     fail_msg("it waits");
     return DRAIL_ETIMEOUT;
 }
 
 void drail_forget(drail_t *rail, drail_req_t *req)
 {
-    (void)rail, (void)req;
     forgotten++;
 }
 
 int drail_fence(drail_t *rail, unsigned peer)
 {
-    (void)rail;
     assert_int_equal(peer, looked_at);
     fenced++;
     return 0;
@@ -106,7 +93,6 @@ static dcoll_team_t *setup(dcoll_team_t *team)
 static void test_never_waits(void **state)
 {
     static dcoll_team_t team;
-    (void)state;
     setup(&team);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(ledger_check(&team, 1), DRAIL_EAGAIN);
@@ -114,11 +100,10 @@ static void test_never_waits(void **state)
     assert_int_equal(ledger_check(&team, 1), 0);
 }
 
-/* What was just being written may look different once. */
+/* An entry that was just being written may look different once. */
 static void test_differs_twice(void **state)
 {
     static dcoll_team_t team;
-    (void)state;
     setup(&team);
     arrives = true;
     remote[1].ring[0].bytes = 9;
@@ -131,12 +116,11 @@ static void test_differs_twice(void **state)
     assert_non_null(strstr(team.error.text, "rank 1 is"));
 }
 
-/* Two who wait take turns, and either hears of both. */
+/* Two waiters take turns, and either hears of both. */
 static void test_two_peers(void **state)
 {
     static dcoll_team_t team;
     int rc = 0;
-    (void)state;
     setup(&team);
     atomic_store(&remote[2].error, DRAIL_EPEER);
     for (unsigned i = 0; i < 4 && rc != DRAIL_EPEER; i++) {
@@ -149,13 +133,11 @@ static void test_two_peers(void **state)
     assert_non_null(strstr(team.error.text, "rank 2 gave up"));
 }
 
-/* Nor do two who differ, each of whom is looked at in turn, hide one another.
- */
+/* Nor do two that differ, and are looked at in turn, hide one another. */
 static void test_two_peers_differ(void **state)
 {
     static dcoll_team_t team;
     int rc = 0;
-    (void)state;
     setup(&team);
     remote[1].ring[0].bytes = remote[2].ring[0].bytes = 9;
     assert_int_equal(ledger_check(&team, 1), DRAIL_EAGAIN);
@@ -168,7 +150,6 @@ static void test_two_peers_differ(void **state)
 static void test_no_room(void **state)
 {
     static dcoll_team_t team;
-    (void)state;
     setup(&team);
     atomic_store(&remote[1].error, DRAIL_EPEER);
     full = arrives = true;
@@ -180,7 +161,6 @@ static void test_no_room(void **state)
 static void test_ends_before_the_memory(void **state)
 {
     static dcoll_team_t team;
-    (void)state;
     setup(&team);
     ledger_close(&team);
     assert_int_equal(forgotten, 0);

@@ -4,14 +4,7 @@
  * the shared memory of their node straight into that of another, at any size;
  * and a rank's own block never goes to that rank through shared memory.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 
 enum { RANKS = 15, NODES = 4 };
@@ -72,7 +65,6 @@ static void look_at_puts(const dcoll_algorithm_t *algorithm,
 
 static void test_node_to_node(void **state)
 {
-    (void)state;
     look_at_all(look_at_puts, false);
 }
 
@@ -80,14 +72,12 @@ static void test_node_to_node(void **state)
 static void look_at_temp(const dcoll_algorithm_t *algorithm,
                          const dcoll_program_t *program)
 {
-    (void)algorithm;
     for (unsigned r = 0; r < RANKS; r++)
         assert_int_equal(program->rank[r].temp_bytes, 0);
 }
 
 static void test_zero_copy(void **state)
 {
-    (void)state;
     look_at_all(look_at_temp, true);
 }
 
@@ -125,7 +115,6 @@ static void look_at_own(const dcoll_algorithm_t *algorithm,
 /* Fig. 7. */
 static void test_own_block(void **state)
 {
-    (void)state;
     look_at_all(look_at_own, false);
     look_at_all(look_at_own, true);
 }
@@ -146,14 +135,13 @@ static size_t longest_of_last_step(const dcoll_schedule_t *s)
     return bytes;
 }
 
-/* What is missing before Bruck's last, partial step is spread evenly over the
- * ports: nine nodes of one rank. */
+/* The blocks missing before Bruck's last, partial step are spread evenly over
+ * the ports: nine nodes of one rank. */
 static void test_last_step(void **state)
 {
     static const size_t blocks[] = {1, 3, 2, 1}; /* by ports */
     static const unsigned nine[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     const dcoll_args_t args = {.bytes = 100, .depth = 2};
-    (void)state;
     for (unsigned k = 1; k <= 4; k++) {
         const dcoll_shape_t shape = {9, 9, nine, k};
         dcoll_schedule_t s = {0};

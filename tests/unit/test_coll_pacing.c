@@ -3,19 +3,12 @@
  * The papers' pacing: a rank posts the k messages of a step after those of the
  * step before are complete. Without pacing it posts whatever is ready.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 
 enum { PPN = 2, MOST_RANKS = 20 };
 
-/* Those that post several steps at once when they are not paced. */
+/* Algorithms that post several steps at once unless paced. */
 static const dcoll_algorithm_t *const posting[] = {
     &allgather_direct, &allgather_pull,     &allgather_smp_direct,
     &alltoall_direct,  &alltoall_pull,      &alltoall_exchange,
@@ -72,7 +65,6 @@ static unsigned steps_at_once(const dcoll_program_t *program)
 
 static void test_posts(void **state)
 {
-    (void)state;
     for (unsigned a = 0; a < COUNT(posting); a++)
         for (unsigned zero_copy = 0; zero_copy < 2; zero_copy++)
             for (unsigned k = 1; k <= 2; k++) {
@@ -97,7 +89,6 @@ static void test_posts(void **state)
 static void test_arrivals(void **state)
 {
     const dcoll_args_t args = {.bytes = 100, .depth = 2, .paced = true};
-    (void)state;
     for (unsigned a = 0; a < COUNT(exchanging); a++) {
         dcoll_program_t program;
         dcoll_shape_t shape;
@@ -124,7 +115,6 @@ static void test_arrivals(void **state)
 static void test_right(void **state)
 {
     char why[512];
-    (void)state;
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++)
         for (unsigned n = 1; n <= MOST_RANKS; n += 1 + n / 6)
             for (unsigned way = 0; way < 8; way++) {

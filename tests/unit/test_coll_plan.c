@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/coll/plan.c and result.c: which cases run, and their figures. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/coll/result.h"
 
 static options_t opts;
@@ -35,7 +28,6 @@ static int make(const bench_test_t *test, uint64_t ranks, uint64_t ppn)
 
 static int setup(void **state)
 {
-    (void)state;
     options_init(&opts, "8,1K");
     options_one_engine(&opts);
     return 0;
@@ -43,7 +35,6 @@ static int setup(void **state)
 
 static void test_shape(void **state)
 {
-    (void)state;
     assert_int_equal(make(&test_allgather, 5, 2), 0);
     assert_int_equal(plan.shape.nranks, 5);
     assert_int_equal(plan.shape.nnodes, 3);
@@ -58,7 +49,6 @@ static void test_shape(void **state)
 
 static void test_all_and_named(void **state)
 {
-    (void)state;
     opts.nalgorithms = 2;
     strcpy(opts.algorithms[0], "ring");
     strcpy(opts.algorithms[1], "all");
@@ -77,7 +67,6 @@ static void test_all_and_named(void **state)
 
 static void test_refused(void **state)
 {
-    (void)state;
     opts.nalgorithms = 1;
     strcpy(opts.algorithms[0], "shm-allgather");
     assert_int_equal(make(&test_allgather, 4, 4), 0);
@@ -96,7 +85,6 @@ static void test_refused(void **state)
 
 static void test_overlap_refused(void **state)
 {
-    (void)state;
     opts.overlap = true;
     opts.overlap_tests = 5;
     assert_int_equal(make(&test_allgather, 4, 2), 0);
@@ -117,7 +105,6 @@ static void test_overlap_refused(void **state)
 static void test_engines(void **state)
 {
     char label[64];
-    (void)state;
     options_init(&opts, "8"); /* single, nonthreaded, threaded; two rails */
     assert_int_equal(make(&test_gather, 2, 0), 0);
     assert_int_equal(plan.count, 3);
@@ -132,7 +119,6 @@ static void test_engines(void **state)
 static void test_zero_copy(void **state)
 {
     dcoll_args_t args;
-    (void)state;
     opts.nalgorithms = 1;
     strcpy(opts.algorithms[0], "direct");
     const struct {
@@ -155,7 +141,6 @@ static void test_zero_copy(void **state)
 
 static void test_buffers(void **state)
 {
-    (void)state;
     opts.root = 1;
     assert_int_equal(make(&test_gather, 4, 0), 0);
     assert_int_equal(coll_send_blocks(&plan, 0), 1);
@@ -180,7 +165,6 @@ static void test_memory(void **state)
     const unsigned blocks = 4 * (1 + 4); /* of all ranks */
     uint64_t have =
         (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    (void)state;
     opts.sizes[0] = have / 4 * 3 / blocks;
     assert_int_equal(make(&test_allgather, 4, 0), 0);
     opts.calls[0] = CALL_BLOCKING;
@@ -192,7 +176,6 @@ static void test_memory(void **state)
 
 static void test_figures(void **state)
 {
-    (void)state;
     assert_int_equal(make(&test_allgather, 3, 0), 0);
     coll_result_t *r = coll_result_create(&test_allgather, &plan);
     assert_non_null(r);
@@ -221,7 +204,6 @@ static void test_figures(void **state)
  * none. */
 static void test_overlap(void **state)
 {
-    (void)state;
     const struct {
         double pure, compute, total, percent;
     } cases[] = {{4, 4, 4, 100},
@@ -242,7 +224,6 @@ static void test_overlap(void **state)
 
 static void test_overlap_figures(void **state)
 {
-    (void)state;
     options_t given = {.repeat = 3};
     coll_cell_t cell = {0};
     coll_figures_t f = coll_figures(&given, &cell);
@@ -261,7 +242,6 @@ static void test_overlap_figures(void **state)
 /* An interval leaves out the ends of many repeats, a range has them. */
 static void test_reported(void **state)
 {
-    (void)state;
     options_t real = {0}, simulated = {.simulated = "a"};
     coll_cell_t cell = {.count = 12};
     for (unsigned i = 0; i < cell.count; i++)

@@ -5,15 +5,7 @@
  * them, or they are in vain. Each schedule is accepted without its fault, and
  * refused with it by a sentence that names it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/schedule.h"
 #include "dapl_rail/dapl_rail.h"
 
@@ -44,7 +36,6 @@ static void get_from_recv(const dcoll_shape_t *shape, const dcoll_args_t *args,
                           unsigned rank, dcoll_schedule_t *s)
 {
     const dcoll_place_t nowhere = recv_at(0);
-    (void)args;
     s->flags = 2;
     s->shared = true;
     dcoll_add_copy(s, send_at(0), recv_at(rank), BYTES);
@@ -68,7 +59,6 @@ static void get_from_recv(const dcoll_shape_t *shape, const dcoll_args_t *args,
 static void overlap(const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, dcoll_schedule_t *s)
 {
-    (void)shape;
     s->temp_bytes = 2 * BYTES;
     if (rank == 0) {
         dcoll_add_wait(s, 1, DCOLL_CREDIT, args->depth);
@@ -92,7 +82,6 @@ static void overlap(const dcoll_shape_t *shape, const dcoll_args_t *args,
 static void note_astray(const dcoll_shape_t *shape, const dcoll_args_t *args,
                         unsigned rank, dcoll_schedule_t *s)
 {
-    (void)args;
     dcoll_add_notify(s, !rank, planted && rank ? shape->ports : 0, DCOLL_DATA);
     dcoll_add_wait(s, !rank, DCOLL_DATA, 0);
 }
@@ -106,7 +95,6 @@ static void late_ready(const dcoll_shape_t *shape, const dcoll_args_t *args,
                        unsigned rank, dcoll_schedule_t *s)
 {
     const unsigned peer = !rank;
-    (void)shape, (void)args;
     dcoll_add_notify(s, peer, 0, DCOLL_READY);
     dcoll_add_copy(s, send_at(0), recv_at(rank), BYTES);
     dcoll_add_wait(s, peer, DCOLL_READY, 0);
@@ -124,7 +112,6 @@ static void late_ready(const dcoll_shape_t *shape, const dcoll_args_t *args,
 static void key_in_use(const dcoll_shape_t *shape, const dcoll_args_t *args,
                        unsigned rank, dcoll_schedule_t *s)
 {
-    (void)shape, (void)args;
     if (rank) {
         dcoll_add_notify(s, 0, 0, DCOLL_READY);
         if (planted)
@@ -146,7 +133,6 @@ static void two_sends(const dcoll_shape_t *shape, const dcoll_args_t *args,
                       unsigned rank, dcoll_schedule_t *s)
 {
     const unsigned n = shape->nranks;
-    (void)args;
     for (unsigned d = 1; d < n; d++)
         dcoll_add_notify(s, (rank + d) % n, 0, DCOLL_READY);
     dcoll_add_copy(s, send_at(0), recv_at(rank), BYTES);
@@ -183,7 +169,6 @@ static void two_notes(const dcoll_shape_t *shape, const dcoll_args_t *args,
                       unsigned rank, dcoll_schedule_t *s)
 {
     const unsigned n = shape->nranks;
-    (void)args;
     for (unsigned d = 1; d < n; d++) {
         s->step = planted ? 0 : (uint16_t)(d - 1);
         dcoll_add_notify(s, (rank + d) % n, 0, DCOLL_DATA);
@@ -216,7 +201,6 @@ static void through_node(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     const dcoll_place_t node = dcoll_at(DCOLL_NODE, 0);
     const dcoll_place_t nowhere = recv_at(0);
-    (void)shape;
     s->node_bytes = rank == 1 || rank == 2 ? BYTES : 0;
     s->flags = rank == 1 || rank == 2;
     s->step = rank == 2 && !planted;
@@ -383,7 +367,6 @@ static void judge(const struct plant *plant, unsigned depth, bool with)
 
 static void test_planted(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof plants / sizeof *plants; i++)
         for (unsigned depth = 1; depth <= 4; depth *= 2) {
             judge(&plants[i], depth, false);

@@ -3,21 +3,13 @@
  * The ports that the messages of each algorithm use, with gets and messages
  * without data.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 
 /* So many nodes that no exchange would take as few steps with fewer ports. */
 enum { RANKS = 20, PPN = 2, NODES = RANKS / PPN, PORTS = 3 };
 
-/* What the papers compare their multi-port algorithms with. */
+/* The papers compare their multi-port algorithms with these. */
 static const dcoll_algorithm_t *const single_port[] = {
     &gather_tree,
     &allgather_ring,
@@ -107,7 +99,6 @@ static void look_at_permissions(const dcoll_algorithm_t *algorithm,
 /* READY and CREDIT go through the port of the put that they permit. */
 static void test_permissions(void **state)
 {
-    (void)state;
     look_at_all(look_at_permissions);
     for (unsigned p = 0; p < PORTS; p++)
         assert_true(permissions[p] > 100);
@@ -132,7 +123,6 @@ static void look_at_barrier(const dcoll_algorithm_t *algorithm,
 /* In each step a rank sends and gets one message a port. */
 static void test_barriers(void **state)
 {
-    (void)state;
     look_at_all(look_at_barrier);
 }
 
@@ -151,7 +141,6 @@ static void look_at_single_port(const dcoll_algorithm_t *algorithm,
 
 static void test_single_port(void **state)
 {
-    (void)state;
     look_at_all(look_at_single_port);
 }
 
@@ -180,7 +169,6 @@ static void look_at_multi_port(const dcoll_algorithm_t *algorithm,
 
 static void test_multi_port(void **state)
 {
-    (void)state;
     look_at_all(look_at_multi_port);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a node uses in the multi-connection all-gathers, counted in their
- * schedules, is Qian et al. 2008, table 1, cell by cell: 16 ranks, 4 on each
- * node, copy mode, M bytes a block.
+ * The multi-connection all-gathers use the resources of a node as Qian et al.
+ * 2008, table 1, say, cell by cell, counted in their schedules: 16 ranks, 4 on
+ * each node, copy mode, M bytes a block.
  *
  * But for phase 3 of the 1-group and 2-group algorithms: "16M_1W" and "8M_2W"
  * write the node's own blocks once more to where they are since phase 1, which
@@ -16,14 +16,7 @@
  * differ in its weight (section 7); by the table it is the same, 88 M, here 84
  * M, beside 100 M gather-based and 80 M with 4 groups.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 
 #define RANKS  16
@@ -88,7 +81,7 @@ static void count(const dcoll_program_t *program, struct traffic *t)
             count_op(t, r, &program->rank[r].ops[i]);
 }
 
-/* One more that does alpha blocks, all alike. */
+/* Adds a connection with alpha blocks, all alike. */
 static void add(struct usage *usage, unsigned alpha)
 {
     if (!alpha)
@@ -159,7 +152,6 @@ static void assert_column(const dcoll_algorithm_t *algorithm,
 
 static void test_single_connection(void **state)
 {
-    (void)state;
     assert_column(&allgather_mc_single_ring,
                   &(struct resources){.in = 1,
                                       .out = 1,
@@ -172,7 +164,6 @@ static void test_single_connection(void **state)
 
 static void test_one_group(void **state)
 {
-    (void)state;
     assert_column(&allgather_mc_single,
                   &(struct resources){.in = 3,
                                       .out = 3,
@@ -185,7 +176,6 @@ static void test_one_group(void **state)
 
 static void test_gather_based(void **state)
 {
-    (void)state;
     assert_column(&allgather_mc_gather,
                   &(struct resources){.in = 3,
                                       .out = 3,
@@ -198,7 +188,6 @@ static void test_gather_based(void **state)
 
 static void test_two_groups(void **state)
 {
-    (void)state;
     assert_column(&allgather_mc_2group,
                   &(struct resources){.in = 6,
                                       .out = 6,
@@ -211,7 +200,6 @@ static void test_two_groups(void **state)
 
 static void test_four_groups(void **state)
 {
-    (void)state;
     assert_column(&allgather_mc_allgroup,
                   &(struct resources){.in = 12,
                                       .out = 12,

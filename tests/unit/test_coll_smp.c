@@ -3,15 +3,7 @@
  * The algorithms that use node memory, verified over many shapes for three
  * starts; and their differences, counted in their schedules.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 
 #define STARTS     3
@@ -124,7 +116,6 @@ static void all_met(ways_t met)
 
 static void test_one_node(void **state)
 {
-    (void)state;
     unsigned turn = 0, met[COUNT(one_node)] = {0};
     for (unsigned n = 1; n <= 24; n++)
         for (unsigned a = 0; a < COUNT(one_node); a++)
@@ -139,7 +130,6 @@ static void test_one_node(void **state)
 
 static void test_even_nodes(void **state)
 {
-    (void)state;
     unsigned turn = 0;
     ways_t met = {0};
     for (unsigned n = 1; n <= 24; n++)
@@ -154,7 +144,6 @@ static void test_even_nodes(void **state)
 
 static void test_uneven_nodes(void **state)
 {
-    (void)state;
     unsigned turn = 0;
     ways_t met = {0};
     for (unsigned n = 3; n <= 24; n++)
@@ -169,7 +158,6 @@ static void test_uneven_nodes(void **state)
 
 static void test_many_nodes(void **state)
 {
-    (void)state;
     static const unsigned shapes[][3] = {
         {64, 1, 0}, {64, 4, 0}, {64, 8, 0}, {61, 5, 2}, {48, 3, 0}};
     unsigned turn = 0;
@@ -183,7 +171,6 @@ static void test_many_nodes(void **state)
 
 static void test_refused_on_two_nodes(void **state)
 {
-    (void)state;
     struct shape s;
     fill(&s, 4, 2, 0, 1);
     for (unsigned a = 0; a < COUNT(one_node); a++) {
@@ -211,7 +198,6 @@ static unsigned count(const dcoll_algorithm_t *algorithm, const struct shape *s,
 /* Up to 56 bytes: a line of the sender's per peer, and no NODE. */
 static void test_small_blocks_travel_in_lines(void **state)
 {
-    (void)state;
     struct shape s;
     dcoll_schedule_t schedule = {0};
     dcoll_args_t args = {.bytes = DCOLL_LINE_BYTES, .depth = 2};
@@ -230,7 +216,6 @@ static void test_small_blocks_travel_in_lines(void **state)
  */
 static void test_puts_of_masters(void **state)
 {
-    (void)state;
     static const unsigned bruck[] = {4, 4, 6, 8};
     dcoll_args_t args = {.bytes = 100, .zero_copy = true, .depth = 2};
     for (unsigned ports = 1; ports <= 4; ports++) {
@@ -248,10 +233,9 @@ static void test_puts_of_masters(void **state)
     }
 }
 
-/* One message between two nodes, which the ranks of each share. */
+/* A message between two nodes, which the ranks of each share. */
 static void test_messages_of_all(void **state)
 {
-    (void)state;
     dcoll_args_t args = {.bytes = 100, .depth = 2};
     for (unsigned ppn = 1; ppn <= 9; ppn++)
         for (unsigned ports = 1; ports <= 4; ports++) {

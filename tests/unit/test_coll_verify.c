@@ -4,16 +4,7 @@
  * in one way is refused with a sentence about it. Then all algorithms with each
  * operation, and each kind of order, left out in turn.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "coll/schedule.h"
 #include "dapl_rail/dapl_rail.h"
@@ -74,7 +65,8 @@ static void direct(const dcoll_shape_t *shape, const dcoll_args_t *args,
     dcoll_add_complete(s);
 }
 
-/* A broadcast along a chain through TEMP; who passes on tidies up behind. */
+/* A broadcast along a chain through TEMP; a rank that passes on tidies up
+ * behind. */
 static void chain(const dcoll_shape_t *shape, const dcoll_args_t *args,
                   unsigned rank, dcoll_schedule_t *s)
 {
@@ -135,7 +127,6 @@ static void ring(const dcoll_shape_t *shape, const dcoll_args_t *args,
                  unsigned rank, dcoll_schedule_t *s)
 {
     unsigned n = shape->nranks;
-    (void)args;
     for (unsigned round = 0; round < 2; round++) {
         if (rank || round)
             dcoll_add_wait(s, (rank + n - 1) % n, DCOLL_DATA, 0);
@@ -523,7 +514,6 @@ static const struct broken {
 
 static void test_broken(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         const struct broken *b = &broken[i];
         const dcoll_algorithm_t algorithm = {.collective = b->collective,
@@ -781,7 +771,6 @@ static void sweep_algorithm(const dcoll_algorithm_t *a, struct tally *tally)
 static void test_mutations(void **state)
 {
     struct tally tally = {0};
-    (void)state;
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++)
         sweep_algorithm(*a, &tally);
     print_message("accepted %u, of which random order refutes %u; refused %u "

@@ -4,14 +4,7 @@
  * clock advances by sleeps and polls, and its hooks play the other ranks, which
  * set flags.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/run/execute/executor.h"
 #include "coll/run/execute/notifications.h"
 #include "coll/run/execute/wait.h"
@@ -25,7 +18,7 @@ struct play {
     uint64_t now;
     unsigned polls, yields;       /* yields are polls, too */
     unsigned sleeps, sleeps_then; /* then: when it came */
-    bool there, came;             /* what is waited for; and was taken */
+    bool there, came;             /* is it there; was it taken */
     uint64_t longest;             /* sleep */
     void (*others)(struct play *p);
     unsigned next; /* flag that is set next */
@@ -43,20 +36,17 @@ struct play {
 
 bool drail_job_interrupted(const drail_job_t *job)
 {
-    (void)job;
     return false;
 }
 
 const drail_config_t *drail_config_of(const drail_t *rail)
 {
     static const drail_config_t config;
-    (void)rail;
     return &config;
 }
 
 unsigned drail_nrails(const drail_t *rail)
 {
-    (void)rail;
     return 1;
 }
 
@@ -75,13 +65,11 @@ static void sleep_until(struct play *play, uint64_t until_ns)
  * all. */
 uint64_t drail_moved(const drail_t *rail, unsigned rank)
 {
-    (void)rail, (void)rank;
     return 0;
 }
 
 int drail_progress(drail_t *rail)
 {
-    (void)rail;
     playing->there |= playing->now >= 30 * MS;
     return 0;
 }
@@ -89,7 +77,6 @@ int drail_progress(drail_t *rail)
 int drail_notify_test(drail_t *rail, unsigned peer, uint32_t *id)
 {
     struct play *play = playing;
-    (void)rail, (void)peer;
     if (play->came || !play->there)
         return DRAIL_EAGAIN;
     bool wait = play->waits.schedule.ops[0].kind == DCOLL_WAIT;
@@ -101,7 +88,6 @@ int drail_notify_test(drail_t *rail, unsigned peer, uint32_t *id)
 
 int drail_notify_any(drail_t *rail, unsigned from, unsigned *peer)
 {
-    (void)rail;
     if (from > 1 || playing->came || !playing->there ||
         !playing->team.connected)
         return DRAIL_EAGAIN;
@@ -123,7 +109,6 @@ int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
 int drail_put(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
               unsigned flags, uint32_t id, drail_req_t *req)
 {
-    (void)rail, (void)peer, (void)xfer, (void)flags, (void)id, (void)req;
     return playing->came ? 0 : DRAIL_EAGAIN;
 }
 
@@ -136,8 +121,6 @@ static void sleep_hook(const struct drail_platform *p, _Atomic uint32_t *flag,
                        uint32_t value, uint64_t until_ns, bool shared)
 {
     struct play *play = (struct play *)p;
-    (void)flag;
-    (void)value;
     assert_true(shared);
     assert_true(until_ns > play->now);
     sleep_until(play, until_ns);
@@ -211,7 +194,7 @@ static struct play *setup(struct play *p, void (*others)(struct play *p))
 }
 
 /* Nothing moves for 30 ms; then flags of the other request are set, each as
- * soon as the one before has been seen, at last that of the one who waits. */
+ * soon as the one before has been seen, at last that of the waiter. */
 static void chain(struct play *p)
 {
     if (p->now < 30 * MS || p->other.pc < p->next)
@@ -222,7 +205,6 @@ static void chain(struct play *p)
 static void test_sleeper_advances_others(void **state)
 {
     static struct play play;
-    (void)state;
     struct play *p = setup(&play, chain);
     request(p, &p->other, 0, 0, FLAGS - 1);
     request(p, &p->waits, 1, FLAGS - 1, 1);
@@ -244,7 +226,6 @@ static void at_1_ms(struct play *p)
 static void test_short_wait_polls(void **state)
 {
     static struct play play;
-    (void)state;
     struct play *p = setup(&play, at_1_ms);
     request(p, &p->waits, 0, 0, 1);
     assert_int_equal(request_finish(&p->waits, 1000), 0);
@@ -252,11 +233,10 @@ static void test_short_wait_polls(void **state)
     assert_true(p->polls > 0);
 }
 
-/* Whatever the engine: who is waited for may be kept from its core. */
+/* Whatever the engine: the awaited rank may be kept from its core. */
 static void test_longer_wait_yields(void **state)
 {
     static struct play play;
-    (void)state;
     struct play *p = setup(&play, at_1_ms);
     request(p, &p->waits, 0, 0, 1);
     assert_int_equal(request_finish(&p->waits, 1000), 0);
@@ -286,14 +266,12 @@ static unsigned sleeps_of_crowded(bool spread)
  * host do for each other does not. */
 static void test_crowded_hosts_sleep_soon(void **state)
 {
-    (void)state;
     assert_int_equal(sleeps_of_crowded(false), 0);
     assert_int_equal(sleeps_of_crowded(true), 1);
 }
 
 static void nobody(struct play *p)
 {
-    (void)p;
 }
 
 /* The machine stands still for longer than the wait may take; what is waited
@@ -310,14 +288,13 @@ static void after_a_standstill(struct play *p)
 static void test_standstill_is_no_wait(void **state)
 {
     static struct play play;
-    (void)state;
     struct play *p = setup(&play, after_a_standstill);
     request(p, &p->waits, 0, 0, 1);
     assert_int_equal(request_finish(&p->waits, 1000), 0);
 }
 
-/* Who finds what he waits for while he makes progress for all does not sleep
- * first. */
+/* A rank that makes progress for all and meanwhile finds its notification does
+ * not sleep first. */
 static void comes_with_progress(dcoll_op_t op)
 {
     static struct play play;
@@ -335,21 +312,19 @@ static void comes_with_progress(dcoll_op_t op)
 
 static void test_notification_with_progress(void **state)
 {
-    (void)state;
     comes_with_progress((dcoll_op_t){.kind = DCOLL_WAIT, .peer = 1});
 }
 
 static void test_credit_with_progress(void **state)
 {
-    (void)state;
     comes_with_progress((dcoll_op_t){.kind = DCOLL_PUT, .peer = 1});
 }
 
-/* What names a request that is being prepared, and has no room for it. */
+/* A notification names a request that is being prepared, and has no room for
+ * it. */
 static void test_notification_too_early(void **state)
 {
     static struct play play;
-    (void)state;
     struct play *p = setup(&play, nobody);
     static bool connected[] = {false, true};
     p->team.shape.nranks = 2;

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/pair/content.c: validation finds every single wrong byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/pair/content.h"
 
 #define GUARD 64
@@ -24,7 +18,6 @@ static void deliver(uint64_t seed)
 
 static void test_intact(void **state)
 {
-    (void)state;
     deliver(42);
     assert_true(content_check(target, BYTES, GUARD, 42).offset == DEFECT_NONE);
     assert_true(content_check(target, BYTES, GUARD, 43).offset != DEFECT_NONE);
@@ -32,7 +25,6 @@ static void test_intact(void **state)
 
 static void test_every_byte(void **state)
 {
-    (void)state;
     for (int i = -GUARD; i < BYTES + GUARD; i++) {
         deliver(7);
         target[i] ^= 1;
@@ -45,7 +37,6 @@ static void test_every_byte(void **state)
 /* A byte that never arrives differs from what it should be. */
 static void test_nothing_arrives(void **state)
 {
-    (void)state;
     content_fill(source, BYTES, 9);
     content_prepare(target, BYTES, GUARD, 9);
     for (unsigned i = 0; i < BYTES; i++)
@@ -54,7 +45,6 @@ static void test_nothing_arrives(void **state)
 
 static void test_no_bytes(void **state)
 {
-    (void)state;
     content_prepare(target, 0, GUARD, 5);
     assert_true(content_check(target, 0, GUARD, 5).offset == DEFECT_NONE);
     target[0] ^= 0x80;
@@ -63,7 +53,6 @@ static void test_no_bytes(void **state)
 
 static void test_seeds_differ(void **state)
 {
-    (void)state;
     uint64_t a = content_seed(), b = content_seed();
     assert_true(a && b && a != b);
 }

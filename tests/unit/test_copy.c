@@ -3,14 +3,7 @@
  * nothing around it is touched, and times are above what any machine could do.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/limits/cacheline.h"
 #include "bench/limits/copy.h"
 #include "bench/limits/cores.h"
@@ -21,7 +14,6 @@ static uint8_t *from, *to;
 
 static int setup(void **state)
 {
-    (void)state;
     from = aligned_alloc(64, MEMORY);
     to = aligned_alloc(64, MEMORY);
     for (size_t i = 0; from && i < MEMORY; i++)
@@ -31,7 +23,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     free(from);
     free(to);
     return 0;
@@ -39,7 +30,6 @@ static int teardown(void **state)
 
 static void test_reused(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {
         1, 63, 64, 65, 4096, 16384, 20481, 32700, MEMORY / 2 - 1};
     for (int kernel = 0; kernel < COPY_KERNELS; kernel++)
@@ -66,7 +56,6 @@ static void test_reused(void **state)
 /* Copies walk through the span and go on there in the next run. */
 static void test_walking(void **state)
 {
-    (void)state;
     copy_part_t part = {.from = from,
                         .to = to,
                         .bytes = 4096,
@@ -86,7 +75,6 @@ static void test_walking(void **state)
 
 static void test_cache_lines(void **state)
 {
-    (void)state;
     cores_t cores;
     cores_allowed(&cores);
     assert_true(cores.count > 0);

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies that find no cache: whole, nothing around them touched, both ways in
  * turn; and none of them where the first piece is fast. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "providers/shm/memory/copy.h"
 #include "providers/shm/shm.h"
 
@@ -22,7 +16,6 @@ static uint64_t now, step = 1000; /* ns of each look at the clock */
 
 int clock_gettime(clockid_t id, struct timespec *t)
 {
-    (void)id;
     now += step;
     *t = (struct timespec){.tv_sec = (time_t)(now / 1000000000u),
                            .tv_nsec = (long)(now % 1000000000u)};
@@ -49,26 +42,23 @@ static void exact(void **state)
                                      32767,  32768,  32769,  34816,
                                      100000, 131072, 131137, 150001};
     struct shm_cold cold = {0};
-    (void)state;
     for (size_t i = 0; i < 10 * sizeof lengths / sizeof *lengths; i++)
         copy_one(&cold, ALWAYS, i % 130, lengths[i % 12]);
-    assert_int_equal(cold.copies, 70); /* those of 32768 bytes and more */
+    assert_int_equal(cold.copies, 70); /* of 32768 bytes and more */
 }
 
 static void not_in_caches(void **state)
 {
     struct shm_cold cold = {0};
-    (void)state;
     for (int i = 0; i < 50; i++)
         copy_one(&cold, NEVER, 3, 150001);
     assert_int_equal(cold.copies, 0);
 }
 
-/* What was learnt is forgotten when it is tried anew. */
+/* A new trial forgets what was learnt. */
 static void learnt_anew(void **state)
 {
     struct shm_cold cold = {.copies = 1024, .cost = {1e-9f, 1e-9f}};
-    (void)state;
     for (int i = 0; i < 32; i++) {
         step = 2000 - 10 * (uint64_t)i;
         copy_one(&cold, ALWAYS, 0, 65536);

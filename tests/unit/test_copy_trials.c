@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How many trials must agree before copies of a class bypass the caches. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "providers/shm/memory/copy.h"
 #include "providers/shm/shm.h"
 
@@ -25,7 +20,6 @@ int shm_trial(size_t bytes, bool here, struct shm_times times[2])
     meanwhile = NULL;
     if (call)
         call();
-    (void)bytes, (void)here;
     assert_true(*trials > 0);
     times[0] = (struct shm_times){1000, 1000};
     times[1] = (struct shm_times){1000 * *trials++, 1000 * unread};
@@ -51,14 +45,12 @@ static bool choice(size_t bytes, const double *outcomes)
 static void one_trial_of_three_does_not_decide(void **state)
 {
     static const double outcomes[] = {0.8, 0.8, 1.2, 0};
-    (void)state;
     assert_false(choice(MEGABYTE, outcomes));
 }
 
 static void a_lost_first_trial_ends_it(void **state)
 {
     static const double outcomes[] = {1.2, 0};
-    (void)state;
     assert_false(choice(4 * MEGABYTE, outcomes));
 }
 
@@ -68,7 +60,6 @@ static void plain_ones_look(void **state)
     static const double outcomes[] = {1.2, 0};
     struct shm_ia sia = {.params.stream_bytes = SHM_STREAM_MEASURED};
     struct shm_cold cold;
-    (void)state;
     sia.stream_least = shm_choice_least(&sia.params);
     assert_false(choice(4 * MEGABYTE, outcomes));
     if (!shm_can_stream)
@@ -82,7 +73,6 @@ static void plain_ones_look(void **state)
 static void three_won_trials_decide(void **state)
 {
     static const double outcomes[] = {0.8, 0.8, 0.8, 0};
-    (void)state;
     if (!shm_can_stream)
         skip();
     assert_true(choice(16 * MEGABYTE, outcomes));
@@ -92,7 +82,6 @@ static void three_won_trials_decide(void **state)
 static void copies_that_lose_unread_do_not_decide(void **state)
 {
     static const double outcomes[] = {0.8, 0};
-    (void)state;
     unread = 1.2;
     assert_false(choice_of(false, 16 * MEGABYTE, outcomes));
     unread = 0.8;
@@ -101,11 +90,10 @@ static void copies_that_lose_unread_do_not_decide(void **state)
 static void short_copies_are_not_measured(void **state)
 {
     static const double none[] = {0};
-    (void)state;
     assert_false(choice(MEGABYTE / 2 - 1, none));
 }
 
-/* Who measures in the parent is not there in the child. */
+/* The thread that measures in the parent is missing in the child. */
 static void fork_and_measure(void)
 {
     static const double outcomes[] = {0.8, 0.8, 0.8, 0};
@@ -120,7 +108,6 @@ static void fork_and_measure(void)
 static void a_child_measures_for_itself(void **state)
 {
     static const double outcomes[] = {1.2, 0};
-    (void)state;
     if (!shm_can_stream)
         skip();
     meanwhile = fork_and_measure;

@@ -4,14 +4,9 @@
  * exist, not for all pairs of ranks.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 
 #define RANKS   4096u
@@ -34,7 +29,6 @@ static void test_bruck(void **state)
         .collective = DCOLL_ALLGATHER, .bytes = BYTES, .depth = 2};
     const dcoll_cost_model_t model = {.ts = 1, .tau = 0.5};
     dcoll_program_t p;
-    (void)state;
     assert_int_equal(dcoll_program_make(&allgather_bruck, &shape, &args, &p),
                      0);
     long before = peak_kb();

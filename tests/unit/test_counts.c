@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/counts: the patterns of irregular all-to-all, and files of counts. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/counts/counts.h"
 
 #define M 100
@@ -18,7 +10,6 @@
 /* Pattern1: each rank has one destination of M, and `rest` for all others. */
 static void test_spike(void **state)
 {
-    (void)state;
     const counts_t c = {COUNTS_SPIKE, .ranks = 16, .rest = 3, .seed = 7};
     unsigned different = 0, first = 16;
     for (unsigned i = 0; i < 16; i++) {
@@ -42,7 +33,6 @@ static void test_spike(void **state)
 /* Pattern2: j = (i % C) C + i / C; a permutation, its own inverse. */
 static void test_transpose(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= 40; n++) {
         const counts_t c = {COUNTS_TRANSPOSE, .ranks = n, .rest = 0};
         unsigned columns = 1;
@@ -62,7 +52,6 @@ static void test_transpose(void **state)
 
 static void test_others(void **state)
 {
-    (void)state;
     const counts_t one = {COUNTS_ALLTOONE, .ranks = 5};
     const counts_sums_t s = counts_sum(&one, M);
     assert_int_equal(s.total, 5 * M);
@@ -108,7 +97,6 @@ static const char *read_text(counts_t *c, const char *text)
 
 static void test_file(void **state)
 {
-    (void)state;
     counts_t c;
     assert_null(read_text(&c, "# counts\n1 2\n\n3,\t4294967295 # last"));
     assert_int_equal(counts_of(&c, 1, 0, 0), 1);
@@ -144,7 +132,6 @@ static void test_directory(void **state)
 {
     char why[128] = "";
     counts_t c = {COUNTS_FILE, .ranks = 2};
-    (void)state;
     assert_int_equal(counts_read(&c, "/tmp", why, sizeof why), -1);
     assert_string_equal(why, strerror(EISDIR));
     free(c.file);

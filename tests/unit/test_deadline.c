@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/platform/deadline.h"
 
@@ -13,7 +7,6 @@
 
 static void short_turns_count(void **state)
 {
-    (void)state;
     struct deadline d = deadline_after(NOW, 250 * MS);
     assert_int_equal(deadline_left(&d), 250 * MS);
     assert_int_equal(deadline_turn(&d, NOW + 100 * MS), 0);
@@ -28,7 +21,6 @@ static void short_turns_count(void **state)
 /* A turn that took longer counts as one of the longest that do. */
 static void a_standstill_does_not(void **state)
 {
-    (void)state;
     struct deadline d = deadline_after(NOW, 250 * MS);
     assert_int_equal(deadline_turn(&d, NOW + 60100 * MS), 60000 * MS);
     assert_int_equal(deadline_left(&d), 150 * MS);
@@ -38,7 +30,6 @@ static void a_standstill_does_not(void **state)
 
 static void never_stays_never(void **state)
 {
-    (void)state;
     struct deadline d = deadline_after(NOW, NEVER);
     deadline_turn(&d, NOW + 60000 * MS);
     assert_true(d.at_ns == NEVER);
@@ -48,7 +39,6 @@ static void never_stays_never(void **state)
 /* Time in which a part of it has been looked at counts for the whole, too. */
 static void a_part_moves_the_whole(void **state)
 {
-    (void)state;
     struct deadline whole = deadline_after(NOW, 250 * MS);
     struct deadline part = deadline_within(&whole, NOW, 150 * MS);
     deadline_turn(&part, NOW + 80 * MS);

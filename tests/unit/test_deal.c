@@ -3,14 +3,7 @@
  * Elements dealt to buckets at once go where they go one by one, and no bucket
  * gets much more than its share (Liu et al. 2002, section 3.2.2 C).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/build/irregular/deal.h"
 #include "coll/build/irregular/mesh.h"
 
@@ -36,7 +29,6 @@ static void count_from(const dcoll_deal_t *deal, uint64_t counter,
 static void test_one_by_one(void **state)
 {
     static const unsigned more[] = {0, 1, 2, 5, 11, 29};
-    (void)state;
     for (unsigned fan = 1; fan <= FANS; fan++)
         for (unsigned i = 0; i < sizeof more / sizeof *more; i++) {
             dcoll_deal_t deal = {.fan = fan, .period = fan + more[i]};
@@ -50,7 +42,6 @@ static void test_many(void **state)
 {
     const dcoll_deal_t deal = {.fan = 5, .period = 18};
     const uint64_t turns = (uint64_t)1 << 40, counter = 18 * turns + 3;
-    (void)state;
     count_from(&deal, counter, 40);
     for (unsigned b = 0; b < deal.fan; b++)
         assert_int_equal(deal_share(&deal, counter, 18 * turns, b),
@@ -91,7 +82,6 @@ static void check_excess(const dcoll_deal_t *deal)
 
 static void test_excess(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= RANKS; n++) {
         struct mesh m = mesh_of(n);
         check_excess(&(dcoll_deal_t){.fan = m.columns, .period = n});
@@ -104,7 +94,6 @@ static void test_excess(void **state)
  * for ranks that follow each other. */
 static void test_collect(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= RANKS; n++) {
         struct mesh m = mesh_of(n);
         dcoll_deal_t column = {.fan = m.columns, .divisor = 1};

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/degrade/events.c: what --events accepts, and what it refuses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/degrade/events.h"
 
 static options_t opts;
@@ -25,7 +18,6 @@ static int parse(const char *text)
 
 static void lists(void **state)
 {
-    (void)state;
     assert_int_equal(parse("2s:cut:1,2500ms:back:shm1,3.5:slow:0:0.5"), 0);
     assert_int_equal(events.count, 3);
     assert_int_equal(events.list[0].kind, EVENT_CUT);
@@ -43,7 +35,6 @@ static void lists(void **state)
 
 static void drawn(void **state)
 {
-    (void)state;
     assert_int_equal(parse("random:200:7"), 0);
     assert_int_equal(events.count, 0);
     assert_int_equal(events.cuts, 200);
@@ -54,7 +45,6 @@ static void drawn(void **state)
 /* A quarter of the time before each; nothing to be cut of a single rail. */
 static void usual(void **state)
 {
-    (void)state;
     assert_int_equal(parse(NULL), 0);
     assert_int_equal(events.count, 3);
     assert_int_equal(events.list[2].at_ns, 6000000000);
@@ -68,7 +58,6 @@ static void usual(void **state)
 
 static void refused(void **state)
 {
-    (void)state;
     static const char *const bad[] = {
         "",          "x",         "2s",           "2s:cut",
         "2s:cut:2",  "2s:cut:-1", "2s:cut:shm2",  "2s:cut:1:0.5",

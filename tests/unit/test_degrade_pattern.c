@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/degrade/pattern.c: a byte of another message is seen, wherever. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/degrade/pattern.h"
 
 #define MOST 100
 
 static void each_byte(void **state)
 {
-    (void)state;
     uint64_t *pattern = pattern_new(MOST, 5);
     _Alignas(8) uint8_t one[MOST], other[MOST];
     assert_non_null(pattern);

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/degrade/recovery.c, from rates that are known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/degrade/recovery.h"
 
 #define END      1000 /* ms */
@@ -35,7 +30,6 @@ static recovery_t of(const events_t *events, unsigned index)
 
 static void a_cut(void **state)
 {
-    (void)state;
     static const events_t events = {
         {{EVENT_CUT, 1, 1, 400000000, 400000000, 0}}, 1, 0, 0};
     rate(0, 400, 150);
@@ -55,7 +49,6 @@ static void a_cut(void **state)
 /* Too slow for ever: no recovery, whatever the time. */
 static void no_recovery(void **state)
 {
-    (void)state;
     static const events_t events = {
         {{EVENT_CUT, 1, 1, 400000000, 400000000, 0}}, 1, 0, 0};
     rate(0, 400, 150);
@@ -70,7 +63,6 @@ static void no_recovery(void **state)
  * event. */
 static void several(void **state)
 {
-    (void)state;
     static const events_t events = {{{EVENT_CUT, 0, 1, 0, 200000000, 0},
                                      {EVENT_BACK, 0, 1, 0, 400000000, 0},
                                      {EVENT_SLOW, 0, 0.5, 0, 600000000, 0},
@@ -96,7 +88,6 @@ static void several(void **state)
 /* Messages come whole: an interval may miss one. */
 static void whole_messages(void **state)
 {
-    (void)state;
     static const events_t events = {
         {{EVENT_SLOW, 1, 1, 0, 400000000, 0}}, 1, 0, 0};
     rate(0, END, 0);
@@ -109,7 +100,6 @@ static void whole_messages(void **state)
 
 static void at_the_edge(void **state)
 {
-    (void)state;
     static const events_t events = {{{EVENT_CUT, 0, 1, 0, 0, 0},
                                      {EVENT_CUT, 1, 1, 0, 995000000, 0},
                                      {EVENT_BACK, 1, 1, 0, 2000000000, 0}},
@@ -129,7 +119,6 @@ static void at_the_edge(void **state)
  * now; but the time until the stall's end counts, from the event on. */
 static void a_short_stall(void **state)
 {
-    (void)state;
     static const events_t events = {
         {{EVENT_CUT, 1, 1, 400000000, 400000000, 487000000}}, 1, 0, 0};
     rate(0, 403, 150);
@@ -144,7 +133,6 @@ static void a_short_stall(void **state)
 /* More than the trials before the stream have shown. */
 static void more_is_possible(void **state)
 {
-    (void)state;
     static const events_t events = {
         {{EVENT_CUT, 1, 1, 800000000, 800000000, 0}}, 1, 0, 0};
     capacity_t shown = two;

@@ -4,20 +4,14 @@
  * RECV. Here RECV overlaps the second bundle, so delivering the element of the
  * first bundle changes the second one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/irregular/bundle.h"
 #include "coll/run/irregular/deal.h"
 
 enum { RANKS = 2, ME = 1, FAN = 2, STRIDE = 256, ELEMENT = 40, BEYOND = 50 };
 
-/* What a bundle begins with; as long as an element. */
+/* The head of a bundle; as long as an element. */
 struct begin {
     struct bundle_head head;
     struct bundle_run run;
@@ -28,7 +22,6 @@ _Static_assert(sizeof(struct begin) == ELEMENT, "one is in the other");
 static void copy(const struct drail_platform *p, void *to, const void *from,
                  size_t bytes)
 {
-    (void)p;
     memcpy(to, from, bytes);
 }
 
@@ -68,7 +61,7 @@ static void scene_open(struct scene *s, bool labelled)
     assert_int_equal(0, dealing_open(&s->q.dealing, RANKS));
 }
 
-/* One element in each, `change` in the first. */
+/* Delivers bundles of an element each, with `change` in the first. */
 static int deliver(struct scene *s, const struct begin *change)
 {
     const dcoll_op_t op = {.kind = DCOLL_DELIVER, .src = {DCOLL_TEMP, 0}};
@@ -99,20 +92,17 @@ static int deliver_run(struct bundle_run run)
 
 static void a_run_that_stays(void **state)
 {
-    (void)state;
     assert_int_equal(0, deliver_run((struct bundle_run){ME, 0, 0, 1}));
 }
 
 static void a_run_elsewhere(void **state)
 {
-    (void)state;
     assert_int_equal(DRAIL_EINVAL,
                      deliver_run((struct bundle_run){ME, 0, BEYOND / 2, 1}));
 }
 
 static void a_longer_run(void **state)
 {
-    (void)state;
     assert_int_equal(DRAIL_EINVAL,
                      deliver_run((struct bundle_run){ME, 0, 0, 3}));
 }
@@ -121,7 +111,6 @@ static void a_longer_bundle(void **state)
 {
     static struct scene s;
     const struct begin change = {{BUNDLE_HEAD + 4 * ELEMENT, 0}, {0}, 0};
-    (void)state;
     scene_open(&s, false);
     assert_int_equal(DRAIL_EINVAL, deliver(&s, &change));
 }
@@ -130,7 +119,6 @@ static void a_malformed_bundle(void **state)
 {
     static struct scene s;
     const struct begin change = {{2 * STRIDE, 0}, {0}, 0};
-    (void)state;
     scene_open(&s, false);
     assert_int_equal(DRAIL_EINVAL, deliver(&s, &change));
 }

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What railbench dsm stands on: contents that differ, setups, and what programs
- * on shared memory are compared with. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+/* Foundations of railbench dsm: contents that differ, setups, and the results
+ * that programs on shared memory are compared with. */
+#include "unit.h"
 #include "bench/dsm/program.h"
 #include "bench/dsm/setup.h"
 #include "bench/dsm/words.h"
@@ -18,7 +10,6 @@ static void test_words(void **state)
 {
     enum { WORDS = 1500 };
     uint64_t memory[WORDS];
-    (void)state;
     words_fill(memory, 0, sizeof memory, 7);
     assert_true(words_right(memory, 0, sizeof memory, 7));
     assert_false(words_right(memory, 0, sizeof memory, 8));
@@ -55,7 +46,6 @@ static void test_setups(void **state)
     static dsm_setup_t setups[DSM_SETUPS_MAX];
     options_t opts;
     char rails[64];
-    (void)state;
     with_rails(&opts, 3);
     opts.engines[3] = DRAIL_ENGINE_AUTO;
     opts.nengines = 4;
@@ -83,7 +73,6 @@ static void test_setups(void **state)
 static void test_chosen(void **state)
 {
     options_t opts;
-    (void)state;
     with_rails(&opts, 2);
     assert_true(dsm_chosen(&opts, DSM_FETCH) && dsm_chosen(&opts, DSM_JACOBI));
     opts.dsm.parts[0] = DSM_LOCK;
@@ -92,7 +81,7 @@ static void test_chosen(void **state)
     assert_false(dsm_chosen(&opts, DSM_FETCH));
 }
 
-/* What one rank alone finds. */
+/* The result of a rank alone. */
 static void *solution_of(const dsm_part_t *part, const options_t *opts)
 {
     uint64_t ns;
@@ -106,7 +95,6 @@ static void test_jacobi(void **state)
 {
     enum { ROWS = 13, COLUMNS = 21 };
     options_t opts = {.dsm = {.rows = ROWS, .columns = COLUMNS, .steps = 8}};
-    (void)state;
     double *old = solution_of(&dsm_jacobi, &opts);
     opts.dsm.steps++;
     double *new = solution_of(&dsm_jacobi, &opts);
@@ -130,7 +118,6 @@ static void test_lu(void **state)
     enum { N = 45 };
     const options_t opts = {.dsm = {.order = N}};
     bool met[N] = {false};
-    (void)state;
     const double *x = solution_of(&dsm_lu, &opts); /* column after column */
     for (int i = 0; i < N; i++) {
         double row[N] = {0};
@@ -161,7 +148,6 @@ static void test_lu_panels(void **state)
     enum { N = 75 };
     const options_t opts = {.dsm = {.order = N}};
     uint64_t ns;
-    (void)state;
     void *right = solution_of(&dsm_lu, &opts);
     void *panels = dsm_lu.program->timed(&opts, 1, &ns);
     assert_memory_equal(right, panels, N * N * sizeof(double));
@@ -172,7 +158,6 @@ static void test_lu_panels(void **state)
 static void test_sort(void **state)
 {
     const options_t opts = {.dsm = {.keys = 5000}};
-    (void)state;
     uint32_t *keys = solution_of(&dsm_sort, &opts);
     for (size_t i = 1; i < 5000; i++)
         assert_true(keys[i - 1] <= keys[i]);
@@ -180,7 +165,7 @@ static void test_sort(void **state)
     free(keys);
 }
 
-/* What is left of a run with the other seed is no result. */
+/* The rest of a run with another seed is no result. */
 static void test_seeds(void **state)
 {
     enum { SOME = 12 };
@@ -190,7 +175,6 @@ static void test_seeds(void **state)
                                     .order = SOME,
                                     .keys = SOME,
                                     .bodies = SOME}};
-    (void)state;
     for (unsigned p = 0; p < DSM_PARTS; p++) {
         uint64_t ns;
         if (!dsm_parts[p]->program)

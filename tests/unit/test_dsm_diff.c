@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pieces that differ between a page and its twin, against a comparison byte by
  * byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dsm/pages/diff.h"
 
 enum { BYTES = 4096 };
@@ -45,7 +37,6 @@ static void compare(const char *a, const char *b, unsigned grain)
 static void drawn(void **state)
 {
     static _Alignas(64) char a[BYTES], b[BYTES];
-    (void)state;
     srandom(5);
     for (unsigned round = 0; round < 300; round++) {
         for (size_t i = 0; i < BYTES; i++)
@@ -66,7 +57,6 @@ static void none_and_all(void **state)
 {
     static _Alignas(64) char a[BYTES], b[BYTES];
     struct found f = {.pieces = 0};
-    (void)state;
     assert_int_equal(diff_pieces(a, b, BYTES, 3, piece, &f), 0);
     assert_int_equal(f.pieces, 0);
     memset(b, 1, BYTES);
@@ -79,7 +69,6 @@ static void stops(void **state)
 {
     static _Alignas(64) char a[BYTES], b[BYTES];
     struct found f = {.stop_after = 2};
-    (void)state;
     b[0] = b[100] = b[200] = b[BYTES - 1] = 1;
     assert_int_equal(diff_pieces(a, b, BYTES, 0, piece, &f), 7);
     assert_int_equal(f.pieces, 2);

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who takes a lock of shared memory learns what others wrote under it, also
- * where their tickets have begun anew and it is this rank's turn again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+/* A rank that takes a lock of shared memory sees the writes of others under it,
+ * also if their tickets have begun anew and it is this rank's turn again. */
+#include "unit.h"
 #include "dsm/sync/control.h"
 #include "dsm/sync/ticket.h"
 
@@ -62,7 +56,6 @@ int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
                  uint64_t compare, uint64_t *old)
 {
     uint64_t *word = (uint64_t *)at(peer, offset);
-    (void)rail, (void)remote, (void)compare;
     assert_int_equal(op, DRAIL_FETCH_ADD);
     if (old)
         *old = *word;
@@ -73,7 +66,6 @@ int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
 int control_read(ddsm_t *d, unsigned rank, size_t offset, void *to,
                  size_t bytes)
 {
-    (void)d;
     memcpy(to, at(rank, offset), bytes);
     return 0;
 }
@@ -81,14 +73,12 @@ int control_read(ddsm_t *d, unsigned rank, size_t offset, void *to,
 int control_write(ddsm_t *d, unsigned rank, size_t offset, void *from,
                   size_t bytes)
 {
-    (void)d;
     memcpy(at(rank, offset), from, bytes);
     return 0;
 }
 
 int control_probe(ddsm_t *d, unsigned rank)
 {
-    (void)d, (void)rank;
     return 0;
 }
 
@@ -132,7 +122,6 @@ static void round_after(uint32_t mine)
 static void test_tickets_anew(void **state)
 {
     const uint32_t half = TICKET_MAX >> 1;
-    (void)state;
     round_after(0);
     round_after(half - 1);
     round_after(half);

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tickets of locks of shared memory: who leaves the queue while another one
+/* Tickets of locks of shared memory: a rank leaves the queue while another one
  * passes the turn on, at any point of either; also where numbers begin anew. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dsm/sync/control.h"
 #include "dsm/sync/ticket.h"
 
@@ -48,7 +42,6 @@ int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
                  uint64_t compare, uint64_t *old)
 {
     uint64_t *at = (uint64_t *)(memory + offset);
-    (void)rail, (void)peer, (void)remote;
     access_memory();
     uint64_t before = *at;
     if (op == DRAIL_FETCH_ADD)
@@ -63,7 +56,6 @@ int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
 int control_read(ddsm_t *d, unsigned rank, size_t offset, void *to,
                  size_t bytes)
 {
-    (void)d, (void)rank;
     access_memory();
     memcpy(to, memory + offset, bytes);
     return 0;
@@ -71,20 +63,18 @@ int control_read(ddsm_t *d, unsigned rank, size_t offset, void *to,
 
 int drail_progress(drail_t *rail)
 {
-    (void)rail;
     return 0;
 }
 
 int space_break_rails(ddsm_t *d, int rc, const char *what)
 {
-    (void)d, (void)what;
     return rc;
 }
 
 /* ----------------------------------------------------------------- tests ---
  */
 
-static uint32_t first; /* who has the lock; the next two wait */
+static uint32_t first; /* this rank has the lock; the next two wait */
 
 static uint32_t after(uint32_t ticket, unsigned n)
 {
@@ -120,7 +110,7 @@ static void third_leaves(void)
     assert_int_equal(ticket_abandon(&third, &lock, after(first, 2)), 0);
 }
 
-/* Is it that one's turn, with nobody left who has left? */
+/* Is it that rank's turn, and no abandoned ticket left? */
 static void served(unsigned n)
 {
     uint32_t serving;
@@ -133,7 +123,7 @@ static void served(unsigned n)
         assert_int_equal(memory[i], 0);
 }
 
-/* One does what it does, the other all of its own before its n-th access. */
+/* `one` runs; before its n-th access, `other` runs to its end. */
 static void interleave(void (*one)(void), void (*other)(void),
                        void (*behind)(void), unsigned then)
 {
@@ -169,7 +159,6 @@ static void leave_and_pass(void)
 
 static void test_one_leaves(void **state)
 {
-    (void)state;
     first = 5;
     leave_and_pass();
     for (unsigned i = 0; i < 4; i++) { /* numbers begin anew */
@@ -198,7 +187,6 @@ static void two_pass(void)
 
 static void test_all_leave(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         first = TICKET_MAX - i;
         both(passes, both_leave, 3);
@@ -244,7 +232,6 @@ static void again(void (*one)(void), void (*other)(void), unsigned then)
 
 static void test_asks_again(void **state)
 {
-    (void)state;
     back = over = 0;
     for (unsigned i = 0; i < 4; i++) {
         first = TICKET_MAX - i;
@@ -260,7 +247,6 @@ static void test_asks_again(void **state)
 static void test_asks_often(void **state)
 {
     uint32_t ticket, serving;
-    (void)state;
     first = 0;
     queue();
     second_leaves();
@@ -275,10 +261,9 @@ static void test_asks_often(void **state)
     served(2);
 }
 
-/* Who finds no place stays. */
+/* A rank that finds no place stays. */
 static void test_too_many(void **state)
 {
-    (void)state;
     first = 0;
     queue();
     for (unsigned i = 1; i <= TICKET_ABANDONED_MAX; i++)
@@ -305,7 +290,6 @@ static void last_is_taken(void)
 static void test_last_place(void **state)
 {
     bool between = true;
-    (void)state;
     first = 0;
     taken = 0;
     for (int n = 0; between; n++) {

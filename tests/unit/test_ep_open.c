@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A lost link gets another EP: the state of the last one is forgotten. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/links/failover/failover.h"
@@ -24,14 +18,12 @@ DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
                          DAT_EVD_HANDLE conn, const DAT_EP_ATTR *attr,
                          DAT_EP_HANDLE *ep)
 {
-    (void)ia, (void)pz, (void)recv, (void)request, (void)conn, (void)attr;
     *ep = &link_;
     return DAT_SUCCESS;
 }
 
 DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
 {
-    (void)ep, (void)flags;
     return DAT_SUCCESS;
 }
 
@@ -40,7 +32,6 @@ DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
                             DAT_LMR_TRIPLET *local, DAT_DTO_COOKIE cookie,
                             DAT_COMPLETION_FLAGS flags)
 {
-    (void)ep, (void)n, (void)local, (void)cookie, (void)flags;
     return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_STATE;
 }
 
@@ -48,7 +39,6 @@ static int open_again(void **state)
 {
     static struct failover failover;
     static unsigned char journal; /* it has one */
-    (void)state;
     sentence_free(&link_.why);
     failover = (struct failover){
         .heartbeat = {.ended = 3, .silent_ns = 7, .probed = 5}};
@@ -64,7 +54,6 @@ static int open_again(void **state)
 /* The last EP had been reset. */
 static void ends(void **state)
 {
-    (void)state;
     link_.ep.state = EP_UP;
     link_.state = LINK_UP;
     link_down(&link_, DRAIL_EDAT, "a malformed message arrived");
@@ -73,7 +62,6 @@ static void ends(void **state)
 
 static void has_not_been_silent(void **state)
 {
-    (void)state;
     assert_int_equal(link_.failover->heartbeat.silent_ns, 0);
     assert_int_equal(link_.failover->heartbeat.ended, 0);
     assert_int_equal(link_.failover->heartbeat.probed, 0);
@@ -81,7 +69,6 @@ static void has_not_been_silent(void **state)
 
 static int forget(void **state)
 {
-    (void)state;
     sentence_free(&link_.why);
     return 0;
 }

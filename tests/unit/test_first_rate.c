@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The first rate of a size whose parts follow those of another. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/stripe/tuning/rail_rate.h"
 
 #define FAST  0.125
@@ -17,7 +12,6 @@
 static void a_first_rate_is_not_absurd(void **state)
 {
     struct rail_rate rates = {.rate = {0}};
-    (void)state;
     rail_rate_measure(&rates, 1, 1, LONG, (uint64_t)(LONG / FAST), true);
     assert_true(rates.rate[1] == FAST);
     rail_rate_measure(&rates, 2, 1, SHORT, 3, false);
@@ -31,7 +25,6 @@ static void a_first_rate_is_not_absurd(void **state)
 static void after_a_pause_it_is_what_was_measured(void **state)
 {
     struct rail_rate rates = {.rate = {[1] = FAST}, .burst = {.slot = 1}};
-    (void)state;
     rail_rate_measure(&rates, 2, 1, SHORT, (uint64_t)(SHORT / SLOW), true);
     assert_true(rates.rate[2] == SLOW);
 }

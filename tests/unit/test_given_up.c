@@ -2,16 +2,10 @@
 /* All-gathers that a rank does not wait for to the end: it and the server still
  * agree on what the next reply is, or the rank leaves. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/job/supervise/oob.h"
 
@@ -45,7 +39,6 @@ static void *serve(void *arg)
 
 static int setup(void **state)
 {
-    (void)state;
     alarm(PATIENT);
     int rc = oob_server_open(&server, RANKS);
     for (unsigned r = 0; r < RANKS; r++) {
@@ -61,7 +54,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     for (unsigned r = 0; r < RANKS; r++)
         close(channel[r].fd);
     pthread_join(thread, NULL);
@@ -83,14 +75,13 @@ static int gather(unsigned rank, int timeout_ms)
 static void *come_late(void *arg)
 {
     static int rc;
-    (void)arg;
     rc = gather(0, -1);
     if (!rc)
         rc = oob_end(&channel[0], 0);
     return &rc;
 }
 
-/* What becomes of rank 0 when rank 1, which has given up, ends like this. */
+/* The end of rank 0 when rank 1, which has given up, ends like this. */
 static int late(int exit, int *of_other)
 {
     pthread_t other;
@@ -106,7 +97,6 @@ static int late(int exit, int *of_other)
 static void ends_badly(void **state)
 {
     int other;
-    (void)state;
     assert_int_equal(late(3, &other), DRAIL_EJOB);
     assert_int_equal(other, DRAIL_EJOB);
     for (unsigned r = 0; r < RANKS; r++)
@@ -118,7 +108,6 @@ static void ends_badly(void **state)
 static void ends_well(void **state)
 {
     int other;
-    (void)state;
     assert_int_equal(late(0, &other), 0);
     assert_int_equal(other, 0);
 }
@@ -126,7 +115,6 @@ static void ends_well(void **state)
 static void *gather_less(void *arg)
 {
     unsigned char byte = 0, all[RANKS];
-    (void)arg;
     assert_int_equal(oob_allgather(&channel[0], &byte, 1, all, -1),
                      DRAIL_EINVAL);
     assert_int_equal(oob_end(&channel[0], 0), 0);
@@ -137,7 +125,6 @@ static void *gather_less(void *arg)
 static void lengths(void **state)
 {
     pthread_t other;
-    (void)state;
     assert_int_equal(pthread_create(&other, NULL, gather_less, NULL), 0);
     assert_int_equal(gather(1, -1), DRAIL_EINVAL);
     assert_string_equal(job[1].error.text,

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The proofs by which ranks know one another, and what they are made of. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/job/rendezvous/handshake.h"
 
 static void assert_hex(const unsigned char *bytes, const char *hex)
@@ -41,7 +32,6 @@ static void sha256(void **state)
         "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
     static const char *const digest =
         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1";
-    (void)state;
     hash("", 1, 1,
          "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     hash("abc", 1, 3,
@@ -67,7 +57,6 @@ static void mac(const char *key, size_t key_bytes, const char *data,
 static void hmac(void **state)
 {
     char key[131], data[50];
-    (void)state;
     memset(key, 0x0b, sizeof key);
     mac(key, 20, "Hi There", 8,
         "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
@@ -104,7 +93,6 @@ static void proofs(void **state)
     struct join_request hello;
     struct join_reply answer;
     unsigned char proof[SHA256_BYTES];
-    (void)state;
     assert_int_equal(join_request_make(&hello, 1, 4), 0);
     assert_int_equal(join_reply_make(&answer, 4), 0);
     handshake_mac(&secret, SIDE_RANK, &hello, &answer, proof);
@@ -135,7 +123,6 @@ static void proofs(void **state)
 static void nonces(void **state)
 {
     struct join_request a, b;
-    (void)state;
     assert_int_equal(join_request_make(&a, 1, 4), 0);
     assert_int_equal(join_request_make(&b, 1, 4), 0);
     assert_memory_not_equal(a.nonce, b.nonce, NONCE_BYTES);
@@ -144,7 +131,6 @@ static void nonces(void **state)
 static void refusals(void **state)
 {
     struct join_request hello;
-    (void)state;
     assert_int_equal(join_request_make(&hello, 3, 4), 0);
     assert_true(preamble_is_ours(&hello.preamble));
     assert_true(preamble_fits(&hello.preamble));
@@ -166,7 +152,6 @@ static void lengths(void **state)
 {
     char text[SECRET_MAX + 1];
     struct secret secret;
-    (void)state;
     memset(text, 'x', sizeof text);
     assert_int_equal(secret_set(&secret, text, SECRET_MIN - 1), DRAIL_EINVAL);
     assert_int_equal(secret_set(&secret, text, SECRET_MIN), 0);

@@ -2,15 +2,8 @@
 /* Which links are found to be silent, check by check. The test provides the
  * clock, the answers to probes over the first link, and the providers' reports
  * on the wires. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/events.h"
@@ -42,7 +35,6 @@ static bool untaken; /* an event of the second link */
 
 static uint64_t now_ns(const struct drail_platform *p)
 {
-    (void)p;
     return now += takes;
 }
 
@@ -57,7 +49,6 @@ unsigned lane_number(const struct link *link)
 bool carrier_send(struct link *link, struct link *lane, uint64_t number,
                   const struct wire *wire, const void *payload, size_t bytes)
 {
-    (void)lane, (void)number, (void)wire, (void)payload, (void)bytes;
     if (link->failover->carrier.sent - link->failover->carrier.acked == WINDOW)
         return false;
     link->failover->carrier.sent++;
@@ -72,7 +63,6 @@ struct health link_health(const struct link *link)
 
 void link_lose(struct link *link, int code, const char *format, ...)
 {
-    (void)code, (void)format;
     assert_ptr_equal(link, &links[1]);
     link->ep.state = EP_ENDING;
     lost++;
@@ -110,7 +100,6 @@ void rail_catch_up(struct rail *rail)
 
 static int begin(void **state)
 {
-    (void)state;
     now = 1000 * MS;
     takes = 0;
     lost = 0;
@@ -120,7 +109,7 @@ static int begin(void **state)
                   .nrails = LINKS,
                   .cfg.eps = 1,
                   .met = &peer,
-                  .tuning.silence_ms = 80};
+                  .env.silence_ms = 80};
     peer = (struct peer){.owner = &t, .connected = true};
     for (unsigned i = 0; i < LINKS; i++) {
         rails[i] = (struct rail){.owner = &t, .index = i};
@@ -153,7 +142,6 @@ static void look(bool answered)
 
 static void while_it_answers(void **state)
 {
-    (void)state;
     post(&links[1]);
     for (unsigned i = 0; i < HEARTBEAT_CHECKS; i++)
         look(true);
@@ -165,16 +153,14 @@ static void while_it_answers(void **state)
 
 static void it_answers_now_and_then(void **state)
 {
-    (void)state;
     post(&links[1]);
     for (unsigned i = 0; i < MANY; i++)
-        look(i % 4 != 3); /* one that computes in between */
+        look(i % 4 != 3); /* a rank that computes in between */
     assert_int_equal(lost, 1);
 }
 
 static void it_does_not_answer(void **state)
 {
-    (void)state;
     post(&links[1]);
     for (unsigned i = 0; i < MANY; i++)
         look(false);
@@ -183,7 +169,6 @@ static void it_does_not_answer(void **state)
 
 static void events_come(void **state)
 {
-    (void)state;
     post(&links[1]);
     for (unsigned i = 0; i < MANY; i++) {
         look(true);
@@ -195,10 +180,9 @@ static void events_come(void **state)
     assert_int_equal(lost, 0);
 }
 
-/* Whoever waits looks at other rails first, perhaps for long. */
+/* A waiter looks at other rails first, perhaps for long. */
 static void one_has_not_been_taken(void **state)
 {
-    (void)state;
     post(&links[1]);
     untaken = true;
     for (unsigned i = 0; i < MANY; i++)
@@ -210,7 +194,6 @@ static void one_has_not_been_taken(void **state)
 /* That of the last EP was never to come: nothing is posted on this one yet. */
 static void an_ep_that_is_not_in_use(void **state)
 {
-    (void)state;
     post(&links[1]);
     links[1].state = LINK_LOST;
     links[1].failover->replay.carrier = &links[1];
@@ -224,7 +207,6 @@ static void an_ep_that_is_not_in_use(void **state)
 /* 64 MiB over a wire that is said to be of 5 MB/s, and shared. */
 static void a_slow_wire(void **state)
 {
-    (void)state;
     rails[1].info.nominal_MBps = 5;
     post_long(&links[1], 64u << 20);
     for (unsigned ms = 0; ms < 40000; ms += 10)
@@ -238,7 +220,6 @@ static void a_slow_wire(void **state)
 /* It is known then how fast it is: a cut shows sooner. */
 static void a_measured_wire(void **state)
 {
-    (void)state;
     rails[1].info.nominal_MBps = 5;
     for (unsigned i = 0; i < 100; i++) {
         post_long(&links[1], 1u << 20);
@@ -265,7 +246,6 @@ static void look_reported(uint64_t silent_ms)
 
 static void nothing_is_acknowledged(void **state)
 {
-    (void)state;
     post(&links[0]);
     post(&links[1]);
     look_reported(0);
@@ -279,7 +259,6 @@ static void nothing_is_acknowledged(void **state)
 
 static void acknowledged_late(void **state)
 {
-    (void)state;
     post(&links[0]);
     post(&links[1]);
     for (unsigned i = 0; i < MANY; i++)
@@ -290,7 +269,6 @@ static void acknowledged_late(void **state)
 /* As deep queues make it. */
 static void answers_take_long(void **state)
 {
-    (void)state;
     post(&links[0]);
     post(&links[1]);
     healths[1].answer_ms = 120;
@@ -304,7 +282,6 @@ static void answers_take_long(void **state)
 
 static void a_long_dto_moves(void **state)
 {
-    (void)state;
     post(&links[0]);
     post_long(&links[1], 1u << 30);
     for (unsigned i = 0; i < 100 * MANY; i++) {
@@ -318,7 +295,6 @@ static void a_long_dto_moves(void **state)
  * something to be owed if that is dead, but not for ever. */
 static void a_peer_that_takes_nothing(void **state)
 {
-    (void)state;
     post(&links[0]);
     post(&links[1]);
     for (unsigned i = 0; i < MANY; i++)
@@ -329,7 +305,6 @@ static void a_peer_that_takes_nothing(void **state)
 
 static void nobody_is_heard(void **state)
 {
-    (void)state;
     post(&links[0]);
     post(&links[1]);
     for (unsigned i = 0; i < MANY; i++) {
@@ -345,7 +320,6 @@ static void nobody_is_heard(void **state)
  * answers, though the peer is stopped. */
 static void asked_over_an_idle_link(void **state)
 {
-    (void)state;
     post(&links[1]);
     for (unsigned i = 0; i < 2 * HEARTBEAT_CHECKS; i++) {
         unsigned before = asked[0];
@@ -360,7 +334,6 @@ static void asked_over_an_idle_link(void **state)
 
 static void nobody_has_looked(void **state)
 {
-    (void)state;
     post(&links[0]);
     post(&links[1]);
     look_reported(0);
@@ -374,7 +347,6 @@ static void nobody_has_looked(void **state)
 /* Looks that take long are fewer, but there are two in the time at least. */
 static void looks_that_take_long(void **state)
 {
-    (void)state;
     unsigned looks = 0;
     takes = MS / 2;
     for (uint64_t end = now + 800 * MS, was = 0; now < end; was = t.looked_ns) {

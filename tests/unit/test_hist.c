@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/stats/hist.c: every value in the right bucket, quantiles within 1 %. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/stats/hist.h"
 
 static hist_t hist, other;
 
 static int setup(void **state)
 {
-    (void)state;
     memset(&hist, 0, sizeof hist);
     memset(&other, 0, sizeof other);
     return 0;
@@ -22,7 +14,6 @@ static int setup(void **state)
 
 static void test_buckets_are_contiguous(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < HIST_BUCKETS; i++) {
         uint64_t lowest = hist_lowest(i), next = hist_lowest(i + 1);
         assert_true(next > lowest);
@@ -34,7 +25,6 @@ static void test_buckets_are_contiguous(void **state)
 
 static void test_too_long_values(void **state)
 {
-    (void)state;
     assert_int_equal(hist_index(UINT64_MAX), HIST_BUCKETS - 1);
     hist_add(&hist, UINT64_MAX);
     assert_true(hist.max == UINT64_MAX);
@@ -42,7 +32,6 @@ static void test_too_long_values(void **state)
 
 static void test_empty(void **state)
 {
-    (void)state;
     assert_int_equal(hist_quantile(&hist, 0.5), 0);
     hist_merge(&hist, &other);
     assert_int_equal(hist.count, 0);
@@ -56,7 +45,6 @@ static int compare(const void *a, const void *b)
 
 static void test_quantiles(void **state)
 {
-    (void)state;
     enum { N = 10000 };
     static uint64_t values[N];
     static const double quantiles[] = {0.01, 0.25, 0.5, 0.9, 0.99, 0.999};
@@ -78,7 +66,6 @@ static void test_quantiles(void **state)
 
 static void test_merge_is_sum(void **state)
 {
-    (void)state;
     static hist_t both;
     memset(&both, 0, sizeof both);
     for (uint64_t v = 1; v < 1000000; v = v * 3 + 1) {

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which processes count as on one host. */
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/job/rendezvous/host.h"
 
 enum { SAME, DIFFERENT, FORBIDDEN };
@@ -36,7 +29,6 @@ static int seen_from(int namespaces)
 
 static void one_host(void **state)
 {
-    (void)state;
     assert_int_equal(seen_from(0), SAME);
 }
 
@@ -44,7 +36,6 @@ static void one_host(void **state)
 static void other_namespaces(void **state)
 {
     static const int kinds[] = {CLONE_NEWIPC, CLONE_NEWNET};
-    (void)state;
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         int seen = seen_from(kinds[i]);
         if (seen == FORBIDDEN)

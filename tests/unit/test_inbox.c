@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages arrive once if their numbers are right; a number that comes twice is
  * detected, over whichever links. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/messages/inbox.h"
@@ -19,7 +11,6 @@ static struct slot slots[2];
 
 static int open_box(void **state)
 {
-    (void)state;
     memset(&box, 0, sizeof box);
     inbox_open(&box, 8);
     return 0;
@@ -27,7 +18,6 @@ static int open_box(void **state)
 
 static int close_box(void **state)
 {
-    (void)state;
     inbox_close(&box);
     return 0;
 }
@@ -48,7 +38,6 @@ static int message(uint32_t seq, unsigned rail, unsigned ep)
 
 static void all_parts(void **state)
 {
-    (void)state;
     for (uint32_t seq = 0; seq < 20; seq++) {
         assert_int_equal(note(seq, 7, 2, 0, 0, 3), 0);
         assert_int_equal(note(seq, 7, 2, 1, 1, 3), 0);
@@ -62,7 +51,6 @@ static void all_parts(void **state)
 
 static void outside_the_window(void **state)
 {
-    (void)state;
     assert_int_equal(note(8, 7, 1, 0, 0, 1), -1);
     assert_int_equal(note(0, 7, 1, 0, 0, 1), 0);
     inbox_pop(&box);
@@ -71,14 +59,12 @@ static void outside_the_window(void **state)
 
 static void twice_on_a_link(void **state)
 {
-    (void)state;
     assert_int_equal(note(3, 7, 2, 0, 0, 1), 0);
     assert_int_equal(note(3, 7, 2, 0, 0, 1), -1);
 }
 
 static void twice_on_a_rail(void **state)
 {
-    (void)state;
     assert_int_equal(note(3, 7, 1, 0, 0, 1), 0);
     assert_int_equal(note(3, 7, 1, 0, 1, 1), -1);
     assert_int_equal(message(4, 0, 0), 0);
@@ -87,7 +73,6 @@ static void twice_on_a_rail(void **state)
 
 static void twice_on_two_rails(void **state)
 {
-    (void)state;
     assert_int_equal(note(3, 7, 1, 0, 0, 1), 0);
     assert_int_equal(note(3, 7, 1, 1, 0, 2), -1);
     assert_int_equal(message(4, 0, 0), 0);
@@ -97,7 +82,6 @@ static void twice_on_two_rails(void **state)
 /* Its memory comes with what arrives, wherever that belongs. */
 static void before_the_first(void **state)
 {
-    (void)state;
     assert_false(inbox_ready(&box));
     assert_null(inbox_find(&box, 5));
     assert_int_equal(message(9, 0, 0), -1);
@@ -115,7 +99,6 @@ static void before_the_first(void **state)
 
 static void parts_that_differ(void **state)
 {
-    (void)state;
     assert_int_equal(note(3, 7, 1, 0, 0, 3), 0);
     assert_int_equal(note(3, 7, 1, 1, 0, 7), -1);
     assert_int_equal(note(4, 7, 1, 0, 0, 3), 0);

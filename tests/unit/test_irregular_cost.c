@@ -2,13 +2,7 @@
 /*
  * The cost model knows the lengths of the messages of an irregular all-to-all.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/irregular/offer.h"
 #include "dapl_rail/dapl_rail.h"
@@ -54,7 +48,6 @@ static double cost_flat(const dcoll_algorithm_t *a, const struct traffic *t,
 static void test_no_counts(void **state)
 {
     struct traffic t = {.n = 4, .counts = NULL};
-    (void)state;
     const unsigned node[] = {0, 4};
     const dcoll_shape_t shape = {4, 1, node, 1};
     const dcoll_traffic_t bounds = {ELEMENT, 1, 4, true, 0};
@@ -71,7 +64,6 @@ static void test_no_counts(void **state)
 /* Equal counts: each step takes as long as its only message. */
 static void test_equal(void **state)
 {
-    (void)state;
     for (unsigned n = 2; n <= 9; n++)
         for (unsigned m = 0; m <= 3; m++) {
             struct traffic t = traffic_make(n, TRAFFIC_EQUAL, m, 1);
@@ -94,19 +86,17 @@ static void test_mesh(void **state)
 {
     struct traffic t = traffic_make(4, TRAFFIC_EQUAL, 3, 1);
     double message = TS + (BUNDLE_HEAD + 2 * 3 * ELEMENT) * TAU;
-    (void)state;
     assert_true(cost_flat(&alltoallv_a3, &t, false, &network) == 2 * message);
     message += 2 * BUNDLE_RUN * TAU;
     assert_true(cost_flat(&alltoallv_a3, &t, true, &network) == 2 * message);
     traffic_free(&t);
 }
 
-/* Only who has something for another pays for it. */
+/* Only ranks with elements for others pay for them. */
 static void test_spike(void **state)
 {
     struct traffic t = traffic_make(6, TRAFFIC_NONE, 1, 1);
     double none = cost_flat(&alltoallv_direct, &t, true, &network);
-    (void)state;
     t.counts[0 * 6 + 1] = 100;
     assert_true(cost_flat(&alltoallv_direct, &t, true, &network) ==
                 none + 100 * ELEMENT * TAU);
@@ -121,7 +111,6 @@ static void test_nodes(void **state)
     const dcoll_shape_t shape = {6, 3, node, 1};
     struct traffic t = traffic_make(6, TRAFFIC_EQUAL, 3, 1);
     double bundle = (double)offer_section(2, 2) + 4 * 3 * ELEMENT;
-    (void)state;
     assert_true(cost_of(&alltoallv_smp, &shape, &t, true, &network) ==
                 TS + bundle * TAU);
     /* to the tables, to the bundle, to RECV; its own once */
@@ -130,12 +119,11 @@ static void test_nodes(void **state)
     traffic_free(&t);
 }
 
-/* What ranks do with elements: into buckets, and out of bundles. */
+/* Ranks move elements into buckets, and out of bundles. */
 static void test_memory(void **state)
 {
     struct traffic t = traffic_make(5, TRAFFIC_EQUAL, 2, 1);
     double all = 5 * 2 * ELEMENT, own = BUNDLE_HEAD + 2 * ELEMENT;
-    (void)state;
     assert_true(cost_flat(&alltoallv_a1, &t, false, &memory) == 2 * all + own);
     assert_true(cost_flat(&alltoallv_direct, &t, true, &memory) == all / 5);
     assert_true(cost_flat(&alltoallv_shm, &t, true, &memory) ==
@@ -148,7 +136,6 @@ static void test_all(void **state)
 {
     const dcoll_cost_model_t model = {
         .ts = TS, .tau = TAU, .copy = 0.01, .flag = 1};
-    (void)state;
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular(); *a;
          a++)
         for (unsigned p = 0; p < TRAFFIC_PATTERNS; p++) {

@@ -3,13 +3,7 @@
  * The algorithm that `auto` takes for an irregular all-to-all, by shape and
  * bounds.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "coll/select/irregular.h"
 
@@ -45,7 +39,6 @@ static const dcoll_algorithm_t *chosen(const unsigned *node, unsigned nodes,
 
 static void test_one_node(void **state)
 {
-    (void)state;
     assert_ptr_equal(chosen(one, 1, 0, false), &alltoallv_shm);
     assert_ptr_equal(chosen(one, 1, 1 << 20, true), &alltoallv_shm);
 }
@@ -53,7 +46,6 @@ static void test_one_node(void **state)
 /* Between nodes it depends on what there is. */
 static void test_nodes(void **state)
 {
-    (void)state;
     assert_null(chosen(four, 4, 0, true));
     for (unsigned expected = 0; expected < 2; expected++) {
         assert_ptr_equal(chosen(four, 4, 1, expected), &alltoallv_smp);
@@ -65,7 +57,6 @@ static void test_nodes(void **state)
 /* Long parts go straight to their places, if these are known. */
 static void test_long_parts(void **state)
 {
-    (void)state;
     assert_ptr_equal(chosen(four, 4, 16 << 10, true), &alltoallv_direct);
     assert_ptr_equal(chosen(four, 4, 16 << 10, false), &alltoallv_a1_n1);
 }
@@ -73,7 +64,6 @@ static void test_long_parts(void **state)
 /* Also if there are fewer elements than ranks. */
 static void test_long_elements(void **state)
 {
-    (void)state;
     assert_ptr_equal(chosen_of(four, 4, 1, 1 << 20, true), &alltoallv_direct);
     assert_ptr_equal(chosen_of(four, 4, 7, 128 << 10, false), &alltoallv_a1_n1);
     assert_ptr_equal(chosen_of(four, 4, 15, 64 << 10, true), &alltoallv_direct);
@@ -85,7 +75,6 @@ static void test_long_elements(void **state)
 /* Nodes of one host share its memory: there, shorter parts go straight. */
 static void test_one_host(void **state)
 {
-    (void)state;
     const uint64_t most = 8 * (32 << 10) / 64;
     assert_ptr_equal(chosen_on(false, four, 4, most - 1, 64, true),
                      &alltoallv_smp);

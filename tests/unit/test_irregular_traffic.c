@@ -3,14 +3,7 @@
  * The algorithm that `auto` takes for given traffic matrices: the largest row
  * or column and the skew count, not the total.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "coll/select/irregular.h"
 
@@ -58,7 +51,6 @@ static void everywhere(matrix m, uint64_t count)
  * the other gets all. */
 static void test_largest_column(void **state)
 {
-    (void)state;
     matrix even, to_one = {{0}};
     everywhere(even, 1000);
     for (unsigned i = 0; i < RANKS; i++)
@@ -70,7 +62,6 @@ static void test_largest_column(void **state)
 
 static void test_largest_row(void **state)
 {
-    (void)state;
     matrix from_one = {{0}};
     for (unsigned j = 0; j < RANKS; j++)
         from_one[3][j] = RANKS * 1000;
@@ -80,7 +71,6 @@ static void test_largest_row(void **state)
 /* Each of the two has a most of 400000 elements a rank. */
 static void test_skew(void **state)
 {
-    (void)state;
     matrix even, transpose = {{0}};
     everywhere(even, 50000);
     for (unsigned i = 0; i < RANKS; i++)
@@ -93,7 +83,6 @@ static void test_skew(void **state)
 /* Skewed, but so little that the rooms do not count. */
 static void test_small_skew(void **state)
 {
-    (void)state;
     matrix spike = {{0}};
     spike[2][5] = 11000;
     assert_string_equal(chosen(four, 4, spike, false), "a1-n1");
@@ -102,7 +91,6 @@ static void test_small_skew(void **state)
 /* There, each part is copied or read as it is long. */
 static void test_one_node(void **state)
 {
-    (void)state;
     matrix even, spike = {{0}};
     everywhere(even, 1);
     spike[2][5] = 1 << 20;

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Jobs: ranks, all-gather, failing ranks, signals, orphans. No rails. */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/dapl_rail.h"
 
-/* What ranks want the test to see. */
+/* The ranks write this for the test. */
 struct kvs {
     volatile int value[1024];
     volatile pid_t pid[1024];
@@ -57,7 +49,6 @@ static void nap(int ms)
 
 static int gather_main(drail_job_t *job, void *arg)
 {
-    (void)arg;
     unsigned rank = drail_job_rank(job), size = drail_job_size(job);
     for (size_t bytes = 0; bytes <= 65536; bytes = bytes ? bytes * 4 : 1) {
         unsigned char *mine = malloc(bytes + 1);
@@ -89,7 +80,6 @@ static int gather_main(drail_job_t *job, void *arg)
 
 static void allgather(void **state)
 {
-    (void)state;
     drail_error_t err;
     for (unsigned n = 1; n <= 5; n += 2) {
         assert_int_equal(run(n, 2000, gather_main, &err), 0);
@@ -100,7 +90,6 @@ static void allgather(void **state)
 
 static int mismatch_main(drail_job_t *job, void *arg)
 {
-    (void)arg;
     char mine[64] = {0}, all[256];
     size_t bytes = drail_job_rank(job) == 1 ? 8 : 4;
     if (drail_job_allgather(job, mine, bytes, all, 5000) != DRAIL_EINVAL)
@@ -113,14 +102,12 @@ static int mismatch_main(drail_job_t *job, void *arg)
 
 static void sizes_differ(void **state)
 {
-    (void)state;
     drail_error_t err;
     assert_int_equal(run(3, 2000, mismatch_main, &err), 0);
 }
 
 static int late_main(drail_job_t *job, void *arg)
 {
-    (void)arg;
     if (drail_job_rank(job) == 0) {
         nap(600);
         return drail_job_barrier(job, 5000) == DRAIL_EPEER ? 0 : 1;
@@ -133,7 +120,6 @@ static int late_main(drail_job_t *job, void *arg)
 
 static void barrier_times_out(void **state)
 {
-    (void)state;
     drail_error_t err;
     assert_int_equal(run(2, 2000, late_main, &err), 0);
 }
@@ -142,13 +128,11 @@ static void barrier_times_out(void **state)
 
 static int status_main(drail_job_t *job, void *arg)
 {
-    (void)arg;
     return drail_job_rank(job) == 1 ? 7 : 0;
 }
 
 static void exit_status(void **state)
 {
-    (void)state;
     drail_error_t err;
     assert_int_equal(run(3, 2000, status_main, &err), DRAIL_EJOB);
     assert_int_equal(err.code, DRAIL_EJOB);
@@ -159,7 +143,6 @@ static void exit_status(void **state)
 /* Rank 1 dies; the others' all-gather fails at once, not by its timeout. */
 static int crash_main(drail_job_t *job, void *arg)
 {
-    (void)arg;
     unsigned rank = drail_job_rank(job);
     board->pid[rank] = getpid();
     if (rank == 1) {
@@ -172,7 +155,6 @@ static int crash_main(drail_job_t *job, void *arg)
 
 static void crash(void **state)
 {
-    (void)state;
     drail_error_t err;
     double begin = now();
     assert_int_equal(run(3, 2000, crash_main, &err), DRAIL_EJOB);
@@ -186,7 +168,6 @@ static void crash(void **state)
 /* The others do not end: first SIGTERM, then SIGKILL, in bounded time. */
 static int stubborn_main(drail_job_t *job, void *arg)
 {
-    (void)arg;
     unsigned rank = drail_job_rank(job);
     board->pid[rank] = getpid();
     if (rank == 0)
@@ -198,7 +179,6 @@ static int stubborn_main(drail_job_t *job, void *arg)
 
 static void grace(void **state)
 {
-    (void)state;
     drail_error_t err;
     double begin = now();
     assert_int_equal(run(3, 200, stubborn_main, &err), DRAIL_EJOB);
@@ -212,7 +192,6 @@ static void grace(void **state)
 
 static int interrupted_main(drail_job_t *job, void *arg)
 {
-    (void)arg;
     unsigned rank = drail_job_rank(job);
     board->pid[rank] = getpid();
     if (rank == 0) {
@@ -250,13 +229,11 @@ static void signal_to_caller(int sig)
 
 static void sigint(void **state)
 {
-    (void)state;
     signal_to_caller(SIGINT);
 }
 
 static void sigterm(void **state)
 {
-    (void)state;
     signal_to_caller(SIGTERM);
 }
 
@@ -269,15 +246,12 @@ static void on_usr(int sig)
 
 static int nothing_main(drail_job_t *job, void *arg)
 {
-    (void)job;
-    (void)arg;
     return 0;
 }
 
 /* The caller's handlers and its other children are left alone. */
 static void caller_is_undisturbed(void **state)
 {
-    (void)state;
     drail_error_t err;
     struct sigaction act = {.sa_handler = on_usr}, before;
     sigset_t mask;
@@ -301,7 +275,6 @@ static void caller_is_undisturbed(void **state)
 /* A signal to one rank ends the whole job. */
 static int forwarded_main(drail_job_t *job, void *arg)
 {
-    (void)arg;
     unsigned rank = drail_job_rank(job);
     board->pid[rank] = getpid();
     if (rank == 1 && drail_job_barrier(job, 5000) == 0)
@@ -316,7 +289,6 @@ static int forwarded_main(drail_job_t *job, void *arg)
 
 static void signal_to_a_rank(void **state)
 {
-    (void)state;
     drail_error_t err;
     assert_int_equal(run(2, 2000, forwarded_main, &err), DRAIL_EINTR);
     assert_int_equal(board->value[0], 1);
@@ -346,7 +318,6 @@ static void signals_inherited(void **state)
 /* Ranks end with a caller that is killed. */
 static int orphan_main(drail_job_t *job, void *arg)
 {
-    (void)arg;
     board->pid[drail_job_rank(job)] = getpid();
     for (int i = 0; i < 60; i++)
         nap(1000);
@@ -355,7 +326,6 @@ static int orphan_main(drail_job_t *job, void *arg)
 
 static void killed_caller(void **state)
 {
-    (void)state;
     drail_error_t err;
     pid_t caller = fork();
     if (caller == 0) {
@@ -390,7 +360,6 @@ static void killed_caller(void **state)
 
 static int node_main(drail_job_t *job, void *arg)
 {
-    (void)arg;
     if (drail_job_ppn(job) != 2 || drail_job_size(job) != 5)
         return 1;
     return drail_job_node(job, 4) == 2 && drail_job_node(job, 1) == 0 ? 0 : 2;
@@ -398,7 +367,6 @@ static int node_main(drail_job_t *job, void *arg)
 
 static void nodes(void **state)
 {
-    (void)state;
     drail_job_config_t cfg;
     drail_job_config_init(&cfg);
     cfg.nranks = 5;
@@ -408,7 +376,6 @@ static void nodes(void **state)
 
 static void bad_arguments(void **state)
 {
-    (void)state;
     drail_error_t err;
     char allowed[32];
     snprintf(allowed, sizeof allowed, "1 to %u ranks", DRAIL_MAX_RANKS);
@@ -422,14 +389,12 @@ static void bad_arguments(void **state)
 
 static int count_main(drail_job_t *job, void *arg)
 {
-    (void)arg;
     board->value[drail_job_rank(job)] = 1;
     return drail_job_barrier(job, 30000) ? 1 : 0;
 }
 
 static void many_ranks(void **state)
 {
-    (void)state;
     drail_error_t err;
     assert_int_equal(run(200, 2000, count_main, &err), 0);
     for (int r = 0; r < 200; r++)

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the caller of a job may do beside it, and what it leaves him. */
+/* The caller of a job: its threads, and the state that the job leaves. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/platform/platform.h"
 
 #define PATIENT 30 /* seconds */
@@ -46,14 +40,11 @@ __attribute__((visibility("default"))) pid_t waitpid(pid_t pid, int *status,
 
 static int nothing(drail_job_t *job, void *arg)
 {
-    (void)job;
-    (void)arg;
     return 0;
 }
 
 static void reaped_by_others(void **state)
 {
-    (void)state;
     others_reap = true;
     assert_int_equal(run(2, NULL, nothing, NULL), DRAIL_EJOB);
     others_reap = false;
@@ -68,7 +59,6 @@ static void reaped_by_others(void **state)
 
 static uint64_t standstill(const struct drail_platform *p)
 {
-    (void)p;
     return 1;
 }
 
@@ -83,7 +73,6 @@ static int take_machine(drail_job_t *job, void *arg)
 /* Rank 1 does not come, and does not end by itself. */
 static int waits_for_the_other(drail_job_t *job, void *arg)
 {
-    (void)arg;
     while (drail_job_rank(job) == 1)
         pause();
     return drail_job_barrier(job, 50) == DRAIL_ETIMEOUT ? 3 : 4;
@@ -92,7 +81,6 @@ static int waits_for_the_other(drail_job_t *job, void *arg)
 /* Ranks are processes of this machine, and so is their time. */
 static void clocks(void **state)
 {
-    (void)state;
     const struct drail_platform **shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -113,14 +101,11 @@ static void clocks(void **state)
 static int has_room(drail_job_t *job, void *arg)
 {
     struct rlimit limit;
-    (void)job;
-    (void)arg;
     return getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur <= FEW;
 }
 
 static void open_files(void **state)
 {
-    (void)state;
     struct rlimit before, few, after;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     few = (struct rlimit){FEW, before.rlim_max};

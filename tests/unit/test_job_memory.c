@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where there is no memory for the ranks' all-gathers, no rank is started: none
  * can be told later while the others wait for it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/dapl_rail.h"
 
 #define RANKS   128u /* each may contribute 64 KiB */
@@ -20,7 +13,6 @@
 
 static int barrier(drail_job_t *job, void *arg)
 {
-    (void)arg;
     return drail_job_barrier(job, PATIENT * 1000) ? 1 : 0;
 }
 
@@ -37,7 +29,6 @@ static size_t mapped(void)
 
 static void no_memory(void **state)
 {
-    (void)state;
 #ifdef DRAIL_SANITIZE
     skip(); /* a sanitizer's own memory is past any limit */
 #endif

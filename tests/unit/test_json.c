@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/report/json.c: the writer's exact output. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/report/json.h"
 #include "bench/report/utf8.h"
 
 static void test_document(void **state)
 {
-    (void)state;
     static const char expected[] = "{\n"
                                    " \"text\": \"a\\\"b\\\\c\\u000a\",\n"
                                    " \"none\": null,\n"
@@ -57,7 +49,6 @@ static void test_document(void **state)
 
 static void test_utf8(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         unsigned length;
@@ -86,7 +77,6 @@ static void test_utf8(void **state)
 
 static void test_bytes(void **state)
 {
-    (void)state;
     char *text = NULL;
     size_t size = 0;
     json_t json;

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/diff/json_read.c: what RFC 8259 allows and what it doesn't; and
  * result files that are JSON, but not results. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/diff/json_read.h"
 #include "bench/diff/result_read.h"
 
@@ -32,7 +24,6 @@ static json_value_t *parse(const char *text)
 
 static void test_values(void **state)
 {
-    (void)state;
     json_value_t *v = parse(" {\"a\": [1, -2.5e+1, true, false, null, {}, []],"
                             "\"b\" :\"x\"}\r\n\t");
     assert_non_null(v);
@@ -54,7 +45,6 @@ static void test_values(void **state)
 
 static void test_strings(void **state)
 {
-    (void)state;
     static const struct {
         const char *json, *text;
     } table[] = {
@@ -74,7 +64,6 @@ static void test_strings(void **state)
 
 static void test_malformed(void **state)
 {
-    (void)state;
     static const char *const texts[] = {
         "",
         " ",
@@ -136,7 +125,6 @@ static void test_malformed(void **state)
 
 static void test_place(void **state)
 {
-    (void)state;
     assert_null(parse("{\n \"a\": 1,\n \"b\": ?}"));
     assert_int_equal(error.line, 3);
     assert_int_equal(error.column, 7);
@@ -145,7 +133,6 @@ static void test_place(void **state)
 /* Nesting of the greatest depth, and far beyond. */
 static void test_depth(void **state)
 {
-    (void)state;
     static char text[1 << 20];
     memset(text, '[', JSON_READ_DEPTH);
     memset(text + JSON_READ_DEPTH, ']', JSON_READ_DEPTH);
@@ -180,7 +167,6 @@ static int load(const char *text, record_t *record, char *why, unsigned size)
 
 static void test_record(void **state)
 {
-    (void)state;
     record_t record;
     char why[192] = "";
     assert_int_equal(load(good, &record, why, sizeof why), 0);
@@ -196,7 +182,6 @@ static void test_record(void **state)
 
 static void test_no_record(void **state)
 {
-    (void)state;
     static const struct {
         const char *from, *to;
     } spoilt[] = {
@@ -234,7 +219,6 @@ static void test_no_record(void **state)
 
 static void test_unreadable(void **state)
 {
-    (void)state;
     record_t record;
     char why[192];
     assert_int_equal(record_load(&record, "/nonexistent/x", why, sizeof why),

@@ -2,14 +2,8 @@
 /* The library of a provider that a rank has used stays loaded, though the
  * registry lets it go: threads of the provider may still run in it. */
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 #include <dat2/udat.h>
 #include <dat2/udat_redirection.h>
 
@@ -43,7 +37,6 @@ static void open_and_close(bool keep)
 
 static void test_kept(void **state)
 {
-    (void)state;
     /* the registry, of which providers expect that it is there */
     assert_non_null(dlopen("libdat2.so.2", RTLD_LAZY | RTLD_GLOBAL));
     open_and_close(false);

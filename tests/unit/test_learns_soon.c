@@ -2,14 +2,8 @@
 /* How many batches the choice of rails needs, and what they cost, with made-up
  * times of batches as long as those of benchmarks. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/stripe/tuning/tuner.h"
 
 #define MESSAGES 20 /* of a batch */
@@ -24,7 +18,7 @@ struct machine {
 static const struct machine machines[] = {
     {4e6, 1e7, 1e7, 1e7, 4e6}, /* threads share the copy */
     {1e6, 1e6, 1e6, 1.1e6, 4e5},      {128e3, 8.4e4, 8.5e4, 8.4e4, 6.8e4},
-    {32e3, 2.4e4, 2.4e4, 2.7e4, 3e4}, /* one rail is the best */
+    {32e3, 2.4e4, 2.4e4, 2.7e4, 3e4}, /* a single rail is the best */
     {16e3, 7.5e3, 7.3e3, 1.2e4, 3e4}, {64e3, 1e6, 1e6, 5e5, 6e5}, /* wires */
     {64e3, 1e6, 3e6, 1.5e6, 2e6}, /* a slow rail */
     {64e3, 2e6, 1e6, 1.5e6, 2e6}, /* … which is the first */
@@ -96,7 +90,6 @@ static bool chose_well(const struct tuner *c, const struct machine *m)
 
 static int setup(void **state)
 {
-    (void)state;
     rng = 88172645463325252ull;
     return 0;
 }
@@ -110,7 +103,6 @@ static unsigned batches(const struct machine *m, double ms, unsigned least)
 
 static void few_batches_are_enough(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < MACHINES; i++) {
         struct tuner c;
         tuner_init(&c, 3, THREADS);
@@ -124,7 +116,6 @@ static void a_slow_way_is_taken_twice(void **state)
 {
     const struct machine *m = &machines[0];
     struct tuner c;
-    (void)state;
     tuner_init(&c, 3, THREADS);
     double ns = run(&c, m, 20, none);
     assert_true(ns <= 13 * m->threads + 7 * m->first);
@@ -135,7 +126,6 @@ static void a_slow_way_is_taken_twice(void **state)
 static void any_start_will_do(void **state)
 {
     static const uint32_t starts[] = {1, 2, 3, 3 | WITH_THREADS};
-    (void)state;
     for (unsigned i = 0; i < MACHINES; i++)
         for (unsigned s = 0; s < 4; s++) {
             struct tuner c;
@@ -151,7 +141,6 @@ static void any_start_will_do(void **state)
 
 static void more_rails_need_more(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < MACHINES; i++)
         for (unsigned n = 3; n <= 4; n++) {
             struct tuner c;
@@ -165,7 +154,6 @@ static void more_rails_need_more(void **state)
 static void other_processes_run(void **state)
 {
     unsigned wrong = 0;
-    (void)state;
     for (unsigned i = 0; i < MACHINES; i++)
         for (unsigned n = 0; n < 100; n++) {
             struct tuner c;
@@ -180,7 +168,6 @@ static void other_processes_run(void **state)
 static void trials_cost_little(void **state)
 {
     static const struct machine slow = {1e6, 1e6, 3e6, 3e6, 3e8};
-    (void)state;
     for (unsigned i = 0; i <= MACHINES; i++) {
         const struct machine *m = i < MACHINES ? &machines[i] : &slow;
         struct tuner c;
@@ -197,7 +184,6 @@ static void trials_cost_little(void **state)
 static void both_sides_change_together(void **state)
 {
     unsigned wrong = 0;
-    (void)state;
     for (unsigned i = 0; i < MACHINES; i++)
         for (unsigned k = 0; k < 50; k++) {
             const struct machine *m = &machines[i];
@@ -223,7 +209,6 @@ static void both_sides_change_together(void **state)
 
 static void changes_are_followed(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < MACHINES; i++)
         for (unsigned k = 0; k < MACHINES; k++) {
             struct tuner c;

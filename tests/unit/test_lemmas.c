@@ -5,15 +5,7 @@
  * constant of theorem 2, as corrected in docs/alltoallv.md; and no message
  * exceeds its room for any counts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "sizes_play.h"
 #include "traffic.h"
@@ -35,7 +27,7 @@ static unsigned ceil_root(unsigned n)
     return root;
 }
 
-/* Those with a few more than a square, and with few less, are among them. */
+/* Numbers a few above and below a square are among them. */
 static unsigned after(unsigned n)
 {
     return n < EACH || n % OTHERS ? n + 1 : n + OTHERS / 2;
@@ -153,7 +145,6 @@ static void check_divisible(unsigned n, enum traffic_pattern pattern,
 
 static void test_divisible(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= RANKS; n += STEP)
         check_divisible(n, TRAFFIC_EQUAL, n % 2 ? "a4" : "a4-n1");
     for (unsigned n = 1; n <= RANKS; n = after(n))
@@ -163,7 +154,6 @@ static void test_divisible(void **state)
 /* Of A2 each stage takes as long as P messages of L_max / P. */
 static void test_a2(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= EACH; n++) {
         struct traffic t = traffic_make(n, n % TRAFFIC_PATTERNS, 3, n);
         struct sizes sizes;
@@ -177,11 +167,10 @@ static void test_a2(void **state)
     }
 }
 
-/* What is for one rank is one message in the first stage of the generalised A3;
- * A4 cuts it. */
+/* Elements for one rank are one message in the first stage of the generalised
+ * A3; A4 cuts it. */
 static void test_hot_spot(void **state)
 {
-    (void)state;
     for (unsigned n = 4; n <= EACH; n++) {
         struct traffic t = traffic_make(n, TRAFFIC_TO_ONE, 3 * n, n);
         struct sizes mesh, a4;
@@ -196,7 +185,7 @@ static void test_hot_spot(void **state)
 
 /* ------------------------------------------------------------ any lengths */
 
-/* What is more than lemma 3 says, in elements of each destination. */
+/* The excess over lemma 3, in elements of each destination. */
 struct extra {
     double most[STAGES];
     unsigned ranks[STAGES];
@@ -230,7 +219,6 @@ static void note(struct extra *e, const struct sizes *s, uint64_t most,
 static void test_any(void **state)
 {
     struct extra extra = {0};
-    (void)state;
     for (unsigned n = 1; n <= RANKS; n = after(n))
         for (unsigned i = 0; i < 3; i++) {
             unsigned pattern = (n + i * 4) % TRAFFIC_PATTERNS;
@@ -261,7 +249,6 @@ static void test_rooms(void **state)
 {
     const dcoll_traffic_t traffic = {
         .element = ELEMENT, .max_pair = 1 << 30, .max_rank = 1 << 30};
-    (void)state;
     for (unsigned n = 1; n <= RANKS; n++) {
         const struct mesh m = mesh_of(n);
         struct stage_bound bound[STAGES_MAX];

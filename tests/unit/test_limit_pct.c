@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/pair/result.c: what part of its limit a row reaches. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/pair/result.h"
 
 #define REPEATS 7
@@ -47,7 +42,6 @@ static const bench_test_t latency = {
 
 static void rate_over_limit(void **state)
 {
-    (void)state;
     assert_true(fabs(part(&bandwidth, LIMIT_COPY, 10000) - 50) < 1e-9);
     assert_true(fabs(part(&bandwidth, LIMIT_LINK, 4000) - 125) < 1e-9);
 }
@@ -55,13 +49,11 @@ static void rate_over_limit(void **state)
 /* Of the ping-pong, which is the last loop: half of a round. */
 static void limit_over_time(void **state)
 {
-    (void)state;
     assert_true(fabs(part(&latency, LIMIT_LINE, 25) - 25) < 1e-9);
 }
 
 static void none_without_limit(void **state)
 {
-    (void)state;
     assert_true(isnan(part(&bandwidth, LIMIT_NONE, NAN)));
     assert_true(isnan(part(&bandwidth, LIMIT_COPY, NAN)));
     assert_true(isnan(limit_unknown().figure.lo));

@@ -2,14 +2,9 @@
 /* Buffers that the provider does not deregister are not given to another link:
  * a peer may still read them. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/buffers.h"
 #include "dapl_rail/memory/region.h"
@@ -25,7 +20,6 @@ static bool in_use;
 
 int memory_map(const drail_t *of, size_t bytes, void **address, int *fd)
 {
-    (void)of;
     *fd = -1;
     *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -39,8 +33,6 @@ DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
                           DAT_LMR_CONTEXT *context, DAT_RMR_CONTEXT *rmr,
                           DAT_VLEN *size, DAT_VADDR *start)
 {
-    (void)ia, (void)type, (void)pz, (void)priv, (void)va, (void)rmr;
-    (void)size, (void)start;
     assert_int_equal(bytes, BYTES);
     *lmr = where.for_va;
     *context = (DAT_LMR_CONTEXT)++registered;
@@ -49,7 +41,6 @@ DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
 
 DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr)
 {
-    (void)lmr;
     registered -= !in_use;
     return in_use ? (DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_STATE
                   : DAT_SUCCESS;
@@ -57,19 +48,16 @@ DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr)
 
 int dat_fail(struct rail *of, const char *call, DAT_RETURN status)
 {
-    (void)of, (void)call, (void)status;
     return DRAIL_EDAT;
 }
 
 int rail_fail(struct rail *of, int code, const char *format, ...)
 {
-    (void)of, (void)format;
     return code;
 }
 
 static int begin(void **state)
 {
-    (void)state;
     rail = (struct rail){.owner = &t};
     registered = 0;
     in_use = false;
@@ -78,7 +66,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    (void)state;
     buffers_free(&rail);
     return 0;
 }
@@ -86,7 +73,6 @@ static int end(void **state)
 static void given_back_is_taken_again(void **state)
 {
     struct piece *first, *second;
-    (void)state;
     assert_int_equal(buffers_take(&rail, BYTES, &first), 0);
     buffers_give(&rail, first);
     assert_int_equal(registered, 0);
@@ -98,7 +84,6 @@ static void given_back_is_taken_again(void **state)
 static void in_use_is_not(void **state)
 {
     struct piece *first, *second, *third;
-    (void)state;
     assert_int_equal(buffers_take(&rail, BYTES, &first), 0);
     in_use = true;
     buffers_give(&rail, first);

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/limits/link_rate.c: what several rails carry together. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/limits/link_rate.h"
 
 static void nearly(double is, double wanted)
@@ -17,7 +11,6 @@ static void nearly(double is, double wanted)
 
 static void ports_add_up(void **state)
 {
-    (void)state;
     drail_rail_info_t rails[] = {
         {.address = "1", .adapter = "x", .nominal_MBps = 500},
         {.address = "2", .adapter = "y", .nominal_MBps = 300}};
@@ -29,7 +22,6 @@ static void ports_add_up(void **state)
 
 static void port_counts_once(void **state)
 {
-    (void)state;
     const drail_rail_info_t rails[] = {{.address = "1", .nominal_MBps = 500},
                                        {.address = "2", .nominal_MBps = 500},
                                        {.address = "1", .nominal_MBps = 500}};
@@ -38,7 +30,6 @@ static void port_counts_once(void **state)
 
 static void adapter_counts_if_it_has_a_rate(void **state)
 {
-    (void)state;
     drail_rail_info_t rails[] = {
         {.address = "1", .adapter = "x", .nominal_MBps = 500},
         {.address = "2", .adapter = "x", .nominal_MBps = 500}};
@@ -55,7 +46,6 @@ static void adapter_counts_if_it_has_a_rate(void **state)
 /* Adapter x: two ports, 600; adapter y: 500. */
 static void bus_bounds_its_adapters(void **state)
 {
-    (void)state;
     drail_rail_info_t rails[] = {{.address = "1",
                                   .adapter = "x",
                                   .nominal_MBps = 500,

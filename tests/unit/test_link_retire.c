@@ -2,13 +2,7 @@
 /* link_retire() also completes the ops before: each once, in the order of
  * posting. A read that was carried over the link's own next EP gets no event of
  * its own when that is flushed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/queue.h"
 
@@ -30,7 +24,6 @@ static void ended(struct link *link, const struct completion *done, int status)
 
 static int begin(void **state)
 {
-    (void)state;
     /* not in the order of their memory */
     for (unsigned i = 0; i < OPS / OPS_CHUNK; i++)
         chunks[i] = &ops[OPS - OPS_CHUNK * (i + 1)];
@@ -54,7 +47,6 @@ static struct op *post(void)
 static void those_before(void **state)
 {
     struct op *last = NULL;
-    (void)state;
     for (unsigned i = 0; i < 5; i++)
         last = post();
     link_retire(last, -5);
@@ -67,7 +59,6 @@ static void those_before(void **state)
 
 static void not_those_after(void **state)
 {
-    (void)state;
     struct op *first = post(), *last = post();
     link_retire(first, -5);
     assert_int_equal(ntold, 1);
@@ -78,7 +69,6 @@ static void not_those_after(void **state)
 
 static void around_the_ring(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < OPS - 2; i++)
         link_retire(post(), -5);
     for (unsigned i = 1; i < OPS; i++)
@@ -94,7 +84,6 @@ static void around_the_ring(void **state)
  * numbers. */
 static void from_the_first_place(void **state)
 {
-    (void)state;
     const struct op *first = post();
     link_retire(post(), -5);
     assert_ptr_not_equal(op_at(&link_.queue, link_.queue.ops_head), first);
@@ -106,11 +95,10 @@ static void from_the_first_place(void **state)
     assert_ptr_equal(post(), first);
 }
 
-/* What was lost and has all come back is up with the first place, which is
- * there: a place to be made may not be had. */
+/* A lost link whose requests have all come back is up with the first place,
+ * which is there: there may be no memory for another place. */
 static void from_the_first_place_when_up_again(void **state)
 {
-    (void)state;
     const struct op *first = post();
     link_retire(post(), -5);
     link_resume(&link_);
@@ -121,7 +109,6 @@ static void from_the_first_place_when_up_again(void **state)
 /* ... but not as long as any is in use. */
 static void not_while_in_use(void **state)
 {
-    (void)state;
     struct op *one = post(), *next = post();
     link_retire(one, -5);
     link_resume(&link_);

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lies behind memory: both ways to learn it agree, and are right. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+/* The mapping behind memory: both ways to learn it agree, and are right. */
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "providers/shm/memory/mapping.h"
 
 #define PAGE  4096u
@@ -52,7 +46,6 @@ static int64_t offset_of(uint64_t base, uint64_t length)
 static void shared_file(void **state)
 {
     uint64_t at = map(PROT_READ | PROT_WRITE, MAP_SHARED, fd, PAGE);
-    (void)state;
     assert_int_equal(offset_of(at, BYTES), PAGE);
     assert_int_equal(offset_of(at + 100, 1), PAGE + 100);
     assert_int_equal(offset_of(at + BYTES - 1, 1), PAGE + BYTES - 1);
@@ -65,7 +58,6 @@ static void shared_file(void **state)
 static void beyond_its_end(void **state)
 {
     uint64_t at = map(PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    (void)state;
     assert_true(mmap((void *)(uintptr_t)(at + BYTES - PAGE), PAGE, PROT_READ,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
                      0) != MAP_FAILED);
@@ -80,7 +72,6 @@ static void other_memory(void **state)
     uint64_t read_only = map(PROT_READ, MAP_SHARED, fd, 0);
     uint64_t anonymous =
         map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    (void)state;
     assert_int_equal(offset_of(private, BYTES), -1);
     assert_int_equal(offset_of(read_only, BYTES), -1);
     assert_int_equal(offset_of(anonymous, BYTES), -1);

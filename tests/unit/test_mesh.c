@@ -4,14 +4,7 @@
  * number of ranks each message is sent once, and no rank receives two in a
  * step; figures 9 and 10; lemma 1.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/build/irregular/mesh.h"
 
 enum { RANKS = 128 };
@@ -26,7 +19,6 @@ static unsigned ceil_root(unsigned n)
 
 static void test_array(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= 4096; n++) {
         struct mesh m = mesh_of(n);
         unsigned ranks = 0;
@@ -44,7 +36,7 @@ static void test_array(void **state)
     assert_int_equal(rearranged.rows, 4);
 }
 
-/* What has come to a rank, by sender, and in this step. */
+/* Blocks that have come to a rank, by sender, and in this step. */
 struct heard {
     unsigned from[RANKS], step;
 };
@@ -92,7 +84,6 @@ static void exchange(const struct exchange *x, unsigned n)
 
 static void test_exchanges(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= RANKS; n++) {
         exchange(&exchange_all, n);
         exchange(&exchange_rows, n);
@@ -103,7 +94,6 @@ static void test_exchanges(void **state)
 /* Messages that a rank receives in a stage. */
 static void test_lemma_1(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= RANKS; n++) {
         struct mesh m = mesh_of(n);
         unsigned root = ceil_root(n), additional = 0;
@@ -143,7 +133,6 @@ static unsigned sent(const struct mesh *m, unsigned rank, unsigned step)
 
 static void test_figure_10(void **state)
 {
-    (void)state;
     struct mesh m = mesh_of(61);
     for (unsigned step = 1; step <= 9; step++)
         for (unsigned i = 0; i < 9; i++)
@@ -154,7 +143,6 @@ static void test_figure_10(void **state)
 /* Without the stalls, which only delay: the same targets in the same order. */
 static void test_figure_9(void **state)
 {
-    (void)state;
     struct mesh m = mesh_of(61);
     for (unsigned i = 0; i < 9; i++) {
         unsigned rank = i < 8 ? 16 + i : 58, at = 0;

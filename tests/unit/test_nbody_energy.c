@@ -2,14 +2,7 @@
 /* bench/apps: the model that bodies start from, and the energy that they keep
  * over many steps. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/apps/nbody.h"
 
 #define BODIES 300
@@ -36,7 +29,6 @@ static void play(nbody_t *p)
 
 static void test_energy(void **state)
 {
-    (void)state;
     static body_t first[BODIES];
     nbody_t p = {.steps = 100, .theta2 = 0.25};
     assert_int_equal(nbody_make(&p, BODIES), 0);
@@ -58,7 +50,6 @@ static void test_energy(void **state)
 /* Two bodies on a circle: after half a turn they have changed places. */
 static void test_circle(void **state)
 {
-    (void)state;
     const double d2 = 1 + NBODY_SOFT * NBODY_SOFT;
     const double speed = sqrt(0.25 / (d2 * sqrt(d2)));
     body_t start[2] = {

@@ -2,14 +2,7 @@
 /* bench/apps/tree: forces of the tree beside those of all pairs, and forces
  * from parts of it, which are those from the whole. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/apps/split.h"
 #include "bench/apps/tree.h"
 
@@ -70,13 +63,11 @@ static double error(double theta)
 
 static void test_opens_all(void **state)
 {
-    (void)state;
     assert_true(error(0) < 1e-12);
 }
 
 static void test_opens_some(void **state)
 {
-    (void)state;
     double narrow = error(0.5), wide = error(1);
     assert_true(narrow > 1e-6 && narrow < 0.02);
     assert_true(wide > narrow && wide < 0.1);
@@ -85,7 +76,6 @@ static void test_opens_some(void **state)
 /* Where bodies are in one place, there is a cell of them. */
 static void test_same_place(void **state)
 {
-    (void)state;
     cube_t cube;
     bodies_plummer(bodies, BODIES, 5);
     for (size_t i = 1; i < BODIES / 2; i++)
@@ -98,7 +88,7 @@ static void test_same_place(void **state)
     }
 }
 
-/* What a rank has of its own, and has got from others. */
+/* Gathers a rank's own cells and those from others. */
 static size_t gather(unsigned me, const uint64_t *split, double theta,
                      const cube_t *cube, cell_t *got)
 {
@@ -127,7 +117,6 @@ static size_t gather(unsigned me, const uint64_t *split, double theta,
 
 static void test_parts(void **state)
 {
-    (void)state;
     static cell_t got[BODIES], cells_of_rank[TREE_CELLS(BODIES)];
     static body_t whole[BODIES];
     const double theta = 0.8;
@@ -161,7 +150,6 @@ static void test_parts(void **state)
 /* A closed octant that would have to be opened is told. */
 static void test_closed(void **state)
 {
-    (void)state;
     cube_t cube;
     bodies_plummer(bodies, BODIES, 9);
     tree_t tree = grow(&cube, 0.8);
@@ -172,7 +160,6 @@ static void test_closed(void **state)
 
 static void test_split(void **state)
 {
-    (void)state;
     samples_t samples[RANKS];
     uint64_t split[RANKS + 1], costs[RANKS], all;
     cube_t cube;

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* coll/run/node/copy.c: what is copied arrives whole, nothing around it is
  * touched, and that way is taken which costs less, also when that changes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/run/node/copy.h"
 
 #define MEMORY (300u << 10)
 
 static void test_classes(void **state)
 {
-    (void)state;
     struct node_copier copier = {0};
     struct copy_class *c = copier.classes;
     assert_ptr_equal(copy_class_of(&copier, COPY_LEAST), &c[0]);
@@ -42,7 +34,6 @@ static unsigned past_of(struct copy_class *c, unsigned copies,
 
 static void test_choice(void **state)
 {
-    (void)state;
     static const double plain_wins[] = {1, 2}, past_wins[] = {10, 1};
     struct copy_class c = {0};
     unsigned past = past_of(&c, 4096, plain_wins);
@@ -58,7 +49,6 @@ static void test_choice(void **state)
 /* The first copies are cold, and a core may be lost once. */
 static void test_outliers(void **state)
 {
-    (void)state;
     static const double cost[] = {1, 3}, cold[] = {1000, 3};
     struct copy_class c = {0};
     past_of(&c, 2, cold);
@@ -70,7 +60,6 @@ static void test_outliers(void **state)
 
 static void test_contents(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {
         1, COPY_LEAST - 1, COPY_LEAST, COPY_LEAST + 1, 65536, 100003, 262144};
     unsigned char *from = malloc(MEMORY), *to = malloc(MEMORY);

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which ranks are on which node, by ppn or by a map of any form. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/dapl_rail.h"
 
 #define RANKS 7
@@ -47,7 +41,6 @@ static void expect(unsigned ppn, const unsigned *nodes, struct expected want)
 
 static void one_node(void **state)
 {
-    (void)state;
     expect(0, NULL,
            (struct expected){1,
                              7,
@@ -58,7 +51,6 @@ static void one_node(void **state)
 
 static void blocks(void **state)
 {
-    (void)state;
     expect(3, NULL,
            (struct expected){3,
                              3,
@@ -69,7 +61,6 @@ static void blocks(void **state)
 
 static void more_per_node_than_ranks(void **state)
 {
-    (void)state;
     expect(100, NULL,
            (struct expected){1,
                              7,
@@ -80,7 +71,6 @@ static void more_per_node_than_ranks(void **state)
 
 static void interleaved(void **state)
 {
-    (void)state;
     expect(0, (unsigned[]){4, 2, 4, 2, 4, 2, 4},
            (struct expected){2,
                              4,
@@ -92,7 +82,6 @@ static void interleaved(void **state)
 /* A map goes before ppn; its numbers mean nothing. */
 static void any_numbers(void **state)
 {
-    (void)state;
     expect(2, (unsigned[]){UINT32_MAX, 0, 17, 17, 0, UINT32_MAX, 5},
            (struct expected){4,
                              2,

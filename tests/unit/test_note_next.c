@@ -2,16 +2,8 @@
 /* note_next() finds the sender of a notification, whatever its rank. The mark
  * of a peer without one is removed, and set again by the part that completes
  * one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 #undef fail /* the library has one, too */
-
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/arrival.h"
@@ -35,29 +27,24 @@ static drail_t t = {.job = &job, .peers = peers, .noted = noted};
 
 void slot_return(struct slot *slot, bool owe)
 {
-    (void)slot, (void)owe;
 }
 
 void link_down(struct link *link, int code, const char *format, ...)
 {
-    (void)link, (void)code, (void)format;
 }
 
 void link_owe(struct link *link)
 {
-    (void)link;
 }
 
 int link_send(struct link *link, struct wire *wire, const void *payload,
               size_t bytes, const struct completion *done)
 {
-    (void)link, (void)wire, (void)payload, (void)bytes, (void)done;
     return 0;
 }
 
 static int begin(void **state)
 {
-    (void)state;
     memset(noted, 0, sizeof noted);
     for (unsigned r = 0; r < RANKS; r++) {
         peers[r] = calloc(1, sizeof *peers[r]);
@@ -75,7 +62,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    (void)state;
     for (unsigned r = 0; r < RANKS; r++) {
         inbox_close(&mails[r].notes);
         free(peers[r]);
@@ -104,7 +90,6 @@ static void test_any_rank(void **state)
 {
     static const unsigned senders[] = {0, 62, 63, 64, 65, 127, 128, 129};
     unsigned next = 0;
-    (void)state;
     assert_int_equal(note_next(&t, 0), RANKS);
     for (unsigned i = 0; i < sizeof senders / sizeof *senders; i++)
         arrives(senders[i], 0, 1);
@@ -119,7 +104,6 @@ static void test_any_rank(void **state)
 
 static void test_mark_in_vain(void **state)
 {
-    (void)state;
     arrives(70, 0, 1);
     taken(70);
     assert_int_equal(note_next(&t, 0), RANKS);
@@ -128,7 +112,6 @@ static void test_mark_in_vain(void **state)
 
 static void test_in_parts(void **state)
 {
-    (void)state;
     arrives(128, 0, 3);
     assert_int_equal(note_next(&t, 0), RANKS);
     arrives(128, 1, 3);

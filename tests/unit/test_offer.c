@@ -4,15 +4,7 @@
  * if it changes after the check, nothing outside of it is read and nothing
  * outside of recv is written. The test plays the peer.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/irregular/offer.h"
 #include "coll/run/irregular/offer.h"
@@ -38,7 +30,6 @@ struct scene {
 static void copy(const struct drail_platform *p, void *dst, const void *src,
                  size_t bytes)
 {
-    (void)p;
     memcpy(dst, src, bytes);
 }
 
@@ -141,7 +132,6 @@ static void check_guards(const struct scene *s)
 static void test_right(void **state)
 {
     struct scene s;
-    (void)state;
     scene_open(&s);
     size_t at = s.room - 2 * ELEMENT; /* up to the end */
     play_peer(&s, 2, at);
@@ -172,7 +162,6 @@ static void refuses(uint64_t elements, uint64_t at)
 
 static void test_beyond_the_table(void **state)
 {
-    (void)state;
     refuses(2, LAST_ELEMENT);
     refuses(2, (uint64_t)1 << 62);
     refuses(2, UINT64_MAX >> 1);
@@ -181,7 +170,6 @@ static void test_beyond_the_table(void **state)
 /* Sums and products that wrap around fit everywhere. */
 static void test_too_many(void **state)
 {
-    (void)state;
     refuses(ROOM, 64);
     refuses(UINT64_MAX, 64);
     refuses(UINT64_MAX / ELEMENT + 1, 64);
@@ -195,7 +183,6 @@ static void test_strange_errors(void **state)
     static const int64_t said[] = {DRAIL_EAGAIN, 1, INT64_MIN,
                                    (int64_t)1 << 32};
     struct scene s;
-    (void)state;
     for (unsigned i = 0; i < sizeof said / sizeof *said; i++) {
         scene_open(&s);
         play_peer(&s, 2, s.room - 2 * ELEMENT);
@@ -212,11 +199,10 @@ static void test_strange_errors(void **state)
     scene_close(&s);
 }
 
-/* What it has been told is what it takes, not what is said later. */
+/* The rank takes the first offer, not a later one. */
 static void test_changed_afterwards(void **state)
 {
     struct scene s;
-    (void)state;
     scene_open(&s);
     play_peer(&s, 2, 64);
     look(&s);
@@ -251,7 +237,6 @@ static void look_at_all(struct scene *s)
 static void test_bundle(void **state)
 {
     struct scene s;
-    (void)state;
     scene_open_for(&s, &alltoallv_smp, 2);
     size_t at = s.room - 2 * ELEMENT;
     play_bundle(&s, s.room, 2, at);
@@ -282,7 +267,6 @@ static void refuses_bundle(int64_t bytes, uint64_t elements, int64_t at)
  * ranks of this node may have where they are. */
 static void test_malformed_bundle(void **state)
 {
-    (void)state;
     refuses_bundle(0, 2, -ELEMENT);
     refuses_bundle(-ELEMENT, 2, -2 * ELEMENT);
     refuses_bundle(ELEMENT, 1, -2 * ELEMENT);
@@ -294,7 +278,6 @@ static void test_malformed_bundle(void **state)
 static void test_short_bundle(void **state)
 {
     struct scene s;
-    (void)state;
     for (uint64_t bytes = 0; bytes < offer_section(1, 1); bytes += 8) {
         scene_open_for(&s, &alltoallv_smp, 2);
         play_bundle(&s, bytes, 0, 0);
@@ -304,11 +287,11 @@ static void test_short_bundle(void **state)
     }
 }
 
-/* What this node's tables have for another: here, more than there is room. */
+/* Packs the offers of this node's tables for another node: more than there is
+ * room. */
 static void test_pack(void **state)
 {
     struct scene s;
-    (void)state;
     scene_open_for(&s, &alltoallv_smp, 2);
     unsigned char *bundle = calloc(1, s.q.schedule.temp_bytes + GUARD);
     const dcoll_op_t *pack = operation(&s, DCOLL_PACK, 1);

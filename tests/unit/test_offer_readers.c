@@ -3,13 +3,7 @@
  * All ranks have long parts for one rank only: a rank that has none for a peer
  * does not wait until that peer has read.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/node.h"
 #include "traffic.h"
@@ -56,7 +50,6 @@ static void test_readers(void **state)
     const dcoll_args_t args = {
         .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &bounds};
     dcoll_program_t program;
-    (void)state;
     bounds.pulled = 1;
     assert_int_equal(
         dcoll_program_make(&alltoallv_shm, &shape, &args, &program), 0);

@@ -4,14 +4,7 @@
  * does not depend on bracketing, but changes if a rank is left out; and maps,
  * for which the order of ranks matters.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/coll/operation.h"
 
 #define RANKS 7
@@ -76,7 +69,6 @@ static void check_steady(const operation_t *o)
 
 static void test_named(void **state)
 {
-    (void)state;
     unsigned checked = 0;
     for (unsigned type = 0; type < DCOLL_TYPES; type++)
         for (unsigned op = 0; op < DCOLL_OPERATORS; op++) {
@@ -94,7 +86,6 @@ static void test_named(void **state)
 
 static void test_affine(void **state)
 {
-    (void)state;
     for (size_t element = 1; element <= 8; element *= 2) {
         const operation_t o = operation_affine(element);
         block_t blocks[RANKS], ordered, swapped, third;

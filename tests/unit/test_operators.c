@@ -4,15 +4,7 @@
  * elements bit by bit, at any alignment, for all instruction sets, also if the
  * result is one of the operands.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/run/execute/operators.h"
 
 #define COUNT 67 /* elements: several registers, and some more */
@@ -58,7 +50,7 @@ static void fill(operands_t *o, dcoll_type_t type)
     }
 }
 
-/* One by one, by what all machines have. */
+/* Computes one by one, without vector instructions. */
 static void expect(const operands_t *o, dcoll_type_t type, dcoll_operator_t op,
                    unsigned char *result)
 {
@@ -108,13 +100,11 @@ static void check_set(enum operators_set set)
 
 static void test_baseline(void **state)
 {
-    (void)state;
     check_set(OPERATORS_BASELINE);
 }
 
 static void test_avx2(void **state)
 {
-    (void)state;
     check_set(OPERATORS_AVX2);
 }
 
@@ -123,7 +113,6 @@ static void test_two_nans(void **state)
     const uint32_t left = FLOAT_NAN | 5, right = UINT32_C(0xffc00007);
     const uint32_t quiet = UINT32_C(0x7fc00000) | left;
     uint32_t found;
-    (void)state;
     for (enum operators_set set = OPERATORS_BASELINE; set <= OPERATORS_AVX2;
          set++)
         for (int sum = 0; sum < 2 && operators_run(set); sum++) {

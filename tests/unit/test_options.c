@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/options/options.c: what the command line accepts; a wrong one is told
  * in one line that names the option and the value. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/options/plan.h"
 #include "bench/test.h"
 
@@ -47,7 +40,6 @@ static parsed_t parse(const char *line)
 
 static void test_defaults(void **state)
 {
-    (void)state;
     assert_int_equal(parse(""), PARSED_OK);
     assert_int_equal(opts.nengines, 3);
     assert_int_equal(opts.nrails, 2);
@@ -61,7 +53,6 @@ static void test_defaults(void **state)
 
 static void test_values(void **state)
 {
-    (void)state;
     assert_int_equal(parse("--engine threaded,single --policy adaptive "
                            "--team=forkjoin"),
                      PARSED_OK);
@@ -85,7 +76,6 @@ static void test_values(void **state)
 
 static void test_wrong(void **state)
 {
-    (void)state;
     static const struct {
         const char *line, *option, *value;
     } wrong[] = {
@@ -134,7 +124,6 @@ static void test_wrong(void **state)
 
 static void test_collectives(void **state)
 {
-    (void)state;
     parse_with = &test_check.table;
     assert_int_equal(parse("--collective gather,barrier --shapes 2,8:4"),
                      PARSED_OK);
@@ -173,7 +162,6 @@ static void test_collectives(void **state)
 
 static void test_plan(void **state)
 {
-    (void)state;
     plan_t plan;
     char text[128];
     assert_int_equal(parse("--policy even,adaptive --team resident,forkjoin"),

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Results on standard output are alone there: providers write to it, too. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/report/output.h"
 
-static int out, err; /* what is written there */
+static int out, err; /* written there */
 static int old_out, old_err;
 
 static int set_up(void **state)
 {
-    (void)state;
     out = memfd_create("out", MFD_CLOEXEC);
     err = memfd_create("err", MFD_CLOEXEC);
     fflush(stdout);
@@ -29,7 +22,6 @@ static int set_up(void **state)
 
 static int put_back(void **state)
 {
-    (void)state;
     fflush(stdout);
     dup2(old_out, STDOUT_FILENO);
     dup2(old_err, STDERR_FILENO);
@@ -42,7 +34,6 @@ static int put_back(void **state)
 
 static void write_row(FILE *file, format_t format, const void *result)
 {
-    (void)format;
     fprintf(file, "%s\n", (const char *)result);
 }
 
@@ -56,7 +47,6 @@ static const char *text_of(int fd)
 
 static void provider_complains(void **state)
 {
-    (void)state;
     static const options_t opts = {.format = FORMAT_CSV};
     outputs_t outputs = {0};
     assert_int_equal(outputs_open(&outputs, &opts, "test"), 0);
@@ -71,7 +61,6 @@ static void provider_complains(void **state)
 /* Nobody is there: the run fails before it measures anything. */
 static void closed(void **state)
 {
-    (void)state;
     static const options_t opts = {.format = FORMAT_CSV};
     outputs_t outputs = {0};
     fflush(stdout);

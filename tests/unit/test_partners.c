@@ -3,13 +3,7 @@
  * coll/run/prepare/partners.c: finds the ranks with which a schedule exchanges
  * messages, among few and among all.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "coll/run/prepare/partners.h"
 
@@ -55,21 +49,18 @@ static void check(const dcoll_algorithm_t *algorithm, unsigned rank,
 
 static void test_few(void **state)
 {
-    (void)state;
     for (unsigned rank = 0; rank < RANKS; rank++)
         check(&allgather_bruck, rank, 14); /* 7 steps, to and from */
 }
 
 static void test_all_others(void **state)
 {
-    (void)state;
     for (unsigned rank = 0; rank < RANKS; rank++)
         check(&allgather_direct, rank, RANKS - 1);
 }
 
 static void test_root(void **state)
 {
-    (void)state;
     check(&gather_direct, 0, RANKS - 1);
     check(&gather_direct, RANKS - 1, 1);
 }

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages of PMI-2, also such as no launcher should send. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/job/launch/pmi2_wire.h"
 
 static char text[PMI2_HEAD + PMI2_MOST + 1];
@@ -17,7 +9,6 @@ static void writing(void **state)
 {
     char value[PMI2_MOST + 1];
     const size_t most = PMI2_MOST - strlen("cmd=put;key=;");
-    (void)state;
     assert_int_equal(pmi2_write(text, "kvs-fence", NULL), 20);
     assert_string_equal(text, "    14cmd=kvs-fence;");
     memset(value, 'x', sizeof value - 1);
@@ -32,7 +23,6 @@ static void writing(void **state)
 /* The launcher of MPICH 5 ends a job that sends one. */
 static void no_empty_values(void **state)
 {
-    (void)state;
     pmi2_write(text, "fullinit", "pmijobid", NULL, "pmirank", "3", "x", "",
                "threaded", "FALSE", NULL);
     assert_string_equal(text, "    38cmd=fullinit;pmirank=3;threaded=FALSE;");
@@ -40,7 +30,6 @@ static void no_empty_values(void **state)
 
 static void lengths(void **state)
 {
-    (void)state;
     assert_int_equal(pmi2_length("    14"), 14);
     assert_int_equal(pmi2_length("000014"), 14);
     assert_int_equal(pmi2_length("14    "), 14); /* as Slurm answers */
@@ -58,7 +47,6 @@ static void values(void **state)
     const char *const m = "cmd=fullinit-response;rc=0;xrank=9;rank=3;size=12;"
                           "empty=;bad=1x;value=a b=c;last=1";
     char value[8];
-    (void)state;
     assert_string_equal(pmi2_value(m, "value", value, sizeof value), "a b=c");
     assert_string_equal(pmi2_value(m, "empty", value, sizeof value), "");
     assert_string_equal(pmi2_value(m, "last", value, sizeof value), "1");

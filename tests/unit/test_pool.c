@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The benchmark pins its OpenMP pool itself, as the library does not. */
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/pair/pool.h"
 
 #define THREADS 3u
@@ -35,7 +28,6 @@ static unsigned count_on(int cpu)
 /* From the last allowed core on, and round again. */
 static void in_turn(void **state)
 {
-    (void)state;
     cores_t cores;
     unsigned want[CPU_SETSIZE] = {0};
     cores_allowed(&cores);

@@ -4,13 +4,7 @@
  * does not count, whatever else goes on meanwhile. The clock is the test's; so
  * is the rail, which brings events, but none that is waited for.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/engine/progress.h"
@@ -36,7 +30,6 @@ static int events;                          /* that each sleep brings */
 
 static uint64_t now(const struct drail_platform *p)
 {
-    (void)p;
     return time_ns;
 }
 
@@ -49,7 +42,6 @@ static void pass(void)
 
 static void sleep_until(const struct drail_platform *p, uint64_t ns)
 {
-    (void)p, (void)ns;
     pass();
 }
 
@@ -63,57 +55,47 @@ static struct link closed = {.peer = &peer};
 
 int rail_sleep(struct rail *r, unsigned us)
 {
-    (void)r, (void)us;
     pass();
     return events;
 }
 
 void rail_catch_up(struct rail *r)
 {
-    (void)r;
 }
 
 int rail_poll(struct rail *r)
 {
-    (void)r;
     return 0;
 }
 
 void rail_check(struct rail *r)
 {
-    (void)r;
 }
 
 void attempts_serve(drail_t *tt)
 {
-    (void)tt;
 }
 
 void heartbeat_check(drail_t *tt)
 {
-    (void)tt;
 }
 
 void loss_run(drail_t *tt)
 {
-    (void)tt;
 }
 
 bool drail_job_interrupted(const drail_job_t *j)
 {
-    (void)j;
     return signal_at && sleeps >= signal_at;
 }
 
 uint64_t peer_completed(const struct peer *of, uint32_t rails)
 {
-    (void)of, (void)rails;
     return 0;
 }
 
 static int never(drail_t *tt, void *arg, uint32_t *rails)
 {
-    (void)tt, (void)arg;
     *rails = 1;
     return 0;
 }
@@ -181,11 +163,11 @@ static unsigned sleeps_in(void (*wait)(void), unsigned leap)
     return sleeps;
 }
 
-/* Those after which it looks at the clock but seldom included: events come all
- * the time. */
+/* Also if the clock is looked at only seldom, because events come all the
+ * time. */
 static void leaps_do_not_count(void (*wait)(void))
 {
-    const unsigned turn = TURN_MS * MS / STEP_NS; /* what a leap counts for */
+    const unsigned turn = TURN_MS * MS / STEP_NS; /* the weight of a leap */
     const unsigned all = WAIT_MS * MS / STEP_NS, seldom = 1024;
     for (events = 0; events < 2; events++) {
         unsigned steady = sleeps_in(wait, 0);
@@ -198,27 +180,23 @@ static void leaps_do_not_count(void (*wait)(void))
 
 static void waits_on_any_rail(void **state)
 {
-    (void)state;
     leaps_do_not_count(on_any_rail);
     slow_events_hide_nothing(any_rail);
 }
 
 static void waits_on_a_rail(void **state)
 {
-    (void)state;
     leaps_do_not_count(on_its_rail);
     slow_events_hide_nothing(its_rail);
 }
 
 static void waits_in_two_parts(void **state)
 {
-    (void)state;
     leaps_do_not_count(in_two_parts);
 }
 
 static void waits_for_the_end(void **state)
 {
-    (void)state;
     leaps_do_not_count(for_the_end);
 }
 

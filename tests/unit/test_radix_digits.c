@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/apps/digits: a pass of several ranks, in one program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/apps/app.h"
 #include "bench/apps/digits.h"
 
@@ -70,7 +63,6 @@ static void sort(const uint32_t *keys)
 
 static void test_drawn(void **state)
 {
-    (void)state;
     uint64_t seed = 1;
     for (unsigned n = 0; n < 50; n++) {
         uint32_t keys[KEYS];
@@ -83,7 +75,6 @@ static void test_drawn(void **state)
 /* All to one rank and none to others; in order, and the other way. */
 static void test_corners(void **state)
 {
-    (void)state;
     uint32_t same[KEYS], up[KEYS], down[KEYS], few[KEYS];
     for (uint32_t i = 0; i < KEYS; i++) {
         same[i] = 511;

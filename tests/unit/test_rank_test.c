@@ -2,12 +2,7 @@
 /* bench/diff/rank_test.c against exact tables and against counting all orders.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/diff/rank_test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -20,7 +15,6 @@ static void near(double a, double b, double tolerance)
 
 static void test_separated(void **state)
 {
-    (void)state;
     double x[] = {5, 3, 1, 4, 2}, y[] = {10, 9, 8, 7, 6};
     rank_test_t t = rank_test(x, 5, y, 5);
     near(t.u, 25, 0);
@@ -36,7 +30,6 @@ static void test_separated(void **state)
  * is significant; the next one isn't. */
 static void test_critical_values(void **state)
 {
-    (void)state;
     static const struct {
         unsigned n, u;
     } table[] = {{4, 0},   {5, 2},   {6, 5},   {8, 13},
@@ -61,7 +54,6 @@ static void test_critical_values(void **state)
 /* p by going through every way to choose which of the ranks are y's. */
 static void test_by_counting(void **state)
 {
-    (void)state;
     enum { NX = 5, NY = 4, N = NX + NY };
     for (unsigned ours = 0; ours < 1u << N; ours++) {
         if (__builtin_popcount(ours) != NY)
@@ -92,7 +84,6 @@ static void test_by_counting(void **state)
 
 static void test_ties(void **state)
 {
-    (void)state;
     double same[] = {3, 3, 3}, other[] = {3, 3, 3, 3};
     rank_test_t t = rank_test(same, 3, other, 4);
     near(t.p, 1, 0);
@@ -125,7 +116,6 @@ static rank_test_t shifted(unsigned n)
 /* The approximation where the exact test ends, and how near it is there. */
 static void test_large(void **state)
 {
-    (void)state;
     rank_test_t t = shifted(21);
     near(t.u, 305, 0);
     near(t.p, erfc((305 - 220.5 - 0.5) / sqrt(2 * 441 * 43 / 12.0)), 1e-12);
@@ -138,7 +128,6 @@ static void test_large(void **state)
  * four are discoveries at 5 %; whatever the order. */
 static void test_false_discovery(void **state)
 {
-    (void)state;
     double p[] = {0.0459, 0.0001, 0.0004, 0.0019, 0.0095,
                   0.0201, 0.0278, 0.0298, 0.0344, 0.3240,
                   0.4262, 0.5719, 0.6528, 0.7590, 1.0};
@@ -160,7 +149,6 @@ static void test_false_discovery(void **state)
 
 static void test_empty(void **state)
 {
-    (void)state;
     double x[] = {1};
     rank_test_t t = rank_test(x, 1, NULL, 0);
     near(t.p, 1, 0);

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a receiver tells of its receives: how many there are, and what the
- * smallest holds. When a connection comes up, the thread that posts and the one
- * that connects tell it at the same time; a sender that counts on a receive
- * must know how small it may be. */
+/* A receiver's report of its receives: their number, and the size of the
+ * smallest. When a connection comes up, the thread that posts and the one that
+ * connects report at the same time; a sender that counts on a receive must know
+ * how small it may be. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "providers/shm/message/data.h"
 #include "providers/shm/shm.h"
 
@@ -92,7 +85,6 @@ static void *announce(void *arg)
 
 static void told_by_two_threads(void **state)
 {
-    (void)state;
     receiver_t *r = receiver_new();
     struct shm_ep *area = core_ep_area(r->ep);
     pthread_t thread;

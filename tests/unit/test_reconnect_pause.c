@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* No EP can be created for a lost link: attempts are repeated with backoff, not
  * in each call. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect/conn_request.h"
@@ -24,53 +18,45 @@ static unsigned tries;
 
 static uint64_t now_ns(const struct drail_platform *p)
 {
-    (void)p;
     return now;
 }
 
 /* dat_ep_create() has failed */
 int ep_open(struct link *link)
 {
-    (void)link;
     tries++;
     return DRAIL_EDAT;
 }
 
 void link_lose(struct link *link, int code, const char *format, ...)
 {
-    (void)code, (void)format;
     assert_int_equal(link->ep.state, EP_NONE); /* does nothing then */
 }
 
 struct link_hello hello_of(const struct rail *rail, unsigned ep)
 {
-    (void)rail, (void)ep;
     return (struct link_hello){0};
 }
 
 DAT_RETURN conn_request_send(DAT_EP_HANDLE ep, const struct rail *rail,
                              unsigned rank, struct link_hello *hello)
 {
-    (void)ep, (void)rail, (void)rank, (void)hello;
     return DAT_INTERNAL_ERROR;
 }
 
 int dat_fail(struct rail *rail, const char *call, DAT_RETURN status)
 {
-    (void)rail, (void)call, (void)status;
     return DRAIL_EDAT;
 }
 
 DAT_RETURN conn_request_accept(DAT_CR_HANDLE cr, const struct link *link,
                                struct link_hello *answer)
 {
-    (void)cr, (void)link, (void)answer;
     return DAT_INTERNAL_ERROR;
 }
 
 struct health link_health(const struct link *link)
 {
-    (void)link;
     return (struct health){0};
 }
 
@@ -86,7 +72,6 @@ static void no_ep(void **state)
                                .peer = &peer,
                                .state = LINK_LOST,
                                .failover = &failover};
-    (void)state;
     for (unsigned ms = 0; ms < 2000; ms++, now += MS)
         reconnect_step(&link);
     assert_in_range(tries, 8, 16);

@@ -3,19 +3,11 @@
  * others send. */
 #include <netinet/in.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/job/rendezvous/rendezvous.h"
 #include "dapl_rail/job/rendezvous/handshake.h"
 #include "dapl_rail/job/supervise/oob.h"
@@ -32,7 +24,6 @@ static int listener;
 static int setup(void **state)
 {
     unsigned port;
-    (void)state;
     char text[32];
     secret_set(&secret, "of sixteen characters", 21);
     listener = address_listen_any(&port, NULL);
@@ -42,7 +33,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     close(listener);
     return 0;
 }
@@ -97,7 +87,6 @@ static void both_meet(drail_error_t *err, int ms)
 static void alone(void **state)
 {
     int fds[1];
-    (void)state;
     assert_int_equal(
         rendezvous_serve(listener, 1, &secret, deadline_in(0), fds, NULL), 0);
 }
@@ -108,7 +97,6 @@ static void silent_strangers(void **state)
     struct join_request hello;
     drail_error_t err = {0};
     int fds[20];
-    (void)state;
     join_request_make(&hello, 1, 2);
     for (unsigned i = 0; i < 20; i++) {
         fds[i] = stranger_connects();
@@ -129,7 +117,6 @@ static void noisy_strangers(void **state)
         "\n"};
     drail_error_t err = {0};
     int fds[5];
-    (void)state;
     for (unsigned i = 0; i < 5; i++) {
         fds[i] = stranger_connects();
         say(fds[i], noise[i], strlen(noise[i]));
@@ -146,7 +133,6 @@ static void crowd(void **state)
     drail_error_t err = {0};
     int fds[CROWD];
     unsigned n = 0;
-    (void)state;
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
@@ -224,7 +210,6 @@ static void other_version(void)
 
 static void versions(void **state)
 {
-    (void)state;
     pid_t pid = visitor(other_version);
     keep(2, 10000, DRAIL_EINVAL, "runs dapl_rail 9.8.7, rank 0 runs");
     await(pid);
@@ -242,13 +227,12 @@ static void other_protocol(void)
 
 static void protocols(void **state)
 {
-    (void)state;
     pid_t pid = visitor(other_protocol);
     keep(2, LOADED, DRAIL_ETIMEOUT, "speaks another protocol");
     await(pid);
 }
 
-/* What another rank has proved serves nobody else. */
+/* A rank can't use the proof of another rank. */
 static void replayed(void)
 {
     struct join_request hello;
@@ -266,13 +250,12 @@ static void replayed(void)
 
 static void replay(void **state)
 {
-    (void)state;
     pid_t pid = visitor(replayed);
     keep(2, LOADED, DRAIL_ETIMEOUT, "has another secret");
     await(pid);
 }
 
-/* Somebody who only says that he is rank 0. */
+/* A false rank 0. */
 static void false_root(void **state)
 {
     drail_error_t err = {0};
@@ -281,7 +264,6 @@ static void false_root(void **state)
     struct join_proof proof;
     struct sockaddr_in6 from;
     socklen_t bytes = sizeof from;
-    (void)state;
     fflush(NULL);
     pid_t pid = fork();
     if (!pid) {
@@ -305,7 +287,7 @@ static void false_root(void **state)
     close(fd);
 }
 
-/* One that had come in dies before the others are there. */
+/* A rank that had joined dies before the others are there. */
 static void rank_comes_and_goes(unsigned rank, unsigned size)
 {
     int fd = rendezvous_connect(&where, rank, size, &secret, deadline_in(10000),
@@ -321,7 +303,6 @@ static void rank_leaves(void)
 
 static void early_end(void **state)
 {
-    (void)state;
     pid_t pid = visitor(rank_leaves);
     keep(3, 20000, DRAIL_EPEER, "rank 2 has ended before all ranks had come");
     await(pid);
@@ -343,7 +324,6 @@ static void rank_stays(void)
 /* ... and the others hear which, though rank 3 has not come either. */
 static void early_end_is_told(void **state)
 {
-    (void)state;
     pid_t pid = visitor(rank_stays);
     keep(4, 20000, DRAIL_EPEER, "rank 2 has ended before all ranks had come");
     await(pid);

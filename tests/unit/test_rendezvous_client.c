@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank on its way to rank 0, who may be slow, or not the only one that
+/* A rank on its way to rank 0, which may be slow, or not the only one that
  * listens at its addresses. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/job/rendezvous/rendezvous.h"
 #include "dapl_rail/job/rendezvous/handshake.h"
 #include "dapl_rail/job/socket.h"
@@ -28,7 +21,6 @@ static struct secret right, wrong;
 
 static int group_setup(void **state)
 {
-    (void)state;
     alarm(PATIENT / 1000 + 10);
     return secret_set(&right, "of sixteen characters", 21) ||
            secret_set(&wrong, "of another job's ranks", 22);
@@ -103,7 +95,6 @@ static void another_job(void **state)
     int fds[2], other = listen_at(&where.list[0]);
     int own = listen_at(&where.list[1]);
     drail_error_t err = {0};
-    (void)state;
     pid_t stranger = another_keeps(other), rank = rank_comes(&where, PATIENT);
     int rc = rendezvous_serve(own, 2, &right, deadline_in(PATIENT), fds, &err);
     assert_string_equal(err.text, "");
@@ -123,7 +114,6 @@ static void only_another_job(void **state)
     struct addresses where = {.count = 2};
     int other = listen_at(&where.list[0]), none = listen_at(&where.list[1]);
     drail_error_t err = {0};
-    (void)state;
     close(none);
     pid_t stranger = another_keeps(other);
     assert_int_equal(
@@ -135,7 +125,7 @@ static void only_another_job(void **state)
     close(other);
 }
 
-/* The rank has proved who it is: rank 0 may count on it. */
+/* The rank has proved its identity: rank 0 may count on it. */
 static void slow_root(void **state)
 {
     struct addresses where = {.count = 1};
@@ -144,7 +134,6 @@ static void slow_root(void **state)
     struct join_request hello;
     struct join_reply answer;
     struct join_proof proof;
-    (void)state;
     pid_t rank = rank_comes(&where, PATIENT);
     assert_int_equal(socket_ready(&s, POLLIN), 0);
     s.fd = accept(listener, NULL, NULL);
@@ -168,7 +157,6 @@ static void alias(void **state)
     struct addresses named, own;
     struct sockaddr_in bound;
     socklen_t bytes = sizeof bound;
-    (void)state;
     assert_int_equal(address_parse(&named, "127.0.1.1:7"), 0);
     ((struct sockaddr_in *)&named.list[0].where)->sin_port = 0;
     int listener = address_listen(&named, "alias", NULL);

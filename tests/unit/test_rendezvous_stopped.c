@@ -4,16 +4,9 @@
  * take: the others could not come. By a clock that leaps between two looks.
  */
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/rendezvous/rendezvous.h"
 #include "dapl_rail/job/socket.h"
@@ -28,7 +21,6 @@ static unsigned looks, leap_at; /* 0: never */
 
 static uint64_t now(const struct drail_platform *p)
 {
-    (void)p;
     time_ns += STEP_NS;
     if (++looks == leap_at)
         time_ns += LEAP_NS;
@@ -37,11 +29,10 @@ static uint64_t now(const struct drail_platform *p)
 
 static void sleep_until(const struct drail_platform *p, uint64_t ns)
 {
-    (void)p;
     time_ns = ns > time_ns ? ns : time_ns;
 }
 
-/* that of who waits */
+/* the waiter's */
 const struct drail_platform platform_machine = {.now_ns = now,
                                                 .sleep_until = sleep_until};
 
@@ -107,13 +98,11 @@ static void leaps_do_not_count(unsigned (*wait)(unsigned leap))
 
 static void the_server_stops(void **state)
 {
-    (void)state;
     leaps_do_not_count(looks_of_server);
 }
 
 static void who_enters(void **state)
 {
-    (void)state;
     leaps_do_not_count(looks_of_rank);
 }
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages for other links that arrive while several threads are at work are
  * deferred, and handled before those that arrive later. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/arrival.h"
 #include "dapl_rail/links/failover/failover.h"
@@ -33,66 +27,55 @@ static struct link link_ = {.rail = &rail,
 
 struct link *lane_of(const struct link *link, unsigned number)
 {
-    (void)number;
     return (struct link *)(uintptr_t)link;
 }
 
 void carrier_acknowledge(struct link *link)
 {
-    (void)link;
 }
 
 void slot_read(const struct slot *slot, size_t at, void *to, size_t bytes)
 {
-    (void)slot, (void)at, (void)to, (void)bytes;
     fail();
 }
 
 void slot_return(struct slot *slot, bool owe)
 {
-    (void)owe;
     slot->idle = true;
 }
 
 struct slot *slot_spare(struct link *link)
 {
-    (void)link;
     return NULL;
 }
 
 const char *arrival_immediate(struct slot *slot, uint32_t immediate)
 {
-    (void)slot, (void)immediate;
     return "no message was sent";
 }
 
 const char *arrival_message(struct slot *slot)
 {
-    (void)slot;
     return "no message was sent";
 }
 
 void final_count_arrived(struct link *link, const struct wire *wire)
 {
-    (void)link, (void)wire;
     fail();
 }
 
 void ep_hurry(struct link *link)
 {
-    (void)link;
     fail();
 }
 
 void link_lose(struct link *link, int code, const char *format, ...)
 {
-    (void)link, (void)code, (void)format;
     fail();
 }
 
 void link_down(struct link *link, int code, const char *format, ...)
 {
-    (void)link, (void)code, (void)format;
     fail();
 }
 
@@ -108,7 +91,6 @@ static const char *acknowledge(unsigned slot, uint32_t messages)
 
 static void in_order(void **state)
 {
-    (void)state;
     failover.carrier.sent = 3;
     t.parallel = true;
     assert_null(acknowledge(0, 1));

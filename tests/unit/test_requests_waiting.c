@@ -2,15 +2,7 @@
 /* A request is kept until the earlier link of its lane has ended. Its sender
  * may give it up meanwhile and send another: a request that the provider has
  * taken back does not block the next one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
@@ -41,7 +33,6 @@ static drail_t t = {
 
 DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
-    (void)evd;
     for (unsigned i = 0; i < 2; i++) {
         if (!requests[i].come)
             continue;
@@ -56,7 +47,6 @@ DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask,
                         DAT_CR_PARAM *param)
 {
     struct request *r = (struct request *)cr;
-    (void)mask;
     if (r->taken_back || r->accepted || r->rejected)
         return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_HANDLE;
     param->private_data = &r->hello;
@@ -67,7 +57,6 @@ DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask,
 DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT bytes,
                          const DAT_PVOID data)
 {
-    (void)ep, (void)bytes, (void)data;
     ((struct request *)cr)->accepted = true;
     return DAT_SUCCESS;
 }
@@ -75,7 +64,6 @@ DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT bytes,
 DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes,
                          const DAT_PVOID data)
 {
-    (void)bytes, (void)data;
     ((struct request *)cr)->rejected = true;
     return DAT_SUCCESS;
 }
@@ -83,26 +71,22 @@ DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes,
 bool hello_read(const struct rail *of, const void *data, DAT_COUNT bytes,
                 struct link_hello *hello)
 {
-    (void)of, (void)bytes;
     memcpy(hello, data, sizeof *hello);
     return true;
 }
 
 struct link_hello hello_of(const struct rail *of, unsigned ep)
 {
-    (void)of, (void)ep;
     return (struct link_hello){0};
 }
 
 void roster_address(const struct roster *r, unsigned rank, unsigned rail_at,
                     struct sockaddr_storage *address, DAT_CONN_QUAL *qual)
 {
-    (void)r, (void)rank, (void)rail_at, (void)address, (void)qual;
 }
 
 struct peer *peer_meet(drail_t *of, unsigned rank)
 {
-    (void)of, (void)rank;
     return peer;
 }
 
@@ -120,45 +104,37 @@ int ep_open(struct link *link)
 
 void link_lose(struct link *link, int code, const char *format, ...)
 {
-    (void)link, (void)code, (void)format;
 }
 
 /* The test ends it. */
 void link_down(struct link *link, int code, const char *format, ...)
 {
-    (void)link, (void)code, (void)format;
 }
 
 bool reconnect_accept(struct rail *of, DAT_CR_HANDLE cr, struct peer *from,
                       const struct link_hello *hello)
 {
-    (void)of, (void)cr, (void)from, (void)hello;
     return false;
 }
 
 void reconnect_await(struct link *link)
 {
-    (void)link;
 }
 
 void rail_check(struct rail *of)
 {
-    (void)of;
 }
 
 void peer_free(struct peer *of)
 {
-    (void)of;
 }
 
 void solicit_reject(const struct rail *of, DAT_CR_HANDLE cr)
 {
-    (void)of, (void)cr;
 }
 
 int dat_fail(struct rail *of, const char *call, DAT_RETURN status)
 {
-    (void)of, (void)call, (void)status;
     return DRAIL_EDAT;
 }
 
@@ -172,7 +148,6 @@ static void comes(unsigned i)
 /* A link of an earlier attempt is in its place. */
 static int begin(void **state)
 {
-    (void)state;
     rail = (struct rail){.owner = &t};
     before = (struct link){.state = LINK_DOWN};
     memset(requests, 0, sizeof requests);
@@ -189,7 +164,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    (void)state;
     free(peer);
     return 0;
 }
@@ -202,7 +176,6 @@ static void link_ends(void)
 
 static void waits(void **state)
 {
-    (void)state;
     assert_true(requests_waiting(peer));
     link_ends();
     assert_true(requests[0].accepted);
@@ -211,7 +184,6 @@ static void waits(void **state)
 
 static void the_next_is_too_many(void **state)
 {
-    (void)state;
     comes(1);
     assert_true(requests[1].rejected);
     link_ends();
@@ -220,7 +192,6 @@ static void the_next_is_too_many(void **state)
 
 static void but_not_after_one_that_is_gone(void **state)
 {
-    (void)state;
     requests[0].taken_back = true;
     comes(1);
     assert_false(requests[1].rejected);

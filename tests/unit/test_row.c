@@ -2,15 +2,7 @@
 /* bench/report: one description of columns gives the table, the CSV and the
  * JSON of a result. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/report/report.h"
 
 #define ROWS 3
@@ -86,7 +78,6 @@ static char *written(format_t format)
 
 static void test_table(void **state)
 {
-    (void)state;
     char *text = written(FORMAT_TABLE);
     assert_string_equal(text, "name      bytes      us     [lo     hi]\n"
                               "a, \"b\"     1024   12.35   11.35   13.35 fast\n"
@@ -97,7 +88,6 @@ static void test_table(void **state)
 
 static void test_csv(void **state)
 {
-    (void)state;
     char *text = written(FORMAT_CSV);
     assert_string_equal(
         text, "test,name,bytes,half_us,us,us_lo,us_hi,fast,date,command\n"
@@ -109,7 +99,6 @@ static void test_csv(void **state)
 
 static void test_json(void **state)
 {
-    (void)state;
     char *text = written(FORMAT_JSON);
     const char *rows = strstr(text, " \"results\"");
     assert_non_null(strstr(text, "\"test\": \"row\""));

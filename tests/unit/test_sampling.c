@@ -5,13 +5,8 @@
  * run; no time is measured.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/clock.h"
 #include "bench/diff/rank_test.h"
 #include "bench/stats/sampling.h"
@@ -42,7 +37,6 @@ static bool enough(const sampling_t *rule, unsigned repeats, double *widths)
 static void test_given_number(void **state)
 {
     const sampling_t rule = {.repeat = 3};
-    (void)state;
     assert_false(enough(&rule, 2, narrow));
     assert_true(enough(&rule, 3, wide));
 }
@@ -50,7 +44,6 @@ static void test_given_number(void **state)
 static void test_precision(void **state)
 {
     const sampling_t rule = {.precision = 0.05, .until_ns = UINT64_MAX};
-    (void)state;
     assert_true(enough(&rule, LEAST, narrow));
     assert_false(enough(&rule, LEAST, wide));
     assert_false(enough(&rule, LEAST + 1, narrow)); /* no look */
@@ -62,19 +55,17 @@ static void test_precision(void **state)
 static void test_at_least(void **state)
 {
     const sampling_t rule = {.precision = 0.05};
-    (void)state;
     assert_int_equal(sampling_look(1), LEAST);
     assert_false(enough(&rule, LEAST - 1, narrow));
     assert_true(enough(&rule, LEAST, wide));
     assert_false(enough(&rule, LEAST + 1, wide));
 }
 
-/* What took so long that the next look would come after the end, ends now. */
+/* If the next look would come after the end, sampling ends now. */
 static void test_next_look_too_late(void **state)
 {
     const uint64_t hour = UINT64_C(3600000000000), now = clock_ns();
     sampling_t rule = {.precision = 0.01, .from_ns = now - hour};
-    (void)state;
     rule.until_ns = now + hour / 4; /* for 2 of the 4 up to the next look */
     assert_true(enough(&rule, LEAST, wide));
     rule.until_ns = now + hour;
@@ -88,21 +79,20 @@ static summary_t range(const void *of, unsigned i)
     return (summary_t){.median = 100, .min = 100, .max = most[i]};
 }
 
-/* What is the same in every run: when it has become so, or does not. */
+/* A figure that is the same in every run: when it becomes so, or does not. */
 static void test_certain(void **state)
 {
     const sampling_t rule = {.certain = true};
     double alike[] = {100, 100.05}, unlike[] = {100, 101};
     const sampled_t same = {.figures = 2, .figure = range, .of = alike};
     const sampled_t other = {.figures = 2, .figure = range, .of = unlike};
-    (void)state;
     assert_false(sampling_enough(&rule, 1, &same));
     assert_true(sampling_enough(&rule, 2, &same));
     assert_false(sampling_enough(&rule, 2, &other));
     assert_true(sampling_enough(&rule, 5, &other));
 }
 
-/* Of a run: who was repeated when, and how often all agreed. */
+/* Of a run: the order of repeats, and how often all agreed. */
 typedef struct order {
     unsigned count, agreed, stop;
     unsigned who[16];
@@ -129,13 +119,12 @@ static void test_turns(void **state)
     const sampling_t rule = {.repeat = 3};
     order_t order = {0};
     const sampled_t sampled = {.count = 3, .repeat = note, .of = &order};
-    (void)state;
     assert_int_equal(sampling_run(&rule, &sampled), 0);
     assert_int_equal(order.count, 9);
     assert_memory_equal(order.who, expected, sizeof expected);
 }
 
-/* Who doesn't decide goes on until told; what failed ends it at once. */
+/* A rank that doesn't decide goes on until told; a failure ends it at once. */
 static void test_told(void **state)
 {
     const sampling_t rule = {.repeat = 1};
@@ -147,7 +136,6 @@ static void test_told(void **state)
                                 .of = &order};
     const sampled_t failing = {
         .count = 3, .repeat = note, .agree = agree, .of = &fails};
-    (void)state;
     assert_int_equal(sampling_run(&rule, &follower), 0);
     assert_int_equal(order.count, 6);
     assert_int_equal(sampling_run(&rule, &failing), -7);
@@ -157,7 +145,6 @@ static void test_told(void **state)
 
 static void test_iterations(void **state)
 {
-    (void)state;
     assert_int_equal(sampling_iterations(10, 1000000), 100);
     assert_int_equal(sampling_iterations(1, UINT64_C(10000000000)), 1);
     assert_int_equal(sampling_iterations(10, 0), 100000);
@@ -234,7 +221,6 @@ static summary_t draw(double (*from)(void), const sampling_t *rule, unsigned n)
 static void test_coverage_of_given_numbers(void **state)
 {
     const unsigned trials = 100;
-    (void)state;
     random_state = 13;
     for (unsigned d = 0; d < DRAWS; d++) {
         unsigned all = 0, held = 0;
@@ -266,7 +252,6 @@ static summary_t summary_of(const void *of, unsigned i)
 {
     const growing_t *g = of;
     double sorted[SAMPLING_MOST];
-    (void)i;
     for (unsigned k = 0; k < g->n; k++)
         sorted[k] = g->values[k];
     return sampling_summary(g->rule, sorted, g->n);
@@ -286,7 +271,6 @@ static void test_coverage_when_stopped(void **state)
 {
     static const double precisions[] = {0.01, 0.025, 0.05};
     const unsigned trials = 2000;
-    (void)state;
     random_state = 14;
     for (unsigned d = 0; d < DRAWS; d++)
         for (unsigned p = 0; p < 3; p++) {
@@ -318,7 +302,6 @@ static void test_coverage_of_all_looks(void **state)
 {
     double below[SAMPLING_MOST + 2] = {1}, missed = 0;
     unsigned n = 0, lo;
-    (void)state;
     while (n < SAMPLING_MOST) {
         for (unsigned look = sampling_look(n); n < look; n++) {
             for (unsigned b = n + 1; b > 0; b--)
@@ -343,7 +326,6 @@ static void test_same_against_same(void **state)
 {
     const sampling_t rule = {.precision = 0.025, .until_ns = UINT64_MAX};
     const unsigned trials = 2000;
-    (void)state;
     random_state = 15;
     for (unsigned d = 0; d < DRAWS; d++) {
         growing_t x = {.rule = &rule}, y = {.rule = &rule};
@@ -369,7 +351,6 @@ static void test_tables_against_themselves(void **state)
     const sampling_t rule = {.precision = 0.025, .until_ns = UINT64_MAX};
     const unsigned tables = 200;
     unsigned different = 0;
-    (void)state;
     random_state = 16;
     for (unsigned t = 0; t < tables; t++) {
         growing_t x = {.rule = &rule}, y = {.rule = &rule};

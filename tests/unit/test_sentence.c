@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sentences that mostly are not there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/base/sentence.h"
 
 static char *sentence;
 
 static int drop(void **state)
 {
-    (void)state;
     sentence_free(&sentence);
     assert_null(sentence);
     return 0;
@@ -22,7 +14,6 @@ static int drop(void **state)
 
 static void none_at_first(void **state)
 {
-    (void)state;
     assert_false(sentence_is(sentence));
     assert_string_equal(sentence_text(sentence), "");
     sentence_clear(&sentence);
@@ -31,7 +22,6 @@ static void none_at_first(void **state)
 
 static void again_after_none(void **state)
 {
-    (void)state;
     sentence_write(&sentence, "rank %d", 3);
     assert_true(sentence_is(sentence));
     assert_string_equal(sentence_text(sentence), "rank 3");
@@ -43,7 +33,6 @@ static void again_after_none(void **state)
 
 static void from_itself(void **state)
 {
-    (void)state;
     sentence_write(&sentence, "closed");
     sentence_write(&sentence, "%s by %s", sentence, sentence);
     assert_string_equal(sentence, "closed by closed");
@@ -52,7 +41,6 @@ static void from_itself(void **state)
 static void cut(void **state)
 {
     char text[2 * SENTENCE_BYTES];
-    (void)state;
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
     sentence_write(&sentence, "%s", text);

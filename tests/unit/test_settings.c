@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Defaults, environment and names of the settings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/dapl_rail.h"
 
 static const char *value_of(const char *name)
@@ -22,7 +14,6 @@ static const char *value_of(const char *name)
 
 static void defaults(void **state)
 {
-    (void)state;
     drail_config_t cfg;
     drail_config_init(&cfg);
     assert_int_equal(cfg.nrails, 2);
@@ -40,7 +31,6 @@ static void defaults(void **state)
 
 static void environment(void **state)
 {
-    (void)state;
     drail_config_t cfg;
     setenv("DRAIL_RAILS", "a,bc,def", 1);
     setenv("DRAIL_POLICY", "adaptive", 1);
@@ -63,7 +53,6 @@ static void environment(void **state)
 /* A malformed value leaves the default, and is shown as such. */
 static void malformed(void **state)
 {
-    (void)state;
     static const struct {
         const char *name, *value;
     } bad[] = {
@@ -102,7 +91,6 @@ static void malformed(void **state)
 
 static void table(void **state)
 {
-    (void)state;
     drail_setting_t s;
     unsigned n = 0;
     while (drail_setting_get(n, &s) == 0) {
@@ -117,7 +105,6 @@ static void table(void **state)
 
 static void names(void **state)
 {
-    (void)state;
     for (int e = 0; e < 3; e++) {
         drail_engine_t parsed;
         assert_int_equal(
@@ -142,7 +129,6 @@ static void names(void **state)
 
 static void errors_have_names(void **state)
 {
-    (void)state;
     for (int code = 0; code >= DRAIL_ETRUNC; code--)
         assert_string_not_equal(drail_strerror(code), "unknown error");
     assert_string_equal(drail_strerror(DRAIL_ETRUNC - 1), "unknown error");
@@ -156,7 +142,7 @@ int main(void)
         cmocka_unit_test(malformed), cmocka_unit_test(table),
         cmocka_unit_test(names),     cmocka_unit_test(errors_have_names),
     };
-    /* the settings of whoever runs the tests are not what is tested */
+    /* without the settings of the user who runs the tests */
     drail_setting_t s;
     for (unsigned i = 0; drail_setting_get(i, &s) == 0; i++)
         unsetenv(s.name);

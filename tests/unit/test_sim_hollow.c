@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* providers/sim: which memory has no contents. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "providers/sim/world.h"
 
 #define PART 8192u
@@ -30,14 +23,12 @@ int mprotect(void *address, size_t bytes, int access)
 
 static int open_memory(void **state)
 {
-    (void)state;
     memory = aligned_alloc(PART, 4 * PART);
     return memory ? 0 : -1;
 }
 
 static int close_memory(void **state)
 {
-    (void)state;
     free(memory);
     return 0;
 }
@@ -51,7 +42,6 @@ static bool has_contents(size_t at)
 
 static void test_marks(void **state)
 {
-    (void)state;
     const unsigned char *all = memory + PART / 2;
     memset(memory, 0, 4 * PART);
     assert_int_equal(sim_hollow(all, PART, true), 0);
@@ -61,10 +51,9 @@ static void test_marks(void **state)
     assert_true(has_contents(PART / 2));
 }
 
-/* What can't be marked, as a part is marked already, leaves that as it is. */
+/* A range that can't be marked, as a part is marked already, stays as it is. */
 static void test_overlap(void **state)
 {
-    (void)state;
     memset(memory, 0, 4 * PART);
     assert_int_equal(sim_hollow(memory, 2 * PART, true), 0);
     assert_int_equal(sim_hollow(memory + PART, 2 * PART, true), -1);
@@ -76,11 +65,10 @@ static void test_overlap(void **state)
     assert_true(has_contents(0));
 }
 
-/* What can't be opened again has no mark that others who get these addresses
- * would find. */
+/* A range that can't be opened again keeps no mark: others may get these
+ * addresses. */
 static void test_closed(void **state)
 {
-    (void)state;
     assert_int_equal(sim_hollow(memory, 2 * PART, true), 0);
     stays_closed = true;
     assert_int_equal(sim_hollow(memory, 2 * PART, false), -1);

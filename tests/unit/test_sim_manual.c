@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* providers/sim: sim_platform(5) has what the reader knows. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "providers/sim/reader/keys.h"
 
 static char page[1 << 16];
 
 static int read_page(void **state)
 {
-    (void)state;
     char path[PATH_MAX];
     const char *source = getenv("SOURCE");
     snprintf(path, sizeof path, "%s/docs/man/sim_platform.5",
@@ -58,14 +49,12 @@ static void check_section(const struct sim_section *s)
 
 static void test_keys(void **state)
 {
-    (void)state;
     for (const struct sim_section *s = sim_sections; s->name; s++)
         check_section(s);
 }
 
 static void test_example(void **state)
 {
-    (void)state;
     struct sim_platform p;
     char why[SIM_WHY_MAX] = "";
     char *begin = strstr(page, ".Bd -literal\n");

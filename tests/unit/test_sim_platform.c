@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* providers/sim: what a platform file says, and what is said of a wrong one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "providers/sim/platform.h"
 
 /* A line each, so that a case can replace one by its number. */
@@ -68,7 +60,6 @@ static void expect(unsigned line, const char *text, unsigned ranks,
 
 static void test_values(void **state)
 {
-    (void)state;
     struct sim_platform p;
     char why[SIM_WHY_MAX] = "";
     if (read_with(0, NULL, 12, &p, why) < 0)
@@ -103,7 +94,6 @@ static void test_values(void **state)
 
 static void test_words(void **state)
 {
-    (void)state;
     struct sim_platform p;
     char why[SIM_WHY_MAX];
     assert_int_equal(read_with(0, NULL, 0, &p, why), 0);
@@ -117,7 +107,6 @@ static void test_words(void **state)
 /* Together 1 and 1.5 GB/s; 1.5 GB/s by any more. */
 static void test_copies(void **state)
 {
-    (void)state;
     struct sim_platform p;
     char why[SIM_WHY_MAX];
     assert_int_equal(read_with(0, NULL, 0, &p, why), 0);
@@ -128,7 +117,6 @@ static void test_copies(void **state)
 
 static void test_more(void **state)
 {
-    (void)state;
     struct sim_platform p;
     char why[SIM_WHY_MAX];
     assert_int_equal(
@@ -156,7 +144,6 @@ static void test_more(void **state)
 
 static void test_keys(void **state)
 {
-    (void)state;
     expect(20, "latence = 1 us", 0,
            "x.platform:20: 'latence' is no key of [rail]; allowed are adapter, "
            "rate, duplex_rate, carrier, latency, gap, connection_gap, "
@@ -203,7 +190,6 @@ static void test_keys(void **state)
 
 static void test_values_wrong(void **state)
 {
-    (void)state;
     expect(19, "rate = 10", 0,
            "x.platform:19: rate = 10 has no unit; allowed is a rate from 0.001 "
            "MB/s to 1000000 GB/s in MB/s, GB/s or Gbit/s, as 900 MB/s");
@@ -238,7 +224,6 @@ static void test_values_wrong(void **state)
 
 static void test_sections(void **state)
 {
-    (void)state;
     expect(22, "[massage]", 0,
            "x.platform:22: [massage] is no section; allowed are [cluster], "
            "[node], [memory], [bus NAME], [adapter NAME], [rail NAME], "
@@ -268,7 +253,6 @@ static void test_sections(void **state)
 
 static void test_many_parts(void **state)
 {
-    (void)state;
     struct sim_platform p;
     char text[1024] = "", why[SIM_WHY_MAX];
     for (int i = 0; i <= SIM_PARTS_MAX; i++)
@@ -280,7 +264,6 @@ static void test_many_parts(void **state)
 /* 2 nodes of 2 sockets of 3 cores */
 static void test_ranks(void **state)
 {
-    (void)state;
     expect(0, NULL, 13,
            "x.platform:7: 13 ranks are asked for; allowed are up to 12, one "
            "for each core of the cluster");

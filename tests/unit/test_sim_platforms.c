@@ -2,17 +2,9 @@
 /* providers/sim: where platforms are found, and those that are shipped. */
 #include <dirent.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "providers/sim/platform.h"
 
 #define SHIPPED "/providers/sim/platforms"
@@ -62,7 +54,7 @@ struct facts {
     double alone, together; /* a message of two rails: bytes/s */
 };
 
-/* What passes when these rails of a node send at once, in one direction. */
+/* The total rate when these rails of a node send at once, in one direction. */
 static double flow(const struct sim_platform *p, unsigned rails)
 {
     double adapter[SIM_PARTS_MAX] = {0}, bus[SIM_PARTS_MAX] = {0}, sum = 0;
@@ -82,7 +74,6 @@ static double flow(const struct sim_platform *p, unsigned rails)
 
 static void test_shipped(void **state)
 {
-    (void)state;
     static const struct facts facts[] = {
         {"qsnet2-4x4", 4, 4, 4, 2, 2, 2, 800e6, 1600e6},
         {"connectx-4x4", 4, 4, 4, 1, 1, 1, 1730e6, 1730e6},
@@ -111,7 +102,6 @@ static void test_shipped(void **state)
 /* Each that is shipped can be read, and none is without its row above. */
 static void test_all(void **state)
 {
-    (void)state;
     struct sim_platform p;
     unsigned n = 0;
     DIR *folder = opendir(shipped());
@@ -133,7 +123,6 @@ static void test_all(void **state)
 /* The start-up of a message is what the seeds say: us, to 1 ns. */
 static void test_start_up(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         double us;
@@ -155,7 +144,6 @@ static void test_start_up(void **state)
 /* The first folder of DRAIL_SIM_PATH that has it, then beside the library. */
 static void test_folders(void **state)
 {
-    (void)state;
     struct sim_platform p;
     char base[] = "/tmp/sim_platforms.XXXXXX", folder[64], path[128];
     char folders[PATH_MAX + 128];
@@ -186,7 +174,6 @@ static void test_folders(void **state)
 /* This program stands for the library. */
 static void test_beside(void **state)
 {
-    (void)state;
     struct sim_platform p;
     char folder[PATH_MAX], path[PATH_MAX + 64];
     ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 16);
@@ -208,7 +195,6 @@ static void test_beside(void **state)
 
 static void test_unreadable(void **state)
 {
-    (void)state;
     char path[] = "/tmp/sim_platform.XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);

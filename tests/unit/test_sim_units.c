@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* providers/sim: numbers with units. */
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "providers/sim/reader/units.h"
 
 static double value_of(const char *text, enum sim_unit_kind kind)
@@ -29,7 +22,6 @@ static void expect_wrong(const char *text, enum sim_unit_kind kind,
 
 static void test_values(void **state)
 {
-    (void)state;
     assert_true(value_of("1.5 us", SIM_TIME) == 1.5 / 1e6);
     assert_true(value_of("250ns", SIM_TIME) == 250 / 1e9);
     assert_true(value_of("0 us", SIM_TIME) == 0);
@@ -44,7 +36,6 @@ static void test_values(void **state)
 /* As near as the text itself, also with as many digits as are allowed. */
 static void test_exact(void **state)
 {
-    (void)state;
     assert_true(value_of("23.2558139534884 MB/s", SIM_RATE) ==
                 23.2558139534884 * 1e6);
     expect_wrong("23.25581395348841 MB/s", SIM_RATE,
@@ -53,7 +44,6 @@ static void test_exact(void **state)
 
 static void test_locale(void **state)
 {
-    (void)state;
     /* a decimal comma, where there is such a locale */
     setlocale(LC_NUMERIC, "de_DE.UTF-8");
     assert_true(value_of("1.5 us", SIM_TIME) == 1.5 / 1e6);
@@ -63,7 +53,6 @@ static void test_locale(void **state)
 
 static void test_wrong(void **state)
 {
-    (void)state;
     expect_wrong("100", SIM_RATE, "has no unit");
     expect_wrong("100 ", SIM_TIME, "has no unit");
     expect_wrong("100 KB/s", SIM_RATE, "has another unit");

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/options/sizes.c: what --sizes accepts, and what it refuses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/options/sizes.h"
 
 static uint64_t sizes[SIZES_MAX];
@@ -13,7 +8,6 @@ static unsigned count;
 
 static void test_single(void **state)
 {
-    (void)state;
     uint64_t bytes;
     assert_int_equal(size_parse("4K", &bytes), 0);
     assert_int_equal(bytes, 4096);
@@ -25,7 +19,6 @@ static void test_single(void **state)
 
 static void test_range(void **state)
 {
-    (void)state;
     assert_int_equal(sizes_parse("0:2M", sizes, &count), 0);
     assert_int_equal(count, 23);
     assert_int_equal(sizes[0], 0);
@@ -42,7 +35,6 @@ static void test_range(void **state)
 
 static void test_list(void **state)
 {
-    (void)state;
     assert_int_equal(sizes_parse("7,1K,2m", sizes, &count), 0);
     assert_int_equal(count, 3);
     assert_int_equal(sizes[0], 7);
@@ -52,7 +44,6 @@ static void test_list(void **state)
 
 static void test_wrong(void **state)
 {
-    (void)state;
     static const char *const wrong[] = {
         "",       "-1",   "K",   "1X", "1KK",  "1,",
         ",1",     "1,,2", "2:1", "1:", ":1",   "1:2:3",
@@ -66,7 +57,6 @@ static void test_wrong(void **state)
 
 static void test_too_many(void **state)
 {
-    (void)state;
     char text[2 * SIZES_MAX + 3];
     for (unsigned i = 0; i <= SIZES_MAX; i++) {
         text[2 * i] = '1';

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* slot_return_soon(): the slot is posted again when there is nothing else to
  * do, once, and in time for the peer's credits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/arrival.h"
 #include "dapl_rail/links/link.h"
@@ -27,7 +21,6 @@ DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT n,
 {
     const struct slot *slot =
         (struct slot *)(uintptr_t)(cookie.as_64 & ~(uint64_t)COOKIE_RECEIVE);
-    (void)ep, (void)n, (void)local, (void)flags;
     posted[slot - slots]++;
     return DAT_SUCCESS;
 }
@@ -35,7 +28,6 @@ DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT n,
 /* Without room for a message of credits. */
 static int begin(void **state)
 {
-    (void)state;
     t.cfg.depth = DEPTH;
     rail.unreturned = NULL;
     link_ = (struct link){
@@ -49,7 +41,6 @@ static int begin(void **state)
 
 static void when_nothing_is_to_be_done(void **state)
 {
-    (void)state;
     slot_return_soon(&slots[0]);
     assert_int_equal(posted[0], 0);
     assert_int_equal(link_.credits.owed, 0);
@@ -61,7 +52,6 @@ static void when_nothing_is_to_be_done(void **state)
 
 static void with_the_next(void **state)
 {
-    (void)state;
     slot_return_soon(&slots[0]);
     slot_return_soon(&slots[1]);
     assert_int_equal(posted[0], 1);
@@ -75,7 +65,6 @@ static void with_the_next(void **state)
 /* The peer waits for a message of credits: they are half of the depth. */
 static void at_once_when_credits_are_due(void **state)
 {
-    (void)state;
     link_.credits.owed = DEPTH / 2 - 1;
     slot_return_soon(&slots[0]);
     assert_int_equal(posted[0], 1);
@@ -85,7 +74,6 @@ static void at_once_when_credits_are_due(void **state)
 /* The next EP has what is idle posted; this one comes later. */
 static void without_an_ep(void **state)
 {
-    (void)state;
     slot_return_soon(&slots[0]);
     link_.state = LINK_LOST;
     link_.ep.state = EP_ENDING;

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A wait for a stream in which the process stands still, for longer than it may
  * take, is not over then. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/socket.h"
@@ -23,7 +18,6 @@ static unsigned looks, leap_at; /* 0: never */
 
 static uint64_t now(const struct drail_platform *p)
 {
-    (void)p;
     time_ns += STEP_NS;
     if (++looks == leap_at)
         time_ns += 20ull * WAIT_MS * MS;
@@ -50,7 +44,6 @@ static unsigned looks_in_vain(unsigned leap)
 
 static void leaps_do_not_count(void **state)
 {
-    (void)state;
     unsigned steady = looks_in_vain(0);
     assert_true(steady >= 9);
     for (unsigned leap = 3; leap < 9; leap += 2) /* not just before a poll */
@@ -60,7 +53,6 @@ static void leaps_do_not_count(void **state)
 /* Time between two calls of one wait: one byte has come, one more is to. */
 static void nor_do_those_between_bytes(void **state)
 {
-    (void)state;
     int pair[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair),
                      0);
@@ -82,14 +74,12 @@ static unsigned served;
 
 static void serve(drail_t *t)
 {
-    (void)t;
     served++;
 }
 
-/* What has come is taken before transports are looked after. */
+/* Bytes that have come are read before transports are looked after. */
 static void bytes_come_first(void **state)
 {
-    (void)state;
     int pair[2];
     drail_t t = {0};
     drail_job_t job = {.open = &t, .serve = serve};

@@ -3,13 +3,7 @@
  * were not answered before: while a peer computes, its queue of requests may be
  * full.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
@@ -28,7 +22,6 @@ static struct peer peer;
 
 static uint64_t now_ns(const struct drail_platform *p)
 {
-    (void)p;
     return now;
 }
 
@@ -41,7 +34,6 @@ DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
                          DAT_EVD_HANDLE conn, const DAT_EP_ATTR *attr,
                          DAT_EP_HANDLE *ep)
 {
-    (void)ia, (void)pz, (void)recv, (void)request, (void)conn, (void)attr;
     *ep = &peer;
     return DAT_SUCCESS;
 }
@@ -49,45 +41,38 @@ DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
 DAT_RETURN conn_request_send(DAT_EP_HANDLE ep, const struct rail *over,
                              unsigned rank, struct link_hello *hello)
 {
-    (void)ep, (void)over, (void)rank, (void)hello;
     return DAT_SUCCESS;
 }
 
 DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
 {
-    (void)ep, (void)flags;
     return DAT_SUCCESS;
 }
 
 DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
 {
-    (void)ep;
     return DAT_SUCCESS;
 }
 
 struct link_hello hello_of(const struct rail *of, unsigned ep)
 {
-    (void)of, (void)ep;
     return (struct link_hello){0};
 }
 
 bool hello_read(const struct rail *of, const void *data, DAT_COUNT bytes,
                 struct link_hello *hello)
 {
-    (void)of, (void)data, (void)bytes;
     *hello = (struct link_hello){0};
     return true;
 }
 
 int dat_fail(struct rail *of, const char *call, DAT_RETURN status)
 {
-    (void)of, (void)call, (void)status;
     return DRAIL_EDAT;
 }
 
 static int begin(void **state)
 {
-    (void)state;
     now = 1000 * MS;
     rail = (struct rail){.owner = &t};
     TAILQ_INIT(&t.soliciting);
@@ -130,7 +115,6 @@ static void refused(unsigned times)
 
 static void in_the_end(void **state)
 {
-    (void)state;
     refused(TRIES - 1);
     assert_int_equal(peer.error, 0);
     refused(1);
@@ -140,7 +124,6 @@ static void in_the_end(void **state)
 
 static void not_counting_silence(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < TRIES; i++)
         not_answered();
     refused(TRIES - 1);
@@ -151,7 +134,6 @@ static void not_counting_silence(void **state)
 
 static void not_before_an_answer(void **state)
 {
-    (void)state;
     refused(TRIES - 1);
     solicit_now();
     told(DAT_CONNECTION_EVENT_PEER_REJECTED);

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a thread that minds connections takes for a standstill. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+/* A thread that watches connections detects a standstill of the machine. */
+#include "unit.h"
 #include "dapl_rail/platform/standstill.h"
 
 #define LOOK   7000000000u
@@ -14,7 +8,6 @@
 
 static void lateness_is_none(void **state)
 {
-    (void)state;
     assert_int_equal(standstill_since(LOOK, LOOK - 1), 0);
     assert_int_equal(standstill_since(LOOK, LOOK + STANDSTILL_LOOK_NS), 0);
     assert_int_equal(standstill_since(LOOK, LOOK + STANDSTILL_LOOK_NS + MINUTE),
@@ -23,7 +16,6 @@ static void lateness_is_none(void **state)
 
 static void nor_is_the_time_before_it_looked(void **state)
 {
-    (void)state;
     assert_int_equal(standstill_since(0, MINUTE), 0);
     assert_int_equal(standstill_since(UINT64_MAX, MINUTE), 0);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/stats/stats.c against values computed by hand and by exact counting. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/stats/stats.h"
 
 static void near(double a, double b)
@@ -16,7 +11,6 @@ static void near(double a, double b)
 
 static void test_empty(void **state)
 {
-    (void)state;
     summary_t s = stats_summary(NULL, 0);
     assert_int_equal(s.n, 0);
     assert_true(isnan(s.median) && isnan(s.lo) && isnan(s.hi));
@@ -25,7 +19,6 @@ static void test_empty(void **state)
 
 static void test_median_and_mean(void **state)
 {
-    (void)state;
     double odd[] = {5, 1, 3}, even[] = {4, 1, 3, 2};
     near(stats_summary(odd, 3).median, 3);
     summary_t s = stats_summary(even, 4);
@@ -40,7 +33,6 @@ static void test_median_and_mean(void **state)
  * 100: 40 and 61. */
 static void test_interval_ranks(void **state)
 {
-    (void)state;
     static const struct {
         unsigned n, rank;
     } table[] = {{6, 1}, {10, 2}, {20, 6}, {50, 18}, {100, 40}};
@@ -55,7 +47,6 @@ static void test_interval_ranks(void **state)
 /* The stated probability by counting all 2^n ways of falling on one side. */
 static void test_interval_coverage(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= 16; n++) {
         unsigned lo, inside = 0;
         double coverage = stats_median_interval(n, 0.95, &lo);
@@ -70,7 +61,6 @@ static void test_interval_coverage(void **state)
 
 static void test_too_few_for_precision(void **state)
 {
-    (void)state;
     double same[] = {7, 7, 7, 7, 7, 7};
     summary_t five = stats_summary(same, 5), six = stats_summary(same, 6);
     assert_true(isinf(stats_precision(&five)));
@@ -79,7 +69,6 @@ static void test_too_few_for_precision(void **state)
 
 static void test_precision(void **state)
 {
-    (void)state;
     double values[] = {90, 100, 100, 100, 100, 110};
     summary_t s = stats_summary(values, 6);
     near(s.lo, 90);
@@ -89,7 +78,6 @@ static void test_precision(void **state)
 
 static void test_outliers_stay(void **state)
 {
-    (void)state;
     double values[] = {10, 11, 12, 13, 14, 15, 16, 1000};
     summary_t s = stats_summary(values, 8);
     assert_int_equal(s.outliers, 1);
@@ -101,17 +89,15 @@ static void test_outliers_stay(void **state)
  * n/2 - 0.98 sqrt(n). */
 static void test_many(void **state)
 {
-    (void)state;
     unsigned lo;
     double coverage = stats_median_interval(STATS_MAX, 0.95, &lo);
     assert_true(coverage >= 0.95 && coverage < 0.96);
     assert_true(fabs(lo - (500 - 0.98 * sqrt(STATS_MAX))) < 2);
 }
 
-/* What differs, though it should be the same, has its range. */
+/* A figure that should be the same, but differs, has its range. */
 static void test_certain(void **state)
 {
-    (void)state;
     double alike[] = {100, 100.05, 100}, unlike[] = {100, 101, 100, 102, 100};
     summary_t s = stats_certain(stats_summary(alike, 3));
     assert_true(isnan(s.lo) && isnan(s.hi) && isnan(s.coverage));

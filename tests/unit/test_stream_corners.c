@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Streams of messages where they are not of one size, begin or end, and the
  * rails are not two, or not to be levelled. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "wires.h"
 
 #define SHORT (8u << 10)
@@ -41,7 +36,6 @@ static uint32_t next_set(size_t bytes)
 static void an_empty_message_has_its_rail(void **state)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS] = {{.rail = DRAIL_MAX_RAILS}};
-    (void)state;
     wires_begin(FAST, SLOW, 0, 1);
     t.cfg.stripe_threshold = 0;
     route_settle(&t);
@@ -59,7 +53,6 @@ static void an_empty_message_has_its_rail(void **state)
  */
 static void even_parts_go_on_being_tried(void **state)
 {
-    (void)state;
     wires_begin(FAST, FAST / 10, 0, 1);
     t.cfg.engine = DRAIL_ENGINE_AUTO;
     t.cfg.policy = DRAIL_POLICY_EVEN;
@@ -72,11 +65,10 @@ static void even_parts_go_on_being_tried(void **state)
     wires_end();
 }
 
-/* What another size has told is no more than where to begin. */
+/* The choice of another size is only where learning begins. */
 static void an_adopted_choice_is_learnt(void **state)
 {
     struct tuner *c;
-    (void)state;
     wires_begin(FAST, FAST / 100, 0, 1);
     settle(4 * SHORT, RAIL_BIT(0), FAST);
     c = tuner_of(&t, false, size_class(SHORT));
@@ -92,7 +84,6 @@ static void an_adopted_choice_is_learnt(void **state)
 /* Also of those that the champion has among them. */
 static void all_rates_follow_in_a_stream(void **state)
 {
-    (void)state;
     wires_begin(FAST, FAST, FAST, 1);
     stream(16, LONG, LEARN);
     settle(LONG, RAIL_BIT(0) | RAIL_BIT(1), 2 * FAST);
@@ -108,7 +99,6 @@ static void all_rates_follow_in_a_stream(void **state)
 /* It may be slower in another's company. */
 static void a_trial_tells_of_the_new_rail_alone(void **state)
 {
-    (void)state;
     wires_begin(FAST, FAST, FAST, 1);
     settle(LONG, RAIL_BIT(0) | RAIL_BIT(1), 2 * FAST);
     struct tuner *c = tuner_of(&t, false, size_class(LONG));
@@ -123,7 +113,6 @@ static void a_trial_tells_of_the_new_rail_alone(void **state)
 
 static void bytes_under_way_make_a_stream(void **state)
 {
-    (void)state;
     wires_begin(FAST, SLOW, 0, 1);
     settle(SHORT, RAIL_BIT(0), FAST);
     settle(GREAT, RAIL_BIT(0), FAST);

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* drail_stripe as a pure function: its promises over random inputs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <math.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/dapl_rail.h"
 
 static uint64_t rng = 88172645463325252ull;
@@ -63,7 +56,6 @@ static void check_chunks(const drail_stripe_t *s, size_t bytes,
 
 static void random_inputs(void **state)
 {
-    (void)state;
     for (int i = 0; i < 200000; i++) {
         double weights[DRAIL_MAX_RAILS];
         drail_chunk_t chunks[DRAIL_MAX_RAILS];
@@ -92,7 +84,6 @@ static void random_inputs(void **state)
 
 static void even_halves(void **state)
 {
-    (void)state;
     drail_chunk_t c[DRAIL_MAX_RAILS];
     drail_stripe_t s = {.policy = DRAIL_POLICY_EVEN, .nrails = 2};
     assert_int_equal(drail_stripe(&s, 1 << 20, c), 2);
@@ -111,7 +102,6 @@ static void even_parts(unsigned nrails, size_t bytes, drail_chunk_t *c)
 /* The paper's N/2, also where a part is less than a cache line. */
 static void short_parts_are_equal(void **state)
 {
-    (void)state;
     drail_chunk_t c[DRAIL_MAX_RAILS];
     for (unsigned n = 2; n <= DRAIL_MAX_RAILS; n++)
         for (size_t bytes = n; bytes < n * 512; bytes++) {
@@ -126,7 +116,6 @@ static void short_parts_are_equal(void **state)
 /* Where a line is little beside a part, no line is shared. */
 static void long_parts_begin_at_lines(void **state)
 {
-    (void)state;
     drail_chunk_t c[DRAIL_MAX_RAILS];
     for (int i = 0; i < 20000; i++) {
         unsigned n = 2 + (unsigned)(rnd() % (DRAIL_MAX_RAILS - 1));
@@ -142,7 +131,6 @@ static void long_parts_begin_at_lines(void **state)
 
 static void borders_as_asked(void **state)
 {
-    (void)state;
     drail_chunk_t c[DRAIL_MAX_RAILS];
     drail_stripe_t s = {.nrails = 2, .align = 1};
     assert_int_equal(drail_stripe(&s, 100002, c), 2);
@@ -155,7 +143,6 @@ static void borders_as_asked(void **state)
 
 static void shares_follow_weights(void **state)
 {
-    (void)state;
     double weights[3] = {3, 0, 1};
     drail_chunk_t c[DRAIL_MAX_RAILS];
     drail_stripe_t s = {
@@ -169,7 +156,6 @@ static void shares_follow_weights(void **state)
 /* Every share is within one alignment unit of the exact one. */
 static void shares_are_exact(void **state)
 {
-    (void)state;
     for (int i = 0; i < 20000; i++) {
         double weights[DRAIL_MAX_RAILS], sum = 0;
         drail_chunk_t c[DRAIL_MAX_RAILS];
@@ -190,7 +176,6 @@ static void shares_are_exact(void **state)
 
 static void roundrobin_takes_turns(void **state)
 {
-    (void)state;
     double weights[4] = {1, 0, 1, 1};
     unsigned expected[] = {0, 2, 3, 0, 2};
     drail_chunk_t c[DRAIL_MAX_RAILS];
@@ -206,7 +191,6 @@ static void roundrobin_takes_turns(void **state)
 
 static void below_threshold_heaviest_rail(void **state)
 {
-    (void)state;
     double weights[3] = {1, 5, 2};
     drail_chunk_t c[DRAIL_MAX_RAILS];
     drail_stripe_t s = {.policy = DRAIL_POLICY_ADAPTIVE,
@@ -220,7 +204,6 @@ static void below_threshold_heaviest_rail(void **state)
 
 static void bad_arguments(void **state)
 {
-    (void)state;
     drail_chunk_t c[DRAIL_MAX_RAILS];
     double negative[2] = {1, -1}, none[2] = {0, 0}, nan[2] = {1, NAN},
            inf[2] = {INFINITY, 1};

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A child that gives back what it has of its parent's launch leaves the
  * parent's thread to the parent. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/job/supervise/supervisor.h"
 
 static void nap_ms(long ms)
@@ -25,7 +20,6 @@ static void is_the_parents(void **state)
     struct supervisor supervisor;
     sigset_t old;
     int pair[2], status = -1;
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     supervisor_signals_take(&old);
     assert_int_equal(supervisor_open(&supervisor, 0, 1, &pair[0], 1000), 0);

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* coll/select/table.c and select.c: which algorithm `auto` takes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/select/table.h"
 #include "dapl_rail/dapl_rail.h"
 
@@ -22,14 +14,12 @@ static char path[] = "/tmp/test_table.XXXXXX";
 
 static int make_file(void **state)
 {
-    (void)state;
     int fd = mkstemp(path);
     return fd < 0 ? -1 : close(fd);
 }
 
 static int remove_file(void **state)
 {
-    (void)state;
     return unlink(path);
 }
 
@@ -88,7 +78,6 @@ static const char *select_name(const char *from, const dcoll_shape_t *shape,
 static void test_nearest_size(void **state)
 {
     bool zero_copy;
-    (void)state;
     write_table(NULL);
     assert_string_equal(select_name(path, &two_nodes, 64, &zero_copy), "ring");
     assert_false(zero_copy);
@@ -102,7 +91,6 @@ static void test_nearest_size(void **state)
 static void test_not_measured(void **state)
 {
     bool mine, builtin;
-    (void)state;
     write_table(NULL);
     assert_string_equal(select_name(path, &one_node, 64, &mine),
                         select_name(NULL, &one_node, 64, &builtin));
@@ -116,7 +104,6 @@ static void test_not_measured(void **state)
 static void test_engine(void **state)
 {
     bool zero_copy, builtin;
-    (void)state;
     write_table(NULL);
     assert_string_equal(
         select_for(path, DRAIL_ENGINE_THREADED, &two_nodes, 64, &zero_copy),
@@ -132,7 +119,6 @@ static void test_reductions(void **state)
 {
     dcoll_table_t table;
     char why[256];
-    (void)state;
     write_table("reduce 4 2 2 single 64 direct 0 2 1 3\n"
                 "allreduce 4 2 2 single 64 direct 1 2 1 3\n");
     assert_int_equal(dcoll_table_load(path, "a,b", &table, why, sizeof why), 0);
@@ -172,7 +158,6 @@ static void test_malformed(void **state)
         "allgather 4 2 2 diesel 64 ring 0 2 1 3\n",
         "\n",
     };
-    (void)state;
     for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++) {
         write_table(lines[i]);
         expect_bad("line 11 is malformed");
@@ -189,7 +174,6 @@ static void test_foreign(void **state)
     static const char *const texts[] = {"line 1", "line 2", "line 3", "line 4",
                                         "line 5"};
     char lines[16][256];
-    (void)state;
     for (unsigned wrong = 0; wrong < 5; wrong++) {
         unsigned count = 0;
         write_table(NULL);
@@ -213,7 +197,6 @@ static void test_missing(void **state)
 {
     dcoll_table_t table;
     char why[256];
-    (void)state;
     assert_int_equal(
         dcoll_table_load("/nonexistent/table", "a,b", &table, why, sizeof why),
         DRAIL_EINVAL);
@@ -223,7 +206,6 @@ static void test_missing(void **state)
 /* The built-in rules find one that serves, for every collective and shape. */
 static void test_builtin(void **state)
 {
-    (void)state;
     for (unsigned c = 0; c < DCOLL_COLLECTIVES; c++)
         for (unsigned n = 1; n <= 9; n++)
             for (unsigned ppn = 1; ppn <= n; ppn++)
@@ -266,7 +248,6 @@ static unsigned messages(dcoll_collective_t collective, size_t bytes)
  * other one; of an all-to-all for short blocks. */
 static void test_messages_between_nodes(void **state)
 {
-    (void)state;
     for (size_t bytes = 4; bytes <= 65536; bytes *= 4) {
         assert_in_range(messages(DCOLL_ALLTOALL, bytes), 6, 4 * 3);
         assert_in_range(messages(DCOLL_ALLGATHER, bytes), 6, 4 * 3);
@@ -274,12 +255,11 @@ static void test_messages_between_nodes(void **state)
     assert_in_range(messages(DCOLL_GATHER, 32768), 3, 3);
 }
 
-/* Those of an all-to-all take the way over one node, which makes them fewer,
- * while all that a node has for others, here 12 blocks, is short. Between two
- * there is nothing to gain. */
+/* All-to-all messages go over one node, which makes them fewer, while all that
+ * a node has for others, here 12 blocks, is short. Between two nodes there is
+ * nothing to gain. */
 static void test_little_goes_over_one_node(void **state)
 {
-    (void)state;
     assert_int_equal(messages(DCOLL_ALLTOALL, 4096 / 12), 2 * 3);
     assert_int_equal(messages(DCOLL_ALLTOALL, 4096 / 12 + 1), 4 * 2);
     dcoll_args_t args = {.collective = DCOLL_ALLTOALL, .bytes = 8, .depth = 2};
@@ -288,7 +268,7 @@ static void test_little_goes_over_one_node(void **state)
     assert_string_not_equal(a->name, "smp-gather-scatter");
 }
 
-/* What auto takes for an all-to-all on many nodes of as many ranks each. */
+/* The choice of auto for an all-to-all on many nodes of as many ranks each. */
 static const char *on_many(unsigned ppn, size_t bytes)
 {
     enum { NODES = 64 };
@@ -305,7 +285,6 @@ static const char *on_many(unsigned ppn, size_t bytes)
  * much for each other to take it round. */
 static void test_many_nodes(void **state)
 {
-    (void)state;
     assert_string_equal(on_many(2, 8), "smp-bruck");
     assert_string_equal(on_many(2, 2047), "smp-bruck");
     assert_string_equal(on_many(2, 2048), "smp-direct");
@@ -313,7 +292,7 @@ static void test_many_nodes(void **state)
     assert_string_equal(on_many(16, 32), "smp-direct");
 }
 
-/* What auto takes for a call on a node whose buffers nobody has registered. */
+/* The choice of auto for a call on a node with plain buffers. */
 static const char *once(dcoll_collective_t collective, unsigned ranks,
                         size_t bytes)
 {
@@ -332,7 +311,6 @@ static const char *once(dcoll_collective_t collective, unsigned ranks,
  * of an all-gather. */
 static void test_one_shot(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= 16; n++)
         for (unsigned c = 0; c < DCOLL_COLLECTIVES; c++)
             for (size_t bytes = 1; bytes <= 64 << 20; bytes *= 4)

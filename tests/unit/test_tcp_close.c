@@ -2,13 +2,7 @@
 /* A connection over libfabric ends while others never leave its queue of
  * completions empty: that takes a bounded time, and nothing of it is read
  * later. libfabric's objects are the test's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #if __has_include(<rdma/fabric.h>)
 #include "providers/ofi/ofi.h"
@@ -24,28 +18,24 @@ static struct fid_ep fid[2];
 static struct ofi_conn *conn[2];
 static unsigned reads, calls; /* entries read, … by so many */
 static unsigned left;         /* entries that the closed one has left behind */
-static bool nudged;           /* who sleeps, to look at what is left */
+static bool nudged;           /* the sleeper must look at the rest */
 
-/* What the provider's other parts would do. */
+/* The provider's other parts. */
 void ofi_thread_wake(struct ofi_ia *unused)
 {
-    (void)unused;
 }
 
 void ofi_nudge(struct ofi_ia *unused)
 {
-    (void)unused;
     nudged = true;
 }
 
 void ofi_thread_watch(struct ofi_conn *unused)
 {
-    (void)unused;
 }
 
 __attribute__((visibility("default"))) void fi_freeinfo(struct fi_info *unused)
 {
-    (void)unused;
 }
 
 /* Receives of the first one as long as it has left any, then of the second, all
@@ -53,7 +43,6 @@ __attribute__((visibility("default"))) void fi_freeinfo(struct fi_info *unused)
 static ssize_t read_flood(struct fid_cq *unused, void *buffer, size_t count)
 {
     struct fi_cq_data_entry *e = buffer;
-    (void)unused;
     assert_true((reads += (unsigned)count) < FLOOD);
     calls++;
     for (size_t i = 0; i < count; i++) {
@@ -67,7 +56,6 @@ static ssize_t read_flood(struct fid_cq *unused, void *buffer, size_t count)
 
 static int close_leaving(struct fid *unused)
 {
-    (void)unused;
     left = DTOS;
     return 0;
 }
@@ -87,7 +75,6 @@ static struct ofi_conn *connect_to(struct core_ep *e, struct fid_ep *f)
 static void closes_in_a_flood(void **state)
 {
     static struct fi_ops_cq ops = {.read = read_flood};
-    (void)state;
     ia.tp = &oia;
     oia.ia = &ia;
     cq.ops = &ops;

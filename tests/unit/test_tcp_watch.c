@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who sleeps watches the CQ's descriptor: where that stays readable, and
- * nothing comes of it, he does not poll it all the time. The descriptor and
- * what is read are the test's.
+ * A sleeper watches the CQ's descriptor. If that stays readable without any
+ * event, the sleeper does not poll it all the time. The descriptor and the
+ * events are the test's.
  */
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #if __has_include(<rdma/fabric.h>)
 #include "providers/ofi/ofi.h"
@@ -34,12 +29,10 @@ static bool readable, moves, interrupted;
 
 void ofi_thread_wake(struct ofi_ia *unused)
 {
-    (void)unused;
 }
 
 bool ofi_look(struct ofi_ia *unused, bool *any)
 {
-    (void)unused;
     *any = moves;
     return true;
 }
@@ -48,7 +41,6 @@ __attribute__((visibility("default"))) int ppoll(struct pollfd *fds, nfds_t n,
                                                  const struct timespec *t,
                                                  const sigset_t *mask)
 {
-    (void)n, (void)mask;
     bool cq = fds[0].fd == CQ_FD;
     fds[0].revents = cq && readable ? POLLIN : 0;
     fds[1].revents = 0;
@@ -74,7 +66,6 @@ static void sleep_often(void)
 
 static int begin(void **state)
 {
-    (void)state;
     ia.tp = &oia;
     oia.ia = &ia;
     readable = moves = interrupted = false;
@@ -84,7 +75,6 @@ static int begin(void **state)
 
 static void naps_when_nothing_comes(void **state)
 {
-    (void)state;
     readable = true;
     sleep_often();
     assert_in_range(naps, SLEEPS / 3, SLEEPS);
@@ -92,7 +82,6 @@ static void naps_when_nothing_comes(void **state)
 
 static void naps_no_more_afterwards(void **state)
 {
-    (void)state;
     readable = true;
     sleep_often();
     readable = false;
@@ -103,7 +92,6 @@ static void naps_no_more_afterwards(void **state)
 
 static void does_not_while_something_comes(void **state)
 {
-    (void)state;
     readable = moves = true;
     sleep_often();
     assert_int_equal(naps, 0);
@@ -112,7 +100,6 @@ static void does_not_while_something_comes(void **state)
 
 static void a_signal_interrupts(void **state)
 {
-    (void)state;
     interrupted = true;
     assert_int_equal(sleep_once(), EINTR);
 }

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The choice of rails, with made-up times: what it settles on, and what
  * finding out costs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/stripe/tuning/tuner.h"
 
 #define BYTES  65536.0
@@ -48,7 +41,6 @@ static double run(struct tuner *c, machine_t machine, unsigned n, double spread)
 
 static int setup(void **state)
 {
-    (void)state;
     rng = 88172645463325252ull;
     timed = 0;
     length = 1;
@@ -74,7 +66,6 @@ static double far(uint32_t set)
 
 static double equal(uint32_t set)
 {
-    (void)set;
     return 1e5;
 }
 
@@ -108,7 +99,6 @@ static double two_of_four(uint32_t set)
 static void all_rails_when_they_add_up(void **state)
 {
     struct tuner c;
-    (void)state;
     for (unsigned n = 2; n <= DRAIL_MAX_RAILS; n *= 2) {
         tuner_init(&c, ALL(n), 0);
         assert_int_equal(tuner_set(&c), (1u << n) - 1);
@@ -120,7 +110,6 @@ static void all_rails_when_they_add_up(void **state)
 static void one_rail_is_no_choice(void **state)
 {
     struct tuner c;
-    (void)state;
     tuner_init(&c, ALL(1), 0);
     run(&c, equal, 1000, 0);
     assert_int_equal(tuner_set(&c), 1);
@@ -130,7 +119,6 @@ static void one_rail_is_no_choice(void **state)
 static void leaves_out_what_hurts(void **state)
 {
     struct tuner c;
-    (void)state;
     tuner_init(&c, ALL(2), 0);
     run(&c, hurting, 100, 0.01);
     assert_int_equal(c.champion, 1);
@@ -147,7 +135,6 @@ static void trials_are_affordable(void **state)
         machine_t machine;
         double best;
     } cases[] = {{adding, 1e5 / 3}, {hurting, 1e5}, {far, 1e5}};
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct tuner c;
         tuner_init(&c, ALL(2), 0);
@@ -161,7 +148,6 @@ static void trials_are_affordable(void **state)
 
 static void settles_in_spite_of_noise(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < 200; i++) {
         struct tuner c;
         tuner_init(&c, ALL(2), 0);
@@ -173,7 +159,6 @@ static void settles_in_spite_of_noise(void **state)
 static void climbs_to_the_best_set(void **state)
 {
     struct tuner c;
-    (void)state;
     tuner_init(&c, ALL(4), 0);
     run(&c, two_of_four, 20000, 0.02);
     assert_int_equal(c.champion, 5);
@@ -183,7 +168,6 @@ static void climbs_to_the_best_set(void **state)
 static void follows_a_change(void **state)
 {
     struct tuner c;
-    (void)state;
     tuner_init(&c, ALL(2), 0);
     run(&c, hurting, 1000, 0.02);
     assert_int_equal(c.champion, 1);
@@ -204,7 +188,6 @@ static double freed(uint32_t set)
 static void finds_what_has_become_better(void **state)
 {
     struct tuner c;
-    (void)state;
     tuner_init(&c, ALL(2), 0);
     run(&c, hurting, 1000, 0.02);
     assert_int_equal(c.champion, 1);
@@ -215,7 +198,6 @@ static void finds_what_has_become_better(void **state)
 static void batches_settle_sooner(void **state)
 {
     struct tuner c;
-    (void)state;
     tuner_init(&c, ALL(2), 0);
     for (unsigned i = 0; i < 30; i++) {
         uint32_t set = tuner_set(&c);
@@ -229,7 +211,6 @@ static void messages_of_other_epochs_do_not_count(void **state)
 {
     struct tuner c;
     uint32_t sets[32];
-    (void)state;
     tuner_init(&c, ALL(2), 0);
     for (unsigned i = 0; i < 32; i++)
         sets[i] = tuner_set(&c);
@@ -248,7 +229,6 @@ static void overtaking_is_no_merit(void **state)
 {
     struct tuner c;
     bool over = false;
-    (void)state;
     tuner_init(&c, ALL(2), 0);
     for (unsigned i = 0; i < 2000; i++) {
         uint32_t set = tuner_set(&c);
@@ -265,7 +245,6 @@ static void overtaking_is_no_merit(void **state)
 static void threads_where_they_pay(void **state)
 {
     struct tuner c;
-    (void)state;
     for (unsigned n = 2; n <= 4; n++) {
         tuner_init(&c, ALL(n), TUNER_THREADS);
         assert_int_equal(tuner_set(&c), ALL(n)); /* none to begin with */
@@ -280,7 +259,6 @@ static void threads_where_they_pay(void **state)
 static void threads_only_if_allowed(void **state)
 {
     struct tuner c;
-    (void)state;
     for (unsigned n = 2; n <= 4; n++) {
         tuner_init(&c, ALL(n), 0);
         for (unsigned i = 0; i < 5000; i++) {
@@ -293,7 +271,6 @@ static void threads_only_if_allowed(void **state)
 static void one_rail_needs_no_thread(void **state)
 {
     struct tuner c;
-    (void)state;
     tuner_init(&c, ALL(3), TUNER_THREADS);
     for (unsigned i = 0; i < 20000; i++) {
         uint32_t set = tuner_set(&c);
@@ -306,7 +283,6 @@ static void one_rail_needs_no_thread(void **state)
 static void climbs_to_threads_for_some_rails(void **state)
 {
     struct tuner c;
-    (void)state;
     tuner_init(&c, ALL(4), TUNER_THREADS);
     run(&c, threads_for_three, 50000, 0.02);
     assert_int_equal(c.champion, 13 | WITH_THREADS);
@@ -316,7 +292,6 @@ static void climbs_to_threads_for_some_rails(void **state)
 static void many_rails_have_room_in_a_contest(void **state)
 {
     struct tuner c;
-    (void)state;
     tuner_init(&c, ALL(16), TUNER_THREADS);
     tuner_adopt(&c, ALL(15));
     assert_int_equal(c.comparison.count, 19);
@@ -325,11 +300,11 @@ static void many_rails_have_room_in_a_contest(void **state)
     assert_true(c.settled);
 }
 
-/* What began over other rails does not count for the adopted ones. */
+/* A transfer that began over other rails does not count for the adopted
+ * ones. */
 static void adopts_with_a_new_epoch(void **state)
 {
     struct tuner c;
-    (void)state;
     tuner_init(&c, ALL(2), 0);
     run(&c, equal, 3, 0);
     tuner_adopt(&c, 1);
@@ -340,7 +315,6 @@ static void adopts_with_a_new_epoch(void **state)
 static void knows_each_kind(void **state)
 {
     struct tuner c;
-    (void)state;
     tuner_init(&c, ALL(2), TUNER_THREADS);
     run(&c, threads_hurt, 2000, 0);
     assert_float_equal(c.seen[TUNER_ONE], BYTES / 1e5, 0.001);
@@ -351,7 +325,6 @@ static void knows_each_kind(void **state)
 /* Another process takes the core now and then, for hundreds of messages. */
 static void settles_in_spite_of_preemption(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < 200; i++) {
         struct tuner c;
         tuner_init(&c, ALL(2), TUNER_THREADS | TUNER_RESTS);
@@ -375,7 +348,6 @@ static void rests(void **state)
         machine_t machine;
         double best;
     } cases[] = {{threads_pay, 0.6e4}, {threads_hurt, 1e4}, {far, 1e4}};
-    (void)state;
     length = 0.1;
     for (unsigned i = 0; i < 3; i++) {
         struct tuner c;
@@ -392,7 +364,6 @@ static void rests(void **state)
 static void follows_a_change_after_its_rest(void **state)
 {
     struct tuner c;
-    (void)state;
     length = 0.1;
     tuner_init(&c, ALL(2), TUNER_THREADS | TUNER_RESTS);
     run(&c, threads_pay, 2000, 0.02);
@@ -407,7 +378,6 @@ static void follows_a_change_after_its_rest(void **state)
 static void unasked_times_do_not_count(void **state)
 {
     struct tuner c;
-    (void)state;
     length = 0.1;
     tuner_init(&c, ALL(2), TUNER_RESTS);
     for (unsigned i = 0; i < 10000 && !c.rest; i++)

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How soon the choice of rails notices that its champion has become another,
  * with made-up times. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dapl_rail/stripe/tuning/tuner.h"
 
 #define BYTES 65536.0
@@ -61,7 +54,6 @@ static void long_batches_do_not_rest(void **state)
 {
     const struct machine m = {2e5, 4e5}, slow = {2e7, 4e5};
     struct tuner c;
-    (void)state;
     settle(&c, &m, 20);
     assert_in_range(run_until_lost(&c, &slow, 20, 1000), 1, 30);
 }
@@ -71,7 +63,6 @@ static void a_stop_in_a_trial_is_forgotten(void **state)
 {
     const struct machine m = {1e5, 2e5}, slow = {1e7, 2e5};
     struct tuner c;
-    (void)state;
     settle(&c, &m, 1);
     for (unsigned i = 0; i < 100000 && !tuner_tries(&c); i++)
         run_one(&c, &m, 1);
@@ -88,7 +79,6 @@ static void often_changed_but_watched(void **state)
 {
     const struct machine fast = {1e5, 2e6}, slow = {2e5, 4e6};
     struct tuner c;
-    (void)state;
     settle(&c, &fast, 1);
     for (unsigned i = 0; i < 20; i++)
         run(&c, i % 2 ? &fast : &slow, 1, 20000);

@@ -3,12 +3,7 @@
  * Nodes of unequal size: the ranks per node are those of the largest node.
  * Tables store that number, and `auto` selects by it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "coll/select/table.h"
 #include "dapl_rail/dapl_rail.h"
 
@@ -20,7 +15,6 @@ static const dcoll_shape_t shapes[] = {{4, 2, small_first, 2},
 
 static void test_most_of_a_node(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < SHAPES; i++)
         assert_int_equal(dcoll_shape_ppn(&shapes[i]), 3);
 }
@@ -28,7 +22,6 @@ static void test_most_of_a_node(void **state)
 /* Of 4 nodes with 1 rank each, and of 2 with at most 3. */
 static void test_row_of_a_table(void **state)
 {
-    (void)state;
     dcoll_table_row_t rows[] = {{.ppn = 1}, {.ppn = 3}};
     const char *const names[] = {"ring", "doubling"};
     const dcoll_table_t table = {rows, 2};
@@ -54,7 +47,6 @@ static void test_slices(void **state)
     static const unsigned even[] = {0, 8, 16, 24}, uneven[] = {0, 8, 16, 17};
     const dcoll_shape_t alike = {24, 3, even, 2}, other = {17, 3, uneven, 2};
     const dcoll_table_t none = {0};
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         dcoll_args_t args = {.collective = i ? DCOLL_REDUCE : DCOLL_ALLREDUCE,
                              .bytes = 1u << 20,

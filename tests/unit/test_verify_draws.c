@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* railbench verify: what is wrong in a few variants only is found by drawing,
  * and found again from the same number. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "bench/prove/draws.h"
 #include "coll/algorithms/algorithms.h"
 
@@ -30,7 +23,6 @@ static const dcoll_algorithm_t rarely_wrong = {.name = "rarely-wrong",
 
 static void test_found(void **state)
 {
-    (void)state;
     verify_row_t rows[2] = {{.algorithm = &rarely_wrong},
                             {.algorithm = &rarely_wrong}};
     for (unsigned i = 0; i < 2; i++) {
@@ -54,7 +46,6 @@ static void generate_combined(const dcoll_shape_t *s, const dcoll_args_t *args,
 
 static void test_elements(void **state)
 {
-    (void)state;
     const dcoll_algorithm_t wrong = {.name = "wrong-elements",
                                      .collective = DCOLL_ALLREDUCE,
                                      .generate = generate_combined};
@@ -79,7 +70,6 @@ static void generate_irregular(const dcoll_shape_t *s, const dcoll_args_t *args,
 
 static void test_irregular(void **state)
 {
-    (void)state;
     const dcoll_algorithm_t wrong = {.name = "wrong-counts",
                                      .collective = DCOLL_ALLTOALLV,
                                      .refuses = alltoallv_direct.refuses,
@@ -100,7 +90,6 @@ static void test_irregular(void **state)
 
 static void test_correct(void **state)
 {
-    (void)state;
     verify_row_t row = {.algorithm = &allgather_direct};
     uint64_t random = 7;
     assert_int_equal(verify_draws(&row, &shape, 50, &random), 0);

@@ -4,16 +4,8 @@
  * tables and bundles, in any order; and rooms must serve any counts within the
  * bounds, not only those that are played.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "coll/algorithms/algorithms.h"
-#include "traffic.h"
+#include "unit.h"
+#include "irregular.h"
 
 #ifdef DRAIL_SANITIZE
 enum { RANKS = 6 };
@@ -22,54 +14,27 @@ enum { RANKS = 10 };
 #endif
 enum { ELEMENT = 32 };
 
-struct scene {
-    unsigned node[RANKS + 1];
-    dcoll_shape_t shape;
-    struct traffic counts;
-    dcoll_traffic_t bounds;
-    dcoll_program_t program;
-    char why[512];
-};
-
-/* False: the algorithm is not for that. @p spare: bounds are so many times what
- * is played. */
-static bool scene_open(struct scene *s, const dcoll_algorithm_t *a, unsigned n,
-                       unsigned ppn, enum traffic_pattern pattern,
+/* @p spare: bounds are so many times what is played. */
+static bool scene_open(struct irregular *s, const dcoll_algorithm_t *a,
+                       unsigned n, unsigned ppn, enum traffic_pattern pattern,
                        unsigned spare)
 {
-    *s = (struct scene){0};
-    unsigned nodes = dcoll_shape_nodes(n, ppn, s->node);
-    s->shape = (dcoll_shape_t){n, nodes, s->node, 1 + n % 2};
-    s->counts = traffic_make(n, pattern, 3, n);
-    s->bounds = traffic_bounds(&s->counts, ELEMENT);
+    irregular_open(s, n, ppn, traffic_make(n, pattern, 3, n), ELEMENT);
+    s->shape.ports = 1 + n % 2;
     s->bounds.labelled = false;
     s->bounds.pulled = 1; /* which no element may be */
     s->bounds.max_pair *= spare;
     s->bounds.max_rank *= spare;
-    const dcoll_args_t args = {.collective = DCOLL_ALLTOALLV,
-                               .depth = a->depth ? a->depth : 2,
-                               .traffic = &s->bounds};
-    if (a->refuses && a->refuses(&s->shape, &args))
-        return false;
-    assert_int_equal(dcoll_program_make(a, &s->shape, &args, &s->program), 0);
-    s->program.counts = s->counts.counts;
-    return true;
+    return irregular_make(s, a);
 }
 
-static void scene_close(struct scene *s)
-{
-    if (s->program.rank)
-        dcoll_program_free(&s->program);
-    traffic_free(&s->counts);
-}
-
-static bool accepted(struct scene *s)
+static bool accepted(struct irregular *s)
 {
     return !dcoll_verify(&s->program, dcoll_proof_starts(&s->program), s->why,
                          sizeof s->why);
 }
 
-static void refused(struct scene *s, const char *because)
+static void refused(struct irregular *s, const char *because)
 {
     if (accepted(s) || !strstr(s->why, because))
         fail_msg("not refused as '%s': %s", because, s->why);
@@ -78,14 +43,14 @@ static void refused(struct scene *s, const char *because)
 static unsigned proofs(const dcoll_algorithm_t *a, unsigned n, unsigned ppn)
 {
     unsigned done = 0;
-    struct scene s;
+    struct irregular s;
     for (unsigned p = n % 2; p < TRAFFIC_PATTERNS; p += 2) {
         bool made = scene_open(&s, a, n, ppn, p, 1 + p % 3);
         if (made && !accepted(&s))
             fail_msg("%s, %u ranks, %u a node, %s: %s", a->name, n, ppn,
                      s.counts.name, s.why);
         done += made;
-        scene_close(&s);
+        irregular_close(&s);
     }
     return done;
 }
@@ -93,7 +58,6 @@ static unsigned proofs(const dcoll_algorithm_t *a, unsigned n, unsigned ppn)
 /* All but `direct`, which needs to know places. */
 static void test_right(void **state)
 {
-    (void)state;
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular(); *a;
          a++) {
         unsigned done = 0;
@@ -113,48 +77,45 @@ static dcoll_op_t *first_of(dcoll_schedule_t *s, dcoll_kind_t kind)
     return NULL;
 }
 
-/* One element less than the bounds allow to be there. */
+/* Plants room for an element less than the bounds allow. */
 static void plant_room(const dcoll_algorithm_t *a, unsigned ppn,
                        dcoll_kind_t kind)
 {
-    struct scene s;
+    struct irregular s;
     assert_true(scene_open(&s, a, 4, ppn, TRAFFIC_EQUAL, 5));
     assert_true(accepted(&s));
     dcoll_op_t *op = first_of(&s.program.rank[0], kind);
     op->bytes -= DCOLL_CACHE_LINE;
     refused(&s, "what may be there needs");
-    scene_close(&s);
+    irregular_close(&s);
 }
 
 static void test_rooms(void **state)
 {
-    (void)state;
     plant_room(&alltoallv_shm, 4, DCOLL_OFFER);
     plant_room(&alltoallv_shm, 4, DCOLL_PICK);
     plant_room(&alltoallv_smp, 2, DCOLL_OFFER);
     plant_room(&alltoallv_smp, 2, DCOLL_PACK);
 }
 
-/* What a rank has for itself is in its table, too. */
+/* A rank's own elements are in its table, too. */
 static void test_own(void **state)
 {
-    struct scene s;
-    (void)state;
+    struct irregular s;
     assert_true(scene_open(&s, &alltoallv_shm, 4, 4, TRAFFIC_EQUAL, 1));
     dcoll_schedule_t *one = &s.program.rank[1];
     for (unsigned i = 0; i < one->nops; i++)
         if (one->ops[i].kind == DCOLL_PICK && one->ops[i].peer == 1)
             one->ops[i] = (dcoll_op_t){.kind = DCOLL_COMPLETE};
     refused(&s, "RECV is wrong");
-    scene_close(&s);
+    irregular_close(&s);
 }
 
 /* Another rank's bundle in place of its own: its elements come twice, and there
  * are as many of them. */
 static void test_again(void **state)
 {
-    struct scene s;
-    (void)state;
+    struct irregular s;
     const dcoll_algorithm_t *a = dcoll_algorithm_find(DCOLL_ALLTOALLV, "a1-n1");
     assert_true(scene_open(&s, a, 3, 3, TRAFFIC_EQUAL, 1));
     assert_true(accepted(&s));
@@ -168,20 +129,19 @@ static void test_again(void **state)
     memmove(keep, keep + 1, (size_t)(deliver - keep - 1) * sizeof *keep);
     deliver[-1] = kept;
     refused(&s, "RECV is wrong");
-    scene_close(&s);
+    irregular_close(&s);
 }
 
 /* It has no place that a peer could tell. */
 static void test_direct(void **state)
 {
-    struct scene s;
-    (void)state;
+    struct irregular s;
     assert_true(scene_open(&s, &alltoallv_smp, 4, 2, TRAFFIC_EQUAL, 1));
     dcoll_op_t *put = first_of(&s.program.rank[0], DCOLL_PUT);
     put->src = dcoll_at(DCOLL_SEND, 0);
     put->dst = dcoll_at(DCOLL_RECV, 0);
     refused(&s, "no place in RECV");
-    scene_close(&s);
+    irregular_close(&s);
 }
 
 int main(void)

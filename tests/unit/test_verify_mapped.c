@@ -4,49 +4,22 @@
  * are read from SEND by some ranks of a start, and in some starts of a rank,
  * and are copied otherwise: one proof must contain all cases.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "coll/algorithms/algorithms.h"
+#include "unit.h"
 #include "coll/build/smp/node.h"
-#include "traffic.h"
+#include "irregular.h"
 
 enum { RANKS = 4, ELEMENT = 16, MOST = 3 };
 
-struct scene {
-    unsigned node[RANKS + 1];
-    dcoll_shape_t shape;
-    struct traffic counts;
-    dcoll_traffic_t bounds;
-    dcoll_program_t program;
-};
-
 /* All parts have the same length. */
-static void scene_open(struct scene *s, size_t pulled)
+static void scene_open(struct irregular *s, size_t pulled)
 {
-    unsigned nodes = dcoll_shape_nodes(RANKS, RANKS, s->node);
-    s->shape = (dcoll_shape_t){RANKS, nodes, s->node, 1};
-    s->counts = traffic_make(RANKS, TRAFFIC_EQUAL, MOST, 1);
-    s->bounds = traffic_bounds(&s->counts, ELEMENT);
+    irregular_open(s, RANKS, RANKS, traffic_make(RANKS, TRAFFIC_EQUAL, MOST, 1),
+                   ELEMENT);
     s->bounds.pulled = pulled;
-    const dcoll_args_t args = {
-        .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &s->bounds};
-    assert_int_equal(
-        dcoll_program_make(&alltoallv_shm, &s->shape, &args, &s->program), 0);
-    s->program.counts = s->counts.counts;
+    assert_true(irregular_make(s, &alltoallv_shm));
 }
 
-static void scene_close(struct scene *s)
-{
-    dcoll_program_free(&s->program);
-    traffic_free(&s->counts);
-}
-
-static dcoll_op_t *await_of(struct scene *s, unsigned rank, unsigned peer,
+static dcoll_op_t *await_of(struct irregular *s, unsigned rank, unsigned peer,
                             unsigned flag)
 {
     dcoll_schedule_t *all = &s->program.rank[rank];
@@ -59,7 +32,7 @@ static dcoll_op_t *await_of(struct scene *s, unsigned rank, unsigned peer,
 }
 
 /* Is it good with this in place of the operation? */
-static bool good_with(struct scene *s, dcoll_op_t *op, dcoll_op_t planted,
+static bool good_with(struct irregular *s, dcoll_op_t *op, dcoll_op_t planted,
                       unsigned starts)
 {
     char why[512];
@@ -72,7 +45,7 @@ static bool good_with(struct scene *s, dcoll_op_t *op, dcoll_op_t planted,
 
 /* The rank goes on before the peer has read from SEND: a race with the next
  * start if, and only if, something was pulled. */
-static bool pulls(struct scene *s, unsigned rank, unsigned peer,
+static bool pulls(struct irregular *s, unsigned rank, unsigned peer,
                   unsigned starts)
 {
     return !good_with(s, await_of(s, rank, peer, NODE_DONE),
@@ -81,7 +54,7 @@ static bool pulls(struct scene *s, unsigned rank, unsigned peer,
 
 /* The rank waits for the peer's table only where it has pulled something for
  * it: a race if, and only if, something was copied. */
-static bool copies(struct scene *s, unsigned rank, unsigned peer,
+static bool copies(struct irregular *s, unsigned rank, unsigned peer,
                    unsigned starts)
 {
     dcoll_op_t *op = await_of(s, rank, peer, NODE_POSTED), hasty = *op;
@@ -91,7 +64,7 @@ static bool copies(struct scene *s, unsigned rank, unsigned peer,
 
 static void expect_each(size_t pulled, bool pulling, bool copying)
 {
-    struct scene s;
+    struct irregular s;
     scene_open(&s, pulled);
     unsigned starts = dcoll_proof_starts(&s.program);
     for (unsigned rank = 0; rank < RANKS; rank++)
@@ -100,12 +73,11 @@ static void expect_each(size_t pulled, bool pulling, bool copying)
                 assert_int_equal(pulls(&s, rank, peer, starts), pulling);
                 assert_int_equal(copies(&s, rank, peer, starts), copying);
             }
-    scene_close(&s);
+    irregular_close(&s);
 }
 
 static void test_one_threshold(void **state)
 {
-    (void)state;
     expect_each(1, true, false);
     expect_each(SIZE_MAX, false, true);
 }
@@ -113,7 +85,6 @@ static void test_one_threshold(void **state)
 /* Parts are longer than a third of the threshold, and shorter than it. */
 static void test_each_rank(void **state)
 {
-    (void)state;
     expect_each((size_t)2 * MOST * ELEMENT, true, true);
 }
 
@@ -121,8 +92,7 @@ static void test_each_rank(void **state)
 static void test_each_start(void **state)
 {
     unsigned pulling = 0;
-    struct scene s;
-    (void)state;
+    struct irregular s;
     scene_open(&s, (size_t)2 * MOST * ELEMENT);
     for (unsigned rank = 0; rank < RANKS; rank++) {
         unsigned peer = (rank + 1) % RANKS;
@@ -131,7 +101,7 @@ static void test_each_start(void **state)
         pulling += pulled;
     }
     assert_in_range(pulling, 1, RANKS - 1);
-    scene_close(&s);
+    irregular_close(&s);
 }
 
 int main(void)

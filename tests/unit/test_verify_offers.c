@@ -4,58 +4,28 @@
  * them before it plays them, refuses them, and accesses nothing outside of its
  * memory.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "coll/algorithms/algorithms.h"
-#include "traffic.h"
+#include "unit.h"
+#include "irregular.h"
 
 enum { RANKS = 6, ELEMENT = 16, NOWHERE = 1 << 20 };
 
-struct scene {
-    const dcoll_algorithm_t *algorithm;
-    unsigned node[RANKS + 1];
-    dcoll_shape_t shape;
-    struct traffic counts;
-    dcoll_traffic_t bounds;
-    dcoll_program_t program;
-};
-
 /* Parts for ranks of the node are copied, or stay where they are. */
-static void scene_open(struct scene *s, const dcoll_algorithm_t *a,
+static void scene_open(struct irregular *s, const dcoll_algorithm_t *a,
                        unsigned ppn, size_t pulled)
 {
-    *s = (struct scene){.algorithm = a};
-    unsigned nodes = dcoll_shape_nodes(RANKS, ppn, s->node);
-    s->shape = (dcoll_shape_t){RANKS, nodes, s->node, 1};
-    s->counts = traffic_make(RANKS, TRAFFIC_EQUAL, 3, RANKS);
-    s->bounds = traffic_bounds(&s->counts, ELEMENT);
+    irregular_open(s, RANKS, ppn, traffic_make(RANKS, TRAFFIC_EQUAL, 3, RANKS),
+                   ELEMENT);
     s->bounds.pulled = pulled;
-    const dcoll_args_t args = {
-        .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &s->bounds};
-    assert_int_equal(dcoll_program_make(a, &s->shape, &args, &s->program), 0);
-    s->program.counts = s->counts.counts;
+    assert_true(irregular_make(s, a));
 }
 
-static void scene_close(struct scene *s)
-{
-    dcoll_program_free(&s->program);
-    traffic_free(&s->counts);
-}
-
-static bool accepted(const struct scene *s)
+static bool accepted(const struct irregular *s)
 {
     char why[512];
     return !dcoll_verify(&s->program, 3, why, sizeof why);
 }
 
-static void refused(const struct scene *s, unsigned rank, unsigned index,
+static void refused(const struct irregular *s, unsigned rank, unsigned index,
                     const char *what)
 {
     const dcoll_op_t *op = &s->program.rank[rank].ops[index];
@@ -65,13 +35,13 @@ static void refused(const struct scene *s, unsigned rank, unsigned index,
                  dcoll_kind_name(op->kind), rank);
 }
 
-static bool same_node(const struct scene *s, unsigned a, unsigned b)
+static bool same_node(const struct irregular *s, unsigned a, unsigned b)
 {
     return dcoll_shape_node(&s->shape, a) == dcoll_shape_node(&s->shape, b);
 }
 
 /* PACK and EXPECT mean a node, PICK a rank. */
-static bool means_the_same(const struct scene *s, const dcoll_op_t *op,
+static bool means_the_same(const struct irregular *s, const dcoll_op_t *op,
                            unsigned peer)
 {
     return peer == op->peer ||
@@ -79,7 +49,7 @@ static bool means_the_same(const struct scene *s, const dcoll_op_t *op,
            (op->kind == DCOLL_EXPECT && op->src.space == DCOLL_TEMP);
 }
 
-static void plant_peers(struct scene *s, unsigned rank, unsigned index)
+static void plant_peers(struct irregular *s, unsigned rank, unsigned index)
 {
     dcoll_op_t *op = &s->program.rank[rank].ops[index];
     const dcoll_op_t before = *op;
@@ -96,7 +66,7 @@ static void plant_peers(struct scene *s, unsigned rank, unsigned index)
 }
 
 /* Of a table or bundle: too little for its entries, or beyond its memory. */
-static void plant_rooms(struct scene *s, unsigned rank, unsigned index)
+static void plant_rooms(struct irregular *s, unsigned rank, unsigned index)
 {
     static const size_t rooms[] = {
         0, 1, ELEMENT, 3 * ELEMENT, NOWHERE, SIZE_MAX / ELEMENT * ELEMENT};
@@ -109,7 +79,7 @@ static void plant_rooms(struct scene *s, unsigned rank, unsigned index)
     *op = before;
 }
 
-static void plant_tables(struct scene *s, unsigned rank, unsigned index)
+static void plant_tables(struct irregular *s, unsigned rank, unsigned index)
 {
     static const size_t strides[] = {
         0, 1, ELEMENT, ELEMENT + 8, 3 * ELEMENT, NOWHERE, SIZE_MAX / 2 + 1};
@@ -125,7 +95,7 @@ static void plant_tables(struct scene *s, unsigned rank, unsigned index)
     *deal = before;
 }
 
-static void plant_places(struct scene *s, unsigned rank, unsigned index)
+static void plant_places(struct irregular *s, unsigned rank, unsigned index)
 {
     dcoll_op_t *op = &s->program.rank[rank].ops[index];
     const dcoll_op_t before = *op;
@@ -140,7 +110,7 @@ static void plant_places(struct scene *s, unsigned rank, unsigned index)
     *op = before;
 }
 
-/* What a rank has for itself is in no table. */
+/* A rank's own part is in no table. */
 static bool looks_at_offers(const dcoll_op_t *op, unsigned rank)
 {
     return op->kind == DCOLL_OFFER || op->kind == DCOLL_PACK ||
@@ -150,7 +120,7 @@ static bool looks_at_offers(const dcoll_op_t *op, unsigned rank)
 
 static void plant(const dcoll_algorithm_t *a, unsigned ppn, size_t pulled)
 {
-    struct scene s;
+    struct irregular s;
     scene_open(&s, a, ppn, pulled);
     assert_true(accepted(&s));
     for (unsigned rank = 0; rank < RANKS; rank += RANKS - 1)
@@ -164,26 +134,23 @@ static void plant(const dcoll_algorithm_t *a, unsigned ppn, size_t pulled)
             plant_tables(&s, rank, i);
             plant_places(&s, rank, i);
         }
-    scene_close(&s);
+    irregular_close(&s);
 }
 
 static void test_node(void **state)
 {
-    (void)state;
     plant(&alltoallv_shm, RANKS, SIZE_MAX);
     plant(&alltoallv_shm, RANKS, 1);
 }
 
 static void test_nodes(void **state)
 {
-    (void)state;
     for (unsigned ppn = 1; ppn <= 4; ppn++)
         plant(&alltoallv_smp, ppn, ppn % 2 ? SIZE_MAX : 1);
 }
 
 static void test_counts(void **state)
 {
-    (void)state;
     plant(&alltoallv_direct, 2, SIZE_MAX);
 }
 
@@ -193,8 +160,7 @@ static void test_expects_first(void **state)
 {
     static const dcoll_algorithm_t *const all[] = {
         &alltoallv_shm, &alltoallv_smp, &alltoallv_direct};
-    struct scene s;
-    (void)state;
+    struct irregular s;
     for (unsigned i = 0; i < 3; i++) {
         scene_open(&s, all[i], i ? 2 : RANKS, SIZE_MAX);
         dcoll_schedule_t *one = &s.program.rank[2];
@@ -205,7 +171,7 @@ static void test_expects_first(void **state)
         one->ops[expect] = one->ops[expect + 1];
         one->ops[expect + 1] = op;
         refused(&s, 2, expect, "before EXPECT");
-        scene_close(&s);
+        irregular_close(&s);
     }
 }
 

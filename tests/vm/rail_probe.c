@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a DAT provider tells both ends of a connection when its link goes down
- * and comes back: plain DAT calls, nothing of dapl_rail. A line for each event,
- * in milliseconds since the link went down.
+ * Shows a DAT provider's events at both ends of a connection when its link goes
+ * down and comes back: plain DAT calls, nothing of dapl_rail. A line for each
+ * event, in milliseconds since the link went down.
  *
  * usage: rail_probe LOAD THEN IA-INITIATOR IA-TARGET DOWN UP STAY
  *   LOAD   write: RDMA writes all the time; send: sends; idle: a receive is
@@ -45,14 +45,14 @@ enum {
 enum load { IDLE, SEND, WRITE };
 enum then { WATCH, ABRUPT, GRACEFUL, LATE };
 
-/* What both processes see. */
+/* Shared by both processes. */
 static struct shared {
     DAT_SOCK_ADDR6 address; /* of the target */
     DAT_CONN_QUAL qual;
     DAT_VADDR va;
     DAT_RMR_CONTEXT rmr;
     _Atomic int64_t down; /* when the link went down, 0: not yet */
-    atomic_int then;      /* what the target is to do now */
+    atomic_int then;      /* the target's next step */
     atomic_int ready, over;
 } * shared;
 
@@ -297,7 +297,7 @@ static void look(struct end *end)
         usleep(200);
 }
 
-/* What has completed since the last call. */
+/* The requests completed since the last call. */
 static void summary(struct end *end)
 {
     for (int i = 0; i < STATUSES; i++) {

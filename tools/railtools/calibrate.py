@@ -156,7 +156,7 @@ class Runs:
 
 
 def measure_message(launches, rails):
-    """What a message costs its processor, and how long it takes: by rail."""
+    """A message's cost for its processor, and its latency, by rail."""
     single = ["--sizes", str(SHORT), "--engine", "single"]
     many = [*single, "--batch", str(MANY)]
     posts = Runs(launches, "bw", *many)
@@ -195,7 +195,7 @@ def measure_rails(launches):
 
 
 def measure_fork(launches):
-    """What a fork-join team costs beside one thread; None: one rail."""
+    """The cost of a fork-join team beside one thread; None: one rail."""
     if len(launches.rails) < 2:
         return None
     sets = {}
@@ -228,8 +228,9 @@ def measure_memory(launches):
 
 
 def measure_handover(launches, rails, alone):
-    """What is read at first after a put by a processor, as a rate, or None: a
-    ping-pong that copies what has come, less one that does not and a copy."""
+    """The rate of the first read after a put by a processor, or None: a
+    ping-pong that copies the data, less a ping-pong that does not and a
+    copy."""
     if not any(rail["carried"] for rail in rails.values()):
         return None
     options = ["--sizes", size_name(COPY), "--engine", "nonthreaded"]

@@ -20,15 +20,14 @@ result tells what was tried. Then a round launches each program once for each
 collective and number of ranks, beginning with another one each time, and the
 rounds are repeated. Figures are medians over the rounds with their
 non-parametric 95 % confidence interval; at each point we are compared with the
-peer that has the best one, by the ratios of the same rounds: ahead or behind is
-who is so with the whole interval of these. What is not installed is named and
+peer that has the best one, by the ratios of the same rounds: a program
+is ahead or behind if the whole interval of these is. What is not installed is named and
 left out (make deps-peers peers installs and builds all of it).
 
 On two cores a launch of each setting takes about five minutes, of the wheels,
 and a round of five sizes one and a half. The result is written after each
-round, which tells how long the others may take: who interrupts it keeps the
-rounds that are complete. What
-fails in a round, or does not end within a minute, is counted, told, and runs
+round, which tells how long the others may take. An interrupted script keeps the
+complete rounds. What fails in a round, or does not end within a minute, is counted, told, and runs
 again in the next, unless it has failed in each of the first 3; what fails in
 each of its rounds makes the exit status 1.
 
@@ -56,6 +55,7 @@ from railtools.options import (
     Parser,
     add_pictures,
     add_rounds,
+    another_round,
     chosen_of,
     count,
     draw,
@@ -179,13 +179,13 @@ PROGRAMS = [Ours, *peers.libraries(Collectives)]
 # ------------------------------------------------------------- measuring ---
 
 def series(collective):
-    """What is measured of it in one launch …"""
+    """The measurements of a collective in one launch."""
     return [collective] if is_irregular(collective) else [
         collective, collective + RATE]
 
 
 def columns(collective):
-    """… as mpi_coll names the figures."""
+    """Their columns in mpi_coll's output."""
     return ["latency_us"] if is_irregular(collective) else [
         "each_us", "latency_us"]
 
@@ -203,7 +203,7 @@ def some(lengths):
 
 
 class Rounds:
-    """What those that are complete have given."""
+    """The figures of complete rounds."""
 
     def __init__(self):
         # {(collective, ranks, bytes, program): {round: microseconds}}
@@ -212,12 +212,6 @@ class Rounds:
         self.tries = Tries()  # of (collective, ranks, program)
         self.noise = Noise(allowed_cores())
         self.seconds = []  # that each of them took
-
-    def more(self, args):
-        """Is there another round, and time for it?"""
-        in_time = not args.time or not self.seconds or \
-            sum(self.seconds) + max(self.seconds) <= 60 * args.time
-        return in_time and len(self.seconds) < args.repeat
 
     def left(self, args):
         """About how many seconds the other rounds will take; one that there is
@@ -253,7 +247,8 @@ class Rounds:
 
 
 def measure(programs, args, rounds):
-    """One round. What fails in it may do better in the next one."""
+    """Measures one round. A program that fails in it may do better in the next
+    one."""
     begin, found, failed = time.monotonic(), {}, {}
     rounds.noise.begin()
     for ranks in args.ranks:
@@ -451,7 +446,7 @@ def points_text(found, missing):
 
 
 def targets(points, args):
-    """What is wanted of blocking calls, one at a time; and of all patterns."""
+    """The targets of blocking calls, one at a time; and of all patterns."""
     lines = []
     groups: list = [("single blocking calls", [name for name in args.collectives
                                          if name in COLLECTIVES + REDUCTIONS],
@@ -686,7 +681,7 @@ def go(folder, rounds, programs, search, remarks, args):
     """All rounds. @return the text, None if nothing could be measured."""
     text = None
     settle(programs, search, args)
-    while rounds.more(args):
+    while another_round(args, rounds.seconds):
         measure(programs, args, rounds)
         if rounds.records:
             text = write(folder, rounds, programs, search, remarks, args)

@@ -13,8 +13,8 @@ deps-peers peers).
 
 DIR (default results/testbed-<date>; an existing one is never touched: -2, -3
 ... is appended) gets hosts.txt (tables, versions, exact commands) and
-hosts-samples.csv (every round). Both are written after each round: who
-interrupts it keeps the rounds that are complete.
+hosts-samples.csv (every round). Both are written after each round: an
+interrupted script keeps the complete rounds.
 """
 import argparse
 import csv
@@ -35,6 +35,7 @@ from railtools.noise import busy_seconds
 from railtools.options import (
     Parser,
     add_rounds,
+    another_round,
     chosen_of,
     progress,
     settle_rounds,
@@ -86,8 +87,8 @@ def pinned(host, command):
 
 
 class Program:
-    """One of the programs that are compared. pair(wires) gives {bytes: figure}
-    (µs of 8 bytes, else MB/s), collective(name) {bytes: µs}."""
+    """A program to compare. pair(wires) gives {bytes: figure} (µs of 8 bytes,
+    else MB/s), collective(name) {bytes: µs}."""
 
     name: str
     key: str
@@ -149,7 +150,7 @@ class Program:
 
 
 class Sockets(Program):
-    """What the rails can carry."""
+    """Plain TCP: how much the rails can carry."""
 
     name, key, does_pairs = SOCKETS, "sockets", True
 
@@ -359,7 +360,7 @@ def busy_share():
 
 
 class Rounds:
-    """What those that are complete have given."""
+    """The figures of complete rounds."""
 
     def __init__(self):
         # {(what, bytes, program): {round: figure}}: what is how many rails, or
@@ -376,15 +377,10 @@ class Rounds:
         self.noise.append(noise)
         self.seconds.append(seconds)
 
-    def more(self, args):
-        """Is there another round, and time for it?"""
-        in_time = not args.time or not self.seconds or \
-            sum(self.seconds) + max(self.seconds) <= 60 * args.time
-        return in_time and len(self.seconds) < args.repeat
-
 
 def measure(programs, parts, full_rate, doing):
-    """One round: {(what, bytes, program): figure}, and why others have none."""
+    """Measures a round: {(what, bytes, program): figure}, and why other
+    figures are missing."""
     found, failed = {}, {}
     for what in parts:
         rate = full_rate / (2 if what == UNEQUAL else 1)
@@ -411,7 +407,7 @@ def measure(programs, parts, full_rate, doing):
 
 # --------------------------------------------------------------- results ---
 
-def paired(samples, mine, others, better):
+def over_best(samples, mine, others, better):
     """Median and interval of mine over the best of the others, in the rounds
     that have both; or None."""
     values = []
@@ -436,7 +432,7 @@ def table(samples, what, sizes, names, digits):
     return lines
 
 
-def verdict(text, value, wanted, least=True):
+def target_line(text, value, wanted, least=True):
     if value is None:
         return f"  {text}: not measured"
     middle, low, high = value
@@ -449,25 +445,26 @@ def verdict(text, value, wanted, least=True):
 def targets(samples, names):
     lines = ["Targets, as medians of the rounds' ratios"]
     mb = 1 << 20
-    lines.append(verdict("two rails / one rail, 1M", paired(
+    lines.append(target_line("two rails / one rail, 1M", over_best(
         samples, (TWO, mb, OURS), [(ONE, mb, OURS)], max), 1.94))
     for what in (ONE, TWO, UNEQUAL):
-        lines.append(verdict(f"{WORDS[what]} / plain sockets, 1M", paired(
-            samples, (what, mb, OURS), [(what, mb, SOCKETS)], max), 0.97))
+        lines.append(target_line(
+            f"{WORDS[what]} / plain sockets, 1M", over_best(
+                samples, (what, mb, OURS), [(what, mb, SOCKETS)], max), 0.97))
     peers = [name for name in names if name not in (OURS, SOCKETS)]
     for what in (TWO, UNEQUAL):
         for size in SIZES:
             if size > 8:
-                lines.append(verdict(
-                    f"{WORDS[what]} / best peer, {size_name(size)}", paired(
+                lines.append(target_line(
+                    f"{WORDS[what]} / best peer, {size_name(size)}", over_best(
                         samples, (what, size, OURS),
                         [(what, size, peer) for peer in peers], max), 1))
-    lines.append(verdict("latency over one rail / best peer's, 8 B", paired(
+    lines.append(target_line("latency over one rail / best peer's, 8 B", over_best(
         samples, (ONE, 8, OURS), [(ONE, 8, peer) for peer in peers], min), 1,
         least=False))
     for name in COLLECTIVES:
-        values = [paired(samples, (name, size, OURS),
-                         [(name, size, peer) for peer in peers], min)
+        values = [over_best(samples, (name, size, OURS),
+                            [(name, size, peer) for peer in peers], min)
                   for size in BLOCKS]
         if None in values:
             lines.append(f"  {name}: not measured")
@@ -614,7 +611,7 @@ def main():
     rounds = Rounds()
     folder = claim(args.dir)
     try:
-        while rounds.more(args):
+        while another_round(args, rounds.seconds):
             go_round(rounds, programs, args)
             text = write(folder, rounds, programs, remarks, args)
     except KeyboardInterrupt:

@@ -8,14 +8,14 @@ checked), in windows of the same length; a round launches each program once, and
 the rounds are repeated, each beginning with another program. Figures are
 medians over the rounds with their non-parametric 95 % confidence interval. At
 each point we are compared with the best peer that sends and the best that puts,
-by the ratios of the same rounds: ahead or behind is who is so with the whole
-interval of these. What is not installed is named and left out (make deps-peers
+by the ratios of the same rounds: a program is ahead or behind if the whole
+interval of these is. What is not installed is named and left out (make deps-peers
 peers installs and builds all of it). What fails in a round is counted, told,
 and runs again in the next, unless it has failed in each of the first 3; what
 fails in each of its rounds makes the exit status 1.
 
-With --buffers and --read bandwidth is measured alone, of those who can do so,
-which UCX's own programs can't.
+With --buffers and --read only bandwidth is measured, without UCX, whose own
+programs can't do so.
 
 DIR (default results/<host>-<date>-p2p; an existing one is never touched: -2,
 -3 ... is appended) gets p2p.txt (tables, versions, exact commands), p2p.csv,
@@ -181,7 +181,7 @@ class UCX(Program):
     """Each test has a server and a client, which pin themselves."""
 
     name, key, folder = "UCX", "ucx", ""
-    why = "as it comes: it chooses its transports; who can't be pinned ends"
+    why = "as it comes: it chooses its transports; a test that can't be pinned ends"
     tests = {"lat": (("send", "tag_lat"), ("put", "ucp_put_lat")),
              "bw": (("send", "tag_bw"), ("put", "ucp_put_bw"))}
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws a collective's schedule: who sends what to whom, step by step, and what
-every rank's memory holds after each step, in the form of figures 4 to 6 of
-Qian and Afsahi 2008 (a column for each process, a row for each position).
+"""Draws a collective's schedule: the messages between ranks, step by step, and
+the contents of every rank's memory after each step, in the form of figures 4 to
+6 of Qian and Afsahi 2008 (a column for each process, a row for each position).
 
 Blocks that have been combined are named by the first and the last rank that
 they are of: 0-3.

@@ -18,7 +18,7 @@ RANKS, ELEMENTS, TIMES = "ranks", "elements", "parts"  # what it is drawn over
 
 @dataclass
 class Figure:
-    """One picture; `squares`: over numbers of ranks that are squares."""
+    """A picture; `squares`: over numbers of ranks that are squares."""
     name: str
     element: int
     pattern: str

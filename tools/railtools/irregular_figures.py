@@ -12,8 +12,8 @@ bytes, by its patterns spike (one spike) and transpose (2D array transpose):
 15, 16, 19 and 20 are of 48 bytes, the others of 22. All algorithms of a figure
 are measured in the same run of railbench alltoallv, in turn.
 
-The result is written after each run: who interrupts it keeps those that are
-complete.
+The result is written after each run: an interrupted script keeps the complete
+runs.
 
 DIR (default results/<host>-<date>-irregular; an existing one is never touched:
 -2, -3 ... is appended) gets figures.txt (tables, exact commands), figures.csv,
@@ -39,7 +39,8 @@ RUN_LIMIT_S = 600
 
 
 def measure(where, what, quick):
-    """One run: railbench's result. It takes about a second for each point."""
+    """Runs railbench and returns its result. It takes about a second for each
+    point."""
     (ranks, element, pattern), (algorithms, sizes) = where, what
     repeats = ["--repeat", "1"] if quick else [
         "--time-budget", str(len(algorithms) * len(sizes))]

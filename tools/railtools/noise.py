@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What else the machine did while something was measured."""
+"""The machine's other load during a measurement."""
 import contextlib
 import csv
 import os
@@ -30,8 +30,8 @@ def own_seconds():
 
 
 def lines_ns(cores):
-    """What a cache line takes from one of these cores to another, for each pair
-    and kind; of virtual machines it may change by the minute."""
+    """The time of a cache line from one of these cores to another, for each
+    pair and kind; of virtual machines it may change by the minute."""
     text = run(["taskset", "-c", ",".join(map(str, cores)), RAILBENCH,
                 "limits", "--sizes", "8", "--repeat", "1", "--format", "csv"])
     return [float(row["latency_us"]) * 1e3
@@ -40,8 +40,8 @@ def lines_ns(cores):
 
 
 class Noise:
-    """What the machine was like in each round: how much of the cores others
-    took, and its cache."""
+    """The machine's state in each round: the share of the cores that others
+    took, and the times of its caches."""
 
     def __init__(self, cores):
         self.cores, self.shares, self.lines = cores, [], []

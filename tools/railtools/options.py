@@ -12,9 +12,16 @@ from railtools.programs import Failure
 
 
 def progress(text):
-    """What is being done, where somebody may look at it; "" takes it away."""
+    """Shows the present step on a terminal; "" takes it away."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def another_round(args, seconds):
+    """Is there another round, and time for it? seconds: of each one before."""
+    in_time = not args.time or not seconds or \
+        sum(seconds) + max(seconds) <= 60 * args.time
+    return in_time and len(seconds) < args.repeat
 
 
 def size_name(size):

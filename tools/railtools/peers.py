@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What scripts/compare-p2p and compare-coll measure next to us: where it is,
-and how it is launched at its best. Not a program."""
+"""The peers of scripts/compare-p2p and compare-coll: where they are, and how
+to launch them at their best. Not a program."""
 import csv
 import json
 import os
@@ -44,7 +44,7 @@ def not_built(needs, made):
 
 
 class Program:
-    """One of the programs that are compared."""
+    """A program to compare."""
 
     name: str
     key: str
@@ -116,7 +116,7 @@ class Peer(Program):
         raise NotImplementedError
 
     def rows(self, ranks, cores, runs, around=()):
-        """What it says of these runs."""
+        """Runs the program; its output as rows."""
         words = self.chosen.get(ranks, self.usual(ranks > len(cores)))
         command = [*around, *self.launcher(ranks, words), self.program, *runs]
         return self.read(self.run(command), [
@@ -238,7 +238,7 @@ class MPICHWheel(Wheel):
 
 
 class IntelMPI(Wheel):
-    """What makes its ranks yield helps it on some machines, and hinders it by a
+    """Settings that let its ranks yield help on some machines, and cost a
     factor of 1000 on others."""
 
     name, key = "Intel MPI", "impi-wheel"
@@ -262,8 +262,8 @@ def libraries(measured):
 
 LAUNCHES = 3  # of each setting
 SETTING_S = 20  # for one of these
-FAR = 4  # who takes so many times as long as the best one is not tried again
-FAILURES = 2  # ... nor who has failed so often, and has never come to an end
+FAR = 4  # a setting so many times slower than the best is not tried again
+FAILURES = 2  # ... nor one that has failed so often and never succeeded
 
 
 class Search:
@@ -366,7 +366,7 @@ def figures_text(figures):
 # --------------------------------------------------------------- scripts ---
 
 def wheel_keys(programs):
-    """What --peers wheels stands for."""
+    """The programs that --peers wheels stands for."""
     return [p.key for p in programs if p.key.endswith("-wheel")]
 
 

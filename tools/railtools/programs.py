@@ -33,7 +33,7 @@ def signal_group(process, number):
 
 @contextlib.contextmanager
 def uninterrupted():
-    """Who is impatient waits until what is begun is done."""
+    """Holds back signals until the present step is done."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (
         signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
     try:
@@ -55,7 +55,7 @@ def stop(process):
 
 
 def result_of(process, command, limit=LIMIT_S):
-    """What the program wrote to standard output."""
+    """The program's standard output."""
     try:
         out, err = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
@@ -81,8 +81,8 @@ def run(command, limit=LIMIT_S):
 
 
 def run_until(command, complete):
-    """What the program has said when complete(text) holds, or at its end;
-    for one that may not end."""
+    """The output so far when complete(text) holds, or at the program's end;
+    for a program that may not end."""
     process, text = start(command), ""
     watch = threading.Timer(LIMIT_S, signal_group, [process, signal.SIGKILL])
     watch.start()

@@ -36,7 +36,7 @@ def gain_text(two, one):
 
 
 def same_host(folder):
-    """What the table says of two rails over shared memory."""
+    """The table's row of two rails over shared memory."""
     rows = rows_of(folder, "p2p-samples.csv")
     one, two = (by_round(rows, "bandwidth_MBps", test="bw",
                          program="dapl_rail", method=method)
@@ -49,7 +49,7 @@ def same_host(folder):
 
 
 def hosts(wires):
-    """What it says of two wires."""
+    """The table's row of two wires."""
     rows = rows_of(HOSTS, "hosts-samples.csv")
     one, two = (by_round(rows, "figure", what=what, program="dapl_rail")
                 for what in ("one", wires))

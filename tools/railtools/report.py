@@ -72,7 +72,7 @@ def csv_table(path):
                  names)
 
 
-# What a result calls l1_bytes … is memory.
+# The machine's memory, by the keys of results.
 NAMES = {"l1_bytes": "L1 cache", "l2_bytes": "L2 cache",
          "l3_bytes": "L3 cache", "memory_bytes": "memory",
          "numa_nodes": "NUMA nodes"}

@@ -41,7 +41,7 @@ REPEATS, ITERATIONS = 8, 20  # of a quick one
 
 
 class Step:
-    """One program, what it is run with, and what came of it."""
+    """A program, its arguments, and its outcome."""
 
     def __init__(self, name, args):
         self.name, self.why, self.seconds, self.text = name, None, 0.0, ""

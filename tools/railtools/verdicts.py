@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a result of one test says, in sentences."""
+"""Sentences on a test's result."""
 from railtools.options import size_name
 from railtools.plot.sizes import CURVES, speedups
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who this process is in its job, and where rank 0 listens. */
+/* Finds this process's rank in its job, and rank 0's address. */
 #ifndef DRAIL_JOB_LAUNCH_DISCOVER_H
 #define DRAIL_JOB_LAUNCH_DISCOVER_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a launcher (PMIx, PMI-2) offers its processes: rank and size, and a
- * key-value space. Rank 0 puts one value there, its address, and all ranks get
- * it. Later messages between ranks do not use the launcher.
+ * A launcher (PMIx, PMI-2) gives its processes rank and size, and a key-value
+ * space. Rank 0 puts one value there, its address, and all ranks get it. Later
+ * messages between ranks do not use the launcher.
  */
 #ifndef DRAIL_JOB_LAUNCH_KVS_H
 #define DRAIL_JOB_LAUNCH_KVS_H

@@ -5,8 +5,8 @@
  *
  *     run.c        drail_job_run: which of the ways below starts the ranks
  *     fork.h       forks them; ../simulate/ runs them in virtual time
- *     discover.h   who this process is, from its environment or its launcher
- *     kvs.h        what is asked of a launcher: pmix.c, pmi2.c (pmi2_wire.h)
+ *     discover.h   this process's rank, from its environment or its launcher
+ *     kvs.h        requests to a launcher: pmix.c, pmi2.c (pmi2_wire.h)
  *     launch.c     connects the ranks (../rendezvous/) and runs jobs of them
  *     join.c       drail_job_join: the caller has connected the ranks
  */

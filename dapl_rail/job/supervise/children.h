@@ -14,7 +14,7 @@
 #include "dapl_rail/dapl_rail.h"
 #include "dapl_rail/job/supervise/oob.h"
 
-/* What the parent shows all ranks, in shared memory. */
+/* The parent shows this to all ranks, in shared memory. */
 struct shown {
     _Atomic bool stop_all;
     _Atomic bool ended[DRAIL_MAX_RANKS];

@@ -6,9 +6,9 @@
  * and sends all of them to every rank. This is a star: fine for some hundreds
  * of ranks; with n ranks, n times the result leaves the server's host.
  *
- * In reading order: oob_server.c and oob_rank.c, the two sides; signals.h; then
- * who runs the server and ends the ranks: children.h for forked ranks,
- * supervisor.h for launched ones.
+ * In reading order: oob_server.c and oob_rank.c, the two sides; signals.h;
+ * children.h and supervisor.h, which run the server and end the ranks: forked
+ * ones, and launched ones.
  */
 #ifndef DRAIL_OOB_H
 #define DRAIL_OOB_H
@@ -63,7 +63,7 @@ struct oob_server {
 /* 0 or DRAIL_ENOMEM; oob_server_close() in either case. */
 int oob_server_open(struct oob_server *s, unsigned nranks);
 void oob_server_close(struct oob_server *s);
-/* What poll() must wait for on this rank's socket; fd -1: nothing. */
+/* The events of this rank's socket that poll() must wait for; fd -1: none. */
 struct pollfd oob_server_want(const struct oob_server *s, unsigned rank);
 void oob_server_event(struct oob_server *s, unsigned rank, short revents);
 /* The same for ranks 0 … n - 1: fills polls, and handles what poll() found. */

@@ -277,7 +277,7 @@ static uint64_t pause_ns(const drail_t *t, uint64_t limit_ns)
 
 void heartbeat_check(drail_t *t)
 {
-    uint64_t limit = t->tuning.silence_ms * MS, every = pause_ns(t, limit);
+    uint64_t limit = t->env.silence_ms * MS, every = pause_ns(t, limit);
     uint64_t now = limit ? job_now(t->job) : 0;
     uint64_t passed = now - t->looked_ns, counted = passed;
     if (!limit || t->parallel || passed < every)

@@ -53,8 +53,8 @@ void heartbeat_check(drail_t *t);
 /* Has a wait been so long that a check is due? */
 static inline bool heartbeat_is_due(const drail_t *t, uint64_t waited_ns)
 {
-    return t->tuning.silence_ms &&
-           waited_ns > t->tuning.silence_ms * MS / HEARTBEAT_CHECKS;
+    return t->env.silence_ms &&
+           waited_ns > t->env.silence_ms * MS / HEARTBEAT_CHECKS;
 }
 
 #endif

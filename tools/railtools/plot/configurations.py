@@ -27,7 +27,7 @@ def bar_name(setup):
             else setup_name(setup))
 
 
-# What a limit is of.
+# The names of limits.
 LIMITS = {"copy": "copy limit", "link": "link rate",
           "cache line": "transfer of a cache line",
           "cache lines": "transfer of 2 cache lines"}  # until November 2026
@@ -59,7 +59,7 @@ def limit_of(row, loop, figure):
 
 
 def rows_of(result, setup):
-    """Those of a configuration; 0 bytes have no place on an axis."""
+    """The rows of a configuration; 0 bytes have no place on an axis."""
     return sorted((row for row in result["results"]
                    if row["configuration"] == setup["index"]
                    and row["bytes"] > 0), key=lambda row: row["bytes"])

@@ -61,7 +61,7 @@ def distributions(result):
 
 
 def cdf_pictures(result):
-    """What part of all took no longer than …"""
+    """The part of all messages that took no longer than …"""
     for name, heading, lines in distributions(result):
         parts = list(split(lines))
         for number, part in enumerate(parts, 1):

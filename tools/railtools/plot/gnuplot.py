@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all pictures share: colours, axes, curves, bars; and running gnuplot."""
+"""Shared by all pictures: colours, axes, curves, bars; and running gnuplot."""
 import contextlib
 import html
 import json
@@ -36,7 +36,7 @@ KEY = "outside bottom center horizontal Left reverse samplen 3 maxcols 2 height 
 
 
 def frame(heading, axis, key=KEY):
-    """What all pictures share."""
+    """The frame of all pictures."""
     heading = "\n".join(line for part in heading.split("\n")
                         for line in textwrap.wrap(part, 96) or [""])
     return [
@@ -201,7 +201,7 @@ HEIGHT, HEIGHT_OF_TWO = 640, 960
 
 
 def texts_of(program):
-    """(title, what its curves are) of a program, for those who do not see."""
+    """(title, names of the curves) of a program, for readers who do not see."""
     heading = next((json.loads(line.split(" ", 2)[2].rpartition(" ")[0])
                     for line in program if line.startswith("set title ")), "")
     labels = re.findall(r" title '((?:[^']|'')*)'", "\n".join(

@@ -45,7 +45,7 @@ def scaling_pictures(test, results, unit="bytes"):
 
 
 def series_of(result):
-    """What a result is of: several of a collective may lie in one folder."""
+    """The result's series: several of a collective may lie in one folder."""
     return re.sub(r"\W+", "-", result.get("series", result["test"]))
 
 
