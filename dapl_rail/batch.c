@@ -49,7 +49,7 @@ struct batch {
     struct route route;
     uint32_t data;        /* rails that write */
     uint32_t set, learns; /* if timed: what was chosen, and what it tells */
-    uint64_t cpu; /* where one thread drives all rails */
+    uint64_t cpu;         /* where one thread drives all rails */
 };
 
 static int reply_owed(drail_t *t, void *arg, uint32_t *owed)
@@ -242,9 +242,8 @@ static void batch_cut_turns(drail_t *t, struct batch *b, uint32_t reach,
     double weights[DRAIL_MAX_RAILS];
     for (unsigned r = 0; r < t->nrails; r++)
         weights[r] = engine_rails(t, reach) & RAIL_BIT(r) ? 1 : 0;
-    b->route = route_next(t, reach, false,
-                          b->ask->count ? b->ask->xfer.bytes : 0,
-                          b->ask->count);
+    b->route = route_next(
+        t, reach, false, b->ask->count ? b->ask->xfer.bytes : 0, b->ask->count);
     batch_share(t, b, reach, weights, turn);
 }
 

@@ -315,7 +315,10 @@ typedef struct drail_config {
                                           equal */
     unsigned fixed_rail;             /**< engine single, policy fixed: index of
                                           the rail. Always less than nrails */
-    size_t stripe_threshold;         /**< shorter messages use one rail */
+    size_t stripe_threshold;         /**< shorter messages use one rail: if
+                                          several are under way and all rails
+                                          are polled, each the rail that ends
+                                          first */
     size_t stripe_align;             /**< as drail_stripe_t.align */
     unsigned eps;                    /**< EPs for each rail and peer, 1 to
                                           DRAIL_MAX_EPS. The parts of a striped
@@ -354,7 +357,7 @@ typedef struct drail_config {
 
 /** pin_base, the default: the ranks of a node take disjoint cores; if there are
  * too few, they start on distinct ones. */
-#define DRAIL_PIN_AUTO UINT32_MAX
+#define DRAIL_PIN_AUTO   UINT32_MAX
 #define DRAIL_EAGER_AUTO SIZE_MAX
 
 /**

@@ -12,6 +12,6 @@
  * twice takes less time than an RDMA write with its acknowledgement. */
 #define EAGER_BYTES        4096u
 #define EAGER_POLLED_BYTES 16384u
-#define HEARTBEAT_CHECKS 8u /* within the time of env.silence_ms */
+#define HEARTBEAT_CHECKS   8u /* within the time of env.silence_ms */
 
 #endif

@@ -218,7 +218,7 @@ struct ofi_ia {
     uint64_t look_at;       /* ns: when it meant to look at connections */
     _Atomic uint64_t polls; /* of consumers, so far */
     _Atomic(struct ofi_conn *) corked; /* ended under cq_lock */
-    atomic_bool away;       /* it leaves the CQ to consumers, … */
+    atomic_bool away;                  /* it leaves the CQ to consumers, … */
     atomic_bool rests; /* … and sleeps until no consumer watches the CQ */
     /* sleepers */
     atomic_bool watched; /* one of them waits for the CQ's descriptor */

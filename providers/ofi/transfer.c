@@ -433,8 +433,9 @@ static void on_error(struct ofi_ia *oia)
     DAT_DTO_COMPLETION_STATUS status = status_of(e.err);
     core_ep_lock(c->ep);
     if (c->fid && status != DAT_DTO_ERR_FLUSHED) {
-        struct core_wqe *w =
-            op->kind == OFI_RECEIVE && c->live ? core_recv_peek(c->ep, NULL) : NULL;
+        struct core_wqe *w = op->kind == OFI_RECEIVE && c->live
+                                 ? core_recv_peek(c->ep, NULL)
+                                 : NULL;
         if (w)
             core_recv_done(c->ep, w, status, 0, true, NULL);
         else if (op->kind == OFI_REQUEST)

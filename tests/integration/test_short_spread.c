@@ -44,8 +44,7 @@ static void sends(struct rank *r)
         if (n % 2 == r->rank)
             expect(r, 0, drail_send(r->t, r->peer, bytes, SHORT, NULL));
         else
-            expect(r, 0,
-                   drail_recv(r->t, r->peer, bytes, SHORT, NULL, -1));
+            expect(r, 0, drail_recv(r->t, r->peer, bytes, SHORT, NULL, -1));
     }
     stays(r);
     for (unsigned n = 0; n < MANY; n++) {
@@ -104,9 +103,8 @@ static void batch(struct rank *r)
     uint64_t ignored[RAILS];
     memory_open(r, &m, SHORT);
     count(r, ignored);
-    drail_batch_t b = {.xfer = memory_xfer(r, &m, SHORT),
-                       .count = MANY,
-                       .await_reply = true};
+    drail_batch_t b = {
+        .xfer = memory_xfer(r, &m, SHORT), .count = MANY, .await_reply = true};
     if (r->rank == 0)
         expect(r, 0, drail_batch(r->t, 1, &b));
     else

@@ -26,7 +26,8 @@ unsigned short_rail(drail_t *t, uint32_t rails);
  * share the work only from so many bytes on, and so many requests.
  */
 #define SPREAD_LEAST    4096u
-#define SPREAD_REQUESTS 3u /* two may be one put, or a message and its answer */
+#define SPREAD_REQUESTS 3u /* two may be one put, or a message and its answer  \
+                            */
 /* The weights of these rails for such messages, and the slot of their rates. */
 unsigned cut_whole(const drail_t *t, uint32_t rails, size_t bytes,
                    double weights[DRAIL_MAX_RAILS]);
