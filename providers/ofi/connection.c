@@ -107,7 +107,7 @@ static size_t unread_most(const struct ofi_ia *oia)
     size_t most = 0;
     for (const struct ofi_conn *c = oia->conns; c; c = c->next)
         if (c->fid) /* an RDMA write with immediate data is two requests */
-            most += 2 * (size_t)c->ep->attr.max_request_dtos +
+            most += 2 * (size_t)c->ep->attr.max_request_dtos + OFI_MARKERS +
                     (size_t)c->ep->attr.max_recv_dtos;
     return most;
 }
