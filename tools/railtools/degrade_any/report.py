@@ -153,9 +153,8 @@ def text(record):
         "on one of the rails that it uses.",
         "",
         *table(HEADER, outcomes(record)), "",
-        "Figures are medians" + (
-            " [95 % interval]" if options["faults"] >= ENOUGH else
-            " [range]") + " of the runs that came to their end.", "",
+        "Figures are medians of the runs that came to their end, with the "
+        f"95 % interval of {ENOUGH} or more, else with their range.", "",
         *[f"- *{kind}*: {faults.WORDS[kind]}."
           for kind in options["kinds"]],
         *[f"- *{what}*: {judge.WORDS[what]}." for what in judge.OUTCOMES],
