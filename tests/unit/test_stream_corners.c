@@ -49,10 +49,10 @@ static void an_empty_message_has_its_rail(void **state)
     wires_end();
 }
 
-static void give_short(uint32_t rails, uint64_t given[DRAIL_MAX_RAILS])
+static void give_short(uint32_t set, uint64_t given[DRAIL_MAX_RAILS])
 {
     double weights[DRAIL_MAX_RAILS];
-    cut_whole(&t, rails, SHORT, weights);
+    cut_whole(&t, set, SHORT, weights);
     memset(given, 0, DRAIL_MAX_RAILS * sizeof *given);
     for (unsigned i = 0; i < 30; i++)
         given[soonest_rail(t.nrails, weights, given)]++;
