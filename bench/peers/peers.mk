@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs that scripts/compare-p2p and compare-coll measure next to us, where
-# their libraries are installed.
+# What scripts/compare-p2p and compare-coll measure next to us, where it is
+# installed.
 
 MPICC_OPENMPI ?= mpicc.openmpi
 MPICC_MPICH   ?= mpicc.mpich

@@ -48,7 +48,7 @@ static void no_memory(struct rank *r)
     check(failed >= REFUSALS);
 }
 
-/* A depth that a rank can't use is refused to all. */
+/* What can't be used by one is refused to all. */
 static void bad_depth(struct rank *r)
 {
     dcoll_config_t cfg;

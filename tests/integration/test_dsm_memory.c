@@ -92,7 +92,7 @@ static void by_message(drail_config_t *cfg)
     setenv("DRAIL_EXTENSIONS", "0", 1);
 }
 
-/* The kernel has no room for writable pages. */
+/* What the kernel has no room for: pages that can be written. */
 static unsigned unwritable; /* so many more times */
 
 __attribute__((visibility("default"))) int mprotect(void *start, size_t bytes,

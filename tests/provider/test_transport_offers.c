@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Core serves transports that are not like shared memory. The test has a small
- * one: a network that takes the receives and fills them by itself, makes
+ * What core offers to transports that are not like shared memory, shown with a
+ * small one: a network that takes the receives and fills them by itself, makes
  * progress per IA, delivers after a while without waking a thread, and refuses
  * requests that it can't carry out. Its two IAs are in this process.
  */
@@ -71,6 +71,7 @@ static struct item *deliver(struct net *to, enum kind kind)
 static DAT_RETURN net_open(struct core_ia *ia, const char *params)
 {
     struct net *net = &nets[nets[0].open];
+    (void)params;
     assert_false(net->open);
     *net = (struct net){.open = true};
     ia->tp = net;
@@ -88,12 +89,14 @@ static DAT_RETURN net_mr_publish(struct core_ia *ia, struct core_mr *mr)
 {
     const int others =
         DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+    (void)ia;
     return mr->priv & others ? CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0)
                              : DAT_SUCCESS;
 }
 
 static bool net_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
 {
+    (void)ia, (void)mr;
     return true;
 }
 
@@ -119,6 +122,7 @@ static void join(struct core_ep *ep)
 static DAT_RETURN net_connect(struct core_ep *ep, uint64_t timeout_us,
                               DAT_COUNT size, const void *private_data)
 {
+    (void)timeout_us, (void)size, (void)private_data;
     join(ep);
     deliver(ep->tp, REQUEST);
     return DAT_SUCCESS;
@@ -127,6 +131,7 @@ static DAT_RETURN net_connect(struct core_ep *ep, uint64_t timeout_us,
 static DAT_RETURN net_accept(struct core_cr *cr, struct core_ep *ep,
                              DAT_COUNT size, const void *private_data)
 {
+    (void)cr, (void)size, (void)private_data;
     join(ep);
     assert_int_equal(core_ep_poll(ep), 0);
     core_ep_established(ep, NULL, 0);
@@ -137,10 +142,12 @@ static DAT_RETURN net_accept(struct core_cr *cr, struct core_ep *ep,
 static void net_reject(struct core_cr *cr, DAT_COUNT size,
                        const void *private_data)
 {
+    (void)cr, (void)size, (void)private_data;
 }
 
 static void net_disconnect(struct core_ep *ep, bool graceful)
 {
+    (void)graceful;
     deliver(ep->tp, GONE);
     core_ep_disconnected(ep, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
 }
@@ -153,6 +160,7 @@ static void net_ep_release(struct core_ep *ep)
 
 static void net_abort(struct core_ep *ep)
 {
+    (void)ep;
     fail();
 }
 
@@ -220,6 +228,7 @@ static void take(struct core_ia *ia, struct net *net, const struct item *item)
 static void net_progress(struct core_ia *ia, bool sure)
 {
     struct net *net = ia->tp;
+    (void)sure;
     while (net->items && net->inbox[0].due <= now_ns()) {
         struct item item = net->inbox[0];
         net->items--;
@@ -231,6 +240,7 @@ static void net_progress(struct core_ia *ia, bool sure)
 static uint64_t net_next_due(struct core_ia *ia, uint64_t seen)
 {
     const struct net *net = ia->tp;
+    (void)seen;
     return net->items ? net->inbox[0].due : UINT64_MAX;
 }
 
@@ -239,14 +249,17 @@ static uint64_t net_next_due(struct core_ia *ia, uint64_t seen)
 static void net_arm(struct core_ia *ia, uint64_t bell)
 {
     struct net *net = ia->tp;
+    (void)bell;
     atomic_store(&net->rung, false);
 }
 
 static int net_sleep(struct core_ia *ia, uint64_t bell, bool fed,
                      uint64_t timeout_ns)
 {
+    (void)fed;
     struct net *net = ia->tp;
     uint64_t begin = now_ns();
+    (void)bell;
     if (timeout_ns > net->longest_sleep)
         net->longest_sleep = timeout_ns;
     while (!atomic_load(&net->rung) && now_ns() - begin < timeout_ns)
@@ -257,6 +270,7 @@ static int net_sleep(struct core_ia *ia, uint64_t bell, bool fed,
 static void net_ring(struct core_ia *ia, uint64_t bells)
 {
     struct net *net = ia->tp;
+    (void)bells;
     atomic_store(&net->rung, true);
 }
 
@@ -382,7 +396,7 @@ static void receives_are_handed_over(void **state)
     EXPECT_DTO(s->receiver.recv, 6, DAT_DTO_ERR_FLUSHED, 0);
 }
 
-/* No thread rings: a waiter must not sleep longer than until it is due. */
+/* Nobody rings: who waits must not sleep longer than until it is due. */
 static void due_by_the_mere_passing_of_time(void **state)
 {
     struct scene *s = *state;
@@ -433,7 +447,7 @@ static void memory_is_refused(void **state)
     DAT_OK(dat_lmr_free(lmr));
 }
 
-/* The transport's limits, and missing features, are those of its IAs. */
+/* What it can't do, and its limits, are those of its IAs. */
 static void abilities_are_the_transports(void **state)
 {
     struct scene *s = *state;
@@ -452,6 +466,7 @@ static void abilities_are_the_transports(void **state)
 
 static int registered(void **state)
 {
+    (void)state;
     core_transport_is(&transport);
     dat_provider_init(&info, "");
     return 0;
@@ -459,6 +474,7 @@ static int registered(void **state)
 
 static int removed(void **state)
 {
+    (void)state;
     dat_provider_fini(&info);
     return 0;
 }

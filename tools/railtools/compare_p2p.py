@@ -181,7 +181,7 @@ class UCX(Program):
     """Each test has a server and a client, which pin themselves."""
 
     name, key, folder = "UCX", "ucx", ""
-    why = "as it comes: it chooses its transports; a test that can't be pinned ends"
+    why = "as it comes: it chooses its transports; who can't be pinned ends"
     tests = {"lat": (("send", "tag_lat"), ("put", "ucp_put_lat")),
              "bw": (("send", "tag_bw"), ("put", "ucp_put_bw"))}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The peers of scripts/compare-p2p and compare-coll: where they are, and how
-to launch them at their best. Not a program."""
+"""What scripts/compare-p2p and compare-coll measure next to us: where it is,
+and how it is launched at its best. Not a program."""
 import csv
 import json
 import os
@@ -116,7 +116,7 @@ class Peer(Program):
         raise NotImplementedError
 
     def rows(self, ranks, cores, runs, around=()):
-        """Runs the program; its output as rows."""
+        """What it says of these runs."""
         words = self.chosen.get(ranks, self.usual(ranks > len(cores)))
         command = [*around, *self.launcher(ranks, words), self.program, *runs]
         return self.read(self.run(command), [
@@ -262,8 +262,8 @@ def libraries(measured):
 
 LAUNCHES = 3  # of each setting
 SETTING_S = 20  # for one of these
-FAR = 4  # a setting so many times slower than the best is not tried again
-FAILURES = 2  # ... nor one that has failed so often and never succeeded
+FAR = 4  # who takes so many times as long as the best one is not tried again
+FAILURES = 2  # ... nor who has failed so often, and has never come to an end
 
 
 class Search:

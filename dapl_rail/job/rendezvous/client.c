@@ -112,7 +112,7 @@ static int shake_hands(struct client *c, struct timed_socket *s)
                             verdict.mac)
                ? 0
                : error_set(c->err, DRAIL_EINVAL,
-                           "the listener at %s does not prove to be rank 0",
+                           "who listens at %s does not prove to be rank 0",
                            c->where);
 }
 
