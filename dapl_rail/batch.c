@@ -78,7 +78,7 @@ static void account_cpu(const drail_t *t, struct batch *b, unsigned rail)
     *mark = now;
 }
 
-/* One of the count writes. */
+/* Posts a write of the batch. */
 static int batch_write(struct rail *rail, struct rdma *write,
                        const struct completion *done, const uint32_t *immed)
 {
