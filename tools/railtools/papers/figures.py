@@ -493,7 +493,7 @@ def irregular_runs():
         "--algorithm", ",".join(algorithms),
         "--warmup", "1", "--iterations", "1"))
         for (ranks, element, pattern), (algorithms, sizes)
-        in irregular.runs(64).items()}
+        in irregular.measurements(64).items()}
 
 
 IRREGULAR = irregular_runs()

@@ -128,7 +128,7 @@ class Line:
 
 def runs_of(row):
     """Those that it is predicted from: not ours."""
-    return {run for curve in curves_of(row) for run in curve.runs()}
+    return {run for curve in curves_of(row) for run in curve.needed_runs()}
 
 
 def line(row, key, end, here):
