@@ -52,7 +52,7 @@ def pieces(*given):
     return Pieces(tuple(given))
 
 
-# What explains a miss, by the schedule. Never an excuse, never a fit.
+# Explanations of misses, by the schedule. Never an excuse, never a fit.
 NOTES = {
     "004-latency-multi-hca": "An input: fork is what two rails take longer "
     "below 128 bytes.",

@@ -14,7 +14,7 @@ CLOSE = 0.2  # a number within so much of the paper's is told as such
 
 
 class Curve(Protocol):
-    """What the simulator's runs come to: a figure for each x."""
+    """A figure for each x, from the simulator's runs."""
 
     def needed_runs(self) -> set:
         """The runs that it needs."""
@@ -25,7 +25,7 @@ class Curve(Protocol):
 
 @dataclass(frozen=True)
 class Run:
-    """One run of railbench: its test, its platform, further options."""
+    """A run of railbench: its test, its platform, further options."""
     test: str
     platform: str
     options: tuple
@@ -75,7 +75,7 @@ class Pick:
 
 @dataclass(frozen=True)
 class Spent(Pick):
-    """What an application spends, of parts with `+` between; at the number of
+    """An application's time in parts, with `+` between them; at the number of
     its ranks."""
 
     def points(self, results):
@@ -104,7 +104,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Together:
-    """What several blocks take that go together, at the length of one."""
+    """The time of several blocks together, at the length of one."""
     curve: Curve
     blocks: int
 
@@ -171,7 +171,7 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Across:
-    """One point of each of several curves: over ranks instead of bytes."""
+    """A point of each of several curves: over ranks instead of bytes."""
     curves: tuple  # (x, curve)
     at: int
 
@@ -209,7 +209,7 @@ def best(curves, results, rate=False):
 
 @dataclass
 class Figure:
-    """One picture in the form of the paper's."""
+    """A picture in the form of the paper's."""
     name: str
     caption: str
     axis: str
@@ -278,7 +278,7 @@ class Map:
 
 @dataclass
 class Found:
-    """What a row of the table says. None, "": nothing to say."""
+    """A row of the table as text. None, "": nothing to say."""
     predicted: object = None  # a number, or text
     deviation: object = None  # of a number: (predicted - paper) / paper
     same: object = None  # does the same one win?
@@ -387,7 +387,7 @@ class Value:
 
 @dataclass
 class Winner:
-    """Who is best from where to where."""
+    """The best algorithm of each range."""
     name: str
     seed: str
     what: str
