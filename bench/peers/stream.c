@@ -15,7 +15,7 @@
 #define PAUSE_NS    50000 /* between looks, where nothing moved */
 #define SEED        1
 
-/* What each message begins with; the rest is the pattern of its number. */
+/* The head of each message; the rest is the pattern of its number. */
 typedef struct head {
     uint64_t number, last; /* last: no more follow */
 } head_t;

@@ -22,7 +22,7 @@ from railtools.papers.predicted import *
 class Line:
     def __init__(self, **points):
         self.line = {int(x[1:]): y for x, y in points.items()}
-    def runs(self):
+    def needed_runs(self):
         return set()
     def points(self, results):
         return self.line
@@ -168,7 +168,7 @@ del results[runs[0]]
 assert [one.points(results) for one in best] == [{}] * 2
 for one, *_ in applications.APPLICATIONS.values():
     parts = applications.COMMUNICATION
-    assert one.of_chosen(parts).runs() <= one.ours(parts).runs()'
+    assert one.of_chosen(parts).needed_runs() <= one.ours(parts).needed_runs()'
 check 'blocks that go together' says '
 from railtools.papers import sensitivity
 run = Run("lat", "", ("--sizes", "16:128"))

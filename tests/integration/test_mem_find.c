@@ -36,8 +36,8 @@ static void as_allocated(struct rank *r)
     expect(r, 0, drail_mem_release(mem));
 }
 
-/* What is found depends on the handles that are held, in whichever order they
- * are released. */
+/* The handle that drail_mem_find finds depends on the handles that are held, in
+ * whichever order they are released. */
 static void first_released(struct rank *r)
 {
     const unsigned read = DRAIL_ACCESS_REMOTE_READ;

@@ -62,7 +62,7 @@ FIGURES = (
     Figure("23", 22, "transpose", ("a3-n1", "a4-n2"), RANKS, (4096,), True))
 
 
-def runs(ranks):
+def measurements(ranks):
     """{(ranks, element, pattern): (algorithms, sizes)} for all figures."""
     found: dict = {}
     for figure in FIGURES:

@@ -166,7 +166,7 @@ def options():
 
 def go(folder, result, args):
     """All runs. @return why some have failed."""
-    failed, runs = [], irregular.runs(args.ranks)
+    failed, runs = [], irregular.measurements(args.ranks)
     for number, (where, what) in enumerate(runs.items()):
         name = "{} ranks, elements of {} bytes, {}".format(*where)
         progress(f"run {number + 1} of {len(runs)}: {name}")

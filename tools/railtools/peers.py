@@ -431,7 +431,7 @@ def add_search(parser):
 
 
 def files(text):
-    """Those that can be read."""
+    """A list of readable files."""
     for path in text.split(","):
         if not os.access(path, os.R_OK):
             raise argparse.ArgumentTypeError(

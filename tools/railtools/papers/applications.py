@@ -79,13 +79,13 @@ class Application:
 
 
 class Fastest:
-    """What is spent in parts by the algorithm, of any of the runs, with the
-    least communication."""
+    """The parts' time by the algorithm, of any of the runs, with the least
+    communication."""
 
     def __init__(self, several, parts):
         self.several, self.parts = several, parts
 
-    def runs(self):
+    def needed_runs(self):
         return set(self.several)
 
     def points(self, results):

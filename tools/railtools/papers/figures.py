@@ -52,7 +52,7 @@ def pieces(*given):
     return Pieces(tuple(given))
 
 
-# What explains a miss, by the schedule. Never an excuse, never a fit.
+# Explanations of misses, by the schedule. Never an excuse, never a fit.
 NOTES = {
     "004-latency-multi-hca": "An input: fork is what two rails take longer "
     "below 128 bytes.",
@@ -493,7 +493,7 @@ def irregular_runs():
         "--algorithm", ",".join(algorithms),
         "--warmup", "1", "--iterations", "1"))
         for (ranks, element, pattern), (algorithms, sizes)
-        in irregular.runs(64).items()}
+        in irregular.measurements(64).items()}
 
 
 IRREGULAR = irregular_runs()

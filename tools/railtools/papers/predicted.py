@@ -14,9 +14,9 @@ CLOSE = 0.2  # a number within so much of the paper's is told as such
 
 
 class Curve(Protocol):
-    """What the simulator's runs come to: a figure for each x."""
+    """A figure for each x, from the simulator's runs."""
 
-    def runs(self) -> set:
+    def needed_runs(self) -> set:
         """The runs that it needs."""
 
     def points(self, results) -> dict:
@@ -25,7 +25,7 @@ class Curve(Protocol):
 
 @dataclass(frozen=True)
 class Run:
-    """One run of railbench: its test, its platform, further options."""
+    """A run of railbench: its test, its platform, further options."""
     test: str
     platform: str
     options: tuple
@@ -38,8 +38,8 @@ class Run:
 
 
 # ---------------------------------------------------------------- curves ---
-# Each has runs(), which it needs, and points(results), {x: y} of what there is
-# in {run: railbench's result}.
+# Each has needed_runs(), and points(results): {x: y} of the runs that are in
+# {run: railbench's result}.
 
 @dataclass(frozen=True)
 class Pick:
@@ -49,7 +49,7 @@ class Pick:
     where: tuple = ()
     x: str = "bytes"
 
-    def runs(self):
+    def needed_runs(self):
         return {self.run}
 
     def points(self, results):
@@ -75,7 +75,7 @@ class Pick:
 
 @dataclass(frozen=True)
 class Spent(Pick):
-    """What an application spends, of parts with `+` between; at the number of
+    """An application's time in parts, with `+` between them; at the number of
     its ranks."""
 
     def points(self, results):
@@ -93,8 +93,8 @@ class Sum:
     """Several together, where all of them have a point."""
     curves: tuple
 
-    def runs(self):
-        return {run for curve in self.curves for run in curve.runs()}
+    def needed_runs(self):
+        return {run for curve in self.curves for run in curve.needed_runs()}
 
     def points(self, results):
         lines = [curve.points(results) for curve in self.curves]
@@ -104,12 +104,12 @@ class Sum:
 
 @dataclass(frozen=True)
 class Together:
-    """What several blocks take that go together, at the length of one."""
+    """The time of several blocks together, at the length of one."""
     curve: Curve
     blocks: int
 
-    def runs(self):
-        return self.curve.runs()
+    def needed_runs(self):
+        return self.curve.needed_runs()
 
     def points(self, results):
         return {x // self.blocks: y
@@ -125,7 +125,7 @@ class Each:
     key: str = "algorithm"
     rate: bool = False  # more is better
 
-    def runs(self):
+    def needed_runs(self):
         return {self.run}
 
     def points(self, results):
@@ -142,13 +142,13 @@ class Best:
     curves: tuple
     rate: bool = False
 
-    def runs(self):
-        return {run for curve in self.curves for run in curve.runs()}
+    def needed_runs(self):
+        return {run for curve in self.curves for run in curve.needed_runs()}
 
     def points(self, results):
         """Without any when a run has failed: it might be the best."""
         return best(self.curves, results, self.rate) \
-            if all(run in results for run in self.runs()) else {}
+            if all(run in results for run in self.needed_runs()) else {}
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,8 @@ class Pieces:
     does not serve a point (no nodes, say) leaves it to the next."""
     pieces: tuple  # (up to, curve)
 
-    def runs(self):
-        return {run for _, curve in self.pieces for run in curve.runs()}
+    def needed_runs(self):
+        return {run for _, curve in self.pieces for run in curve.needed_runs()}
 
     def points(self, results):
         found: dict = {}
@@ -171,12 +171,12 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Across:
-    """One point of each of several curves: over ranks instead of bytes."""
+    """A point of each of several curves: over ranks instead of bytes."""
     curves: tuple  # (x, curve)
     at: int
 
-    def runs(self):
-        return {run for _, curve in self.curves for run in curve.runs()}
+    def needed_runs(self):
+        return {run for _, curve in self.curves for run in curve.needed_runs()}
 
     def points(self, results):
         found = {x: curve.points(results).get(self.at)
@@ -190,8 +190,8 @@ class Only:
     curve: Curve
     wanted: tuple
 
-    def runs(self):
-        return self.curve.runs()
+    def needed_runs(self):
+        return self.curve.needed_runs()
 
     def points(self, results):
         return {x: y for x, y in self.curve.points(results).items()
@@ -209,7 +209,7 @@ def best(curves, results, rate=False):
 
 @dataclass
 class Figure:
-    """One picture in the form of the paper's."""
+    """A picture in the form of the paper's."""
     name: str
     caption: str
     axis: str
@@ -218,8 +218,8 @@ class Figure:
     log: bool = True
     note: str = ""  # what it leaves out
 
-    def runs(self):
-        return {run for curve in self.curves.values() for run in curve.runs()}
+    def needed_runs(self):
+        return {run for curve in self.curves.values() for run in curve.needed_runs()}
 
     def drawn(self, results):
         """[(label, [(x, y)])] of what there is."""
@@ -237,9 +237,9 @@ class Bars:
     bars: dict  # {label: {part: curve}}
     x: int
 
-    def runs(self):
+    def needed_runs(self):
         return {run for parts in self.bars.values()
-                for curve in parts.values() for run in curve.runs()}
+                for curve in parts.values() for run in curve.needed_runs()}
 
     def drawn(self, results):
         """[(label, {part: y})] of what there is."""
@@ -257,9 +257,9 @@ class Map:
     curves: dict  # {label: [(ranks, curve over bytes)]}
     note: str = ""
 
-    def runs(self):
+    def needed_runs(self):
         return {run for line in self.curves.values()
-                for _, curve in line for run in curve.runs()}
+                for _, curve in line for run in curve.needed_runs()}
 
     def cells(self, results):
         """[(bytes, ranks, label, µs)]"""
@@ -278,7 +278,7 @@ class Map:
 
 @dataclass
 class Found:
-    """What a row of the table says. None, "": nothing to say."""
+    """A row of the table as text. None, "": nothing to say."""
     predicted: object = None  # a number, or text
     deviation: object = None  # of a number: (predicted - paper) / paper
     same: object = None  # does the same one win?
@@ -312,8 +312,8 @@ class Factor:
     tie: float = 0  # so little better counts as no better
     group: str = ""  # of headline numbers that are also counted apart
 
-    def runs(self):
-        return self.base.runs() | self.chosen.runs() | self.ours.runs()
+    def needed_runs(self):
+        return self.base.needed_runs() | self.chosen.needed_runs() | self.ours.needed_runs()
 
     def gain(self, curve, results):
         lines = [one.points(results) for one in (self.base, curve)]
@@ -368,8 +368,8 @@ class Value:
     headline: bool = False
     note: str = ""
 
-    def runs(self):
-        return self.curve.runs() | self.ours.runs()
+    def needed_runs(self):
+        return self.curve.needed_runs() | self.ours.needed_runs()
 
     def found(self, results):
         predicted, ours = (at(curve.points(results), self.x)
@@ -387,7 +387,7 @@ class Value:
 
 @dataclass
 class Winner:
-    """Who is best from where to where."""
+    """The best algorithm of each range."""
     name: str
     seed: str
     what: str
@@ -400,9 +400,9 @@ class Winner:
     tie: float = 0.02  # so little better counts as no better
     given: bool = False  # rests on inputs: said, but no prediction
 
-    def runs(self):
+    def needed_runs(self):
         return {run for curve in (*self.curves.values(), self.ours)
-                for run in curve.runs()}
+                for run in curve.needed_runs()}
 
     def expected(self, x):
         for low, high, label in self.ranges:
@@ -487,9 +487,9 @@ class Reach:
     note: str = ""
     tie: float = 0.02
 
-    def runs(self):
+    def needed_runs(self):
         return {run for curve in (*self.curves.values(), self.ours)
-                for run in curve.runs()}
+                for run in curve.needed_runs()}
 
     def found(self, results):
         theirs, names = best_named(self.curves, results, self.rate)

@@ -76,8 +76,8 @@ HEAD = ("row", "seed", "platform", "what", "paper", "predicted", "deviation",
 
 
 def missing(row, results):
-    count = len(row.runs() - set(results))
-    return f"{count} of its {len(row.runs())} runs failed" if count else ""
+    count = len(row.needed_runs() - set(results))
+    return f"{count} of its {len(row.needed_runs())} runs failed" if count else ""
 
 
 def table(rows, found, ranges, results):
@@ -86,13 +86,13 @@ def table(rows, found, ranges, results):
     for row in rows:
         said = found[row.name]
         lines.append([
-            row.name, row.seed, next(iter(row.runs())).platform, row.what,
+            row.name, row.seed, next(iter(row.needed_runs())).platform, row.what,
             row.paper_text(), number(said.predicted),
             "" if said.deviation is None else f"{said.deviation:+.0%}",
             number(said.same), ranges.get(row.name, ""),
             number(said.ours) + (" (behind)" if said.behind else ""),
             "; ".join(filter(None, (said.detail, missing(row, results)))),
-            commands.of(row.runs())])
+            commands.of(row.needed_runs())])
     return lines, commands
 
 
@@ -305,7 +305,7 @@ def main():
     runner = Runner(args.jobs)
     why: dict = {}
     results = runner.all({one: (one, ()) for wanted in everything
-                          for one in wanted.runs()}, why, "predictions")
+                          for one in wanted.needed_runs()}, why, "predictions")
     if results:
         said, lines = outcome(rows, results, runner, why,
                               not args.no_sensitivity)

@@ -16,7 +16,8 @@ SIZES = ("8", "64", "512", "4K", "32K")
 SHOWN = {"8": 8, "4K": 4096}  # one picture each
 TIME = "collective.latency_us.median"
 
-# Those of few messages, and those with one for each pair or each rank.
+# Algorithms of few messages, and algorithms with one for each pair or each
+# rank.
 COLLECTIVES = {
     "allgather": ("All-gather", ("bruck", "doubling", "gather-bcast",
                                  "smp-bruck", "smp-direct",
@@ -46,7 +47,7 @@ def curves(test, limits, options):
 
 
 def left_out(test, limits):
-    """What a picture does not show."""
+    """The limits of a picture."""
     return "; ".join(f"{', '.join(names)}: to {limit} ranks of {max(SHAPES)}"
                      for names, limit in zip(COLLECTIVES[test][1:], limits)
                      if limit < max(SHAPES))

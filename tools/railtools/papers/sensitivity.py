@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What rows become when one value after the other that a platform file leaves
-open goes to both ends of its range. Not a program."""
+"""Rows of the table when a value that a platform file leaves open goes to both
+ends of its range, one value after the other. Not a program."""
 import os
 from dataclasses import dataclass, replace
 
@@ -75,7 +75,7 @@ def limited(row, results):
 
 
 def listed(text):
-    """What LO:HI or a list stand for."""
+    """The values that LO:HI or a list stand for."""
     if ":" in text:
         low, high = map(parse_size, text.split(":"))
         return [low << n for n in range(high.bit_length())
@@ -127,8 +127,8 @@ class Line:
 
 
 def runs_of(row):
-    """Those that it is predicted from: not ours."""
-    return {run for curve in curves_of(row) for run in curve.runs()}
+    """The runs that the row is predicted from, without ours."""
+    return {run for curve in curves_of(row) for run in curve.needed_runs()}
 
 
 def line(row, key, end, here):

@@ -40,7 +40,8 @@ def digest(*parts):
 
 
 def program():
-    """What results depend on besides the command and the platform."""
+    """The program that results depend on, besides the command and the
+    platform."""
     found = hashlib.sha256()
     folder = os.path.join(os.path.dirname(RAILBENCH), "..", "lib")
     paths = [RAILBENCH] + sorted(
