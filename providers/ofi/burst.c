@@ -102,5 +102,4 @@ void ofi_burst_marked(struct ofi_conn *c, struct ofi_op *op)
             r->done |= !p->waits;
         }
     }
-    ofi_issue(c); /* retires them, and marks those that waited for a marker */
 }

@@ -326,8 +326,6 @@ DAT_RETURN ofi_recv_post(struct core_ep *ep, const struct core_wqe *w);
 int ofi_recv_hand(struct ofi_conn *c, const struct core_wqe *w);
 /* Gives waiting requests to libfabric; ep->lock is held. */
 void ofi_issue(struct ofi_conn *c);
-/* Breaks the connection after an error of libfabric. */
-void ofi_break_off(struct ofi_conn *c);
 void ofi_receive_early(struct ofi_conn *c);
 /* Reads the CQ; cq_lock is held. False: it was empty. */
 bool ofi_drain(struct ofi_ia *oia);
@@ -364,6 +362,8 @@ enum ofi_watch {
 int ofi_thread_start(struct ofi_ia *oia);
 void ofi_thread_stop(struct ofi_ia *oia);
 void ofi_thread_wake(struct ofi_ia *oia);
+/* It breaks the connection, after an error of libfabric. */
+void ofi_break_off(struct ofi_conn *c);
 /* Wakes it, once, when the CQ is not empty. */
 void ofi_thread_await_cq(struct ofi_ia *oia);
 /* Wakes it when the peer closes the connection. */

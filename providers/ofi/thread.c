@@ -100,6 +100,12 @@ void ofi_thread_stop(struct ofi_ia *oia)
     close_fds(oia);
 }
 
+void ofi_break_off(struct ofi_conn *c)
+{
+    if (!atomic_exchange(&c->failed, true))
+        ofi_thread_wake(c->oia);
+}
+
 void ofi_thread_forked(struct ofi_ia *oia)
 {
     oia->thread_runs = false;

@@ -207,12 +207,6 @@ static ssize_t start(struct ofi_conn *c, struct core_request *r,
     return err;
 }
 
-void ofi_break_off(struct ofi_conn *c)
-{
-    if (!atomic_exchange(&c->failed, true))
-        ofi_thread_wake(c->oia);
-}
-
 void ofi_issue(struct ofi_conn *c)
 {
     struct core_ep *ep = c->ep;
@@ -374,6 +368,12 @@ static void on_request(struct ofi_conn *c, struct ofi_op *op,
     ofi_issue(c);
 }
 
+static void on_marker(struct ofi_conn *c, struct ofi_op *op)
+{
+    ofi_burst_marked(c, op);
+    ofi_issue(c); /* retires what is done, and marks what came later */
+}
+
 static void on_completion(struct ofi_ia *oia, const struct fi_cq_data_entry *e)
 {
     if (e->flags & FI_REMOTE_WRITE) {
@@ -390,7 +390,7 @@ static void on_completion(struct ofi_ia *oia, const struct fi_cq_data_entry *e)
     if (!c->fid)
         ; /* it has ended: all was flushed */
     else if (op->kind == OFI_MARKER)
-        ofi_burst_marked(c, op);
+        on_marker(c, op);
     else if (op->kind == OFI_REQUEST)
         on_request(c, op, DAT_DTO_SUCCESS);
     else if (c->live)

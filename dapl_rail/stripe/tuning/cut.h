@@ -29,14 +29,15 @@ static inline unsigned short_rail(drail_t *t, uint32_t rails)
                ? (unsigned)__builtin_ctz(route.rails)
                : short_rail_cut(t, &route);
 }
+
 /*
  * Short messages in a row, if untimed.spreads: each goes whole over the rail
  * that would be the first to end it. A message alone takes short_rail(): rails
- * share the work only from so many bytes on, and so many requests.
+ * share the work only from so many bytes on, and so many requests: two may be
+ * one put, or a message and its answer.
  */
 #define SPREAD_LEAST    4096u
-#define SPREAD_REQUESTS 3u /* two may be one put, or a message and its answer  \
-                            */
+#define SPREAD_REQUESTS 3u
 /* The weights of these rails for such messages, and the slot of their rates. */
 unsigned cut_whole(const drail_t *t, uint32_t rails, size_t bytes,
                    double weights[DRAIL_MAX_RAILS]);
