@@ -25,6 +25,10 @@ void ofi_thread_wake(struct ofi_ia *unused)
 {
 }
 
+void ofi_break_off(struct ofi_conn *unused)
+{
+}
+
 void ofi_nudge(struct ofi_ia *unused)
 {
     nudged = true;
