@@ -266,7 +266,6 @@ static inline void core_ring(struct core_ia *ia, uint64_t bells)
  * ia->lock is held. */
 struct core_evd *core_cno_next(const struct core_cno *cno,
                                const struct core_evd *evd);
-void core_evd_progress(struct core_evd *evd);
 
 /* The next EP of a set, from place *at on; NULL: there is none. */
 static inline struct core_ep *core_epset_next(struct core_epset *set,
@@ -296,9 +295,6 @@ void core_progress(struct core_ia *ia, struct core_ep *ep, bool sure);
  * because each peer can overwrite those of others; and a `sure` look does more
  * for an EP, such as dropping stale maps. */
 void core_poll_some(struct core_ia *ia, bool sure);
-/* The earliest time after @p seen at which an EP of the EVD has something due.
- */
-uint64_t core_next_due(struct core_evd *evd, uint64_t seen);
 /* The EPs that each poll of the EVD (NULL: of the IA) looks at. */
 static inline struct core_epset *core_polled(struct core_ia *ia,
                                              struct core_evd *evd)

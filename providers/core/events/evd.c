@@ -76,7 +76,7 @@ static DAT_COUNT evd_count(struct core_evd *evd)
     return (DAT_COUNT)n;
 }
 
-void core_evd_progress(struct core_evd *evd)
+static void evd_progress(struct core_evd *evd)
 {
     core_poll(evd->o.ia, evd, false);
 }
@@ -329,7 +329,7 @@ static bool evd_progress_into(struct core_evd *evd, DAT_EVENT *event)
 {
     atomic_store_explicit(&evd->wanted, event, memory_order_relaxed);
     atomic_store_explicit(&evd->poller, core_evd_self(), memory_order_relaxed);
-    core_evd_progress(evd);
+    evd_progress(evd);
     bool filled = !atomic_load_explicit(&evd->poller, memory_order_relaxed);
     atomic_store_explicit(&evd->poller, 0, memory_order_relaxed);
     atomic_store_explicit(&evd->wanted, NULL, memory_order_relaxed);
@@ -411,7 +411,7 @@ static bool evd_ready(struct core_waiter *waiter)
     struct core_evd *evd = waiter->evd;
     if (!atomic_load_explicit(&evd->waitable, memory_order_relaxed))
         return true;
-    core_evd_progress(evd);
+    evd_progress(evd);
     bool first = !w->entered;
     w->entered = true;
     return evd_count(evd) >= w->threshold && (first || evd_news(w));

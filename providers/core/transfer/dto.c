@@ -366,7 +366,8 @@ DAT_RETURN core_post_recv(DAT_EP_HANDLE handle, DAT_COUNT nseg,
     w->flags = flags;
     w->nseg = (uint32_t)nseg;
     w->total = total;
-    memcpy(w->seg, seg, (size_t)nseg * sizeof *seg);
+    if (nseg) /* else there may be no list */
+        memcpy(w->seg, seg, (size_t)nseg * sizeof *seg);
     const struct core_transport *t = ep->o.ia->transport;
     if (!t->recv_post)
         core_recv_add(ep);
