@@ -33,7 +33,8 @@
  * on lines that no other thread needs. */
 struct part {
     drail_chunk_t chunk; /* of each write */
-    bool writes, begun;  /* begun: some of it has been posted */
+    unsigned writes;     /* how many */
+    bool begun;          /* some of it has been posted */
     uint32_t left;       /* EPs that have yet to do the present round */
     uint64_t start, posted, cpu;
     struct rdma rdma[DRAIL_MAX_EPS]; /* the write of each EP, again and again */
@@ -48,8 +49,7 @@ struct batch {
     struct route route;
     uint32_t data;        /* rails that write */
     uint32_t set, learns; /* if timed: what was chosen, and what it tells */
-    bool turns;
-    uint64_t cpu; /* where one thread drives all rails */
+    uint64_t cpu;         /* where one thread drives all rails */
 };
 
 static int reply_owed(drail_t *t, void *arg, uint32_t *owed)
@@ -94,7 +94,7 @@ static int batch_write(struct rail *rail, struct rdma *write,
 static bool batch_joint(const struct link *link, const struct batch *b,
                         uint32_t *immed)
 {
-    return !b->turns && b->ask->count && b->parts[link->rail->index].writes &&
+    return b->parts[link->rail->index].writes &&
            note_immed(link, &b->note, immed);
 }
 
@@ -113,28 +113,19 @@ static int batch_end(struct rail *rail, struct batch *b, unsigned ep,
     return joint ? 0 : note_send(link, &b->note, end);
 }
 
-/* Policy roundrobin: is it this rail's, of those that write? */
-static bool its_turn(const struct batch *b, const struct rail *rail,
-                     unsigned round)
-{
-    unsigned before =
-        (unsigned)__builtin_popcount(b->data & (RAIL_BIT(rail->index) - 1));
-    return round % (unsigned)__builtin_popcount(b->data) == before;
-}
-
 /* Rounds 0 to count - 1 write, the last one notifies (fig. 4: the loop over
- * the rails is the inner one). */
+ * the rails is the inner one). A rail whose share is less than count has
+ * nothing to do in some rounds. */
 static int batch_post(struct rail *rail, void *arg, unsigned round)
 {
     struct batch *b = arg;
     struct part *part = &b->parts[rail->index];
     unsigned count = b->ask->count;
-    if (round < count &&
-        (!part->writes || (b->turns && !its_turn(b, rail, round))))
+    if (round < count && round >= part->writes)
         return 0;
     for (uint32_t left = part->left; left; left &= left - 1) {
         unsigned ep = (unsigned)__builtin_ctz(left);
-        int rc = round + 1 < count
+        int rc = round + 1 < part->writes
                      ? batch_write(rail, &part->rdma[ep], NULL, NULL)
                      : batch_end(rail, b, ep, round < count);
         part->begun |= !rc || (part->writes && part->rdma[ep].posted);
@@ -194,7 +185,7 @@ static int batch_met(struct rail *rail, void *arg)
     if (b->learns & RAIL_BIT(rail->index)) {
         uint64_t ns = now - part->start;
         rail_rate_measure(&t->timing->rails[rail->index], b->route.slot,
-                          b->ask->count, part->chunk.bytes * b->ask->count, ns,
+                          part->writes, part->chunk.bytes * part->writes, ns,
                           true);
         t->timing->rails[rail->index].busy_until = now;
         rail->stats.busy_ns += ns;
@@ -214,6 +205,7 @@ static void batch_cut(drail_t *t, struct batch *b, uint32_t reach,
     int n = cut_message(t, b->ask->xfer.bytes, &b->route, chunks);
     for (int i = 0; i < n; i++) {
         b->parts[chunks[i].rail].chunk = chunks[i];
+        b->parts[chunks[i].rail].writes = b->ask->count;
         b->data |= RAIL_BIT(chunks[i].rail);
     }
     b->note.eps = spread_over(t, b->ask->xfer.bytes, chunks, n, turn);
@@ -225,18 +217,57 @@ static void batch_cut(drail_t *t, struct batch *b, uint32_t reach,
     b->learns = several_rails(b->data) ? timing_learns(t, &b->route) : 0;
 }
 
-/* Policy roundrobin: each rail writes the whole in its turn. */
+/* Writes that are not cut: the rails share them. */
+static void batch_share(drail_t *t, struct batch *b, uint32_t reach,
+                        const double *weights, unsigned *turn)
+{
+    drail_chunk_t whole = {.bytes = b->ask->xfer.bytes};
+    uint64_t shares[DRAIL_MAX_RAILS] = {0};
+    for (unsigned i = 0; i < b->ask->count; i++)
+        shares[soonest_rail(t->nrails, weights, shares)]++;
+    for (unsigned r = 0; r < t->nrails; r++) {
+        whole.rail = r;
+        b->parts[r].chunk = whole;
+        b->parts[r].writes = (unsigned)shares[r];
+        b->data |= shares[r] ? RAIL_BIT(r) : 0;
+    }
+    b->note.rails = engine_rails(t, reach);
+    b->note.eps = spread_over(t, whole.bytes, &whole, 1, turn);
+}
+
+/* Policy roundrobin. */
 static void batch_cut_turns(drail_t *t, struct batch *b, uint32_t reach,
                             unsigned *turn)
 {
-    drail_chunk_t whole = {.bytes = b->ask->xfer.bytes};
-    b->turns = true;
-    b->route = route_next(t, reach, false, b->ask->count ? whole.bytes : 0,
-                          b->ask->count);
-    b->note.rails = b->data = engine_rails(t, reach);
-    b->note.eps = spread_over(t, whole.bytes, &whole, 1, turn);
+    double weights[DRAIL_MAX_RAILS];
     for (unsigned r = 0; r < t->nrails; r++)
-        b->parts[r].chunk = whole;
+        weights[r] = engine_rails(t, reach) & RAIL_BIT(r) ? 1 : 0;
+    b->route = route_next(
+        t, reach, false, b->ask->count ? b->ask->xfer.bytes : 0, b->ask->count);
+    batch_share(t, b, reach, weights, turn);
+}
+
+/* Short writes over several wires. */
+static void batch_cut_short(drail_t *t, struct batch *b, uint32_t reach,
+                            unsigned *turn)
+{
+    double weights[DRAIL_MAX_RAILS];
+    route_is_untimed(t, reach, b->ask->xfer.bytes, &b->route);
+    b->route.slot = cut_whole(t, reach, b->ask->xfer.bytes, weights);
+    batch_share(t, b, reach, weights, turn);
+    if (t->cfg.engine == DRAIL_ENGINE_AUTO)
+        b->note.rails = b->data;
+    if (t->cfg.policy == DRAIL_POLICY_ADAPTIVE && several_rails(b->data))
+        b->learns = b->data;
+}
+
+/* Do the rails share its writes, uncut? */
+static bool is_short(const drail_t *t, const struct batch *b, uint32_t reach)
+{
+    size_t bytes = b->ask->xfer.bytes;
+    return t->timing->untimed.spreads && several_rails(reach) &&
+           bytes < t->cfg.stripe_threshold &&
+           bytes * b->ask->count >= 2 * SPREAD_LEAST;
 }
 
 static void part_prepare(const struct batch *b, unsigned rail,
@@ -244,7 +275,6 @@ static void part_prepare(const struct batch *b, unsigned rail,
 {
     struct part *part = &b->parts[rail];
     drail_chunk_t cut;
-    part->writes = b->data & RAIL_BIT(rail);
     part->begun = false;
     part->left = b->note.eps;
     part->start = part->cpu = 0;
@@ -262,6 +292,8 @@ static void batch_prepare(drail_t *t, struct batch *b, struct peer *peer)
     if (t->cfg.policy == DRAIL_POLICY_ROUNDROBIN &&
         t->cfg.engine != DRAIL_ENGINE_SINGLE)
         batch_cut_turns(t, b, reach, &peer->turn);
+    else if (is_short(t, b, reach))
+        batch_cut_short(t, b, reach, &peer->turn);
     else
         batch_cut(t, b, reach, &peer->turn);
     for (uint32_t left = b->note.rails; left; left &= left - 1) {
@@ -304,6 +336,8 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
         return rc;
 
     struct part parts[DRAIL_MAX_RAILS];
+    for (unsigned r = 0; r < t->nrails; r++)
+        parts[r].writes = 0;
     struct batch b = {.ask = ask, .parts = parts, .note.id = ask->id};
     batch_prepare(t, &b, peer);
     bool timed = ask->account || b.learns;

@@ -315,7 +315,10 @@ typedef struct drail_config {
                                           equal */
     unsigned fixed_rail;             /**< engine single, policy fixed: index of
                                           the rail. Always less than nrails */
-    size_t stripe_threshold;         /**< shorter messages use one rail */
+    size_t stripe_threshold;         /**< shorter messages use one rail: if
+                                          several are under way and all rails
+                                          are polled, each the rail that ends
+                                          first */
     size_t stripe_align;             /**< as drail_stripe_t.align */
     unsigned eps;                    /**< EPs for each rail and peer, 1 to
                                           DRAIL_MAX_EPS. The parts of a striped
@@ -323,7 +326,9 @@ typedef struct drail_config {
                                           message the next in turn; two-sided
                                           messages and atomics use the first */
     size_t eager_bytes;              /**< drail_send() of more bytes uses
-                                          rendezvous; 0 to 1 MiB */
+                                          rendezvous; 0 to 1 MiB.
+                                          DRAIL_EAGER_AUTO: 4 KiB, over rails
+                                          that are polled 16 KiB */
     unsigned depth;                  /**< receives posted, and messages that a
                                           peer may have under way, per EP; 4 to
                                           4096. drail_open() lowers it if there
@@ -352,7 +357,8 @@ typedef struct drail_config {
 
 /** pin_base, the default: the ranks of a node take disjoint cores; if there are
  * too few, they start on distinct ones. */
-#define DRAIL_PIN_AUTO UINT32_MAX
+#define DRAIL_PIN_AUTO   UINT32_MAX
+#define DRAIL_EAGER_AUTO SIZE_MAX
 
 /**
  * Sets all fields to their defaults, or to the values of environment variables

@@ -39,7 +39,7 @@ int config_check(const drail_config_t *cfg, drail_error_t *err)
         return error_set(err, DRAIL_EINVAL,
                          "stripe_align %zu: allowed are 0 and powers of 2",
                          cfg->stripe_align);
-    if (cfg->eager_bytes > 1u << 20)
+    if (cfg->eager_bytes > 1u << 20 && cfg->eager_bytes != DRAIL_EAGER_AUTO)
         return error_set(err, DRAIL_EINVAL,
                          "eager_bytes %zu: allowed are 0 to 1M",
                          cfg->eager_bytes);
@@ -98,8 +98,9 @@ int rail_limits_check(const drail_t *t, const struct rail *rail,
                          rail->info.name, max);
     if (slot_bytes(t) > rail->info.max_message)
         return error_set(err, DRAIL_EINVAL,
-                         "eager_bytes %zu: %s sends at most %lu bytes",
-                         t->cfg.eager_bytes, rail->info.name,
+                         "eager_bytes: a message of %zu bytes: %s sends at "
+                         "most %lu bytes",
+                         slot_bytes(t), rail->info.name,
                          (unsigned long)rail->info.max_message);
     return 0;
 }

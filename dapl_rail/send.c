@@ -18,6 +18,7 @@
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/message.h"
+#include "dapl_rail/messages/pick_rail.h"
 #include "dapl_rail/messages/transfer.h"
 #include "dapl_rail/outcome.h"
 #include "dapl_rail/stripe/tuning/cut.h"
@@ -147,14 +148,14 @@ int drail_send(drail_t *t, unsigned rank, const void *buffer, size_t bytes,
         return rc;
     if (bytes && !buffer)
         return fail(t, DRAIL_EINVAL, "drail_send: no buffer");
-    if (bytes > t->cfg.eager_bytes) {
+    unsigned rail = pick_rail(peer, peer_reach(peer), bytes);
+    if (bytes > eager_bytes(&t->rails[rail])) {
         rc = send_rendezvous(t, peer, buffer, bytes, mem);
         return outcome(t, peer, rc, "drail_send");
     }
     struct wire wire = {
         .type = WIRE_EAGER, .seq = peer->mail->message_seq, .bytes = bytes};
-    rc = message_send(t, peer, short_rail(t, peer_reach(peer)), &wire, buffer,
-                      bytes);
+    rc = message_send(t, peer, rail, &wire, buffer, bytes);
     if (!rc)
         peer->mail->message_seq++;
     return outcome(t, peer, rc, "drail_send");

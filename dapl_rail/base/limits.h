@@ -8,9 +8,10 @@
 #define EP_BIT(e)   (1u << (e)) /* one of the EPs of a rail to a peer */
 #define DEPTH_MIN   4u
 #define MS          1000000ull /* nanoseconds in a millisecond */
-/* Largest eager put: over a rail that is polled, copying so many bytes twice
- * takes less time than an RDMA write with its acknowledgement. */
-#define EAGER_PUT_BYTES  16384u
-#define HEARTBEAT_CHECKS 8u /* within the time of env.silence_ms */
+/* Longest eager messages. Over a rail that is polled, copying so many bytes
+ * twice takes less time than an RDMA write with its acknowledgement. */
+#define EAGER_BYTES        4096u
+#define EAGER_POLLED_BYTES 16384u
+#define HEARTBEAT_CHECKS   8u /* within the time of env.silence_ms */
 
 #endif

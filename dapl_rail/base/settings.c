@@ -188,6 +188,15 @@ static int parse_pin_base(const struct setting *s, const char *text,
     return 0;
 }
 
+static int parse_eager_bytes(const struct setting *s, const char *text,
+                             struct values *v)
+{
+    if (strcmp(text, "auto"))
+        return parse_size(s, text, v);
+    v->cfg.eager_bytes = DRAIL_EAGER_AUTO;
+    return 0;
+}
+
 /* -------------------------------------------------------------- the table */
 
 #define AT(member) offsetof(struct values, member)
@@ -221,8 +230,11 @@ static const struct setting settings[] = {
      "borders of stripes are multiples of this (bytes); 0: of cache lines in "
      "long messages",
      "0", "0 or a power of 2 up to 1G", parse_align, 0, 0, 1u << 30, NULL},
-    {"DRAIL_EAGER_BYTES", "longer sends use rendezvous (bytes)", "4K",
-     "0 to 1M", parse_size, AT(cfg.eager_bytes), 0, 1u << 20, NULL},
+    {"DRAIL_EAGER_BYTES",
+     "longer sends use rendezvous (bytes); auto: 4K, over rails that are "
+     "polled 16K",
+     "auto", "auto, or 0 to 1M", parse_eager_bytes, AT(cfg.eager_bytes), 0,
+     1u << 20, NULL},
     {"DRAIL_EPS", "EPs per rail and peer", "1", "1 to 8", parse_number,
      AT(cfg.eps), 1, DRAIL_MAX_EPS, NULL},
     {"DRAIL_DEPTH", "messages under way per EP", "64", "4 to 4096",

@@ -14,7 +14,13 @@ static bool credits_arrived(struct link *link, unsigned credits)
     link->rail->stats.recvs++;
     c->received++;
     c->available += (int)credits;
-    return c->available + (int)c->reserved <= (int)link->rail->owner->cfg.depth;
+    int left =
+        (int)link->rail->owner->cfg.depth - c->available - (int)c->reserved;
+    /* The peer has all messages, and what went before them. It may return the
+     * credit of the last one only later. */
+    if (left == 0 || left == 1)
+        link->queue.shown = c->last[left];
+    return left >= 0;
 }
 
 const char *arrival_message(struct slot *slot)

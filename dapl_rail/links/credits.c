@@ -9,6 +9,14 @@
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/queue.h"
 
+/* A message with a credit has been posted. */
+static void credit_used(struct link *link)
+{
+    link->credits.reserved--;
+    link->credits.last[1] = link->credits.last[0];
+    link->credits.last[0] = link->queue.posted;
+}
+
 /* Is a send slot free, besides those that are reserved, and so many more? */
 static bool has_send_slot(const struct link *link, unsigned keep)
 {
@@ -86,7 +94,7 @@ int link_send(struct link *link, struct wire *wire, const void *payload,
 {
     int rc = post_message(link, wire, payload, bytes, done);
     if (!rc)
-        link->credits.reserved--;
+        credit_used(link);
     return rc;
 }
 
@@ -113,7 +121,7 @@ int link_send_put(struct link *link, const struct wire *wire,
     struct gather g = gather_of(&head, sizeof head, payload, bytes);
     int rc = post_headed(link, &head.wire, &g, NULL);
     if (!rc)
-        link->credits.reserved--;
+        credit_used(link);
     return rc;
 }
 
@@ -128,7 +136,7 @@ int link_write_immed(struct link *link, struct dto *write, uint32_t note,
     if (rc)
         return rc;
     link->credits.owed -= credits;
-    link->credits.reserved--;
+    credit_used(link);
     link->credits.immeds++;
     return 0;
 }

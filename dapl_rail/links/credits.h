@@ -33,9 +33,12 @@ struct reply {
 };
 
 struct credits {
-    uint64_t immeds;       /* writes with immediate data posted, ever */
-    uint64_t received;     /* messages of the peer's received, ever */
-    int available;         /* -1: one has been borrowed */
+    uint64_t immeds;   /* writes with immediate data posted, ever */
+    uint64_t received; /* messages of the peer's received, ever */
+    int available;     /* -1: one has been borrowed */
+    /* requests posted up to the last message with a credit, and up to the one
+     * before it */
+    uint64_t last[2];
     unsigned owed;         /* to the peer */
     unsigned reserved;     /* send slots, each with a credit */
     unsigned next;         /* send slot */

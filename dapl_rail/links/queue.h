@@ -64,6 +64,7 @@ _Static_assert(sizeof(struct op) == CACHE_LINE, "an op is a cache line");
 struct queue {
     uint64_t posted, retired; /* requests posted, and complete */
     uint64_t signalled;       /* posted up to the last one with an event */
+    uint64_t shown;           /* complete as returned credits show */
     uint64_t fence_at;        /* a fence waits until so many are retired */
     uint64_t full_at;         /* there is no room when posted reaches this */
     uint64_t sent, sent_retired, sent_signalled; /* the same, of sends */
@@ -142,6 +143,13 @@ int link_post(struct link *link, struct dto *dto,
 /* Posts an empty request with an event: it tells that all before it are
  * complete. */
 int link_mark(struct link *link);
+/* Requests that may still be under way. Of those without an event only a later
+ * event tells, or the peer, when it has consumed a later message. */
+static inline uint64_t queue_under_way(const struct queue *q)
+{
+    return q->posted - (q->shown > q->retired ? q->shown : q->retired);
+}
+
 /* How many requests there is room for; negative: the error of a link that is
  * down. */
 int link_room(const struct link *link);

@@ -17,15 +17,28 @@ struct spare {
     struct spare *next;
 } __attribute__((aligned(CACHE_LINE)));
 
+size_t eager_bytes(const struct rail *rail)
+{
+    size_t asked = rail->owner->cfg.eager_bytes;
+    return asked != DRAIL_EAGER_AUTO ? asked
+           : rail->info.is_polled    ? EAGER_POLLED_BYTES
+                                     : EAGER_BYTES;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 size_t slot_bytes(const drail_t *t)
 {
-    const size_t put = sizeof(struct wire_put) + EAGER_PUT_BYTES;
-    size_t payload = t->cfg.eager_bytes;
-    if (payload < sizeof(drail_key_t))
-        payload = sizeof(drail_key_t);
-    for (unsigned r = 0; r < t->nrails; r++) /* any may carry it */
-        if (t->rails[r].info.is_polled && payload < put)
-            payload = put;
+    const size_t put = sizeof(struct wire_put) + EAGER_POLLED_BYTES;
+    size_t payload = sizeof(drail_key_t);
+    for (unsigned r = 0; r < t->nrails; r++) { /* any may carry it */
+        payload = larger(payload, eager_bytes(&t->rails[r]));
+        if (t->rails[r].info.is_polled)
+            payload = larger(payload, put);
+    }
     return (sizeof(struct wire) + payload + 63) & ~(size_t)63;
 }
 

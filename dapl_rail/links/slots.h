@@ -13,6 +13,7 @@
 #include "dapl_rail/dapl_rail.h"
 
 struct link;
+struct rail;
 
 /* The first bytes of a slot lie apart, close to those of other slots: most
  * messages are no longer than this, and many links then touch little memory. */
@@ -56,6 +57,8 @@ struct slots {
 
 /* SPARE_RECEIVES, and the receives for what comes for other links. */
 unsigned spare_receives(const drail_t *t);
+/* The longest message that this rail carries in a slot. */
+size_t eager_bytes(const struct rail *rail);
 /* Length of a slot: a header, and an eager message or a key. */
 size_t slot_bytes(const drail_t *t);
 

@@ -13,7 +13,7 @@ struct link;
 struct note;
 struct slot;
 
-/* Sends the put, of up to EAGER_PUT_BYTES, and its notification. The caller has
+/* Sends the put, of up to EAGER_POLLED_BYTES, and its notification. The caller has
  * reserved a credit. DRAIL_EAGAIN: no room. */
 int eager_put_send(struct link *link, const struct note *note,
                    const drail_xfer_t *xfer);

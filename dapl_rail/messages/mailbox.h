@@ -5,6 +5,7 @@
  *
  *   mailbox.h        the state; the handlers of what arrives
  *   inbox.h          what has arrived, in order
+ *   pick_rail.h      the rail of a message that is not striped
  *   transfer.h       puts and gets, striped over rails
  *   note.h           notifications of puts
  *   eager_put.h      short puts inside their notification

@@ -16,6 +16,7 @@
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/eager_put.h"
 #include "dapl_rail/messages/note.h"
+#include "dapl_rail/messages/pick_rail.h"
 #include "dapl_rail/stripe/spread.h"
 #include "dapl_rail/stripe/tuning/cut.h"
 #include "dapl_rail/stripe/tuning/route.h"
@@ -69,7 +70,8 @@ static unsigned choice_of(const drail_t *t, unsigned flags)
 static unsigned whole_rail(drail_t *t, const struct transfer *x, unsigned flags)
 {
     unsigned rail = choice_of(t, flags);
-    return rail ? reaching(t, x->reach, rail - 1) : short_rail(t, x->reach);
+    return rail ? reaching(t, x->reach, rail - 1)
+                : pick_rail(x->peer, x->reach, x->xfer->bytes);
 }
 
 /* Makes it an eager put, if the target's processor would move the data anyway:
@@ -79,7 +81,7 @@ static bool cut_eager(drail_t *t, struct transfer *x, unsigned flags)
 {
     const unsigned needed = DRAIL_EAGER | DRAIL_NOTIFY;
     size_t bytes = x->xfer->bytes;
-    if ((flags & needed) != needed || !bytes || bytes > EAGER_PUT_BYTES)
+    if ((flags & needed) != needed || !bytes || bytes > EAGER_POLLED_BYTES)
         return false;
     unsigned turn = t->turn, rail = whole_rail(t, x, flags);
     if (!t->rails[rail].info.is_polled) {
@@ -102,9 +104,9 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
         route_next(t, x->reach, x->verb == VERB_READ, x->xfer->bytes, 1);
     uint64_t start = route.timed ? job_now(t->job) : 0;
     int n = cut_message(t, x->xfer->bytes, &route, chunks);
-    unsigned rail = choice_of(t, flags);
-    if (rail && n == 1 && x->xfer->bytes < t->cfg.stripe_threshold)
-        chunks[0].rail = reaching(t, x->reach, rail - 1);
+    bool chosen = choice_of(t, flags) || t->timing->untimed.spreads;
+    if (chosen && x->xfer->bytes < t->cfg.stripe_threshold)
+        chunks[0].rail = whole_rail(t, x, flags);
     for (int i = 0; i < n; i++) {
         x->parts[chunks[i].rail].chunk = chunks[i];
         x->data |= RAIL_BIT(chunks[i].rail);
@@ -301,7 +303,7 @@ bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer)
     struct route route;
     if (!route_is_untimed(t, peer_reach(peer), bytes, &route) ||
         !cut_is_plain(t, bytes, route.rails) || !bytes || t->cfg.eps > 1 ||
-        t->timing->gap || t->parallel)
+        t->timing->gap || t->timing->untimed.spreads || t->parallel)
         return false;
     drail_chunk_t whole = {.rail = (unsigned)__builtin_ctz(route.rails),
                            .bytes = bytes};

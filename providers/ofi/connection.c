@@ -50,7 +50,7 @@ struct ofi_conn *ofi_conn_new(struct ofi_ia *oia, enum ofi_state state)
     c->deadline = c->look = NEVER;
     c->begun = busywait_now_ns();
     c->fd = -1;
-    c->receive = (struct ofi_op){c, true};
+    c->receive = (struct ofi_op){c, OFI_RECEIVE};
     c->early_end = &c->early;
     c->next = oia->conns;
     oia->conns = c;
@@ -107,7 +107,7 @@ static size_t unread_most(const struct ofi_ia *oia)
     size_t most = 0;
     for (const struct ofi_conn *c = oia->conns; c; c = c->next)
         if (c->fid) /* an RDMA write with immediate data is two requests */
-            most += 2 * (size_t)c->ep->attr.max_request_dtos +
+            most += 2 * (size_t)c->ep->attr.max_request_dtos + OFI_MARKERS +
                     (size_t)c->ep->attr.max_recv_dtos;
     return most;
 }
@@ -148,6 +148,7 @@ static void close_endpoint(struct ofi_conn *c)
     c->open = false;
     core_ep_unlock(c->ep);
     pthread_mutex_lock(&oia->cq_lock);
+    ofi_bursts_end(oia);
     end_reads(c, most);
     ofi_drain_most(oia, most);
     core_ep_lock(c->ep);

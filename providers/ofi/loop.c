@@ -137,6 +137,9 @@ static void mind_cq(struct ofi_ia *oia, struct minding *m)
 {
     atomic_store(&oia->rests, false);
     atomic_store(&oia->away, true); /* consumers wake it from here on */
+    pthread_mutex_lock(&oia->cq_lock);
+    ofi_bursts_end(oia);
+    pthread_mutex_unlock(&oia->cq_lock);
     if (!consumers_read(oia, m) && serve(oia)) {
         atomic_store(&oia->away, false);
         m->away_ns = 0;

@@ -13,6 +13,7 @@
  *  connection.c  the life of a connection, and its end
  *  connect.c     set-up: service points, requests, answers, events of the EQ
  *  transfer.c    requests, receives, and their completions in the CQ
+ *  burst.c       many requests in a row share packets
  *  thread.c      the IA's thread, and the descriptors that it sleeps on
  *  loop.c        what the thread does: the EQ, deadlines, the link; and the CQ
  *                while no consumer polls, so that a target need not act
@@ -97,7 +98,7 @@ struct ofi_conn;
 
 struct ofi_op { /* context of a completion */
     struct ofi_conn *conn;
-    bool received;
+    enum { OFI_REQUEST, OFI_RECEIVE, OFI_MARKER } kind;
 };
 
 struct ofi_range {       /* core_mr.tp */
@@ -105,11 +106,22 @@ struct ofi_range {       /* core_mr.tp */
     uint64_t withdrawal; /* … since this withdrawal; 0: from the beginning */
 };
 
+#define OFI_WAITS_SENT   1u /* for its completion by libfabric */
+#define OFI_WAITS_MARKER 2u /* and for that of a marker: burst.c */
+
 struct ofi_request { /* core_request.tp */
     struct ofi_op op;
     uint64_t remote_address;
     uint32_t remote_key;
+    unsigned waits; /* for OFI_WAITS_… */
 };
+
+struct ofi_marker {
+    struct ofi_op op;
+    bool under_way;
+    uint64_t end; /* tells of the requests before this one */
+};
+#define OFI_MARKERS 4
 
 struct ofi_early { /* a receive that completed before the connection did */
     struct ofi_early *next;
@@ -149,6 +161,12 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     unsigned volunteers;   /* messages that may still carry OFI_LEFT */
     bool asked_of;         /* the peer waits for OFI_LEFT … */
     uint64_t asked_at;     /* … for the requests before this one */
+    unsigned burst;        /* requests posted since a consumer's poll, … */
+    uint64_t burst_polls;  /* … which had this number */
+    bool corked;           /* see burst.c; then it is in ofi_ia.corked */
+    struct ofi_conn *next_corked;
+    bool unmarked; /* a marker is to follow */
+    struct ofi_marker markers[OFI_MARKERS];
     struct ofi_op receive;
     struct ofi_early *early, **early_end;
     /* under cq_lock: the peer's RDMA to memory here (access.c) */
@@ -201,7 +219,8 @@ struct ofi_ia {
     int epoll_fd, wake_fd, link_fd, eq_fd, cq_fd;
     uint64_t look_at;       /* ns: when it meant to look at connections */
     _Atomic uint64_t polls; /* of consumers, so far */
-    atomic_bool away;       /* it leaves the CQ to consumers, … */
+    _Atomic(struct ofi_conn *) corked; /* ended under cq_lock */
+    atomic_bool away;                  /* it leaves the CQ to consumers, … */
     atomic_bool rests; /* … and sleeps until no consumer watches the CQ */
     /* sleepers */
     atomic_bool watched; /* one of them waits for the CQ's descriptor */
@@ -307,6 +326,8 @@ DAT_RETURN ofi_recv_post(struct core_ep *ep, const struct core_wqe *w);
 int ofi_recv_hand(struct ofi_conn *c, const struct core_wqe *w);
 /* Gives waiting requests to libfabric; ep->lock is held. */
 void ofi_issue(struct ofi_conn *c);
+/* Breaks the connection after an error of libfabric. */
+void ofi_break_off(struct ofi_conn *c);
 void ofi_receive_early(struct ofi_conn *c);
 /* Reads the CQ; cq_lock is held. False: it was empty. */
 bool ofi_drain(struct ofi_ia *oia);
@@ -317,6 +338,16 @@ void ofi_drain_most(struct ofi_ia *oia, size_t most);
 bool ofi_look(struct ofi_ia *oia, bool *any);
 void ofi_advance(struct ofi_ia *oia, bool sure);
 void ofi_progress(struct core_ia *ia, bool sure); /* a consumer's poll */
+
+/* burst.c */
+/* A request is about to be given to libfabric; ep->lock is held. */
+void ofi_burst_posts(struct ofi_conn *c);
+/* Sends what TCP has collected; cq_lock is held. */
+void ofi_bursts_end(struct ofi_ia *oia);
+/* Sends the marker that is to follow. 0 or -errno. */
+ssize_t ofi_burst_mark(struct ofi_conn *c);
+/* A marker has ended: so many requests are done. */
+void ofi_burst_marked(struct ofi_conn *c, struct ofi_op *op);
 
 /* loop.c: the thread's function */
 void *ofi_loop(void *oia);

@@ -68,10 +68,10 @@ static bool tells(const struct core_dto *dto)
     return !(dto->flags & DAT_COMPLETION_SUPPRESS_FLAG);
 }
 
-/* an adapter's completions mean that anyway */
+/* An adapter's completions mean that anyway. In a burst a marker will tell. */
 static uint64_t completion(const struct ofi_conn *c, const struct core_dto *dto)
 {
-    bool asks = c->oia->talks && tells(dto);
+    bool asks = c->oia->talks && tells(dto) && !c->corked;
     return FI_COMPLETION | (asks ? FI_DELIVERY_COMPLETE : 0);
 }
 
@@ -196,15 +196,18 @@ static ssize_t start(struct ofi_conn *c, struct core_request *r,
         r->done = !err;
         c->injected += !err;
     } else {
-        p->op = (struct ofi_op){c, false};
+        p->op = (struct ofi_op){c, OFI_REQUEST};
+        bool marked = c->corked && tells(dto) && dto->op != CORE_READ;
+        p->waits = OFI_WAITS_SENT | (marked ? OFI_WAITS_MARKER : 0);
         err = give(c, dto, &p->op);
+        c->unmarked |= !err && marked;
         c->reads += !err && dto->op == CORE_READ;
         c->injected = err ? c->injected : 0;
     }
     return err;
 }
 
-static void break_off(struct ofi_conn *c)
+void ofi_break_off(struct ofi_conn *c)
 {
     if (!atomic_exchange(&c->failed, true))
         ofi_thread_wake(c->oia);
@@ -237,9 +240,11 @@ void ofi_issue(struct ofi_conn *c)
         if (err) {
             r->done = true;
             r->status = DAT_DTO_ERR_TRANSPORT;
-            break_off(c);
+            ofi_break_off(c);
         }
     }
+    if (ofi_burst_mark(c) == -FI_EAGAIN)
+        c->stuck = true;
     core_requests_retire(ep);
     ofi_access_answer(c);
 }
@@ -252,6 +257,8 @@ DAT_RETURN ofi_post(struct core_ep *ep, const struct core_dto *dto)
     core_ep_lock(ep);
     struct ofi_conn *c = ep->tp;
     bool open = c && c->open && !atomic_load(&c->aborted);
+    if (open)
+        ofi_burst_posts(c);
     if (open && !core_requests_pending(ep) && !is_nothing(c, dto) &&
         may_inject(c, dto) && !inject(c, dto)) {
         c->injected++;
@@ -333,7 +340,7 @@ static void keep_early(struct ofi_conn *c, uint64_t length, uint64_t data)
 {
     struct ofi_early *e = malloc(sizeof *e);
     if (!e) {
-        break_off(c);
+        ofi_break_off(c);
         return;
     }
     *e = (struct ofi_early){NULL, length, data};
@@ -359,7 +366,9 @@ static void on_request(struct ofi_conn *c, struct ofi_op *op,
                        DAT_DTO_COMPLETION_STATUS status)
 {
     struct core_request *r = core_request_of(c->ep, op);
-    r->done = true;
+    struct ofi_request *p = (void *)r->tp;
+    p->waits &= ~OFI_WAITS_SENT;
+    r->done = status || !p->waits;
     r->status = status;
     c->reads -= r->op == CORE_READ;
     ofi_issue(c);
@@ -375,12 +384,14 @@ static void on_completion(struct ofi_ia *oia, const struct fi_cq_data_entry *e)
     struct ofi_op *op = e->op_context;
     struct ofi_conn *c = op->conn;
     uint64_t data = e->flags & FI_REMOTE_CQ_DATA ? e->data : 0;
-    if (op->received && !(data & OFI_IMMED) && data & OFI_LEFT)
+    if (op->kind == OFI_RECEIVE && !(data & OFI_IMMED) && data & OFI_LEFT)
         c->peer_inside = false;
     core_ep_lock(c->ep);
     if (!c->fid)
         ; /* it has ended: all was flushed */
-    else if (!op->received)
+    else if (op->kind == OFI_MARKER)
+        ofi_burst_marked(c, op);
+    else if (op->kind == OFI_REQUEST)
         on_request(c, op, DAT_DTO_SUCCESS);
     else if (c->live)
         receive(c, e->len, data);
@@ -422,13 +433,14 @@ static void on_error(struct ofi_ia *oia)
     DAT_DTO_COMPLETION_STATUS status = status_of(e.err);
     core_ep_lock(c->ep);
     if (c->fid && status != DAT_DTO_ERR_FLUSHED) {
-        struct core_wqe *w =
-            op->received && c->live ? core_recv_peek(c->ep, NULL) : NULL;
+        struct core_wqe *w = op->kind == OFI_RECEIVE && c->live
+                                 ? core_recv_peek(c->ep, NULL)
+                                 : NULL;
         if (w)
             core_recv_done(c->ep, w, status, 0, true, NULL);
-        else if (!op->received)
+        else if (op->kind == OFI_REQUEST)
             on_request(c, op, status);
-        break_off(c);
+        ofi_break_off(c);
     }
     core_ep_unlock(c->ep);
 }
@@ -437,6 +449,7 @@ bool ofi_drain(struct ofi_ia *oia)
 {
     struct fi_cq_data_entry entries[BATCH];
     bool any = false;
+    ofi_bursts_end(oia);
     for (;;) {
         ssize_t n = fi_cq_read(oia->cq, entries, BATCH);
         if (n == -FI_EAVAIL)

@@ -76,6 +76,7 @@ static void ofi_forked(struct core_ia *ia)
     struct ofi_ia *oia = ofi_ia(ia);
     pthread_mutex_init(&oia->cq_lock, NULL);
     atomic_store(&oia->open_conns, 0);
+    atomic_store(&oia->corked, NULL);
     ofi_thread_forked(oia);
     ofi_cm_forked(oia);
     for (struct ofi_conn *c = oia->conns; c; c = c->next)

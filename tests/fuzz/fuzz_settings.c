@@ -15,7 +15,7 @@ static void look(const drail_config_t *cfg)
     must(drail_engine_name(cfg->engine) && drail_policy_name(cfg->policy));
     must(cfg->depth >= 4 && cfg->depth <= 4096);
     must(cfg->eps >= 1 && cfg->eps <= DRAIL_MAX_EPS);
-    must(cfg->eager_bytes <= 1u << 20);
+    must(cfg->eager_bytes <= 1u << 20 || cfg->eager_bytes == DRAIL_EAGER_AUTO);
     must(!(cfg->stripe_align & (cfg->stripe_align - 1)));
     must(cfg->timeout_ms >= 1 && cfg->connect_timeout_ms >= 1);
 }

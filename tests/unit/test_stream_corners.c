@@ -49,6 +49,35 @@ static void an_empty_message_has_its_rail(void **state)
     wires_end();
 }
 
+static void give_short(uint32_t set, uint64_t given[DRAIL_MAX_RAILS])
+{
+    double weights[DRAIL_MAX_RAILS];
+    cut_whole(&t, set, SHORT, weights);
+    memset(given, 0, DRAIL_MAX_RAILS * sizeof *given);
+    for (unsigned i = 0; i < 30; i++)
+        given[soonest_rail(t.nrails, weights, given)]++;
+}
+
+/* In proportion to their rates, once these are known. */
+static void short_messages_share_the_wires(void **state)
+{
+    uint64_t given[DRAIL_MAX_RAILS];
+    double weights[DRAIL_MAX_RAILS];
+    (void)state;
+    wires_begin(FAST, SLOW, 0, 1);
+    give_short(t.measured, given);
+    assert_int_equal(given[0], 15);
+    unsigned slot = cut_whole(&t, t.measured, SHORT, weights);
+    t.timing->rails[0].rate[slot] = FAST;
+    t.timing->rails[1].rate[slot] = SLOW;
+    give_short(t.measured, given);
+    assert_int_equal(given[0], 20);
+    assert_int_equal(given[1], 10);
+    give_short(RAIL_BIT(1), given);
+    assert_int_equal(given[1], 30);
+    wires_end();
+}
+
 /* Without threads, auto leaves out the slow rail of a pair that takes halves.
  */
 static void even_parts_go_on_being_tried(void **state)
@@ -128,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_message_has_its_rail),
+        cmocka_unit_test(short_messages_share_the_wires),
         cmocka_unit_test(even_parts_go_on_being_tried),
         cmocka_unit_test(an_adopted_choice_is_learnt),
         cmocka_unit_test(all_rates_follow_in_a_stream),

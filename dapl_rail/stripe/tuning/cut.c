@@ -4,6 +4,7 @@
  * earlier messages are still under way, the message is cut so that all rails
  * end at the same time (waterfill.h).
  */
+#include <math.h>
 #include <string.h>
 
 #include "dapl_rail/base/limits.h"
@@ -13,6 +14,7 @@
 #include "dapl_rail/stripe/tuning/cut.h"
 #include "dapl_rail/stripe/tuning/rail_rate.h"
 #include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/tuners.h"
 #include "dapl_rail/stripe/tuning/waterfill.h"
 
 static void equal(const drail_t *t, double *weights)
@@ -130,6 +132,29 @@ int cut_message(drail_t *t, size_t bytes, const struct route *route,
         bytes >= t->cfg.stripe_threshold)
         level_out(t, bytes, weights);
     return drail_stripe(&stripe, bytes, chunks);
+}
+
+unsigned cut_whole(const drail_t *t, uint32_t rails, size_t bytes,
+                   double weights[DRAIL_MAX_RAILS])
+{
+    struct route route = {.rails = rails,
+                          .slot = rate_slot(t, false, size_class(bytes))};
+    weigh(t, &route, weights);
+    return route.slot;
+}
+
+unsigned soonest_rail(unsigned nrails, const double *weights,
+                      const uint64_t *under_way)
+{
+    unsigned soonest = 0;
+    double end = INFINITY;
+    for (unsigned r = 0; r < nrails; r++) {
+        if (weights[r] <= 0 || (double)(under_way[r] + 1) / weights[r] >= end)
+            continue;
+        end = (double)(under_way[r] + 1) / weights[r];
+        soonest = r;
+    }
+    return soonest;
 }
 
 unsigned short_rail_cut(drail_t *t, const struct route *route)

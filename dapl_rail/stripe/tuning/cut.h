@@ -29,6 +29,20 @@ static inline unsigned short_rail(drail_t *t, uint32_t rails)
                ? (unsigned)__builtin_ctz(route.rails)
                : short_rail_cut(t, &route);
 }
+/*
+ * Short messages in a row, if untimed.spreads: each goes whole over the rail
+ * that would be the first to end it. A message alone takes short_rail(): rails
+ * share the work only from so many bytes on, and so many requests.
+ */
+#define SPREAD_LEAST    4096u
+#define SPREAD_REQUESTS 3u /* two may be one put, or a message and its answer  \
+                            */
+/* The weights of these rails for such messages, and the slot of their rates. */
+unsigned cut_whole(const drail_t *t, uint32_t rails, size_t bytes,
+                   double weights[DRAIL_MAX_RAILS]);
+/* The rail that ends first if it gets one more message of the same length. */
+unsigned soonest_rail(unsigned nrails, const double *weights,
+                      const uint64_t *under_way);
 /* The rails' present weights for a long message. */
 void cut_weights(const drail_t *t, double weights[DRAIL_MAX_RAILS]);
 

@@ -8,6 +8,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/tuning/timing.h"
 #include "dapl_rail/stripe/tuning/tuners.h"
 
@@ -52,6 +53,17 @@ struct route route_of_long(const drail_t *t, bool reads, size_t bytes)
     return chosen(t, tuner, tuner_set(tuner), size);
 }
 
+/* A second wire carries short messages as well. Where the processor moves the
+ * data, it would only have more queues to look after. */
+static bool spreads(const drail_t *t)
+{
+    bool wires = several_rails(configured(t).rails) &&
+                 t->cfg.policy <= DRAIL_POLICY_ADAPTIVE;
+    for (unsigned r = 0; r < t->nrails; r++)
+        wires = wires && t->rails[r].info.is_polled;
+    return wires;
+}
+
 /* Short messages use a rail of the champion of the shortest striped ones. */
 void route_settle(drail_t *t)
 {
@@ -69,6 +81,7 @@ void route_settle(drail_t *t)
         .rails = route.rails,
         .threads = route.threads,
         .slot = route.slot,
+        .spreads = spreads(t),
     };
 }
 

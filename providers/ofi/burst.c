@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bursts. A message leaves at once. But if a consumer posts many without a poll
+ * between them, TCP collects the later ones until it polls (TCP_CORK): so many
+ * share a packet, its way through the two systems, and a call of the receiver.
+ * Only where consumers poll all the time, and none sleeps: then the IA's thread
+ * looks every few ms, and ends the burst of a consumer that polls no more.
+ *
+ * The peer acknowledges a request that tells of its completion. Those that TCP
+ * collects are acknowledged together: a marker, an empty RDMA write, follows.
+ */
+#include <linux/tcp.h>
+#include <sys/socket.h>
+
+#include "ofi.h"
+
+#define ALONE 4 /* messages of a burst that leave at once */
+
+static int cork(const struct ofi_conn *c, int on)
+{
+    return setsockopt(c->fd, IPPROTO_TCP, TCP_CORK, &on, sizeof on);
+}
+
+static bool is_polled(const struct ofi_ia *oia)
+{
+    return atomic_load(&oia->away) && !atomic_load(&oia->watched) &&
+           !atomic_load(&oia->rests);
+}
+
+void ofi_burst_posts(struct ofi_conn *c)
+{
+    struct ofi_ia *oia = c->oia;
+    uint64_t polls = atomic_load_explicit(&oia->polls, memory_order_relaxed);
+    if (c->burst_polls != polls)
+        c->burst = 0;
+    c->burst_polls = polls;
+    if (c->corked || c->burst++ < ALONE || c->fd < 0 || !is_polled(oia) ||
+        cork(c, 1))
+        return;
+    c->corked = true;
+    c->next_corked = atomic_load(&oia->corked);
+    while (!atomic_compare_exchange_weak(&oia->corked, &c->next_corked, c))
+        ;
+}
+
+void ofi_bursts_end(struct ofi_ia *oia)
+{
+    if (!atomic_load_explicit(&oia->corked, memory_order_relaxed))
+        return;
+    struct ofi_conn *c = atomic_exchange(&oia->corked, NULL), *next;
+    for (; c; c = next) {
+        core_ep_lock(c->ep);
+        next = c->next_corked;
+        c->corked = false;
+        if (ofi_burst_mark(c) == -FI_EAGAIN) {
+            c->stuck = true;
+            ofi_thread_wake(oia);
+        }
+        cork(c, 0);
+        core_ep_unlock(c->ep);
+    }
+}
+
+/* -------------------------------------------------------------- markers --- */
+
+static struct ofi_marker *free_marker(struct ofi_conn *c)
+{
+    for (unsigned i = 0; i < OFI_MARKERS; i++)
+        if (!c->markers[i].under_way)
+            return &c->markers[i];
+    return NULL;
+}
+
+ssize_t ofi_burst_mark(struct ofi_conn *c)
+{
+    struct ofi_marker *m;
+    if (!c->unmarked || c->corked || !c->open || !(m = free_marker(c)))
+        return 0;
+    *m = (struct ofi_marker){.op = {c, OFI_MARKER}, .end = c->next_request};
+    struct fi_rma_iov there = {.addr = c->peer_control, .key = OFI_CONTROL_KEY};
+    struct fi_msg_rma msg = {
+        .rma_iov = &there, .rma_iov_count = 1, .context = &m->op};
+    ssize_t err =
+        fi_writemsg(c->fid, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+    m->under_way = !err;
+    c->unmarked = err == -FI_EAGAIN;
+    if (err && err != -FI_EAGAIN)
+        ofi_break_off(c);
+    return err;
+}
+
+void ofi_burst_marked(struct ofi_conn *c, struct ofi_op *op)
+{
+    struct ofi_marker *m = (void *)op; /* its first member */
+    uint64_t at = atomic_load(&c->ep->sq_head);
+    m->under_way = false;
+    for (; at < m->end; at++) {
+        struct core_request *r = core_request_at(c->ep, at);
+        struct ofi_request *p = (void *)r->tp;
+        if (p->waits & OFI_WAITS_MARKER) {
+            p->waits &= ~OFI_WAITS_MARKER;
+            r->done |= !p->waits;
+        }
+    }
+    ofi_issue(c); /* retires them, and marks those that waited for a marker */
+}
