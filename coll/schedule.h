@@ -295,9 +295,6 @@ typedef struct dcoll_op {
                              bundle src. OFFER, PACK: room at dst */
     bool sized;   /**< PUT, COPY: of a bundle or of the user's elements; `bytes`
                        is the most */
-    bool taken;   /**< COPY and COMBINE: no rank reads src (and with) in NODE
-                       again, so its contents may be lost; except where it is
-                       dst */
     bool offered; /**< AWAIT: passes if none of my elements for the peer is in
                        SEND */
     unsigned deal; /**< DISTRIBUTE, COLLECT, DELIVER, PACK, EXPECT: index in
@@ -368,11 +365,7 @@ void dcoll_add_complete_first(dcoll_schedule_t *s, unsigned puts);
 void dcoll_add_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                     size_t bytes);
 void dcoll_add_combine(dcoll_schedule_t *s, dcoll_place_t src,
-                       dcoll_place_t with, dcoll_place_t dst, size_t bytes,
-                       bool taken);
-/** COPY whose source no rank reads again (dcoll_op_t.taken). */
-void dcoll_add_take(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
-                    size_t bytes);
+                       dcoll_place_t with, dcoll_place_t dst, size_t bytes);
 void dcoll_add_signal(dcoll_schedule_t *s, unsigned flag, dcoll_place_t src,
                       size_t bytes);
 void dcoll_add_await(dcoll_schedule_t *s, unsigned peer, unsigned flag,

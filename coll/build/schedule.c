@@ -198,27 +198,14 @@ void dcoll_add_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
 }
 
 void dcoll_add_combine(dcoll_schedule_t *s, dcoll_place_t src,
-                       dcoll_place_t with, dcoll_place_t dst, size_t bytes,
-                       bool taken)
+                       dcoll_place_t with, dcoll_place_t dst, size_t bytes)
 {
     if (bytes)
         add(s, (dcoll_op_t){.kind = DCOLL_COMBINE,
                             .src = src,
                             .with = with,
                             .dst = dst,
-                            .bytes = bytes,
-                            .taken = taken});
-}
-
-void dcoll_add_take(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
-                    size_t bytes)
-{
-    if (bytes)
-        add(s, (dcoll_op_t){.kind = DCOLL_COPY,
-                            .src = src,
-                            .dst = dst,
-                            .bytes = bytes,
-                            .taken = true});
+                            .bytes = bytes});
 }
 
 void dcoll_add_signal(dcoll_schedule_t *s, unsigned flag, dcoll_place_t src,

@@ -6,8 +6,6 @@ static void check_copy(const struct check_site *site, const dcoll_op_t *op)
     verify_check_target(site, op->dst);
     verify_check_range(site, site->rank, op->src, op->bytes);
     verify_check_range(site, site->rank, op->dst, op->bytes);
-    if (op->taken && op->src.space != DCOLL_NODE)
-        WRONG(site, "only what is in NODE can be taken");
     if (op->src.space == op->dst.space &&
         op->src.offset < op->dst.offset + op->bytes &&
         op->dst.offset < op->src.offset + op->bytes)
@@ -29,9 +27,6 @@ static void check_combine(const struct check_site *site, const dcoll_op_t *op)
     verify_check_range(site, site->rank, op->dst, op->bytes);
     if (!verify_is_reduction(site->v))
         WRONG(site, "the collective is no reduction");
-    else if (op->taken && op->src.space != DCOLL_NODE &&
-             op->with.space != DCOLL_NODE)
-        WRONG(site, "only what is in NODE can be taken");
     else if (args->element && op->bytes % args->element)
         WRONG(site, "elements have %zu bytes", args->element);
     else if (overlaps(op->src, op->dst, op->bytes) ||

@@ -155,10 +155,8 @@ static void play_copy(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     if (src.cells < dst.cells + cells && dst.cells < src.cells + cells)
         verify_fail_at(v, rank, start, v->players[rank].op,
                        "source and target overlap");
-    else if (verify_move(v, &actor, &src, &dst, bytes) &&
-             verify_may_move(v, &actor, &src, &dst, bytes, op->bytes) &&
-             op->taken)
-        verify_may_write(v, &actor, &src, 0, op->bytes);
+    else if (verify_move(v, &actor, &src, &dst, bytes))
+        verify_may_move(v, &actor, &src, &dst, bytes, op->bytes);
 }
 
 /* Do they overlap partly? At a root in place, two buffers may be the same. */
@@ -183,10 +181,6 @@ static void play_combine(struct verifier *v, unsigned rank,
                        "an operand and the result overlap");
     else
         verify_combine(v, &actor, &left, &right, &dst, op->bytes);
-    if (op->taken && op->src.space == DCOLL_NODE && left.cells != dst.cells)
-        verify_may_write(v, &actor, &left, 0, op->bytes);
-    if (op->taken && op->with.space == DCOLL_NODE && right.cells != dst.cells)
-        verify_may_write(v, &actor, &right, 0, op->bytes);
 }
 
 static void play_deal(struct verifier *v, unsigned rank, const dcoll_op_t *op)

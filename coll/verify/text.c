@@ -34,18 +34,16 @@ static void operation(const dcoll_op_t *op, char *text, size_t size)
         snprintf(text, size, "COMPLETE%s", op->puts ? " of the first" : "");
         break;
     case DCOLL_COPY:
-        snprintf(text, size, "COPY of %zu bytes, %s+%zu to %s+%zu%s", op->bytes,
+        snprintf(text, size, "COPY of %zu bytes, %s+%zu to %s+%zu", op->bytes,
                  dcoll_space_name(op->src.space), op->src.offset,
-                 dcoll_space_name(op->dst.space), op->dst.offset,
-                 op->taken ? ", taken" : "");
+                 dcoll_space_name(op->dst.space), op->dst.offset);
         break;
     case DCOLL_COMBINE:
         snprintf(text, size,
-                 "COMBINE of %zu bytes, %s+%zu with %s+%zu to %s+%zu%s",
+                 "COMBINE of %zu bytes, %s+%zu with %s+%zu to %s+%zu",
                  op->bytes, dcoll_space_name(op->src.space), op->src.offset,
                  dcoll_space_name(op->with.space), op->with.offset,
-                 dcoll_space_name(op->dst.space), op->dst.offset,
-                 op->taken ? ", taken" : "");
+                 dcoll_space_name(op->dst.space), op->dst.offset);
         break;
     case DCOLL_SIGNAL:
         snprintf(text, size, "SIGNAL flag %u with %zu bytes%s", op->flag,

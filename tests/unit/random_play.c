@@ -206,17 +206,6 @@ static bool await(struct play *p, unsigned r, const dcoll_op_t *op)
     return true;
 }
 
-/* Removes the data that were taken from NODE. */
-static void lose(struct play *p, unsigned r, const dcoll_op_t *op,
-                 dcoll_place_t from)
-{
-    unsigned start = p->ranks[r].start;
-    unsigned char *data = at(p, r, start, from);
-    if (op->taken && from.space == DCOLL_NODE &&
-        data != at(p, r, start, op->dst))
-        memset(data, 0xee, op->bytes);
-}
-
 static bool perform(struct play *p, unsigned r, const dcoll_op_t *op)
 {
     unsigned start = p->ranks[r].start;
@@ -238,15 +227,11 @@ static bool perform(struct play *p, unsigned r, const dcoll_op_t *op)
         return all_read(p, r);
     case DCOLL_COPY:
         memmove(at(p, r, start, op->dst), at(p, r, start, op->src), op->bytes);
-        if (op->taken)
-            memset(at(p, r, start, op->src), 0xee, op->bytes);
         return true;
     case DCOLL_COMBINE:
         affine_combine(NULL, at(p, r, start, op->src),
                        at(p, r, start, op->with), at(p, r, start, op->dst),
                        op->bytes);
-        lose(p, r, op, op->src);
-        lose(p, r, op, op->with);
         return true;
     case DCOLL_SIGNAL:
         if (op->bytes)

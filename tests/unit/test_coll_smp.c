@@ -128,6 +128,28 @@ static void test_one_node(void **state)
         assert_int_equal(met[a], 0xff);
 }
 
+/* Blocks so long that they go in pieces. */
+static void test_long_blocks(void **state)
+{
+    static const dcoll_algorithm_t *const in_pieces[] = {
+        &gather_shm, &allgather_shm, &alltoall_shm,        &bcast_shm,
+        &reduce_shm, &allreduce_shm, &allreduce_shm_slices};
+    static const size_t sizes[] = {40000, 81920, 600064};
+    (void)state;
+    for (unsigned n = 1; n <= 5; n++)
+        for (unsigned a = 0; a < COUNT(in_pieces); a++)
+            for (unsigned way = 0; way < 4 * COUNT(sizes); way++) {
+                struct shape s;
+                fill(&s, n, n, 0, 1);
+                verify(in_pieces[a], &s,
+                       (dcoll_args_t){.bytes = sizes[way / 4],
+                                      .element = a < 4 ? 0 : 8,
+                                      .root = n - 1,
+                                      .in_place = way & 1,
+                                      .depth = way & 2 ? 1 : 2});
+            }
+}
+
 static void test_even_nodes(void **state)
 {
     unsigned turn = 0;
@@ -252,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_node),
+        cmocka_unit_test(test_long_blocks),
         cmocka_unit_test(test_even_nodes),
         cmocka_unit_test(test_uneven_nodes),
         cmocka_unit_test(test_many_nodes),

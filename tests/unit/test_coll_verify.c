@@ -393,20 +393,6 @@ static void wrong_root(dcoll_program_t *p)
     p->args.root = 4;
 }
 
-/* Another rank reads it, too. */
-static void take_shared(dcoll_program_t *p)
-{
-    unsigned i = 0;
-    while (op(p, 1, DCOLL_COPY, i)->src.space != DCOLL_NODE)
-        i++;
-    op(p, 1, DCOLL_COPY, i)->taken = true;
-}
-
-static void take_temp(dcoll_program_t *p)
-{
-    op(p, 1, DCOLL_COPY, 2)->taken = true;
-}
-
 /* ---- gets: of allgather/pull.c, 4 ranks on a node */
 
 static void pull(const dcoll_shape_t *shape, const dcoll_args_t *args,
@@ -483,8 +469,6 @@ static const struct broken {
     {exchange, DCOLL_ALLGATHER, beyond_source, "out of bounds"},
     {exchange, DCOLL_ALLGATHER, write_send, "SEND must not be written"},
     {exchange, DCOLL_ALLGATHER, overlap, "source and target overlap"},
-    {exchange, DCOLL_ALLGATHER, take_temp, "only what is in NODE can be taken"},
-    {share, DCOLL_ALLGATHER, take_shared, "taken) writes"},
     {exchange, DCOLL_ALLGATHER, short_message, "from memory that was never"},
     {exchange, DCOLL_ALLGATHER, wrong_port, "port 2 of 2"},
     {exchange, DCOLL_ALLGATHER, to_itself, "the peer is the rank itself"},

@@ -13,10 +13,9 @@
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    struct node node = node_make(shape, args, rank, s);
+    const struct node node = node_make(shape, args, rank, s);
     const size_t stride = node_stride(args->bytes);
     const bool once = args->depth == 1;
-    node.sole = node.count == 2;
     s->phase = 1;
     s->flags = once ? NODE_DONE + 1 : NODE_POSTED + 1;
     s->node_bytes = node.count * stride;

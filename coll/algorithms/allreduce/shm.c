@@ -9,10 +9,9 @@
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    struct node node = node_make(shape, args, rank, s);
+    const struct node node = node_make(shape, args, rank, s);
     const dcoll_place_t recv = dcoll_at(DCOLL_RECV, 0);
     const bool in_line = node_fits_line(args->bytes);
-    node.sole = node.count == 2;
     s->phase = 1;
     s->flags = NODE_DONE + 1;
     s->node_bytes = node_row_bytes(&node);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Broadcast within a node: the root posts, the others fetch (Qian and Afsahi
- * 2008, section 4.1). The paper then synchronises all; here the root may run
- * ahead of them by the depth.
+ * 2008, section 4.1), long blocks piece by piece. The paper then synchronises
+ * all; here the root may run ahead of them by the depth.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/node.h"
@@ -10,16 +10,16 @@
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    struct node node = node_make(shape, args, rank, s);
-    node.sole = node.count == 2;
+    const struct node node = node_make(shape, args, rank, s);
+    const struct slices pieces = node_pieces(args);
     s->phase = 1;
-    s->flags = NODE_DONE + 1;
+    s->flags = node_pieces_flags(&pieces);
     s->node_bytes = node_stride(args->bytes);
     if (rank == args->root) {
         node_await_all(&node, NODE_DONE, args->depth);
-        node_post(&node, dcoll_at(DCOLL_SEND, 0), 0, args->bytes);
+        node_post_pieces(&node, dcoll_at(DCOLL_SEND, 0), 0);
     } else {
-        node_fetch(&node, args->root, 0, dcoll_at(DCOLL_RECV, 0), args->bytes);
+        node_fetch_pieces(&node, args->root, 0, dcoll_at(DCOLL_RECV, 0));
         node_signal(&node, NODE_DONE);
     }
 }

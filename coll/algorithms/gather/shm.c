@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gather within a node: all post their blocks at the same time and the root
- * fetches them (Qian and Afsahi 2008, section 4.1). The others may run ahead of
- * the root by the depth. As in fig. 7 for node 0, the root's own block goes
- * straight to its final place.
+ * fetches them (Qian and Afsahi 2008, section 4.1), long blocks piece by piece.
+ * The others may run ahead of the root by the depth. As in fig. 7 for node 0,
+ * the root's own block goes straight to its final place.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/node.h"
@@ -11,19 +11,23 @@
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    struct node node = node_make(shape, args, rank, s);
+    const struct node node = node_make(shape, args, rank, s);
+    const struct slices pieces = node_pieces(args);
     const size_t stride = node_stride(args->bytes);
-    node.sole = true;
     s->phase = 1;
-    s->flags = NODE_DONE + 1;
+    s->flags = node_pieces_flags(&pieces);
     s->node_bytes = node.count * stride;
     if (rank == args->root) {
         node_keep_own(&node);
-        node_fetch_others(&node, 0, stride);
+        for (unsigned i = 1; i < node.count; i++) {
+            const unsigned peer = node_peer(&node, i);
+            node_fetch_pieces(&node, peer, peer * stride,
+                              dcoll_at(DCOLL_RECV, peer * args->bytes));
+        }
         node_signal(&node, NODE_DONE);
     } else {
         node_await(&node, args->root, NODE_DONE, args->depth);
-        node_post(&node, dcoll_at(DCOLL_SEND, 0), rank * stride, args->bytes);
+        node_post_pieces(&node, dcoll_at(DCOLL_SEND, 0), rank * stride);
     }
 }
 

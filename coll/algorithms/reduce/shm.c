@@ -8,34 +8,6 @@
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/node.h"
 
-#define PIECE       (16u << 10)
-#define PIECES_MOST 16u
-
-static struct slices pieces_of(const dcoll_args_t *args)
-{
-    const size_t count = args->bytes / PIECE;
-    return slices_of(args, count < 1             ? 1
-                           : count < PIECES_MOST ? (unsigned)count
-                                                 : PIECES_MOST);
-}
-
-static void post(const struct node *node, const struct slices *pieces)
-{
-    const dcoll_place_t user = combine_user(node->args);
-    const dcoll_place_t mine = dcoll_at(DCOLL_NODE, node_row_own(node));
-    if (pieces->count == 1) {
-        node_post(node, user, mine.offset, node->args->bytes);
-        return;
-    }
-    for (unsigned i = 0; i < pieces->count; i++) {
-        const size_t begin = slices_begin(pieces, i);
-        dcoll_add_copy(node->s, combine_at(user, begin),
-                       combine_at(mine, begin),
-                       slices_begin(pieces, i + 1) - begin);
-        node_signal(node, NODE_ARRIVED + i);
-    }
-}
-
 static void combine(const struct node *node, const struct slices *pieces)
 {
     const dcoll_place_t recv = dcoll_at(DCOLL_RECV, 0);
@@ -56,11 +28,10 @@ static void combine(const struct node *node, const struct slices *pieces)
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    struct node node = node_make(shape, args, rank, s);
-    const struct slices pieces = pieces_of(args);
-    node.sole = true;
+    const struct node node = node_make(shape, args, rank, s);
+    const struct slices pieces = node_pieces(args);
     s->phase = 1;
-    s->flags = pieces.count > 1 ? NODE_ARRIVED + pieces.count : NODE_DONE + 1;
+    s->flags = node_pieces_flags(&pieces);
     s->node_bytes = node_row_bytes(&node);
     s->temp_bytes = rank == args->root ? node_row_temp(&node) : 0;
     if (rank == args->root) {
@@ -68,7 +39,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         node_signal(&node, NODE_DONE);
     } else {
         node_await(&node, args->root, NODE_DONE, args->depth);
-        post(&node, &pieces);
+        node_post_pieces(&node, combine_user(args), node_row_own(&node));
     }
 }
 

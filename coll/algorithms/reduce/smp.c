@@ -34,7 +34,7 @@ static void be_master(const struct node *n, const struct ordered_tree *t)
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    struct node n = node_make(shape, args, rank, s);
+    const struct node n = node_make(shape, args, rank, s);
     const unsigned root = dcoll_shape_node(shape, args->root);
     const unsigned master = n.index == root ? args->root : n.first;
     const struct ordered_tree t = {.args = args,
@@ -44,7 +44,6 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                                    .root = root,
                                    .ranks = shape->node_begin,
                                    .ports = shape->ports};
-    n.sole = true;
     s->phase = 1;
     s->flags = NODE_DONE + 1;
     s->node_bytes = node_row_bytes(&n);

@@ -73,9 +73,8 @@ static void combine_part(dcoll_schedule_t *s, const struct operands *o,
     for (unsigned i = 1; i < o->count; i++) {
         const dcoll_place_t to = i < o->own ? o->spare : dst;
         const dcoll_place_t with = operand(o, i);
-        const bool of_row = i != o->own || i == 1; /* an operand of the row */
         dcoll_add_combine(s, combine_at(before, at), combine_at(with, at),
-                          combine_at(to, at), bytes, o->sole && of_row);
+                          combine_at(to, at), bytes);
         before = to;
     }
 }

@@ -36,7 +36,6 @@ struct operands {
     dcoll_place_t spare; /**< for intermediate results until mine has been read:
                             the result's place; if that may be mine's (a root in
                             place), another one, such as my place in the row */
-    bool sole;           /**< the row is in NODE, and only I read it */
 };
 
 /** Combines all operands into @p dst. A single operand is copied, unless it is

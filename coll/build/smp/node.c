@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/build/smp/node.h"
 
+#define PIECE       (16u << 10)
+#define PIECES_MOST 16u
+
 struct node node_make(const dcoll_shape_t *shape, const dcoll_args_t *args,
                       unsigned rank, dcoll_schedule_t *s)
 {
@@ -57,12 +60,54 @@ void node_fetch(const struct node *node, unsigned peer, size_t offset,
 {
     const bool in_line = node_fits_line(bytes);
     dcoll_add_await(node->s, peer, NODE_POSTED, 0, dst, in_line ? bytes : 0);
-    if (in_line || is_there(dst, offset))
-        return;
-    if (node->sole)
-        dcoll_add_take(node->s, dcoll_at(DCOLL_NODE, offset), dst, bytes);
-    else
+    if (!in_line && !is_there(dst, offset))
         dcoll_add_copy(node->s, dcoll_at(DCOLL_NODE, offset), dst, bytes);
+}
+
+struct slices node_pieces(const dcoll_args_t *args)
+{
+    const size_t count = args->bytes / PIECE;
+    return slices_of(args, count < 1             ? 1
+                           : count < PIECES_MOST ? (unsigned)count
+                                                 : PIECES_MOST);
+}
+
+unsigned node_pieces_flags(const struct slices *pieces)
+{
+    return pieces->count > 1 ? NODE_ARRIVED + pieces->count : NODE_DONE + 1;
+}
+
+void node_post_pieces(const struct node *node, dcoll_place_t src, size_t offset)
+{
+    const struct slices pieces = node_pieces(node->args);
+    if (pieces.count == 1) {
+        node_post(node, src, offset, node->args->bytes);
+        return;
+    }
+    for (unsigned i = 0; node->count > 1 && i < pieces.count; i++) {
+        const size_t begin = slices_begin(&pieces, i);
+        dcoll_add_copy(node->s, combine_at(src, begin),
+                       dcoll_at(DCOLL_NODE, offset + begin),
+                       slices_begin(&pieces, i + 1) - begin);
+        node_signal(node, NODE_ARRIVED + i);
+    }
+}
+
+void node_fetch_pieces(const struct node *node, unsigned peer, size_t offset,
+                       dcoll_place_t dst)
+{
+    const struct slices pieces = node_pieces(node->args);
+    if (pieces.count == 1) {
+        node_fetch(node, peer, offset, dst, node->args->bytes);
+        return;
+    }
+    for (unsigned i = 0; i < pieces.count; i++) {
+        const size_t begin = slices_begin(&pieces, i);
+        node_await(node, peer, NODE_ARRIVED + i, 0);
+        dcoll_add_copy(node->s, dcoll_at(DCOLL_NODE, offset + begin),
+                       combine_at(dst, begin),
+                       slices_begin(&pieces, i + 1) - begin);
+    }
 }
 
 static size_t dealt(const struct node *node)
@@ -98,7 +143,7 @@ void node_pick(const struct node *node, unsigned peer, size_t offset,
     if (in_line)
         dcoll_add_copy(node->s, dcoll_at(DCOLL_TEMP, temp + at), dst, bytes);
     else
-        dcoll_add_take(node->s, dcoll_at(DCOLL_NODE, offset + at), dst, bytes);
+        dcoll_add_copy(node->s, dcoll_at(DCOLL_NODE, offset + at), dst, bytes);
 }
 
 size_t node_deal_temp(const struct node *node)
@@ -127,8 +172,7 @@ struct operands node_row(const struct node *node, size_t temp, size_t at)
                              .row = row,
                              .stride = stride,
                              .mine = combine_at(combine_user(node->args), at),
-                             .spare = combine_at(row, own * stride),
-                             .sole = node->sole && row.space == DCOLL_NODE};
+                             .spare = combine_at(row, own * stride)};
 }
 
 struct operands node_operands(const struct node *node, size_t temp)

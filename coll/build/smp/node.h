@@ -14,8 +14,8 @@
 enum {
     NODE_POSTED, /* my block is in place */
     NODE_DONE,   /* I have read the other blocks */
-    NODE_ARRIVED /* of a master: the blocks of other nodes are in place; from
-                    here on one flag per step */
+    NODE_ARRIVED /* from here on one flag per step or piece; of a master: the
+                    blocks of other nodes are in place */
 };
 
 /* The node of a rank. */
@@ -25,8 +25,6 @@ struct node {
     dcoll_schedule_t *s;
     unsigned rank, index;  /* my rank; the index of my node */
     unsigned first, count; /* my node's first rank, and its number of ranks */
-    bool sole; /* each posted block has a single reader, who takes it (`taken`):
-                  for node_fetch and node_operands */
 };
 
 struct node node_make(const dcoll_shape_t *shape, const dcoll_args_t *args,
@@ -51,6 +49,18 @@ void node_post(const struct node *node, dcoll_place_t src, size_t offset,
  * unless that is the same place. */
 void node_fetch(const struct node *node, unsigned peer, size_t offset,
                 dcoll_place_t dst, size_t bytes);
+
+/* A long block in pieces, each with a flag of its own from NODE_ARRIVED on: its
+ * reader takes one while its owner writes the next. A short block is one piece,
+ * whose flag is NODE_POSTED. */
+struct slices node_pieces(const dcoll_args_t *args);
+/* The number of a rank's flags. */
+unsigned node_pieces_flags(const struct slices *pieces);
+/* node_post() and node_fetch() of a block of args->bytes, in pieces. */
+void node_post_pieces(const struct node *node, dcoll_place_t src,
+                      size_t offset);
+void node_fetch_pieces(const struct node *node, unsigned peer, size_t offset,
+                       dcoll_place_t dst);
 
 /* Posts one block for each rank of the node: those in src, except my own. */
 void node_deal(const struct node *node, dcoll_space_t src, size_t offset);

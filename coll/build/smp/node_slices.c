@@ -165,8 +165,7 @@ static void combine(const struct node_slices *s, unsigned number)
         .row = place(s, number, me(s), 0),
         .stride = s->room,
         .mine = combine_at(combine_user(n->args), piece.begin),
-        .spare = scratch,
-        .sole = true};
+        .spare = scratch};
     combine_in_order(n->s, n->args, &all, result, piece.bytes);
     if (!gives(s))
         return;
@@ -177,7 +176,6 @@ static void combine(const struct node_slices *s, unsigned number)
 static void fetch(const struct node_slices *s, unsigned number)
 {
     const struct node *n = s->node;
-    const bool sole = s->to == SLICES_TO_ROOT || n->count == 2;
     for (unsigned i = 1; i < n->count; i++) {
         const unsigned peer = node_peer(n, i), owner = peer - n->first;
         if (owner >= s->owners)
@@ -186,10 +184,7 @@ static void fetch(const struct node_slices *s, unsigned number)
         node_await(n, peer, combined(number), 0);
         const dcoll_place_t there = place(s, number, owner, owner);
         const dcoll_place_t here = combine_at(s->result, piece.begin);
-        if (sole)
-            dcoll_add_take(n->s, there, here, piece.bytes);
-        else
-            dcoll_add_copy(n->s, there, here, piece.bytes);
+        dcoll_add_copy(n->s, there, here, piece.bytes);
     }
 }
 

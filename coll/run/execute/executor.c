@@ -26,17 +26,6 @@ static inline void perform_copy(dcoll_request_t *q, const dcoll_op_t *op)
         node_copy(&team->copier, p, dst, src, bytes);
     else
         p->copy(p, dst, src, bytes);
-    if (op->taken)
-        node_own_lines(p, src, bytes, q->schedule.node_bytes);
-}
-
-static void give_back(dcoll_request_t *q, const dcoll_op_t *op,
-                      dcoll_place_t from, const unsigned char *result)
-{
-    unsigned char *at = address(q, from);
-    if (from.space == DCOLL_NODE && at != result)
-        node_own_lines(q->team->platform, at, op->bytes,
-                       q->schedule.node_bytes);
 }
 
 static inline void perform_combine(dcoll_request_t *q, const dcoll_op_t *op)
@@ -48,10 +37,6 @@ static inline void perform_combine(dcoll_request_t *q, const dcoll_op_t *op)
     unsigned char *result = address(q, op->dst);
     if (platform_combine(p, result, left, right, op->bytes))
         r->combine(r->context, left, right, result, op->bytes / r->element);
-    if (op->taken) {
-        give_back(q, op, op->src, result);
-        give_back(q, op, op->with, result);
-    }
 }
 
 /* The member of dcoll_times_t that counts the operation. */

@@ -7,11 +7,6 @@
 #define AGAIN  128u /* later each way is timed once in so many copies */
 #define GROWTH                                                                 \
     4 /* limit of a growing cost: the core may be lost while timing */
-/* node_own_lines(): shorter copies are not worth it, as the writer's store
- * buffer hides the cost; with more NODE memory in a start, lines leave the
- * caches. */
-#define GIVEN     8192u
-#define GIVEN_ALL (512u << 10)
 
 struct copy_class *copy_class_of(struct node_copier *copier, size_t bytes)
 {
@@ -77,14 +72,4 @@ void node_copy(struct node_copier *copier, const struct drail_platform *p,
         return;
     read_back(to, bytes);
     copy_learn(c, way, (double)(platform_now(p) - start) / (double)bytes);
-}
-
-void node_own_lines(const struct drail_platform *p, void *data, size_t bytes,
-                    size_t all)
-{
-    volatile unsigned char *line = data;
-    if (bytes < GIVEN || all > GIVEN_ALL || platform_is_simulated(p))
-        return;
-    for (size_t at = 0; at < bytes; at += LINE)
-        line[at] = 0;
 }

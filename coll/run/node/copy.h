@@ -40,13 +40,6 @@ int copy_choose(struct copy_class *c, bool *learn);
 /* Records the cost of a copy, in ns per byte. */
 void copy_learn(struct copy_class *c, int way, double cost);
 
-/* This rank is the last reader of these bytes of node memory (`all`: bytes of a
- * start). Writes to their lines, so that only its cache holds them: the next
- * writer then gets them at once, instead of invalidating shared copies. Their
- * contents are lost. */
-void node_own_lines(const struct drail_platform *p, void *data, size_t bytes,
-                    size_t all);
-
 /* Copies; a flag set after it returns is seen only after the data. */
 void node_copy(struct node_copier *copier, const struct drail_platform *p,
                void *to, const void *from, size_t bytes);
