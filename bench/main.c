@@ -18,7 +18,8 @@ static const bench_test_t *const tests[] = {
     &test_reduce,    &test_allreduce, &test_verify,    &test_tune,
     &test_check,     &test_degrade,   &test_mbw,       &test_rate,
     &test_nbody,     &test_radix,     &test_diff,      &test_suite,
-    &test_get,       &test_send,      &test_atomic,    &test_dsm};
+    &test_get,       &test_send,      &test_atomic,    &test_dsm,
+    &test_memcpy};
 
 #define TESTS (sizeof tests / sizeof *tests)
 

@@ -175,11 +175,11 @@ int dcoll_team_error(const dcoll_team_t *team);
  *  is broken already. */
 void dcoll_team_give_up(dcoll_team_t *team, int code, const char *why);
 /** Records that this rank leaves out one call and goes on with the next one
- *  (rule 4). Local. If all ranks skip the call, nothing happens. If some make
- *  it and have to wait for this rank, they find that the calls differ, and the
- *  team breaks. If they need not wait for this rank, as the root of a broadcast
- *  that runs ahead, they complete the call, and this rank's next equal call
- *  gets the data of the skipped one: use dcoll_team_give_up() then. */
+ *  (rule 4). Local. This rank's next call, unless it may be made in any order,
+ *  first waits until all ranks have skipped the same call. If a rank has made
+ *  it, that next call returns DRAIL_EINVAL, and the team breaks; so do the
+ *  calls of ranks that wait for this one. A rank that need not wait for this
+ *  one, as the root of a broadcast, may complete some calls before. */
 void dcoll_team_skip(dcoll_team_t *team);
 
 /* ---------------------------------------------------------- reductions --- */
@@ -424,11 +424,12 @@ int dcoll_free(dcoll_request_t *request);
 int dcoll_let_go(dcoll_request_t *request);
 
 /** Starts a non-blocking call. All ranks call it (rule 1). Equal calls use four
- *  requests in turn. So it waits for other ranks in two cases only:
+ *  requests in turn. So it waits for other ranks in three cases only:
  *   - It prepares a request (rule 5). Each of the first four equal calls does,
  *     unless dcoll_prepare() has prepared them.
  *   - The fourth equal call before it is still under way: it first completes
  *     that one, even if the three after that are complete.
+ *   - This rank has skipped a call (dcoll_team_skip()).
  *  If the caller has not completed the handle of that fourth call, it returns
  *  this handle again, which now stands for both calls: complete it once for
  *  each. An error of either call is returned for both.
@@ -442,8 +443,9 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
  * four; dcoll_would_wait() then returns DRAIL_ENOTSUP. */
 int dcoll_prepare(dcoll_team_t *team, const dcoll_call_t *call);
 /** Tells whether dcoll_begin() would wait for other ranks. Local.
- *  @return 0: it would not; DRAIL_EAGAIN: it would wait, or return a handle
- *  again, until the caller has completed the fourth equal call before it;
+ *  @return 0: it would not; DRAIL_EAGAIN: it would wait for the other ranks to
+ *  skip a call, as this one has; or it would wait, or return a handle again,
+ *  until the caller has completed the fourth equal call before it;
  *  DRAIL_ENOTSUP: it would prepare a request, on all ranks; or an error of the
  *  call or of the team. */
 int dcoll_would_wait(dcoll_team_t *team, const dcoll_call_t *call);

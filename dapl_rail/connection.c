@@ -11,6 +11,7 @@
 #include "dapl_rail/links/connect/attempt.h"
 #include "dapl_rail/links/connect/connect.h"
 #include "dapl_rail/links/connect/roster.h"
+#include "dapl_rail/links/connect/solicit.h"
 #include "dapl_rail/links/connect/unconnected.h"
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/link.h"
@@ -75,6 +76,13 @@ static int timed_out(drail_t *t, const struct peer *peer)
                 peer->rank, missing);
 }
 
+/* Does this rank lack something? Else the peer has ended the attempt, or will
+ * find by itself that it has ended. */
+static bool is_own(int rc)
+{
+    return rc == DRAIL_ENOMEM || rc == DRAIL_EDAT;
+}
+
 static int connect_peer(drail_t *t, struct peer *peer, int timeout_ms)
 {
     peer->attempt.held = true;
@@ -87,6 +95,8 @@ static int connect_peer(drail_t *t, struct peer *peer, int timeout_ms)
                                   : outcome(t, peer, rc, "drail_connect");
         attempt_give_up(peer);
         forget_links(t, peer, rc);
+        if (is_own(rc))
+            solicit_give_up(peer);
     }
     peer->attempt.held = false;
     t->meeting = true; /* other attempts may have ended meanwhile: look */

@@ -485,8 +485,9 @@ void drail_job_config_init(drail_job_config_t *cfg);
  * @return 0: all ranks returned 0; DRAIL_EJOB: a rank failed, and the sentence
  * names the rank and its exit status or signal; DRAIL_EPEER: launched rank 0 is
  * gone; DRAIL_EINTR: after a signal; DRAIL_EINVAL: a wrong configuration, or
- * the ranks do not fit together; DRAIL_ETIMEOUT: not all ranks came within
- * connect_ms; DRAIL_ENOMEM; DRAIL_ENOTSUP: simulate without SimGrid.
+ * the ranks do not fit together; DRAIL_EACCESS: launched rank 0 has another
+ * secret; DRAIL_ETIMEOUT: not all ranks came within connect_ms; DRAIL_ENOMEM;
+ * DRAIL_ENOTSUP: simulate without SimGrid.
  */
 int drail_job_run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
                   void *arg);
@@ -704,7 +705,8 @@ const char *drail_last_error(const drail_t *rail);
  * were not taken are lost; memory and keys stay valid. If this rank has not
  * noticed the end yet, the call returns 0 and the next operations return
  * DRAIL_EPEER: then call it again. Operations alone do not connect again.
- * @return 0; DRAIL_EPEER: the peer has ended, or no rail reaches it;
+ * @return 0; DRAIL_EPEER: the peer has ended or lacks resources for the
+ * connection, or no rail reaches it;
  * DRAIL_ETIMEOUT: the sentence names what is missing on each rail;
  * DRAIL_EINVAL: @p peer is this rank, or no rank; DRAIL_EINTR; DRAIL_ENOMEM;
  * DRAIL_EDAT. After a failure it can be called again. It may fail in one rank
@@ -821,8 +823,8 @@ int drail_mem_view(drail_mem_t *mem, void *address, size_t bytes,
  * @param address start of the range.
  * @param bytes of the range.
  * @param access what the handle must allow.
- * @return NULL: the range is not within memory of drail_mem_alloc() that is
- * still held and allows that access; or out of memory.
+ * @return NULL: no handle of memory of drail_mem_alloc() that is still held
+ * covers the range and allows that access; or out of memory.
  */
 drail_mem_t *drail_mem_find(drail_t *rail, const void *address, size_t bytes,
                             unsigned access);

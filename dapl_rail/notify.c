@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* drail_notify and the calls that take notifications. */
+#include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/connection.h"
 #include "dapl_rail/engine/engine.h"
@@ -45,8 +46,10 @@ int drail_notify_wait(drail_t *t, unsigned rank, uint32_t *id, int timeout_ms)
 
 int drail_notify_any(drail_t *t, unsigned from, unsigned *rank)
 {
-    if (!t || !rank)
+    if (!t)
         return DRAIL_EINVAL;
+    if (!rank)
+        return fail(t, DRAIL_EINVAL, "drail_notify_any: no room for the rank");
     unsigned next = note_next(t, from);
     if (next >= t->job->size)
         return DRAIL_EAGAIN;

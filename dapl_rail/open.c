@@ -86,7 +86,7 @@ static int rails_open_first(drail_job_t *job, drail_t *t, int failed,
     if (mine.error)
         return mine.error;
     if (rc)
-        return error_set(err, rc, "wait for all ranks: %s", drail_strerror(rc));
+        return error_set(err, rc, "wait for all ranks: %s", job_why(job, rc));
     for (unsigned rank = 0; rank < job->size; rank++) {
         if (all[rank].error)
             return error_set(err, DRAIL_EPEER, "rank %u has no rails: %s", rank,

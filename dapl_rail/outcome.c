@@ -38,5 +38,8 @@ int outcome(drail_t *t, struct peer *peer, int rc, const char *call)
     if (rc != DRAIL_EAGAIN &&
         atomic_load_explicit(&peer->error, memory_order_relaxed))
         return peer_fail(t, peer);
+    if (rc != DRAIL_EAGAIN && error_last(t)->code != rc)
+        return fail(t, rc, "%s(rank %u): %s", call, peer->rank,
+                    drail_strerror(rc));
     return rc;
 }

@@ -43,8 +43,10 @@ static int req_wait(drail_t *t, struct req *req, int timeout_ms)
 
 int drail_wait(drail_t *t, drail_req_t *opaque, int timeout_ms)
 {
-    if (!t || !opaque || req_of(opaque)->peer >= t->job->size)
+    if (!t)
         return DRAIL_EINVAL;
+    if (!opaque || req_of(opaque)->peer >= t->job->size)
+        return fail(t, DRAIL_EINVAL, "drail_wait: not a request");
     struct req *req = req_of(opaque);
     int rc = req_wait(t, req, timeout_ms);
     return outcome(t, t->peers[req->peer], rc, "drail_wait");

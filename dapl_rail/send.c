@@ -46,13 +46,15 @@ static int message_send(drail_t *t, struct peer *peer, unsigned rail,
                         struct wire *wire, const void *payload, size_t bytes)
 {
     struct sending s = {peer_link(peer, rail, 0), wire, payload, bytes};
-    uint32_t owed;
-    int rc =
-        links_reserve(t, peer, RAIL_BIT(rail), EP_BIT(0), t->cfg.timeout_ms);
+    int rc = 0;
+    /* mostly there are a credit and room */
+    if (s.link->state != LINK_UP || link_reserve(s.link))
+        rc = links_reserve(t, peer, RAIL_BIT(rail), EP_BIT(0),
+                           t->cfg.timeout_ms);
     if (rc)
         return rc;
-    rc = try_send(t, &s, &owed);
-    if (rc == 0)
+    rc = link_send(s.link, wire, payload, bytes, NULL);
+    if (rc == DRAIL_EAGAIN)
         rc = progress_wait_for(peer, try_send, &s, t->cfg.timeout_ms);
     if (rc < 0)
         link_unreserve(s.link);

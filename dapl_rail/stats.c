@@ -83,6 +83,6 @@ uint64_t drail_moved(const drail_t *t, unsigned rank)
                    ? atomic_load_explicit(&peer->progress, memory_order_relaxed)
                    : 0;
     for (peer = t->met; peer; peer = peer->next)
-        completed += peer_completed(peer, peer->rails);
+        completed += peer_completed(peer, UINT32_MAX);
     return completed;
 }

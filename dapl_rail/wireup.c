@@ -313,7 +313,7 @@ int wireup_exchange(drail_t *t, drail_gathered_t *room, unsigned cards,
     if (!failed && !rc)
         rc = take_cards(t, &all, err);
     else if (!failed)
-        error_set(err, rc, "exchange of addresses: %s", drail_strerror(rc));
+        error_set(err, rc, "exchange of addresses: %s", job_why(t->job, rc));
     if (!failed && !rc && gathered_common(room))
         t->cards = room;
     else

@@ -247,9 +247,10 @@ typedef enum ddsm_type { DDSM_INT64, DDSM_DOUBLE } ddsm_type_t;
 typedef enum ddsm_op { DDSM_SUM, DDSM_MIN, DDSM_MAX } ddsm_op_t;
 /** Collective: combines @p values of all ranks element by element, in the order
  *  of ranks, so that all ranks get the same bits. No barrier: it makes no
- *  writes of the shared memory visible. There are 1 to 4096 values, of 8 bytes
- *  each; on success the result replaces them. @p count, @p type and @p op must
- *  be the same on all ranks: this is not checked.
+ *  writes of the shared memory visible. There are 0 to 4096 values, of 8 bytes
+ *  each; on success the result replaces them. Without values it does not wait,
+ *  and @p values may be NULL. @p count, @p type and @p op must be the same on
+ *  all ranks: this is not checked.
  *  @return 0; DRAIL_EINVAL: wrong argument; otherwise as ddsm_barrier(). */
 int ddsm_reduce(ddsm_t *d, void *values, size_t count, ddsm_type_t type,
                 ddsm_op_t op);
@@ -261,8 +262,8 @@ int ddsm_reduce(ddsm_t *d, void *values, size_t count, ddsm_type_t type,
 void ddsm_part(const ddsm_t *d, size_t begin, size_t end, size_t *first,
                size_t *last);
 /** A parallel loop: runs @p body with this rank's part, unless that is empty;
- *  then a barrier, whose result it returns. @p body runs even if the memory is
- *  broken. It may have an OpenMP region.
+ *  then a barrier, whose result it returns. If the memory is broken already,
+ *  @p body does not run. It may have an OpenMP region.
  *  @return as ddsm_barrier(); DRAIL_EINVAL: no @p body. */
 int ddsm_for(ddsm_t *d, size_t begin, size_t end,
              void (*body)(size_t first, size_t last, void *context),

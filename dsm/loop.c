@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dsm/base/space.h"
+#include "dsm/base/enter.h"
 
 void ddsm_part(const ddsm_t *d, size_t begin, size_t end, size_t *first,
                size_t *last)
@@ -16,6 +16,13 @@ int ddsm_for(ddsm_t *d, size_t begin, size_t end,
     size_t first, last;
     if (!d || !body)
         return DRAIL_EINVAL;
+    int rc = space_enter(d);
+    if (rc)
+        return rc;
+    rc = d->broken;
+    space_leave(d);
+    if (rc)
+        return rc;
     ddsm_part(d, begin, end, &first, &last);
     if (first < last)
         body(first, last, context);

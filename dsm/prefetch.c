@@ -43,6 +43,7 @@ int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable)
     if (!rc && bytes) {
         const size_t first = from >> d->page_shift;
         const size_t count = ((from + bytes - 1) >> d->page_shift) - first + 1;
+        const drail_error_t before = d->error;
         rc = prefetch(d, first, count, writable);
         if (rc == DRAIL_ENOMEM && !d->broken) {
             rc = coalesce_mappings(d);
@@ -51,6 +52,8 @@ int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable)
             /* faults will serve what is missing */
             if (rc == DRAIL_ENOMEM && !d->broken)
                 rc = 0;
+            if (!rc)
+                d->error = before;
         }
     }
     space_leave(d);

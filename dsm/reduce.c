@@ -47,8 +47,6 @@ static int reduce(ddsm_t *d, const dcoll_reduction_t *operation,
 {
     const size_t few =
         bytes < REDUCE_INLINE_BYTES ? bytes : REDUCE_INLINE_BYTES;
-    if (d->broken)
-        return d->broken;
     d->operation = operation;
     memcpy(d->control.reduce_in, mine, few);
     /* zeros raise no floating-point exceptions */
@@ -73,22 +71,24 @@ int ddsm_reduce(ddsm_t *d, void *values, size_t count, ddsm_type_t type,
     const size_t bytes = count * 8;
     if (!d)
         return DRAIL_EINVAL;
-    const bool right = values && count && count <= MOST &&
+    const bool right = (values || !count) && count <= MOST &&
                        type <= DDSM_DOUBLE && op <= DDSM_MAX;
     /* @values may be in the view, which must not be touched inside */
-    char *mine = right ? malloc(2 * bytes) : NULL;
+    char *mine = right && count ? malloc(2 * bytes) : NULL;
     if (mine)
         memcpy(mine, values, bytes);
     int rc = space_enter(d);
     if (!rc) {
-        if (!right)
+        if (d->broken)
+            rc = d->broken;
+        else if (!right)
             rc = space_fail(d, DRAIL_EINVAL,
-                            "ddsm_reduce: %zu values (1 to %d), type %d, "
+                            "ddsm_reduce: %zu values (0 to %d) at %p, type %d, "
                             "operation %d",
-                            count, MOST, type, op);
-        else if (!mine) /* the other ranks wait for this one */
+                            count, MOST, values, type, op);
+        else if (count && !mine) /* the other ranks wait for this one */
             rc = space_break(d, space_fail(d, DRAIL_ENOMEM, "out of memory"));
-        else
+        else if (count)
             rc = reduce(d, operation_of(type, op), mine, mine + bytes, bytes);
         /* an incomplete collective may still write to it */
         if (rc && d->broken && !d->unfinished_reduction) {
@@ -97,7 +97,7 @@ int ddsm_reduce(ddsm_t *d, void *values, size_t count, ddsm_type_t type,
         }
         space_leave(d);
     }
-    if (!rc)
+    if (!rc && count)
         memcpy(values, mine + bytes, bytes);
     free(mine);
     return rc;

@@ -174,7 +174,7 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 PLAIN_ONLY := dapltest dtest tcp docs install layers suite compare_p2p \
   compare_coll compare_layer mpi_layer mpi_faults mpi_forms mpi_requests deb \
   peers_present test_dsm_memory calibrate irregular_figures reproduce reports \
-  build_mpi moved mpi4py timens tune_time rail_numbers killed
+  build_mpi moved mpi4py timens tune_time rail_numbers killed degrade_any
 SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
 # (ThreadSanitizer gives up where a handler of SIGSEGV does what is not for one.)
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%,\

@@ -34,8 +34,8 @@ typedef struct app_comm {
 int app_allgather(app_comm_t *comm, const void *mine, size_t bytes,
                   const void **all);
 
-/** The rank to exchange with in @p round of `ranks` rounds; in one of them it is
- *  the rank itself. */
+/** The rank to exchange with in @p round of `ranks` rounds; in one of them it
+ * is the rank itself. */
 unsigned app_partner(const app_comm_t *comm, unsigned round);
 
 /** Sends to the partner of a round, and receives from it. With itself: copies.

@@ -136,12 +136,14 @@ int launch_open(options_t *opts, const option_table_t *table)
         rc = drail_launch_open(&cfg, &opts->launch);
     }
     if (rc) {
-        fprintf(stderr, "%s: %s%s\n", table->command,
-                opts->code ? "--code is not the server's, or was used before "
-                             "(it serves once): "
-                           : "",
-                err.text[0] ? err.text : drail_strerror(rc));
-        return rc == DRAIL_EINVAL ? 2 : 1;
+        bool other = rc == DRAIL_EACCESS, late = rc == DRAIL_ETIMEOUT;
+        fprintf(stderr, "%s: %s%s%s\n", table->command,
+                opts->code && other ? "--code is not this server's: " : "",
+                err.text[0] ? err.text : drail_strerror(rc),
+                opts->code && late ? "; does its --server wait there? A code "
+                                     "serves once"
+                                   : "");
+        return rc == DRAIL_EINVAL || other ? 2 : 1;
     }
     if (opts->server || opts->code) /* not for commands of --on-event */
         unsetenv("DRAIL_SECRET");

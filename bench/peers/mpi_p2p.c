@@ -2,6 +2,7 @@
 /*
  * Two ranks of an MPI library, for scripts/compare-p2p: the loops that people
  * know from the OSU micro-benchmarks (osu_latency, osu_bw, osu_put_bw).
+ * Source and target are memory that the library has allocated, as ours are.
  * Errors end the program: MPI_ERRORS_ARE_FATAL is MPI's default.
  */
 #include <mpi.h>
@@ -13,7 +14,7 @@
 
 typedef struct side {
     int rank, peer;
-    char *source, *target; /* target: this rank's part of the window */
+    char *source, *target; /* both in this rank's part of the window */
     MPI_Win window;
     uint64_t message; /* of the run, the next window's first */
 } side_t;
@@ -140,21 +141,21 @@ int main(int argc, char **argv)
 
     run_guard();
     run_t *runs = run_parse_all(argc - 1, argv + 1);
-    size_t capacity = run_capacity(runs, argc - 1);
+    size_t capacity = run_pages(run_capacity(runs, argc - 1));
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &side.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     run_pin(side.rank);
-    side.source = run_buffer(capacity);
-    if (ranks != 2 || !side.source) {
-        fprintf(stderr, "mpi_p2p: %d ranks; allowed: 2, with memory\n", ranks);
+    if (ranks != 2) {
+        fprintf(stderr, "mpi_p2p: %d ranks; allowed: 2\n", ranks);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     side.peer = 1 - side.rank;
-    MPI_Win_allocate((MPI_Aint)capacity, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+    MPI_Win_allocate((MPI_Aint)(2 * capacity), 1, MPI_INFO_NULL, MPI_COMM_WORLD,
                      &side.target, &side.window);
-    memset(side.target, 0, capacity);
+    side.source = side.target + capacity;
+    memset(side.target, 0, 2 * capacity);
     MPI_Win_lock_all(0, side.window);
 
     print_header(side.rank);
@@ -167,7 +168,6 @@ int main(int argc, char **argv)
     MPI_Win_unlock_all(side.window);
     MPI_Win_free(&side.window);
     MPI_Finalize();
-    free(side.source);
     free(runs);
     return 0;
 }

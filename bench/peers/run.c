@@ -134,9 +134,14 @@ void run_look(const run_t *run, const char *target, uint64_t first)
     }
 }
 
+size_t run_pages(size_t bytes)
+{
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
 void *run_buffer(size_t bytes)
 {
-    size_t pages = (bytes + PAGE - 1) / PAGE * PAGE;
+    size_t pages = run_pages(bytes);
     void *buffer = aligned_alloc(PAGE, pages ? pages : PAGE);
     if (buffer)
         memset(buffer, 0x5a, bytes);

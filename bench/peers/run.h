@@ -39,6 +39,9 @@ run_t *run_parse_all(int nargs, char **args);
 /** Bytes that the buffers of one side take, of the largest run. */
 size_t run_capacity(const run_t *runs, int count);
 
+/** Bytes of the pages that hold so many. */
+size_t run_pages(size_t bytes);
+
 /** Whole pages of its own, to free(), as ours are: written to, as all pages
  * that were only read would be one page of zeros that stays in cache. @return
  * NULL: no memory. */

@@ -18,14 +18,6 @@ void report_number(FILE *file, int width, double value)
         fprintf(file, " %*.*f", width, value >= 10 ? 2 : 3, value);
 }
 
-void report_csv_number(FILE *file, double value)
-{
-    if (isfinite(value))
-        fprintf(file, ",%.6g", value);
-    else
-        fputc(',', file);
-}
-
 /* --------------------------------------------------------- CSV and JSON --- */
 
 /* Begins a column of the CSV. @return must the caller write its value? Not in

@@ -71,8 +71,6 @@ void row_cell_summary(row_t *row, int width, const char *title,
 /** What ends the row, if anything. */
 void row_cell_end(row_t *row, const char *text);
 
-/** A CSV column: a comma and the number, or nothing for NaN. */
-void report_csv_number(FILE *file, double value);
 /** A table's number of four significant digits, right-aligned after a blank;
  *  "-" for NaN. */
 void report_number(FILE *file, int width, double value);

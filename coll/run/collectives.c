@@ -8,6 +8,7 @@
 #include "coll/run/irregular/bounds.h"
 #include "coll/run/cache/cache.h"
 #include "coll/run/execute/wait.h"
+#include "coll/run/prepare/skip.h"
 
 /* Buffers as schedules see them: in a broadcast SEND and RECV are one buffer;
  * at a root in place, one is a part of the other. */
@@ -39,8 +40,12 @@ static int finish(dcoll_request_t *q, int timeout_ms)
 static int start(dcoll_request_t *q)
 {
     struct dealing *d = &q->dealing;
-    if (q->owner != OWNER_CALLER || !q->team->cfg.any_order)
+    if (request_is_ordered(q)) {
+        int rc = ledger_break_if(q->team, skips_settle(q->team));
+        if (rc)
+            return rc;
         ledger_append(q->team->ledger, &q->call);
+    }
     if (q->handles && !d->unreported_error)
         d->unreported_error = d->start_error;
     d->start_error = 0;

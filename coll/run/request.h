@@ -92,8 +92,16 @@ struct dcoll_request {
     unsigned ncreditors;
     uint64_t waiting_ns; /* when it last moved, as far as known; 0: just now */
     uint64_t checked_ns; /* when the peer's ledger was last checked */
-    unsigned polls;      /* by dcoll_test */
+    uint64_t moved; /* latest known drail_moved() of the awaited rank; at first
+                       more than it can be */
+    unsigned polls; /* by dcoll_test */
 };
+
+/* Do all ranks start it in the same order, relative to other calls? */
+static inline bool request_is_ordered(const dcoll_request_t *q)
+{
+    return q->owner != OWNER_CALLER || !q->team->cfg.any_order;
+}
 
 /* Which of the depth's buffers the present start uses. */
 static inline size_t depth_slot(const dcoll_request_t *q)

@@ -79,7 +79,12 @@ void dat_text(DAT_RETURN status, char *text, size_t size)
         snprintf(text, size, "%s", major);
 }
 
+const drail_error_t *error_last(const drail_t *t)
+{
+    return atomic_load_explicit(&t->last, memory_order_acquire);
+}
+
 const char *drail_last_error(const drail_t *t)
 {
-    return t ? atomic_load_explicit(&t->last, memory_order_acquire)->text : "";
+    return t ? error_last(t)->text : "";
 }

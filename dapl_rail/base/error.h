@@ -17,6 +17,8 @@ int error_set(drail_error_t *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void error_write(drail_error_t *err, int code, const char *format,
                  va_list args);
+/* That of the last failure; its code is 0 if there was none. */
+const drail_error_t *error_last(const drail_t *t);
 /* Writes the names of a status, "DAT_… (DAT_…)". */
 void dat_text(DAT_RETURN status, char *text, size_t size);
 

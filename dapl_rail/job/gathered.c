@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "dapl_rail/base/alloc.h"
+#include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
 
@@ -16,18 +17,28 @@ struct drail_gathered {
     void *context;
 };
 
+/* The sentence of a job that is broken stays. */
+static int failed(drail_job_t *job, int code, const char *why)
+{
+    return error_set(job->broken ? NULL : &job->error, code, "%s", why);
+}
+
 int drail_gathered_new(drail_job_t *job, size_t bytes, drail_gathered_t **out)
 {
-    if (!job || !out || !bytes || bytes > JOB_GATHER_BYTES)
+    if (!job)
         return DRAIL_EINVAL;
+    if (!out || !bytes || bytes > JOB_GATHER_BYTES)
+        return failed(job, DRAIL_EINVAL,
+                      "drail_gathered_new: allowed are 1 to 65536 bytes, and "
+                      "no NULL");
     drail_gathered_t *g = calloc(1, sizeof *g);
     if (!g)
-        return DRAIL_ENOMEM;
+        return failed(job, DRAIL_ENOMEM, "out of memory");
     *g = (drail_gathered_t){job,  bytes,      bytes,       job->size,
                             NULL, job->share, job->context};
     if (!g->share && !(g->all = pages_new(job->size * bytes))) {
         free(g);
-        return DRAIL_ENOMEM;
+        return failed(job, DRAIL_ENOMEM, "out of memory");
     }
     *out = g;
     return 0;

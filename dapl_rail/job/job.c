@@ -94,6 +94,11 @@ const char *drail_job_last_error(const drail_job_t *job)
     return job->error.text;
 }
 
+const char *job_why(const drail_job_t *job, int code)
+{
+    return job->error.code ? job->error.text : drail_strerror(code);
+}
+
 bool drail_job_interrupted(const drail_job_t *job)
 {
     return atomic_load_explicit(&job->stop, memory_order_acquire) ||
@@ -136,12 +141,17 @@ int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
 int job_gather(drail_job_t *job, drail_allgather_t allgather, const void *mine,
                size_t bytes, void *all, int timeout_ms)
 {
-    if (bytes > JOB_GATHER_BYTES || (bytes && (!mine || !all)))
-        return DRAIL_EINVAL;
-    if (!bytes)
-        return drail_job_barrier(job, timeout_ms);
     if (job->broken)
         return job->broken;
+    job->error = (drail_error_t){0};
+    if (bytes > JOB_GATHER_BYTES || (bytes && (!mine || !all)))
+        return error_set(&job->error, DRAIL_EINVAL,
+                         "an all-gather of %zu bytes%s: allowed are up to %u "
+                         "bytes, and no NULL",
+                         bytes, mine && all ? "" : " at NULL",
+                         JOB_GATHER_BYTES);
+    if (!bytes)
+        return drail_job_barrier(job, timeout_ms);
     if (timeout_ms < 0) {
         drail_config_t cfg;
         drail_config_init(&cfg);

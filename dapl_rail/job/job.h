@@ -23,6 +23,7 @@
 #include "dapl_rail/platform/platform.h"
 
 #define JOB_GATHER_BYTES 65536u /* largest contribution of a rank */
+#define JOB_SIZES_DIFFER "the ranks' contributions differ in length"
 
 /* How ranks of one process share the result of an all-gather: it is the same
  * memory in all of them, until each has released it. */
@@ -49,7 +50,7 @@ struct drail_job {
     _Atomic bool stop;         /* this rank is interrupted */
     _Atomic bool *stop_all;    /* all are: in shared memory, or NULL */
     _Atomic bool *ended;       /* each rank's process has: the same, or NULL */
-    drail_error_t error;       /* of the all-gather that failed, if known */
+    drail_error_t error;       /* of the last all-gather; it stays if broken */
     drail_t *open;             /* this rank's transports, by next_open … */
     void (*serve)(drail_t *t); /* … and how one of them makes progress */
 };
@@ -89,6 +90,8 @@ void **gathered_common(const drail_gathered_t *g);
 /* Runs this all-gather with all checks of drail_job_allgather(). */
 int job_gather(drail_job_t *job, drail_allgather_t allgather, const void *mine,
                size_t bytes, void *all, int timeout_ms);
+/* The sentence of the all-gather that has just failed with this code. */
+const char *job_why(const drail_job_t *job, int code);
 /* Raises the limit of open files for the connections of so many ranks. */
 void job_reserve_files(unsigned size);
 

@@ -53,30 +53,20 @@ static unsigned char *send_place(const struct link *link, size_t bytes)
                          link->slots.slot_bytes;
 }
 
-/* In the statistics, bytes sent for a put are those of the put. */
-static int post_message(struct link *link, struct wire *wire,
-                        const struct wire_put *put, const void *payload,
-                        size_t bytes, const struct completion *done)
+/* Posts a message whose header begins with *wire. */
+static int post_headed(struct link *link, struct wire *wire, struct gather *g,
+                       const struct completion *done)
 {
-    size_t head = sizeof *wire;
-    if (!link_room(link))
-        return DRAIL_EAGAIN; /* before the bytes are copied */
     unsigned depth = link->rail->owner->cfg.depth;
-    unsigned char *slot =
-        send_place(link, head + (put ? sizeof *put : 0) + bytes);
+    DAT_SEG_LENGTH bytes =
+        g->parts[0].segment_length + g->parts[1].segment_length;
     wire->credits = (uint16_t)link->credits.owed;
-    memcpy(slot, wire, sizeof *wire);
-    if (put) {
-        memcpy(slot + head, put, sizeof *put);
-        head += sizeof *put;
-    }
-    if (bytes)
-        job_copy(link->rail->owner->job, slot + head, payload, bytes);
     struct dto d = {
         .verb = VERB_SEND,
-        .local = {.virtual_address = (uintptr_t)slot,
-                  .segment_length = (DAT_SEG_LENGTH)(head + bytes),
+        .local = {.virtual_address = (uintptr_t)send_place(link, bytes),
+                  .segment_length = bytes,
                   .lmr_context = link->slots.lmr_context},
+        .gather = g,
     };
     int rc = link_post(link, &d, done);
     if (rc)
@@ -85,14 +75,24 @@ static int post_message(struct link *link, struct wire *wire,
         link->credits.next + 1 < depth ? link->credits.next + 1 : 0;
     link->credits.owed = 0;
     link->rail->stats.sends++;
-    link->rail->stats.send_bytes += put ? 0 : bytes;
     return 0;
+}
+
+static int post_message(struct link *link, struct wire *wire,
+                        const void *payload, size_t bytes,
+                        const struct completion *done)
+{
+    struct gather g = gather_of(wire, sizeof *wire, payload, bytes);
+    int rc = post_headed(link, wire, &g, done);
+    if (!rc)
+        link->rail->stats.send_bytes += bytes;
+    return rc;
 }
 
 int link_send(struct link *link, struct wire *wire, const void *payload,
               size_t bytes, const struct completion *done)
 {
-    int rc = post_message(link, wire, NULL, payload, bytes, done);
+    int rc = post_message(link, wire, payload, bytes, done);
     if (!rc)
         credit_used(link);
     return rc;
@@ -110,10 +110,16 @@ bool link_send_progress(struct link *link)
     return said;
 }
 
-int link_send_put(struct link *link, struct wire *wire,
+/* In the statistics, these bytes are those of the put. */
+int link_send_put(struct link *link, const struct wire *wire,
                   const struct wire_put *put, const void *payload, size_t bytes)
 {
-    int rc = post_message(link, wire, put, payload, bytes, NULL);
+    struct {
+        struct wire wire;
+        struct wire_put put;
+    } head = {*wire, *put};
+    struct gather g = gather_of(&head, sizeof head, payload, bytes);
+    int rc = post_headed(link, &head.wire, &g, NULL);
     if (!rc)
         credit_used(link);
     return rc;
@@ -149,12 +155,12 @@ void link_pay(struct link *link)
     for (unsigned i = 0; link->credits.replies && i < REPLIES; i++) {
         struct reply *reply = &link->credits.replies[i];
         if (reply->due && has_room(link))
-            reply->due = post_message(link, &reply->wire, NULL, reply->data,
+            reply->due = post_message(link, &reply->wire, reply->data,
                                       reply->bytes, NULL) != 0;
     }
     if (link->credits.owed >= link->rail->owner->cfg.depth / 2 &&
         has_room(link))
-        post_message(link, &wire, NULL, NULL, 0, NULL);
+        post_message(link, &wire, NULL, 0, NULL);
 }
 
 void link_owe(struct link *link)
@@ -207,7 +213,7 @@ bool link_try_settle(struct link *link)
     /* the last requests have no event: this one's tells of them */
     if (link->queue.signalled != link->queue.posted && has_room(link)) {
         struct wire wire = {.type = WIRE_CREDIT};
-        post_message(link, &wire, NULL, NULL, 0, &(struct completion){0});
+        post_message(link, &wire, NULL, 0, &(struct completion){0});
     }
     return false;
 }

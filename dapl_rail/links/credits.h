@@ -55,7 +55,7 @@ void link_unreserve(struct link *link);
 int link_send(struct link *link, struct wire *wire, const void *payload,
               size_t bytes, const struct completion *done);
 /* The same with a put, which goes before the payload. */
-int link_send_put(struct link *link, struct wire *wire,
+int link_send_put(struct link *link, const struct wire *wire,
                   const struct wire_put *put, const void *payload,
                   size_t bytes);
 /* Posts an RDMA write that is also the message which link_reserve() was for:

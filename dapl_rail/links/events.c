@@ -172,23 +172,31 @@ static void handle_event(const DAT_EVENT *event)
         carried_event(whose, dto->status);
 }
 
-int rail_poll(struct rail *rail)
+int rail_poll_one(struct rail *rail)
 {
     DAT_EVENT event;
+    DAT_RETURN status = dat_evd_dequeue(rail->dto_evd, &event);
+    if (status == DAT_SUCCESS) {
+        handle_event(&event);
+        return 1;
+    }
+    if (DAT_GET_TYPE(status) != DAT_QUEUE_EMPTY)
+        return dat_fail(rail, "dat_evd_dequeue", status);
+    slots_return_now(rail);
+    /* the next EP may get the handle of a freed one: its events must not be
+     * taken for those of that one */
+    if (rail->closed && links_bury(rail, false))
+        rail_check(rail);
+    return 0;
+}
+
+int rail_poll(struct rail *rail)
+{
     int n = 0;
     while (n < (int)POLL_BATCH) {
-        DAT_RETURN status = dat_evd_dequeue(rail->dto_evd, &event);
-        if (DAT_GET_TYPE(status) == DAT_QUEUE_EMPTY) {
-            slots_return_now(rail);
-            /* the next EP may get the handle of a freed one: its events must
-             * not be taken for those of that one */
-            if (rail->closed && links_bury(rail, false))
-                rail_check(rail);
-            return n;
-        }
-        if (status != DAT_SUCCESS)
-            return dat_fail(rail, "dat_evd_dequeue", status);
-        handle_event(&event);
+        int rc = rail_poll_one(rail);
+        if (rc <= 0)
+            return rc ? rc : n;
         n++;
     }
     return n;

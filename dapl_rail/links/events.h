@@ -10,6 +10,8 @@ struct rail;
 /* Handles the events that are there, but not too many at once. Returns their
  * number, or an error. */
 int rail_poll(struct rail *rail);
+/* Handles one event: 1, 0: there is none, or an error. */
+int rail_poll_one(struct rail *rail);
 /* Handles all events that are there when it is called. */
 void rail_catch_up(struct rail *rail);
 /* Waits up to so many microseconds for one event and handles it: 1, 0: none has

@@ -47,6 +47,7 @@ struct peer {
     uint64_t outstanding;      /* bytes it had under way at its last answer */
     unsigned turn;             /* the EP that a short message takes */
     _Atomic uint64_t progress; /* times it has sent WIRE_PROGRESS */
+    uint64_t completed;        /* requests on links that are closed */
     struct mailbox *mail;      /* of the layer above */
     struct lane lanes[];       /* by rail and EP */
 };

@@ -5,15 +5,50 @@
  */
 #include "dapl_rail/links/queue.h"
 
+#include <string.h>
+
 #include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
+#include "dapl_rail/job/job.h"
 #include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/failover/journal.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
+#include "providers/core/send_inline.h"
+
+/* Copies the bytes to the send slot. */
+static void fill_slot(const struct link *link, struct dto *d)
+{
+    const DAT_LMR_TRIPLET *head = &d->gather->parts[0], *body = head + 1;
+    unsigned char *slot = (unsigned char *)(uintptr_t)d->local.virtual_address;
+    memcpy(slot, (const void *)(uintptr_t)head->virtual_address,
+           head->segment_length);
+    if (body->segment_length)
+        job_copy(link->rail->owner->job, slot + head->segment_length,
+                 (const void *)(uintptr_t)body->virtual_address,
+                 body->segment_length);
+    d->gather = NULL;
+}
+
+/* Without a copy in the send slot, if the provider can. */
+static DAT_RETURN post_send(struct link *link, struct dto *d,
+                            DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+{
+    struct gather *g = d->gather;
+    if (g && d->local.segment_length <= link->rail->max_inline_send) {
+        DAT_RETURN status =
+            dat_ep_post_send(link->ep.handle, 2, g->parts, cookie,
+                             flags | DAPL_SEND_INLINE_FLAG);
+        if (DAT_GET_TYPE(status) != DAT_INSUFFICIENT_RESOURCES)
+            return status;
+    }
+    if (g)
+        fill_slot(link, d);
+    return dat_ep_post_send(link->ep.handle, 1, &d->local, cookie, flags);
+}
 
 /* Inlined: each request passes here. */
 static inline __attribute__((always_inline)) DAT_RETURN
@@ -31,7 +66,7 @@ post_now(struct link *link, struct dto *d, DAT_DTO_COOKIE cookie,
         return dat_ep_post_rdma_read(link->ep.handle, 1, &d->local, cookie,
                                      &d->remote, flags);
     case VERB_SEND:
-        return dat_ep_post_send(link->ep.handle, 1, &d->local, cookie, flags);
+        return post_send(link, d, cookie, flags);
     case VERB_FETCH_ADD:
         return dat_ib_post_fetch_and_add(link->ep.handle, d->operand, &d->local,
                                          cookie, &d->remote, flags);
@@ -145,15 +180,17 @@ static DAT_RETURN post_signalled(struct link *link, struct dto *d,
     return status;
 }
 
-static void dto_posted(struct link *link, const struct dto *d)
+static void dto_posted(struct link *link, struct dto *d)
 {
+    if (d->gather && link->journal.records)
+        fill_slot(link, d); /* for a replay */
     journal_keep(&link->journal, link->queue.posted, d);
     link->queue.posted++;
     link->queue.sent += d->verb == VERB_SEND;
 }
 
 /* Of a lost link: records the request, for its carrier or its next EP. */
-static int post_later(struct link *link, const struct dto *d,
+static int post_later(struct link *link, struct dto *d,
                       const struct completion *done)
 {
     if (is_atomic(d->verb))
@@ -174,7 +211,7 @@ static int post_later(struct link *link, const struct dto *d,
     return 0;
 }
 
-static int post_failed(struct link *link, const struct dto *d,
+static int post_failed(struct link *link, struct dto *d,
                        const struct completion *done, DAT_RETURN status)
 {
     /* The queue may be shorter than the provider has said: it is full until

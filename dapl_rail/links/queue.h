@@ -84,6 +84,21 @@ enum verb {
     VERB_CMP_SWAP
 };
 
+/* The bytes of a send: a header, and the user's, which are in no registration.
+ */
+struct gather {
+    DAT_LMR_TRIPLET parts[2];
+};
+
+static inline struct gather gather_of(const void *head, size_t head_bytes,
+                                      const void *payload, size_t bytes)
+{
+    return (struct gather){{{.virtual_address = (uintptr_t)head,
+                             .segment_length = (DAT_SEG_LENGTH)head_bytes},
+                            {.virtual_address = (uintptr_t)payload,
+                             .segment_length = (DAT_SEG_LENGTH)bytes}}};
+}
+
 struct dto {
     enum verb verb;
     DAT_LMR_TRIPLET local;
@@ -93,6 +108,7 @@ struct dto {
     /* for the journal: of the local memory, and the remote one on each rail */
     const struct region *region;
     const DAT_RMR_CONTEXT *rmr;
+    struct gather *gather; /* to be copied to local; or NULL */
 };
 
 static inline bool is_atomic(unsigned verb)

@@ -42,6 +42,7 @@ static inline void rdma_init(struct rdma *r, struct link *link, enum verb verb,
     r->posted = 0;
     r->reports = false;
     r->dto.verb = verb;
+    r->dto.gather = NULL;
     r->dto.region = x->local_mem ? x->local_mem->region : NULL;
     r->dto.rmr = x->remote ? x->remote->rmr_context : NULL;
     r->dto.local = (DAT_LMR_TRIPLET){

@@ -184,9 +184,7 @@ int drail_mem_view(drail_mem_t *mem, void *address, size_t bytes,
     if (!mem)
         return DRAIL_EINVAL;
     drail_t *t = mem->region->owner;
-    uintptr_t begin = (uintptr_t)mem->address, at = (uintptr_t)address;
-    if (!view || !bytes || at < begin || bytes > mem->bytes ||
-        at - begin > mem->bytes - bytes)
+    if (!view || !bytes || !view_covers(mem, (uintptr_t)address, bytes))
         return fail(t, DRAIL_EINVAL,
                     "drail_mem_view: %zu bytes are not within the memory",
                     bytes);

@@ -28,24 +28,28 @@ static void link_first(struct cache *cache, struct region *region)
     cache->head.next = region;
 }
 
-static bool covers(const struct region *region, const void *address,
-                   size_t bytes, unsigned access)
-{
-    uintptr_t begin = (uintptr_t)region->address, at = (uintptr_t)address;
-    return at >= begin && bytes <= region->bytes &&
-           at - begin <= region->bytes - bytes && !(access & ~region->access);
-}
-
 /* Does the region serve drail_mem_register() of this range? */
 static bool serves(const struct region *region, const void *address,
                    size_t bytes, unsigned access)
 {
     unsigned remote = access & DRAIL_ACCESS_ALL;
     if (region->stale || region->closed ||
-        !covers(region, address, bytes, access) ||
+        !range_covers(region->address, region->bytes, (uintptr_t)address,
+                      bytes) ||
+        access & ~region->access ||
         (region->access & DRAIL_ACCESS_ALL) != remote)
         return false;
     return !remote || (region->address == address && region->bytes == bytes);
+}
+
+static bool is_viewed(const struct region *region, const void *address,
+                      size_t bytes, unsigned access)
+{
+    const drail_mem_t *view = region->views;
+    while (view && (!view_covers(view, (uintptr_t)address, bytes) ||
+                    access & ~view->access))
+        view = view->next;
+    return view;
 }
 
 struct region *cache_find_allocated(drail_t *t, const void *address,
@@ -53,8 +57,7 @@ struct region *cache_find_allocated(drail_t *t, const void *address,
 {
     struct region *region = t->cache->head.next;
     for (; region != &t->cache->head; region = region->next)
-        if (region->ours && region->views && !region->stale &&
-            !region->closed && covers(region, address, bytes, access))
+        if (region->ours && is_viewed(region, address, bytes, access))
             return region;
     return NULL;
 }
@@ -178,14 +181,6 @@ void regions_free(drail_t *t)
     t->cache = NULL;
 }
 
-static bool view_grants(const drail_mem_t *view, uint64_t address, size_t bytes,
-                        unsigned access)
-{
-    uintptr_t begin = (uintptr_t)view->address;
-    return view->access & access && address >= begin && bytes <= view->bytes &&
-           address - begin <= view->bytes - bytes;
-}
-
 /* The key of a stale region may belong to another one by now. */
 bool key_grants(const drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
                 uint64_t address, size_t bytes, unsigned access)
@@ -195,7 +190,8 @@ bool key_grants(const drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
            (region->rmr_context[rail] != key || region->stale))
         region = region->next;
     const drail_mem_t *view = region->views;
-    while (view && !view_grants(view, address, bytes, access))
+    while (view &&
+           !(view->access & access && view_covers(view, address, bytes)))
         view = view->next;
     return view;
 }

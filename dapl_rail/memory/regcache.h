@@ -10,7 +10,8 @@ void cache_insert(drail_t *t, struct region *region);
  * once. */
 struct region *cache_find(drail_t *t, const void *address, size_t bytes,
                           unsigned access);
-/* A region of drail_mem_alloc() with at least this access, or NULL. */
+/* A region of drail_mem_alloc() of which a view covers the range and allows at
+ * least this access, or NULL. */
 struct region *cache_find_allocated(drail_t *t, const void *address,
                                     size_t bytes, unsigned access);
 /* Frees the view. An error: it was the last one, its region could not be freed,

@@ -42,6 +42,20 @@ struct drail_mem {
     unsigned access; /* as the caller asked */
 };
 
+static inline bool range_covers(const unsigned char *begin, size_t length,
+                                uint64_t address, size_t bytes)
+{
+    uint64_t first = (uintptr_t)begin;
+    return address >= first && bytes <= length &&
+           address - first <= length - bytes;
+}
+
+static inline bool view_covers(const drail_mem_t *view, uint64_t address,
+                               size_t bytes)
+{
+    return range_covers(view->address, view->bytes, address, bytes);
+}
+
 struct cache {
     struct region head; /* ring of all regions */
     drail_cache_stats_t stats;

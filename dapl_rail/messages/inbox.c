@@ -11,14 +11,9 @@
 /* The ring of an inbox in which nothing has arrived yet. */
 static const struct inbox_entry nothing;
 
-static struct inbox_entry *ring_of(const struct inbox *box)
-{
-    return atomic_load_explicit(&box->ring, memory_order_acquire);
-}
-
 static bool is_made(const struct inbox *box)
 {
-    return ring_of(box) != &nothing;
+    return inbox_ring(box) != &nothing;
 }
 
 /* Allocates the ring. Threads of several rails may call this at once. */
@@ -49,7 +44,7 @@ int inbox_open(struct inbox *box, unsigned capacity)
 void inbox_close(struct inbox *box)
 {
     if (is_made(box))
-        free(ring_of(box));
+        free(inbox_ring(box));
 }
 
 /* Does the part contradict the parts that have arrived, or has it arrived
@@ -74,7 +69,7 @@ int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
         return -1;
     if (!is_made(box) && make(box))
         return DRAIL_ENOMEM;
-    struct inbox_entry *a = &ring_of(box)[wire->seq & box->mask];
+    struct inbox_entry *a = &inbox_ring(box)[wire->seq & box->mask];
     if (contradicts(a, wire, rail, ep, rails, slot))
         return -1;
     a->eps[rail] |= (uint8_t)EP_BIT(ep);
@@ -83,23 +78,14 @@ int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
     atomic_store_explicit(&a->expected, rails, memory_order_release);
     if (slot)
         a->slot = slot;
-    if (__builtin_popcount(a->eps[rail]) >= wire->parts)
+    if (__builtin_popcount(a->eps[rail]) < wire->parts)
+        return 0;
+    if (rails == RAIL_BIT(rail)) /* no other rail adds its bit */
+        atomic_store_explicit(&a->arrived, rails, memory_order_release);
+    else
         atomic_fetch_or_explicit(&a->arrived, RAIL_BIT(rail),
                                  memory_order_release);
     return 0;
-}
-
-struct inbox_entry *inbox_next(const struct inbox *box)
-{
-    return &ring_of(box)[box->next & box->mask];
-}
-
-bool inbox_ready(const struct inbox *box)
-{
-    struct inbox_entry *a = inbox_next(box);
-    uint32_t arrived = atomic_load_explicit(&a->arrived, memory_order_acquire);
-    return arrived &&
-           arrived == atomic_load_explicit(&a->expected, memory_order_relaxed);
 }
 
 void inbox_pop(struct inbox *box)
@@ -119,6 +105,6 @@ struct inbox_entry *inbox_find(const struct inbox *box, uint32_t seq)
 {
     if (seq - box->next > box->mask || !is_made(box))
         return NULL;
-    struct inbox_entry *a = &ring_of(box)[seq & box->mask];
+    struct inbox_entry *a = &inbox_ring(box)[seq & box->mask];
     return atomic_load_explicit(&a->arrived, memory_order_acquire) ? a : NULL;
 }

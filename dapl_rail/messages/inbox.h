@@ -41,10 +41,23 @@ void inbox_close(struct inbox *box);
  * the sequence number is not valid, or the part was there already. */
 int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
               unsigned ep, uint32_t rails, struct slot *slot);
+static inline struct inbox_entry *inbox_ring(const struct inbox *box)
+{
+    return atomic_load_explicit(&box->ring, memory_order_acquire);
+}
 /* The entry that is delivered next, whether all of it has arrived or not. */
-struct inbox_entry *inbox_next(const struct inbox *box);
+static inline struct inbox_entry *inbox_next(const struct inbox *box)
+{
+    return &inbox_ring(box)[box->next & box->mask];
+}
 /* Has all of it arrived? */
-bool inbox_ready(const struct inbox *box);
+static inline bool inbox_ready(const struct inbox *box)
+{
+    struct inbox_entry *a = inbox_next(box);
+    uint32_t arrived = atomic_load_explicit(&a->arrived, memory_order_acquire);
+    return arrived &&
+           arrived == atomic_load_explicit(&a->expected, memory_order_relaxed);
+}
 /* The entry with this number, if a part has arrived and it is not delivered. */
 struct inbox_entry *inbox_find(const struct inbox *box, uint32_t seq);
 /* The next entry has been delivered. */

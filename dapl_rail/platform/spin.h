@@ -19,6 +19,9 @@
 
 /* Polls between looks at the clock; a yield may take as long as many. */
 #define SPIN_CHECK_TURNS 16u
+/* Polls without a pause, which would cost a short wait as much as a cache line
+ * takes to come. */
+#define SPIN_KEEN_TURNS 64u
 /* for yield_ns: time of a cache line's transfer and a short handler */
 #define SPIN_YIELD_NS 3000u
 
@@ -53,7 +56,7 @@ static inline bool spin_more(struct spin *s)
     const struct drail_platform *p = s->platform;
     if (s->yielding)
         p->yield(p);
-    else
+    else if (s->turns >= SPIN_KEEN_TURNS || platform_is_simulated(p))
         p->relax(p);
     if (++s->turns % SPIN_CHECK_TURNS && !s->yielding)
         return true;

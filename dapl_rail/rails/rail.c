@@ -17,6 +17,7 @@
 #include "dapl_rail/rails/network.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/rails/signal_handlers.h"
+#include "providers/core/send_inline.h"
 #include "providers/embedded/embedded.h"
 
 #define ASYNC_QLEN 64
@@ -167,6 +168,9 @@ static int query(struct rail *rail)
     if (status != DAT_SUCCESS)
         return dat_fail(rail, "dat_ia_query", status);
     describe(rail, &ia, &provider);
+    const char *inline_send = attribute(&provider, DAPL_MAX_INLINE_SEND);
+    if (inline_send)
+        rail->max_inline_send = (uint32_t)strtoul(inline_send, NULL, 10);
     const char *atomics = attribute(&provider, "atomics");
     rail->atomics_of_processor = atomics && !strcmp(atomics, "processor");
     /* elsewhere registered memory takes physical memory at once */
@@ -237,6 +241,8 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
     }
     rail->atomics = extensions && rail->info.has_atomics;
     rail->write_immed = extensions && rail->info.has_write_immed;
+    if (!extensions)
+        rail->max_inline_send = 0;
     return 0;
 }
 

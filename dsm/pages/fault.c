@@ -54,11 +54,14 @@ static int try_page(ddsm_t *d, size_t page, enum access access)
 
 static int serve_page(ddsm_t *d, size_t page, enum access access)
 {
+    const drail_error_t before = d->error;
     int rc = try_page(d, page, access);
     if (rc == DRAIL_ENOMEM && !d->broken) {
         rc = coalesce_mappings(d);
         if (!rc)
             rc = try_page(d, page, access);
+        if (!rc)
+            d->error = before;
     }
     return rc && !d->broken ? space_break(d, rc) : rc;
 }

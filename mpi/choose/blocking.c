@@ -82,11 +82,6 @@ static bool is_in_place(const struct layer_call *a)
                                        a->collective == LAYER_ALLGATHERV);
 }
 
-static bool is_inexact(const struct layer_call *a)
-{
-    return dcoll_collective_reduces(a->collective) && !reduce_is_exact(a);
-}
-
 static enum layer_reason reason_for(const struct layer_comm *c,
                                     const struct layer_call *a, int64_t bytes)
 {
@@ -101,7 +96,7 @@ static enum layer_reason reason_for(const struct layer_comm *c,
     bool reduces = dcoll_collective_reduces(a->collective);
     if (reduces && !reduce_can(a))
         return LAYER_TYPE;
-    if (is_inexact(a) && !layer.inexact)
+    if (reduce_rounds(a) && !layer.inexact)
         return LAYER_INEXACT;
     return bytes > (reduces ? REDUCE_MOST : INT_MAX / c->size) ? LAYER_LONG
                                                                : LAYER_TAKEN;
@@ -219,7 +214,7 @@ static enum layer_reason make_team_in_time(struct layer_comm *c,
                                            const struct layer_call *a,
                                            enum layer_reason reason)
 {
-    bool now = reason == LAYER_TAKEN && is_inexact(a);
+    bool now = reason == LAYER_TAKEN && reduce_rounds(a);
     if (reason != LAYER_WRONG && (now || break_even_reached(c, a->comm)))
         layer_comm_make_team(c, a->comm);
     return c->deferred || c->team ? reason : LAYER_NO_TEAM;
@@ -244,7 +239,7 @@ int layer_run(const struct layer_call *a)
         return leave(a, reason);
     if (c->deferred)
         return put_off(c, a, bytes);
-    if (layer.always || is_inexact(a) || team_is_lost(c))
+    if (layer.always || reduce_rounds(a) || team_is_lost(c))
         return take(c, a, bytes);
     return contend(c, a, bytes);
 }

@@ -27,18 +27,24 @@ static int open_work(const struct layer_comm *c, const struct layer_call *a,
                : regular_open(c, a, (size_t)bytes, &work->regular);
 }
 
-/* Reductions that need MPI_Reduce_local are left: the progress thread must not
- * call MPI. */
+/* Reductions that round are left, unless libdcoll makes all calls: time
+ * measurements decide when it could take them, but must not change their bits.
+ * So are those that need MPI_Reduce_local: the progress thread must not call
+ * MPI. */
 static enum layer_reason judge(struct layer_comm *c, const struct layer_call *a,
                                int64_t *bytes)
 {
     if (layer.intercepted)
         return LAYER_INTERCEPTED;
     enum layer_reason reason = layer_judge(c, a, bytes);
-    if (reason == LAYER_TAKEN && c->deferred)
+    if (reason != LAYER_TAKEN)
+        return reason;
+    if (reduce_rounds(a) && !layer.always)
+        return LAYER_INEXACT;
+    if (c->deferred)
         return LAYER_EARLY;
     bool below = dcoll_collective_reduces(a->collective) && !reduce_basic(a);
-    return reason == LAYER_TAKEN && below ? LAYER_TYPE : reason;
+    return below ? LAYER_TYPE : LAYER_TAKEN;
 }
 
 /* A lost team fails the call, so that the program hears of it. */

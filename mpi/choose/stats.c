@@ -8,7 +8,8 @@ static const char *const reasons[LAYER_REASONS] = {
     [LAYER_TAKEN] = "taken",
     [LAYER_SLOWER] = "left: the program's MPI is faster, or is being timed",
     [LAYER_EARLY] = "left: too few calls so far to pay for a team",
-    [LAYER_INEXACT] = "left: it rounds (DCOLL_MPI=inexact takes it)",
+    [LAYER_INEXACT] =
+        "left: it rounds (DCOLL_MPI=inexact takes blocking calls)",
     [LAYER_EMPTY] = "left: no bytes",
     [LAYER_IN_PLACE] = "left: MPI_IN_PLACE with blocks of different sizes",
     [LAYER_TYPE] = "left: datatype or operation not supported",

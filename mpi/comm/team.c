@@ -126,13 +126,18 @@ static bool has_buffers(struct layer_comm *c)
     return false;
 }
 
+static void close_rails(struct layer_comm *c)
+{
+    drail_close(c->rail);
+    c->rail = NULL;
+}
+
 void layer_comm_close_team(struct layer_comm *c)
 {
     dcoll_team_free(c->team);
-    drail_close(c->rail);
-    drail_job_leave(c->job);
     c->team = NULL;
-    c->rail = NULL;
+    close_rails(c);
+    drail_job_leave(c->job);
     c->job = NULL;
 }
 
@@ -160,6 +165,8 @@ static void open_team(struct layer_comm *c, const unsigned *nodes)
     can = !dcoll_team_create(c->job, c->rail, &team, &made, &err);
     if (!can && !c->refused)
         snprintf(c->why, sizeof c->why, "%s", err.text);
+    if (!can)
+        close_rails(c); /* other ranks may be waiting to connect */
     if (agree(c, can))
         c->team = made;
     else

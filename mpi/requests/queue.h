@@ -30,7 +30,8 @@ struct request {
     dcoll_request_t *dcoll;
     int rc;              /* of libdcoll */
     int error;           /* of MPI */
-    MPI_Request check;   /* verify: the same call by the MPI below; or null */
+    MPI_Request check;   /* verify: the same call by the MPI below, unless it is
+                            irregular; or null */
     MPI_Comm check_comm; /* … of a persistent one: its starts have no order */
 };
 

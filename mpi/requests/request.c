@@ -39,12 +39,6 @@ static int unpack(struct request *r)
                            : irregular_unpack(r->c, r->work.irregular);
 }
 
-static int expect(struct request *r, struct layer_call *below)
-{
-    return r->work.regular ? regular_expect(r->c, r->work.regular, below)
-                           : irregular_expect(r->c, r->work.irregular, below);
-}
-
 static void compare(struct request *r)
 {
     if (r->work.regular)
@@ -80,10 +74,12 @@ void request_destroy(struct request *r)
 
 int request_begin_check(struct request *r)
 {
+    MPI_Comm comm = r->persistent ? r->check_comm : r->c->inner;
     struct layer_call below;
-    int rc = expect(r, &below);
-    if (r->persistent)
-        below.comm = r->check_comm;
+    if (r->work.irregular)
+        return irregular_begin_check(r->c, r->work.irregular, comm);
+    int rc = regular_expect(r->c, r->work.regular, &below);
+    below.comm = comm;
     return rc ? rc : below_begin(&below, &r->check);
 }
 
@@ -133,11 +129,11 @@ bool request_is_active(const struct request *r)
  * blocks and the call of verify must be complete, too. */
 static void complete(struct request *r)
 {
-    bool checked = r->check != MPI_REQUEST_NULL && !r->rc;
+    bool checked = layer.verify && !r->rc;
     int done = 1;
     if (r->work.irregular && !r->rc && !r->error)
         r->error = irregular_test_long(r->work.irregular, &done);
-    if (done && checked && !r->error)
+    if (done && checked && r->work.regular && !r->error)
         r->error = pmpi.Test(&r->check, &done, MPI_STATUS_IGNORE);
     if (!done)
         return;

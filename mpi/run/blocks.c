@@ -156,12 +156,12 @@ int blocks_exchange_long(struct long_blocks *m, const struct layer_comm *c,
     int rc = MPI_SUCCESS;
     for (int r = 0; recv->has_long && !rc && r < c->size; r++)
         if (is_long(recv, r))
-            rc = long_blocks_receive(m, c, block_at(recv, r), recv->counts[r],
-                                     recv->type, r);
+            rc = long_blocks_receive(m, c->inner, block_at(recv, r),
+                                     recv->counts[r], recv->type, r);
     for (int r = 0; send->has_long && !rc && r < c->size; r++)
         if (is_long(send, r))
-            rc = long_blocks_send(m, c, block_at(send, r), send->counts[r],
-                                  send->type, r);
+            rc = long_blocks_send(m, c->inner, block_at(send, r),
+                                  send->counts[r], send->type, r);
     return rc;
 }
 

@@ -104,7 +104,7 @@ int irregular_run(struct layer_comm *c, const struct layer_call *a)
 
 struct irregular {
     struct layer_call a;
-    struct buffer counts, sent, received, expected, below;
+    struct buffer counts, sent, received, expected;
     struct blocks send, recv;
     struct long_blocks long_blocks;
     dcoll_alltoallv_t call;
@@ -184,35 +184,23 @@ int irregular_unpack(const struct layer_comm *c, const struct irregular *o)
                               : blocks_unpack(&o->recv, c, o->recv.data);
 }
 
-/* As MPI_Alltoallv of MPI_BYTE, whose numbers are ints. */
-int irregular_expect(const struct layer_comm *c, struct irregular *o,
-                     struct layer_call *below)
+/* Messages, as all blocks together may be longer than an int counts. */
+int irregular_begin_check(const struct layer_comm *c, struct irregular *o,
+                          MPI_Comm comm)
 {
-    size_t ranks = (size_t)c->size, at = 0;
-    int *n = buffer_reserve(&o->below, 4 * ranks * sizeof *n);
-    char *to = buffer_reserve(&o->expected, o->recv.all + 1);
-    if (!n || !to)
-        return MPI_ERR_NO_MEM;
-    for (size_t r = 0; r < ranks; r++) {
-        if (o->send.places[r] > INT_MAX || at > INT_MAX)
-            return MPI_ERR_COUNT;
-        n[r] = (int)o->send.bytes[r];
-        n[ranks + r] = (int)o->send.places[r];
-        n[2 * ranks + r] = (int)o->recv.bytes[r];
-        n[3 * ranks + r] = (int)at;
-        at += o->recv.bytes[r];
-    }
-    *below = (struct layer_call){.collective = LAYER_ALLTOALLV,
-                                 .send = o->send.data,
-                                 .send_counts = n,
-                                 .send_displs = n + ranks,
-                                 .send_type = MPI_BYTE,
-                                 .recv = to,
-                                 .recv_counts = n + 2 * ranks,
-                                 .recv_displs = n + 3 * ranks,
-                                 .recv_type = MPI_BYTE,
-                                 .comm = c->inner};
-    return MPI_SUCCESS;
+    const struct blocks *send = &o->send, *recv = &o->recv;
+    char *to = buffer_reserve(&o->expected, recv->all + 1);
+    int rc = to ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    for (int r = 0; !rc && r < c->size; to += recv->bytes[r++])
+        if (recv->bytes[r])
+            rc = long_blocks_receive(&o->long_blocks, comm, to,
+                                     (MPI_Count)recv->bytes[r], MPI_BYTE, r);
+    for (int r = 0; !rc && r < c->size; r++)
+        if (send->bytes[r])
+            rc = long_blocks_send(&o->long_blocks, comm,
+                                  send->data + send->places[r],
+                                  (MPI_Count)send->bytes[r], MPI_BYTE, r);
+    return rc;
 }
 
 void irregular_compare(const struct layer_comm *c, const struct irregular *o)
@@ -238,6 +226,5 @@ void irregular_close(struct irregular *o)
     free(o->sent.data);
     free(o->received.data);
     free(o->expected.data);
-    free(o->below.data);
     free(o);
 }

@@ -17,24 +17,20 @@ static MPI_Request *another(struct long_blocks *m)
     return &all[m->n++];
 }
 
-int long_blocks_send(struct long_blocks *m, const struct layer_comm *c,
-                     const void *data, MPI_Count count, MPI_Datatype type,
-                     int to)
+int long_blocks_send(struct long_blocks *m, MPI_Comm comm, const void *data,
+                     MPI_Count count, MPI_Datatype type, int to)
 {
     MPI_Request *request = another(m);
-    return request
-               ? pmpi.Isend(data, (int)count, type, to, 0, c->inner, request)
-               : MPI_ERR_NO_MEM;
+    return request ? pmpi.Isend(data, (int)count, type, to, 0, comm, request)
+                   : MPI_ERR_NO_MEM;
 }
 
-int long_blocks_receive(struct long_blocks *m, const struct layer_comm *c,
-                        void *data, MPI_Count count, MPI_Datatype type,
-                        int from)
+int long_blocks_receive(struct long_blocks *m, MPI_Comm comm, void *data,
+                        MPI_Count count, MPI_Datatype type, int from)
 {
     MPI_Request *request = another(m);
-    return request
-               ? pmpi.Irecv(data, (int)count, type, from, 0, c->inner, request)
-               : MPI_ERR_NO_MEM;
+    return request ? pmpi.Irecv(data, (int)count, type, from, 0, comm, request)
+                   : MPI_ERR_NO_MEM;
 }
 
 int long_blocks_test(struct long_blocks *m, int *done)

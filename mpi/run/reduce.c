@@ -42,6 +42,11 @@ bool reduce_is_exact(const struct layer_call *a)
     return operators_are_exact(a->recv_type, a->op);
 }
 
+bool reduce_rounds(const struct layer_call *a)
+{
+    return dcoll_collective_reduces(a->collective) && !reduce_is_exact(a);
+}
+
 struct layer_call reduce_below(const struct layer_comm *c,
                                const struct layer_call *a, void *recv)
 {

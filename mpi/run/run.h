@@ -73,8 +73,10 @@ const dcoll_alltoallv_t *irregular_call(const struct irregular *o);
 void irregular_bounds(const struct layer_comm *c, const struct irregular *o,
                       unsigned long long *pair, unsigned long long *rank);
 int irregular_unpack(const struct layer_comm *c, const struct irregular *o);
-int irregular_expect(const struct layer_comm *c, struct irregular *o,
-                     struct layer_call *below);
+/* verify: the MPI below sends each block, too, as a message, which
+ * irregular_test_long() waits for. */
+int irregular_begin_check(const struct layer_comm *c, struct irregular *o,
+                          MPI_Comm comm);
 void irregular_compare(const struct layer_comm *c, const struct irregular *o);
 void irregular_close(struct irregular *o);
 
@@ -86,12 +88,10 @@ struct long_blocks {
     int n;
 };
 /* MPI errors. */
-int long_blocks_send(struct long_blocks *l, const struct layer_comm *c,
-                     const void *data, MPI_Count count, MPI_Datatype type,
-                     int to);
-int long_blocks_receive(struct long_blocks *l, const struct layer_comm *c,
-                        void *data, MPI_Count count, MPI_Datatype type,
-                        int from);
+int long_blocks_send(struct long_blocks *l, MPI_Comm comm, const void *data,
+                     MPI_Count count, MPI_Datatype type, int to);
+int long_blocks_receive(struct long_blocks *l, MPI_Comm comm, void *data,
+                        MPI_Count count, MPI_Datatype type, int from);
 int long_blocks_test(struct long_blocks *l, int *done);
 int long_blocks_wait(struct long_blocks *l);
 /* After an error: cancels those under way. */
@@ -108,6 +108,8 @@ const dcoll_reduction_t *reduce_basic(const struct layer_call *call);
 /* Is the result the same in any order of the operands? Otherwise the result
  * depends on the side that makes the call, so a clock may not choose it. */
 bool reduce_is_exact(const struct layer_call *call);
+/* Is the call a reduction that is not exact? */
+bool reduce_rounds(const struct layer_call *call);
 /* verify: the same call for the MPI below, into @recv. */
 struct layer_call reduce_below(const struct layer_comm *c,
                                const struct layer_call *call, void *recv);

@@ -131,7 +131,8 @@ struct core_ability {
     unsigned max_rdma_reads; /* of an EP, in each direction */
     unsigned max_private_data;
     uint64_t max_message_size, max_rdma_size; /* bytes */
-    bool srq, rmr, write_immed, atomics;      /* false: core refuses them */
+    uint32_t max_inline_send; /* send_inline.h; 0: core refuses them */
+    bool srq, rmr, write_immed, atomics; /* false: core refuses them */
 };
 
 struct core_ia {
@@ -257,6 +258,9 @@ struct core_dto {
     uint32_t remote_key;
     uint32_t immed;
     uint64_t operand, compare;
+    bool is_inline; /* seg is memory that is not registered: the transport
+                       copies it now, or refuses the request with
+                       DAT_INSUFFICIENT_RESOURCES */
 };
 
 /* An unfinished request (rule 4). */
@@ -422,12 +426,7 @@ struct core_transport {
      * or of the whole IA if the network has one queue for all. One of the two
      * is NULL. The EP may be just losing its connection: only ep->tp read under
      * ep->lock counts. `sure`: waits for ep->lock; else leaves the work to the
-     * thread that holds it.
-     * In all functions of this section, but for announce, ia->lock may be held:
-     * a wait for a CNO holds it. So they must not take it; a thread of the
-     * transport makes the calls that need it, such as core_ep_established. (The
-     * transport of test_transport_offers.c takes it, so no CNO may wait for its
-     * EVDs.) */
+     * thread that holds it. */
     void (*progress)(struct core_ep *ep, bool sure);
     void (*ia_progress)(struct core_ia *ia, bool sure);
     /* Optional. The next time (CLOCK_MONOTONIC, ns) after @p seen at which

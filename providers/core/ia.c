@@ -62,18 +62,16 @@ static DAT_RETURN ia_open(const struct core_entry *entry, DAT_COUNT async_qlen,
     pthread_mutex_init(&ia->bell_lock, NULL);
     core_fence_init();
     snprintf(ia->name, sizeof ia->name, "%s", entry->table.device_name);
+    if (*async == DAT_HANDLE_NULL &&
+        (ret = core_evd_new(ia, async_qlen, NULL, DAT_EVD_ASYNC_FLAG,
+                            &ia->own_async)) != DAT_SUCCESS)
+        goto fail;
+    /* last: what it does outside the process need not be undone */
     ret = ia->transport->ia_open(ia, entry->params ? entry->params : "");
     if (ret != DAT_SUCCESS)
         goto fail;
-    if (*async == DAT_HANDLE_NULL) {
-        ret = core_evd_new(ia, async_qlen, NULL, DAT_EVD_ASYNC_FLAG,
-                           &ia->own_async);
-        if (ret != DAT_SUCCESS) {
-            ia->transport->ia_close(ia);
-            goto fail;
-        }
+    if (ia->own_async)
         *async = given = ia->own_async;
-    }
     if (given)
         core_async_begin(ia, given);
     core_fork_add(ia);
@@ -83,6 +81,8 @@ static DAT_RETURN ia_open(const struct core_entry *entry, DAT_COUNT async_qlen,
 fail:
     atomic_fetch_sub(&open_ias, 1);
     if (ia) {
+        if (ia->own_async)
+            ia->own_async->o.kind->destroy(ia->own_async);
         mrs_free(ia->mrs);
         core_object_free(ia);
     }

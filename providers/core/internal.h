@@ -110,8 +110,12 @@ struct core_evd {
     struct core_epset eps;    /* connected EPs whose events come here … */
     struct core_epset polled; /* … and those that each poll looks at */
     unsigned polls;           /* that found nothing */
-    uint64_t bell;            /* of its waiter; 0: none sleeps; ia->bell_lock */
-    _Atomic uint64_t bells;   /* to ring for an event: its and its CNO's */
+    /* The thread that polls the empty queue, and the event that it fills in
+     * itself if it finds one: evd_hand_over(). 0, NULL: none. */
+    _Atomic uintptr_t poller;
+    _Atomic(DAT_EVENT *) wanted;
+    uint64_t bell;          /* of its waiter; 0: none sleeps; ia->bell_lock */
+    _Atomic uint64_t bells; /* to ring for an event: its and its CNO's */
 };
 
 /* ---- shared receive queues ---- */
@@ -210,7 +214,7 @@ struct core_evd_ring *core_evd_ring_new(uint64_t qlen,
 int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify);
 /* core_evd_post in two steps: reserve returns the event to fill in (NULL: the
  * queue is full; extension data only if its number is an extension's), commit
- * makes it visible. */
+ * makes it visible. It may be the event of this thread's dat_evd_dequeue. */
 DAT_EVENT *core_evd_reserve(struct core_evd *evd);
 void core_evd_commit(struct core_evd *evd, DAT_EVENT *event, bool notify);
 /* core_evd_post, but without an asynchronous event when the queue is full. */
@@ -262,7 +266,6 @@ static inline void core_ring(struct core_ia *ia, uint64_t bells)
  * ia->lock is held. */
 struct core_evd *core_cno_next(const struct core_cno *cno,
                                const struct core_evd *evd);
-void core_evd_progress(struct core_evd *evd);
 
 /* The next EP of a set, from place *at on; NULL: there is none. */
 static inline struct core_ep *core_epset_next(struct core_epset *set,
@@ -292,9 +295,6 @@ void core_progress(struct core_ia *ia, struct core_ep *ep, bool sure);
  * because each peer can overwrite those of others; and a `sure` look does more
  * for an EP, such as dropping stale maps. */
 void core_poll_some(struct core_ia *ia, bool sure);
-/* The earliest time after @p seen at which an EP of the EVD has something due.
- */
-uint64_t core_next_due(struct core_evd *evd, uint64_t seen);
 /* The EPs that each poll of the EVD (NULL: of the IA) looks at. */
 static inline struct core_epset *core_polled(struct core_ia *ia,
                                              struct core_evd *evd)

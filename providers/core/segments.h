@@ -24,10 +24,33 @@ static inline void core_gather_by(core_mover_t move, void *to, uint32_t nseg,
     }
 }
 
+/* memcpy without a call for headers and the shortest messages. */
+static inline void *core_copy(void *to, const void *from, size_t bytes)
+{
+    char *t = to;
+    const char *f = from;
+    if (bytes < 8 || bytes > 32)
+        return memcpy(to, from, bytes);
+    size_t word = bytes < 16 ? 8 : 16; /* both pieces may overlap */
+    char first[16], last[16];
+    if (word == 8) {
+        memcpy(first, f, 8);
+        memcpy(last, f + bytes - 8, 8);
+        memcpy(t, first, 8);
+        memcpy(t + bytes - 8, last, 8);
+    } else {
+        memcpy(first, f, 16);
+        memcpy(last, f + bytes - 16, 16);
+        memcpy(t, first, 16);
+        memcpy(t + bytes - 16, last, 16);
+    }
+    return to;
+}
+
 static inline void core_gather(void *to, uint32_t nseg,
                                const DAT_LMR_TRIPLET *seg)
 {
-    core_gather_by(memcpy, to, nseg, seg);
+    core_gather_by(core_copy, to, nseg, seg);
 }
 
 /* Copies so many bytes into the segments, as far as these reach. */
@@ -49,7 +72,7 @@ static inline void core_scatter_by(core_mover_t move, uint32_t nseg,
 static inline void core_scatter(uint32_t nseg, const DAT_LMR_TRIPLET *seg,
                                 const void *from, uint64_t bytes)
 {
-    core_scatter_by(memcpy, nseg, seg, from, bytes);
+    core_scatter_by(core_copy, nseg, seg, from, bytes);
 }
 
 #endif

@@ -19,7 +19,11 @@
 #include "ofi.h"
 
 #define HANDSHAKE_NS 10000000000u /* for the peer to confirm */
-#define CM_DATA_MAX  (sizeof(struct ofi_hello) + CORE_MAX_PRIVATE_DATA)
+/* A request that is under way when its service point ends is read by
+ * libfabric's tcp with the listener's description: the listener is retired, and
+ * closed so much later. */
+#define RETIRED_NS  100000000u
+#define CM_DATA_MAX (sizeof(struct ofi_hello) + CORE_MAX_PRIVATE_DATA)
 
 /* --------------------------------------------------------------- hello --- */
 
@@ -162,6 +166,31 @@ static void on_refusal(struct ofi_conn *c, const struct fi_eq_err_entry *e)
 
 /* --------------------------------------------------------- passive side --- */
 
+/* Closes the retired listeners that are due by now, and those of the port;
+ * returns when the next one is due. */
+static uint64_t retired_close(struct ofi_ia *oia, uint16_t port, uint64_t now)
+{
+    uint64_t next = UINT64_MAX;
+    struct ofi_listener **at = &oia->retired, *l;
+    while ((l = *at)) {
+        if (l->until > now && l->port != port) {
+            next = l->until < next ? l->until : next;
+            at = &l->next;
+            continue;
+        }
+        *at = l->next;
+        if (!oia->ia->forked)
+            fi_close(&l->pep->fid);
+        free(l);
+    }
+    return next;
+}
+
+uint64_t ofi_listeners_look(struct ofi_ia *oia, uint64_t now)
+{
+    return retired_close(oia, 0, now);
+}
+
 DAT_RETURN ofi_listen(struct core_sp *sp)
 {
     struct ofi_ia *oia = ofi_ia(sp->o.ia);
@@ -175,7 +204,9 @@ DAT_RETURN ofi_listen(struct core_sp *sp)
     if (!l || ofi_thread_start(oia))
         goto out;
     l->sp = sp;
-    info = ofi_fabric_info(oia, port_of(sp->qual));
+    l->port = port_of(sp->qual);
+    retired_close(oia, l->port, 0);
+    info = ofi_fabric_info(oia, l->port);
     guess = ofi_socket_next();
     if (info)
         err = fi_passive_ep(oia->fabric, info, &l->pep, l);
@@ -203,22 +234,28 @@ out:
 
 void ofi_unlisten(struct core_sp *sp)
 {
+    struct ofi_ia *oia = ofi_ia(sp->o.ia);
     struct ofi_listener *l = sp->tp;
-    struct ofi_listener **at = &ofi_ia(sp->o.ia)->listeners;
+    struct ofi_listener **at = &oia->listeners;
     while (*at != l)
         at = &(*at)->next;
     *at = l->next;
-    if (!sp->o.ia->forked)
-        fi_close(&l->pep->fid);
-    free(l);
+    l->sp = NULL;
+    l->until = busywait_now_ns() + RETIRED_NS;
+    l->next = oia->retired;
+    oia->retired = l;
+    if (!oia->ia->forked)
+        ofi_thread_wake(oia);
 }
 
 /* In a forked child: the port belongs to the parent. */
 void ofi_cm_forked(struct ofi_ia *oia)
 {
-    for (struct ofi_listener *l = oia->listeners; l; l = l->next)
-        if (l->fd >= 0)
-            close(l->fd);
+    struct ofi_listener *const lists[] = {oia->listeners, oia->retired};
+    for (int i = 0; i < 2; i++)
+        for (struct ofi_listener *l = lists[i]; l; l = l->next)
+            if (l->fd >= 0)
+                close(l->fd);
 }
 
 static void on_request(struct ofi_ia *oia, struct ofi_listener *l,
@@ -227,7 +264,8 @@ static void on_request(struct ofi_ia *oia, struct ofi_listener *l,
     struct ofi_conn *c = ofi_conn_new(oia, OFI_OFFERED);
     struct sockaddr_storage from = {0};
     DAT_COUNT size;
-    const void *private_data = c ? read_hello(c, data, bytes, &size) : NULL;
+    const void *private_data =
+        c && l->sp ? read_hello(c, data, bytes, &size) : NULL;
     if (info->dest_addr && info->dest_addrlen <= sizeof from)
         memcpy(&from, info->dest_addr, info->dest_addrlen);
     uint16_t port = from.ss_family == AF_INET6

@@ -157,10 +157,10 @@ static void mind_cq(struct ofi_ia *oia, struct minding *m)
 
 /* ------------------------------------------------------------- the rest --- */
 
-/* Looks at all connections; returns when to look again. */
+/* Looks at all connections and listeners; returns when to look again. */
 static uint64_t mind_conns(struct ofi_ia *oia)
 {
-    uint64_t now = busywait_now_ns(), next = UINT64_MAX;
+    uint64_t now = busywait_now_ns(), next = ofi_listeners_look(oia, now);
     uint64_t still = standstill_since(oia->look_at, now);
     for (struct ofi_conn *c = oia->conns, *n; c; c = n) {
         n = c->next;

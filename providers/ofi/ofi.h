@@ -176,10 +176,12 @@ struct ofi_conn {          /* ep->tp, cr->tp */
 };
 
 struct ofi_listener {          /* sp->tp */
-    struct ofi_listener *next; /* ofi_ia.listeners */
-    struct core_sp *sp;
+    struct ofi_listener *next; /* ofi_ia.listeners, or .retired */
+    struct core_sp *sp;        /* NULL: retired */
     struct fid_pep *pep;
-    int fd; /* -1: not known */
+    uint16_t port;
+    int fd;         /* -1: not known */
+    uint64_t until; /* ns: when a retired one is closed */
 };
 
 /* ------------------------------------------------------------------ IA --- */
@@ -205,7 +207,7 @@ struct ofi_ia {
     struct ofi_conn *conns;
     struct ofi_conn *by_id[OFI_MAX_EPS];
     int last_accepted; /* descriptor */
-    struct ofi_listener *listeners;
+    struct ofi_listener *listeners, *retired;
     uint32_t last_id;
     uint64_t withdrawals; /* of ranges */
     pthread_mutex_t cq_lock;
@@ -314,6 +316,8 @@ void ofi_reject(struct core_cr *cr, DAT_COUNT size, const void *private_data);
 void ofi_cm_forked(struct ofi_ia *oia);
 /* Reads the EQ until it is empty. False: it was. ia->lock is held. */
 bool ofi_cm_events(struct ofi_ia *oia);
+/* Closes the retired listeners that are due; returns when the next one is. */
+uint64_t ofi_listeners_look(struct ofi_ia *oia, uint64_t now);
 
 /* transfer.c */
 DAT_RETURN ofi_post(struct core_ep *ep, const struct core_dto *dto);

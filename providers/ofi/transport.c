@@ -63,6 +63,7 @@ static void ofi_ia_close(struct core_ia *ia)
 {
     struct ofi_ia *oia = ofi_ia(ia);
     ofi_thread_stop(oia);
+    ofi_listeners_look(oia, UINT64_MAX);
     while (oia->conns)
         ofi_conn_free(oia->conns);
     if (!ia->forked)

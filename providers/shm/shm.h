@@ -36,7 +36,7 @@
 #include "providers/shm/params.h"
 #include "providers/shm/wakeup/control.h"
 
-#define SHM_VERSION 5
+#define SHM_VERSION 6
 #define SHM_MAGIC   UINT64_C(0x6c7061642d6d6873) /* "shm-dapl" */
 
 struct shm_announced;
@@ -63,7 +63,7 @@ struct shm_ia {
     char rate_text[SHM_HOPS][32];
     char params_text[CORE_PARAMS_MAX]; /* as in dat.conf */
     char streamed_text[24], copies_text[160];
-    char fabric_text[CORE_PARAM_NAME + 4];
+    char fabric_text[CORE_PARAM_NAME + 4], inline_text[12];
     _Atomic uint64_t streamed; /* copies with non-temporal stores */
     uint32_t last_ep_id;
     struct shm_peer *peers;

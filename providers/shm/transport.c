@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "providers/core/send_inline.h"
 #include "providers/shm/shm.h"
 #include "providers/shm/connect/abort.h"
 #include "providers/shm/connect/lifetime.h"
@@ -56,6 +57,9 @@ static void own_attributes(struct core_ia *ia)
     core_attribute_add(ia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");
     core_attribute_add(ia, "atomics", "processor");
     core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
+    snprintf(sia->inline_text, sizeof sia->inline_text, "%u",
+             ia->can.max_inline_send);
+    core_attribute_add(ia, DAPL_MAX_INLINE_SEND, sia->inline_text);
     core_attribute_add(ia, "copies", sia->copies_text);
     core_attribute_add(ia, "copies_non_temporal", sia->streamed_text);
     if (sia->cable)
@@ -142,6 +146,7 @@ static const struct core_transport transport = {
             .max_private_data = CORE_MAX_PRIVATE_DATA,
             .max_message_size = 1u << 30,
             .max_rdma_size = 1u << 30,
+            .max_inline_send = SHM_INLINE_MAX,
             .srq = true,
             .rmr = true,
             .write_immed = true,

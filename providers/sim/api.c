@@ -9,6 +9,7 @@ const struct sim_api sim_api = {
     .busy = sim_busy,
     .wait = sim_wait,
     .wake = sim_wake,
+    .notices = sim_notices,
     .copy = sim_copy,
     .hollow = sim_hollow,
     .move = sim_move,

@@ -131,6 +131,7 @@ struct sim_api {
     void (*busy)(double seconds);
     void (*wait)(const void *what, uint64_t until_ns);
     void (*wake)(const void *what);
+    uint64_t (*notices)(unsigned rank);
     void (*copy)(const void *to, const void *from, uint64_t bytes);
     int (*hollow)(const void *address, size_t bytes, bool on);
     void *(*move)(void *to, const void *from, size_t bytes);

@@ -25,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(bytes >= sizeof hello && hello.transport == t.id);
         must(hello.rank < job.size && hello.rank != job.rank);
         must(hello.ep < t.cfg.eps && hello.rail == rail.index);
+        must(hello.kind <= HELLO_GIVES_UP);
     }
     free(message);
     return 0;

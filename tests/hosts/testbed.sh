@@ -102,6 +102,33 @@ expect tells n2 n1
 expect eval '! tells n1 n2'
 testbed mend rail1
 expect tells n1 n2
+
+# counts: of 400 datagrams from n1 that arrive at n2
+counts()
+{
+    on n2 python3 -c 'import socket
+s = socket.socket(type=socket.SOCK_DGRAM)
+s.bind(("", 7002))
+s.settimeout(2)
+count = 0
+try:
+    while True: count += len(s.recv(1))
+except TimeoutError:
+    print(count)' &
+    sleep 0.5
+    on n1 python3 -c 'import socket, time
+s = socket.socket(type=socket.SOCK_DGRAM)
+for _ in range(400):
+    s.sendto(b"x", ("n2-rail1", 7002))
+    time.sleep(.001)'
+    wait $!
+}
+testbed lose rail1 50 n2
+some=$(counts)
+expect [ "$some" -gt 100 ] # 200 +- 10
+expect [ "$some" -lt 300 ]
+testbed mend rail1
+is 'lost no more' "$(counts)" 400
 exit $fails
 END
 check 'hosts and rails' timeout -k 10 60 \

@@ -33,6 +33,7 @@ goes_on()
 {
     python3 -B - "$SOURCE/tools" <<'PY'
 import sys
+from argparse import Namespace
 sys.path.insert(0, sys.argv[1])
 from railtools import compare_p2p as p2p
 
@@ -53,7 +54,8 @@ class Fake:
 
 good, unlucky, broken = fakes = [
     Fake("good", []), Fake("unlucky", [2]), Fake("broken", range(9))]
-samples, _, tries = p2p.measure(fakes, [("lat", [8])], 5, [0, 1])
+samples, _, tries = p2p.measure(fakes, [("lat", [8])], Namespace(
+    repeat=5, time=None, cores=[0, 1]))
 assert list(samples[("lat", 8, "good", "send")]) == [1, 2, 3, 4, 5]
 assert list(samples[("lat", 8, "unlucky", "send")]) == [1, 3, 4, 5]
 assert broken.launches == 3 and ("lat", 8, "broken", "send") not in samples
@@ -68,6 +70,66 @@ assert {row["program"]: row["repeats"] for row in rows} == {
 PY
 }
 check 'a launch that fails' goes_on
+
+# Each test of a peer gets the setting that is best for it, methods of the same
+# setting go together, and another run can take what was found.
+settings()
+{
+    python3 -B - "$SOURCE/tools" "$work" <<'PY'
+import sys
+sys.path.insert(0, sys.argv[1])
+from railtools import compare_p2p as p2p
+
+USUAL, EAGER, LONG = (), ("X=eager",), ("X=1", "Y=a b")
+us = {"send": {USUAL: 2, EAGER: 1, LONG: 3},
+      "put": {USUAL: 2, EAGER: 3, LONG: 1}}
+
+
+class Fake(p2p.Tuned):
+    name, key = "fake", "ucx"
+    tests = {"lat": {"send": ""}, "bw": {"send": "", "put": ""}}
+
+    def __init__(self):
+        super().__init__(None)
+        self.settings, self.launches = (USUAL, EAGER, LONG), []
+
+    def launch(self, kind, methods, lengths, cores, words):
+        self.launches.append((kind, words, methods))
+        return [(method, size, us[method][words], size / us[method][words])
+                for method in methods for size in lengths]
+
+
+def settled(search):
+    fake = Fake()
+    p2p.settle([p2p.Ours(None), fake], [("lat", [8]), ("bw", [64, 128])],
+               search, [0, 1])
+    tried, fake.launches = len(fake.launches), []
+    fake.measure("lat", [8], [0, 1])
+    fake.measure("bw", [64], [0, 1])
+    return fake, tried
+
+
+search = p2p.peers.Search(2, "µs")
+fake, tried = settled(search)
+best = [("lat", EAGER, ["send"]), ("bw", EAGER, ["send"]),
+        ("bw", LONG, ["put"])]
+assert tried == 18 and fake.launches == best, fake.launches
+assert "lat send: X=eager: 1; as it comes: 2" in "".join(search.told(fake))
+path = sys.argv[2] + "/p2p-settings.csv"
+p2p.write_settings(path, search)
+again = p2p.peers.Search(0, "µs")
+again.load(path)
+fake, tried = settled(again)
+assert tried == 0 and fake.launches == best, fake.launches
+fake, tried = settled(p2p.peers.Search(0, "µs"))
+assert tried == 0 and fake.launches[1:] == [("bw", USUAL, ["send", "put"])]
+assert set(p2p.SETTINGS) == {kind.key for kind in p2p.PROGRAMS[1:]}
+PY
+}
+check 'settings of peers' settings
+printf 'program,setting\nx,y\n' >"$work/none.csv"
+check 'settings that are none' refused --settings --settings "$work/none.csv"
+check 'no settings' refused --settings --settings "$work/absent.csv"
 
 # Ratios are of the same rounds, to the best peer of each side.
 pairs()
@@ -182,7 +244,7 @@ check 'misplaced ranks' misplaced
 short_run()
 {
     timeout -k 10 200 "$compare" --repeat 2 --lat-sizes 8 --bw-sizes 64K \
-        "$work/p2p" >"$work/out" 2>"$work/err" || {
+        --search 0 "$work/p2p" >"$work/out" 2>"$work/err" || {
         cat "$work/out" "$work/err"
         return 1
     }
@@ -213,7 +275,7 @@ check 'a short run' short_run
 other_memory()
 {
     timeout -k 10 200 "$compare" --repeat 2 --bw-sizes 64K --buffers 100 \
-        --read "$work/memory" >"$work/out" 2>"$work/err" &&
+        --search 0 --read "$work/memory" >"$work/out" 2>"$work/err" &&
         grep -q '^Messages take turns in 100 buffers, .* reads each' \
             "$work/out" &&
         grep -q '^UCX.*: left out: ' "$work/out" &&

@@ -15,6 +15,19 @@ struct transport {
     drail_key_t keys[RANKS];
 };
 
+/* The sentence of a call that fails is its own, not that of this one. */
+static void tell_earlier(drail_t *t)
+{
+    check(drail_wait(t, NULL, 0) == DRAIL_EINVAL);
+}
+
+static bool tells(const drail_t *t, bool ok)
+{
+    check(ok || !strstr(drail_last_error(t), "drail_wait: not a request"));
+    return ok;
+}
+#define STEP_OF(t, call) (tell_earlier(t), tells(t, STEP(call)))
+
 static void exchange(struct transport *x)
 {
     faults_pause(true);
@@ -64,12 +77,14 @@ static int atomic(struct transport *x)
 static void operate(struct transport *x)
 {
     bool first = x->r->rank == 0;
+    drail_t *t = x->r->t;
     memset(x->memory, 1, BYTES);
-    if (STEP(put(x, 8)) && STEP(put(x, BYTES / 2)) && STEP(get(x)) &&
-        STEP(message(x, first, EAGER)) && STEP(message(x, !first, EAGER)) &&
-        STEP(message(x, first, BYTES)) && STEP(message(x, !first, BYTES)) &&
-        STEP(atomic(x)))
-        STEP(drail_fence(x->r->t, x->r->peer));
+    if (STEP_OF(t, put(x, 8)) && STEP_OF(t, put(x, BYTES / 2)) &&
+        STEP_OF(t, get(x)) && STEP_OF(t, message(x, first, EAGER)) &&
+        STEP_OF(t, message(x, !first, EAGER)) &&
+        STEP_OF(t, message(x, first, BYTES)) &&
+        STEP_OF(t, message(x, !first, BYTES)) && STEP_OF(t, atomic(x)))
+        STEP_OF(t, drail_fence(t, x->r->peer));
 }
 
 static void transport(struct rank *r, const drail_config_t *cfg)
@@ -81,9 +96,9 @@ static void transport(struct rank *r, const drail_config_t *cfg)
     faults_pause(false);
     bool open = STEP(drail_open(r->job, cfg, &r->t, &err));
     check(open == (r->t != NULL));
-    if (open && STEP(drail_connect(r->t, r->peer)))
-        STEP(drail_mem_alloc(r->t, 2 * BYTES, DRAIL_ACCESS_ALL, &memory,
-                             &x.mem));
+    if (open && STEP_OF(r->t, drail_connect(r->t, r->peer)))
+        STEP_OF(r->t, drail_mem_alloc(r->t, 2 * BYTES, DRAIL_ACCESS_ALL,
+                                      &memory, &x.mem));
     x.memory = memory;
     if (all_well(r)) {
         exchange(&x);

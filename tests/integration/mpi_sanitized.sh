@@ -29,7 +29,7 @@ check 'calls that do not block' clean verify 2 mpi_requests 10
 if [ "$(basename "$BUILD")" = asan ]; then
     check 'calls that block' clean verify 3 mpi_calls 1
     check 'Fortran' clean verify 3 mpi_fortran
-    # ranks wait so long for one that has no memory to connect
+    # ranks wait so long for one that has no memory even to meet them
     export DRAIL_CONNECT_TIMEOUT_MS=2000
     for fault in memory argument begun kept; do
         check "a fault: $fault" clean always 3 mpi_faults $fault

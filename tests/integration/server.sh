@@ -44,7 +44,30 @@ check '... the server reports' says server.out 'single shm1'
 check '... the client shows the same' cmp "$work/server.out" "$work/client.out"
 check '... its sizes' eval '[ "$(sizes)" = 8 ]'
 check 'a code that has served' eval '! client'
-check '... is refused' says client.err 'it serves once'
+check '... is refused' says client.err 'Connection refused.* serves once'
+check '... and not called wrong' eval '! says client.err "code is not"'
+command="$bench lat no-such-host.invalid --code ${used##* }"
+check 'a host that does not exist' eval '! client'
+check '... is named' says client.err "'no-such-host.invalid:"
+check '... and not the code' eval '! grep -q -e --code "$work/client.err"'
+
+# a server of another version refuses whoever proves to know the secret
+cat >"$work/other_version.py" <<'END'
+import socket, struct, sys
+def reply(refusal):
+    return struct.pack("=8sIIII16s48x", b"drailjob", 1, 0x01020304, refusal, 2, b"9.9")
+s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()
+print("  ", s.getsockname()[1], file=sys.stderr, flush=True)
+c = s.accept()[0]
+c.recv(56, socket.MSG_WAITALL); c.sendall(reply(0))
+c.recv(32, socket.MSG_WAITALL); c.sendall(reply(3)); c.recv(1)
+END
+bench=python3 check 'a server of another version' serve "$work/other_version.py"
+command="$bench lat 127.0.0.1 --code ${command## }-${used##*-}"
+check '... is asked' eval '! client'
+check '... says so' says client.err \
+    'railbench lat: rank 0 .*it runs another version .*dapl_rail 9.9'
+check '... and not the code' eval '! grep -q -e --code "$work/client.err"'
 
 check 'a server again' serve bw --server "${short[@]}" --output "$work/table"
 check '... with another code' eval '[ "$command" != "$used" ]'

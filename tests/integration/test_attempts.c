@@ -15,7 +15,7 @@ static DAT_EP_HANDLE eps[EPS];
 static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
-    if (hello->solicits) /* is no attempt */
+    if (hello->kind) /* is no attempt */
         return true;
     check(hello->attempt >= 1 && hello->attempt <= ATTEMPTS);
     hello->attempt = numbers[hello->attempt - 1];

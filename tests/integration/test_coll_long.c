@@ -82,6 +82,53 @@ static void tree(struct rank *r)
     free(send);
 }
 
+/* dcoll_wait(), or dcoll_test() until it is complete. */
+static int finish(dcoll_request_t *q, bool polls)
+{
+    int rc = polls ? DRAIL_EAGAIN : dcoll_wait(q, -1);
+    while (rc == DRAIL_EAGAIN)
+        rc = dcoll_test(q);
+    return rc;
+}
+
+/* Ranks 1 and 3 are done while rank 2, which polls, still sends to rank 0,
+ * which waits. They wait until these come to the next call, which is prepared.
+ */
+static void next_call(struct rank *r)
+{
+    const size_t bytes = LONG / 2;
+    unsigned char *send = malloc(5 * bytes);
+    dcoll_call_t call = {.collective = DCOLL_GATHER,
+                         .send = send,
+                         .recv = send + bytes,
+                         .algorithm = "binomial"};
+    dcoll_config_t cfg;
+    dcoll_team_t *team;
+    dcoll_request_t *q;
+    check(send != NULL);
+    dcoll_config_init(&cfg);
+    cfg.ports = 1;
+    expect(r, 0, dcoll_team_create(r->job, r->t, &cfg, &team, NULL));
+    call.bytes = bytes;
+    expect(r, 0, dcoll_init(team, &call, &q));
+    barrier(r);
+    double begin = seconds();
+    expect(r, 0, dcoll_start(q));
+    int rc = finish(q, r->rank == 2);
+    double done = seconds() - begin;
+    if (!rc)
+        rc = dcoll_barrier(team);
+    if (rc)
+        printf("# rank %u after %.1f and %.1f s: %s\n", r->rank, done,
+               seconds() - begin, dcoll_last_error(team));
+    check(!rc);
+    check(r->rank % 2 == 0 || seconds() - begin > done + TIMEOUT_MS * 1e-3);
+    expect(r, 0, dcoll_free(q));
+    barrier(r);
+    dcoll_team_free(team);
+    free(send);
+}
+
 static void slow(drail_config_t *cfg)
 {
     use_rails(cfg, "slow0", "slow1");
@@ -89,7 +136,14 @@ static void slow(drail_config_t *cfg)
     cfg->policy = DRAIL_POLICY_EVEN;
 }
 
+static void slow_and_hasty(drail_config_t *cfg)
+{
+    slow(cfg);
+    cfg->timeout_ms = TIMEOUT_MS;
+}
+
 static const struct test tests[] = {
+    {"the next call", 4, next_call, slow_and_hasty, APART | PPN(2)},
     {"a rank after another", 4, tree, slow, APART | PPN(1)},
     {"two ranks", 2, pair, slow, APART | PPN(1)},
     {"nodes", 4, nodes, slow, APART | PPN(2)},

@@ -48,6 +48,51 @@ static void no_memory(struct rank *r)
     check(failed >= REFUSALS);
 }
 
+/* Rank 1 has no memory to check its call; the others make it. */
+static void no_memory_for_a_call(struct rank *r, bool persistent)
+{
+    size_t counts[RANKS] = {1, 1, 1}, displs[RANKS] = {0, 1, 2};
+    unsigned char send[RANKS] = {0}, recv[RANKS];
+    const dcoll_alltoallv_t call = {.send = send,
+                                    .send_counts = counts,
+                                    .send_displs = displs,
+                                    .recv = recv,
+                                    .recv_counts = counts,
+                                    .recv_displs = displs,
+                                    .element = 1,
+                                    .max_pair = 1,
+                                    .max_rank = RANKS};
+    dcoll_request_t *q = NULL;
+    dcoll_team_t *team;
+    expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &team, NULL));
+    expect(r, 0, dcoll_alltoallv(team, &call)); /* is prepared */
+    if (persistent)
+        expect(r, 0, dcoll_alltoallv_init(team, &call, &q));
+    barrier(r);
+    double begin = seconds();
+    refuse(r->rank == 1, "libdcoll.");
+    int rc = q ? dcoll_start(q) : dcoll_alltoallv(team, &call);
+    refuse(0, NULL);
+    if (q && !rc)
+        rc = dcoll_wait(q, -1);
+    check(rc == (REFUSALS ? DRAIL_ENOMEM : 0));
+    check(seconds() - begin < 2);
+    barrier(r);
+    dcoll_free(q);
+    dcoll_team_free(team);
+}
+
+static void bounded(struct rank *r)
+{
+    no_memory_for_a_call(r, false);
+    no_memory_for_a_call(r, true);
+}
+
+static void patient(drail_config_t *cfg)
+{
+    cfg->timeout_ms = 20000;
+}
+
 /* A depth that a rank can't use is refused to all. */
 static void bad_depth(struct rank *r)
 {
@@ -64,6 +109,9 @@ static void bad_depth(struct rank *r)
 
 static const struct test tests[] = {
     {"no memory for a team", RANKS, no_memory, NULL, APART},
+    {"no memory for a call", RANKS, bounded, patient, APART},
+    {"no memory for a call, several nodes", RANKS, bounded, patient,
+     APART | PPN(1)},
     {"a depth that is not allowed", RANKS, bad_depth, NULL, APART},
 };
 

@@ -21,7 +21,7 @@ static unsigned to_nobody;
 static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
-    if (!hello->solicits && to_nobody && to_nobody--)
+    if (!hello->kind && to_nobody && to_nobody--)
         *qual = 1;
     return !(*lost_over >> hello->rail & 1);
 }

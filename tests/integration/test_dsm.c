@@ -278,8 +278,30 @@ static void reductions(struct rank *r)
     ok(d, ddsm_reduce(d, y, 1000, DDSM_DOUBLE, DDSM_MAX));
     for (unsigned i = 0; i < 1000; i++)
         check(y[i] == i * (double)r->size);
-    check(ddsm_reduce(d, y, 0, DDSM_DOUBLE, DDSM_SUM) == DRAIL_EINVAL);
+    ok(d, ddsm_reduce(d, y, 0, DDSM_DOUBLE, DDSM_SUM));
+    ok(d, ddsm_reduce(d, NULL, 0, DDSM_INT64, DDSM_MIN));
+    check(y[0] == 0 && y[1] == r->size);
+    check(ddsm_reduce(d, NULL, 1, DDSM_DOUBLE, DDSM_SUM) == DRAIL_EINVAL);
     check(ddsm_reduce(d, y, 5000, DDSM_DOUBLE, DDSM_SUM) == DRAIL_EINVAL);
+    ddsm_close(d);
+}
+
+static void must_not_run(size_t first, size_t last, void *context)
+{
+    (void)first, (void)last, (void)context;
+    check(false);
+}
+
+/* Calls of ddsm_alloc() that differ break the memory. */
+static void broken(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 0);
+    double x = 1;
+    ddsm_alloc(d, r->rank ? 4096 : 8192, NULL);
+    check(ddsm_barrier(d) == DRAIL_EINVAL);
+    check(ddsm_for(d, 0, 100, must_not_run, NULL) == DRAIL_EINVAL);
+    check(ddsm_reduce(d, &x, 0, DDSM_DOUBLE, DDSM_SUM) == DRAIL_EINVAL);
+    check(ddsm_reduce(d, &x, 1, DDSM_DOUBLE, DDSM_SUM) == DRAIL_EINVAL);
     ddsm_close(d);
 }
 
@@ -543,6 +565,7 @@ static const struct test tests[] = {
     {"handed on", 3, handed_on, NULL, APART},
     {"long log", 2, long_log, NULL, APART},
     {"over the end", 2, over_the_end, NULL, APART},
+    {"broken", 2, broken, NULL, APART},
     {"prefetched", 4, prefetched, NULL, APART},
     {"ahead", 2, ahead, NULL, APART},
     {"first page", 2, first_page, NULL, APART},

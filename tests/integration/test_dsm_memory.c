@@ -93,7 +93,7 @@ static void by_message(drail_config_t *cfg)
 }
 
 /* The kernel has no room for writable pages. */
-static unsigned unwritable; /* so many more times */
+static volatile unsigned unwritable; /* so many more times */
 
 __attribute__((visibility("default"))) int mprotect(void *start, size_t bytes,
                                                     int protection)
@@ -119,8 +119,11 @@ static void no_room_to_write(struct rank *r)
         ok(d, ddsm_prefetch(d, (void *)(uintptr_t)p, PAGES * 4096, true));
         ok(d, ddsm_prefetch(d, (void *)(uintptr_t)p, PAGES * 4096, true));
         check(unwritable == 0);
+        check(!*ddsm_last_error(d)); /* none of these calls has failed */
+        unwritable = 1;
         for (unsigned i = 0; i < PAGES; i++)
             p[4096 * i] = (unsigned char)(i + 1);
+        check(unwritable == 0 && !*ddsm_last_error(d));
     }
     ok(d, ddsm_barrier(d));
     ddsm_stats(d, &stats);

@@ -124,11 +124,31 @@ static void in_one_launch(void **state)
     drail_launch_close(cfg.launch);
 }
 
+/* Nothing is said to a launcher that would end then. */
+static void intel_hydra(void **state)
+{
+    drail_error_t err = {0};
+    drail_job_config_t cfg;
+    int runs = 0;
+    (void)state;
+    drail_job_config_init(&cfg);
+    cfg.error = &err;
+    setenv("I_MPI_HYDRA_UUID", "0e790000-bfd0-2c09-2861-0600bdc7b534", 1);
+    assert_int_equal(drail_job_run(&cfg, body, &runs), DRAIL_EJOB);
+    assert_non_null(strstr(err.text, "Intel MPI's mpiexec"));
+    setenv("PMI_JOBID", "1", 1); /* srun within its job */
+    assert_int_equal(drail_job_run(&cfg, body, &runs), 0);
+    unsetenv("PMI_JOBID");
+    unsetenv("I_MPI_HYDRA_UUID");
+    assert_int_equal(runs, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(left_and_back, begin, end),
         cmocka_unit_test_setup_teardown(in_one_launch, begin, end),
+        cmocka_unit_test_setup_teardown(intel_hydra, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

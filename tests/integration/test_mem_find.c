@@ -36,6 +36,30 @@ static void as_allocated(struct rank *r)
     expect(r, 0, drail_mem_release(mem));
 }
 
+/* What is found depends on the handles that are held, in whichever order they
+ * are released. */
+static void first_released(struct rank *r)
+{
+    const unsigned read = DRAIL_ACCESS_REMOTE_READ;
+    void *at;
+    drail_key_t key;
+    drail_mem_t *whole, *part, *found;
+    expect(r, 0, drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_ALL, &at, &whole));
+    part = drail_mem_find(r->t, (char *)at + FROM, PART, read);
+    check(part != NULL);
+    expect(r, 0, drail_mem_release(whole));
+    found = drail_mem_find(r->t, (char *)at + FROM + 1, PART - 1, read);
+    check(found != NULL);
+    drail_mem_key(found, &key);
+    check(key.address == (uintptr_t)at + FROM + 1 && key.bytes == PART - 1);
+    check(!drail_mem_find(r->t, (char *)at + FROM, PART + 1, read));
+    check(!drail_mem_find(r->t, at, BYTES, read));
+    check(!drail_mem_find(r->t, (char *)at + FROM, PART, DRAIL_ACCESS_ALL));
+    expect(r, 0, drail_mem_release(part));
+    check(!drail_mem_find(r->t, (char *)at + FROM, 1, read));
+    expect(r, 0, drail_mem_release(found));
+}
+
 static void nothing_there(struct rank *r)
 {
     static unsigned char others[BYTES];
@@ -58,6 +82,7 @@ static void nothing_there(struct rank *r)
 static const struct test tests[] = {
     {"within", 2, within, NULL, 0},
     {"as it was allocated", 1, as_allocated, NULL, 0},
+    {"the first handle is released", 1, first_released, NULL, 0},
     {"nothing there", 1, nothing_there, NULL, 0},
 };
 

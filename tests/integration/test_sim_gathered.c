@@ -70,6 +70,52 @@ static int no_memory_main(drail_job_t *job, void *arg)
     return 0;
 }
 
+/* Different sizes are an error on all ranks, which does no harm. */
+static int differ_main(drail_job_t *job, void *arg)
+{
+    unsigned rank = drail_job_rank(job), all[2 * RANKS] = {0};
+    drail_gathered_t *g;
+    (void)arg;
+    for (unsigned i = 0; i < 2; i++) {
+        size_t bytes = rank == i ? 2 * sizeof rank : sizeof rank;
+        check(drail_job_allgather(job, all, bytes, all, BRIEF) == DRAIL_EINVAL);
+        check(strstr(drail_job_last_error(job), "differ in length"));
+        check(drail_gathered_new(job, bytes, &g) == 0);
+        check(drail_gathered_exchange(g, all, BRIEF) == DRAIL_EINVAL);
+        drail_gathered_free(g);
+        check(drail_job_allgather(job, &rank, sizeof rank, all, BRIEF) == 0);
+        for (unsigned r = 0; r < RANKS; r++)
+            check(all[r] == r);
+    }
+    return 0;
+}
+
+/* Rank 1 waits for rank 0, which needs its answers to connect. */
+static int serve_main(drail_job_t *job, void *arg)
+{
+    drail_config_t cfg;
+    drail_t *t;
+    drail_error_t err = {0};
+    unsigned rank = drail_job_rank(job);
+    (void)arg;
+    drail_config_init(&cfg);
+    take_rails(&cfg, 2);
+    cfg.rails[0] = "sim0";
+    cfg.rails[1] = "sim1";
+    int rc = drail_open(job, &cfg, &t, &err);
+    if (rc)
+        printf("# %s\n", err.text);
+    check(rc == 0);
+    if (rank == 0)
+        rc = drail_connect(t, 1);
+    if (rc)
+        printf("# %s\n", drail_last_error(t));
+    check(rc == 0);
+    check(drail_job_barrier(job, -1) == 0);
+    drail_close(t);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     simulated_or_skip(argv);
@@ -77,5 +123,9 @@ int main(int argc, char **argv)
            "ranks that have given up leave no memory behind");
     report(simulate("many", RANKS, 4, no_memory_main, NULL) == 0,
            "no memory: all ranks are told at once");
+    report(simulate("many", RANKS, 4, differ_main, NULL) == 0,
+           "contributions that differ in length: an error on all ranks");
+    report(simulate("two-rails", 2, 1, serve_main, NULL) == 0,
+           "a rank that waits in an all-gather serves its peers");
     return reported();
 }

@@ -10,8 +10,8 @@ static unsigned solicitations; /* of this rank */
 static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
-    bool first = hello->solicits && hello->rank == 1 && !solicitations;
-    solicitations += hello->solicits;
+    bool first = hello->kind && hello->rank == 1 && !solicitations;
+    solicitations += hello->kind;
     if (first)
         *qual = 1;
     return !first || fate != LOST;

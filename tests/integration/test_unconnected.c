@@ -10,9 +10,9 @@ static uint32_t lost, nobody;
 static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
-    if (!hello->solicits && nobody & 1u << hello->rail)
+    if (!hello->kind && nobody & 1u << hello->rail)
         *qual = 1;
-    return hello->solicits || !(lost & 1u << hello->rail);
+    return hello->kind || !(lost & 1u << hello->rail);
 }
 
 static void says(const struct rank *r, const char *text, bool does)

@@ -4,11 +4,13 @@
  * may be wrong. Argument: the fault (see main).
  */
 #include <dlfcn.h>
+#include <limits.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define MOST    (1 << 18) /* ints of a side */
@@ -507,7 +509,8 @@ static void in_finalize(void)
 /* Sums that have other bits in any other order. */
 static void same_bits(void)
 {
-    double mine[8], first[8], again[8];
+    double mine[8], first[8], again[8], begun[8];
+    MPI_Request request;
     for (int i = 0; i < 8; i++)
         mine[i] = (rank % 2 ? 1e16 : -1e16) / (rank + 1) + 0.1 * (rank + i);
     MPI_Allreduce(mine, first, 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -515,6 +518,49 @@ static void same_bits(void)
         MPI_Allreduce(mine, again, 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         check(!memcmp(first, again, sizeof first), "other bits");
     }
+    /* a side is chosen for sums of integers */
+    for (int i = 0; i < 100; i++) {
+        MPI_Allreduce(to, from, 16, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Iallreduce(mine, again, 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD,
+                       &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (!i)
+            memcpy(begun, again, sizeof begun);
+        check(!memcmp(begun, again, sizeof begun), "other bits, begun");
+    }
+}
+
+/* Blocks that begin beyond 2 GiB. */
+static void far_blocks(void)
+{
+    const size_t far = (size_t)INT_MAX / sizeof(double) + 1;
+    const size_t bytes = (far + (size_t)size) * sizeof(double);
+    int counts[size], displs[size];
+    MPI_Request request;
+    double *sent = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    double received[size];
+    check(sent != MAP_FAILED, "no address space");
+    for (int r = 0; r < size; r++) {
+        counts[r] = 1;
+        displs[r] = (int)far + r;
+        sent[far + (size_t)r] = 10 * rank + r;
+    }
+    int near[size];
+    for (int r = 0; r < size; r++)
+        near[r] = r;
+    for (int i = 0; i < 10; i++) {
+        memset(received, 0, sizeof received);
+        check(!MPI_Ialltoallv(sent, counts, displs, MPI_DOUBLE, received,
+                              counts, near, MPI_DOUBLE, MPI_COMM_WORLD,
+                              &request),
+              "an error");
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        for (int r = 0; r < size; r++)
+            check(received[r] == 10 * r + rank, "wrong data");
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    munmap(sent, bytes);
 }
 
 static void late(int number)
@@ -537,7 +583,7 @@ int main(int argc, char **argv)
         {"buffer", bad_buffer},     {"contest", bad_in_contest},
         {"finalize", in_finalize},  {"bits", same_bits},
         {"begun", bad_begun},       {"kept", bad_kept},
-        {"long", too_long},
+        {"long", too_long},         {"far", far_blocks},
     };
     int all;
     MPI_Init(&argc, &argv);

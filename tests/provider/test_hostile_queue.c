@@ -103,12 +103,39 @@ static void a_message_that_is_never_due(void **state)
     due_never("ultra24-a0");
 }
 
+/* Data of an old message look like the number of the next one. */
+static void data_like_a_number(void **state)
+{
+    (void)state;
+    enum { N = 600, WORDS = N / 8, TIMES = 1000 };
+    end_t a, b;
+    end_open_memory(&a, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    end_open_memory(&b, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    end_connect_both(&a, &b);
+    DAT_LMR_TRIPLET out = local(&a.mem, 0, N), in = local(&b.mem, 0, BYTES);
+    uint64_t *words = (uint64_t *)a.mem.data, line = 0;
+    DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(0), 0));
+    for (uint64_t i = 0; i < TIMES; i++, line += shm_lines(N)) {
+        for (uint64_t w = 0; w < WORDS; w++)
+            words[w] = line + (HEAD + w * 8) / SHM_LINE + SHM_RING_LINES + 1;
+        DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(i + 1), 0));
+        DAT_OK(dat_ep_post_send(a.ep, 1, &out, cookie(i), 0));
+        EXPECT_DTO(b.recv, i, DAT_DTO_SUCCESS, N);
+        assert_memory_equal(b.mem.data, a.mem.data, N);
+        EXPECT_DTO(a.request, i, DAT_DTO_SUCCESS, N);
+        expect_silence(b.recv, 0);
+    }
+    end_close(&a);
+    end_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nonsense_in_the_ring),
         cmocka_unit_test(nonsense_in_the_backlog),
         cmocka_unit_test(a_message_that_is_never_due),
+        cmocka_unit_test(data_like_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

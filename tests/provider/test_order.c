@@ -4,6 +4,7 @@
 #include "peer.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* ------------------------------------------------------------- flushed --- */
 
@@ -104,12 +105,58 @@ static void abrupt_disconnection(void **state)
     delivered_before_disconnection(DAT_CLOSE_ABRUPT_FLAG);
 }
 
+/* ---------------------------------------------------- two threads poll --- */
+
+static atomic_bool polled_enough;
+
+/* A poll of the EVD of requests also finds messages, for the other EVD. */
+static void *poll_requests(void *arg)
+{
+    end_t *end = arg;
+    DAT_EVENT event;
+    while (!polled_enough)
+        assert_int_equal(DAT_GET_TYPE(dat_evd_dequeue(end->request, &event)),
+                         DAT_QUEUE_EMPTY);
+    return NULL;
+}
+
+static void received_in_order(void **state)
+{
+    (void)state;
+    enum { N = 50000, AHEAD = 100 };
+    end_t a, b;
+    pthread_t thread;
+    DAT_EVENT event;
+    end_open_memory(&a, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    end_open_memory(&b, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    end_connect_both(&a, &b);
+    DAT_LMR_TRIPLET out = local(&a.mem, 0, 8), in = local(&b.mem, 0, 8);
+    uint64_t posted = 0, sent = 0, got = 0;
+    assert_int_equal(pthread_create(&thread, NULL, poll_requests, &b), 0);
+    while (got < N) {
+        for (; posted < got + AHEAD; posted++)
+            DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(posted), 0));
+        for (; sent < posted && sent < N; sent++)
+            DAT_OK(dat_ep_post_send(a.ep, 1, &out, cookie(sent),
+                                    DAT_COMPLETION_SUPPRESS_FLAG));
+        while (dat_evd_dequeue(b.recv, &event) == DAT_SUCCESS)
+            assert_int_equal(
+                event.event_data.dto_completion_event_data.user_cookie.as_64,
+                got++);
+    }
+    polled_enough = true;
+    pthread_join(thread, NULL);
+    end_close(&a);
+    end_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flushed_in_order),
         cmocka_unit_test(graceful_disconnection),
         cmocka_unit_test(abrupt_disconnection),
+        cmocka_unit_test(received_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

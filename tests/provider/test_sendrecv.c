@@ -124,6 +124,9 @@ static void empty_messages(void **state)
         peer_expect_dto(&f.peer, EVD_RECV, id, DAT_DTO_SUCCESS, 0);
         EXPECT_DTO(f.me.request, id, DAT_DTO_SUCCESS, 0);
     }
+    DAT_OK(dat_ep_post_recv(f.me.ep, 0, NULL, cookie(3), 0));
+    peer_post_send(&f.peer, 0, 0, 3, 0);
+    EXPECT_DTO(f.me.recv, 3, DAT_DTO_SUCCESS, 0);
     check_image(&f);
     close_pair(&f);
 }

@@ -3,10 +3,12 @@
  * Core serves transports that are not like shared memory. The test has a small
  * one: a network that takes the receives and fills them by itself, makes
  * progress per IA, delivers after a while without waking a thread, and refuses
- * requests that it can't carry out. Its two IAs are in this process.
+ * requests that it can't carry out. Its two IAs are in this process. It takes
+ * ia->lock in its progress, and can be made slow there.
  */
 #include "util.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -42,6 +44,10 @@ static struct net { /* of an IA with one PSP and one EP */
 } nets[2];
 
 static uint64_t delay_ns; /* of what is sent from now on */
+static bool refuses;      /* to connect and to accept */
+/* progress waits until it is released, at most STUCK_NS */
+static atomic_bool sticks, stuck, released, stuck_for_long;
+#define STUCK_NS (5ull * SECOND)
 
 static uint64_t now_ns(void)
 {
@@ -119,6 +125,8 @@ static void join(struct core_ep *ep)
 static DAT_RETURN net_connect(struct core_ep *ep, uint64_t timeout_us,
                               DAT_COUNT size, const void *private_data)
 {
+    if (refuses)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
     join(ep);
     deliver(ep->tp, REQUEST);
     return DAT_SUCCESS;
@@ -127,6 +135,8 @@ static DAT_RETURN net_connect(struct core_ep *ep, uint64_t timeout_us,
 static DAT_RETURN net_accept(struct core_cr *cr, struct core_ep *ep,
                              DAT_COUNT size, const void *private_data)
 {
+    if (refuses)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
     join(ep);
     assert_int_equal(core_ep_poll(ep), 0);
     core_ep_established(ep, NULL, 0);
@@ -217,9 +227,21 @@ static void take(struct core_ia *ia, struct net *net, const struct item *item)
         fill_receive(net, item);
 }
 
+static void stick(void)
+{
+    uint64_t begin = now_ns();
+    atomic_store(&stuck, true);
+    while (!atomic_load(&released) && now_ns() - begin < STUCK_NS)
+        poll_pause();
+    if (!atomic_load(&released))
+        atomic_store(&stuck_for_long, true);
+}
+
 static void net_progress(struct core_ia *ia, bool sure)
 {
     struct net *net = ia->tp;
+    if (atomic_exchange(&sticks, false))
+        stick();
     while (net->items && net->inbox[0].due <= now_ns()) {
         struct item item = net->inbox[0];
         net->items--;
@@ -270,7 +292,8 @@ static const struct core_transport transport = {
             .max_rdma_reads = 1,
             .max_private_data = 0,
             .max_message_size = MESSAGE,
-            .max_rdma_size = MESSAGE},
+            .max_rdma_size = MESSAGE,
+            .rmr = true},
     .ia_open = net_open,
     .ia_close = net_close,
     .mr_publish = net_mr_publish,
@@ -308,7 +331,7 @@ struct scene {
     end_t sender, receiver;
 };
 
-static int scene_open(void **state)
+static int scene_open_apart(void **state)
 {
     struct scene *s = calloc(1, sizeof *s);
     end_t *ends[] = {&s->sender, &s->receiver};
@@ -318,8 +341,15 @@ static int scene_open(void **state)
         region_create(&ends[i]->mem, MEMORY_MALLOC, 2 * MESSAGE, ends[i]->ia,
                       ends[i]->pz, own);
     }
-    end_connect_both(&s->sender, &s->receiver);
     *state = s;
+    return 0;
+}
+
+static int scene_open(void **state)
+{
+    scene_open_apart(state);
+    struct scene *s = *state;
+    end_connect_both(&s->sender, &s->receiver);
     return 0;
 }
 
@@ -450,6 +480,154 @@ static void abilities_are_the_transports(void **state)
               DAT_MODEL_NOT_SUPPORTED);
 }
 
+/* ---- a wait for a CNO holds no lock while the transport works */
+
+static DAT_CNO_HANDLE cno_of(const end_t *end, DAT_EVD_HANDLE evd)
+{
+    DAT_CNO_HANDLE cno;
+    DAT_OK(dat_cno_create(end->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
+    DAT_OK(dat_evd_modify_cno(evd, cno));
+    return cno;
+}
+
+static void cno_end(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE evd)
+{
+    DAT_OK(dat_evd_modify_cno(evd, DAT_HANDLE_NULL));
+    DAT_OK(dat_cno_free(cno));
+}
+
+static void cno_reports_what_is_due(void **state)
+{
+    struct scene *s = *state;
+    DAT_EVD_HANDLE evd;
+    DAT_CNO_HANDLE cno = cno_of(&s->receiver, s->receiver.recv);
+    DAT_OK(post_recv(&s->receiver, 1));
+    nets[1].longest_sleep = 0;
+    delay_ns = DELAY_NS;
+    send_byte(&s->sender, 7);
+    DAT_OK(dat_cno_wait(cno, WAIT_MS * 1000, &evd));
+    assert_ptr_equal(evd, s->receiver.recv);
+    EXPECT_DTO(s->receiver.recv, 1, DAT_DTO_SUCCESS, MESSAGE);
+    assert_true(nets[1].longest_sleep <= DELAY_NS);
+    cno_end(cno, s->receiver.recv);
+}
+
+static void *wait_for_nothing(void *cno)
+{
+    DAT_EVD_HANDLE evd;
+    DAT_FAILS(dat_cno_wait(cno, 1000, &evd), DAT_TIMEOUT_EXPIRED);
+    return NULL;
+}
+
+static void slow_progress_stalls_only_its_waiter(void **state)
+{
+    struct scene *s = *state;
+    pthread_t waiter;
+    DAT_PZ_HANDLE pz;
+    DAT_CNO_HANDLE cno = cno_of(&s->receiver, s->receiver.recv);
+    atomic_store(&stuck, false);
+    atomic_store(&released, false);
+    atomic_store(&stuck_for_long, false);
+    atomic_store(&sticks, true);
+    assert_int_equal(pthread_create(&waiter, NULL, wait_for_nothing, cno), 0);
+    while (!atomic_load(&stuck))
+        poll_pause();
+    DAT_OK(dat_pz_create(s->receiver.ia, &pz));
+    DAT_OK(dat_pz_free(pz));
+    atomic_store(&released, true);
+    assert_int_equal(pthread_join(waiter, NULL), 0);
+    assert_false(atomic_load(&stuck_for_long));
+    cno_end(cno, s->receiver.recv);
+}
+
+/* ---- calls that fail leave no trace */
+
+static DAT_EP_PARAM ep_now(DAT_EP_HANDLE ep)
+{
+    DAT_EP_PARAM param;
+    DAT_OK(dat_ep_query(ep, DAT_EP_FIELD_ALL, &param));
+    return param;
+}
+
+static uint32_t address_of(const DAT_EP_PARAM *param)
+{
+    struct sockaddr_in in;
+    memcpy(&in, param->remote_ia_address_ptr, sizeof in);
+    return in.sin_addr.s_addr;
+}
+
+static void failed_connect(void **state)
+{
+    struct scene *s = *state;
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = INADDR_LOOPBACK};
+    refuses = true;
+    DAT_FAILS(dat_ep_connect(s->sender.ep, (DAT_IA_ADDRESS_PTR)&to, 77, SECOND,
+                             0, NULL, DAT_QOS_BEST_EFFORT,
+                             DAT_CONNECT_DEFAULT_FLAG),
+              DAT_INSUFFICIENT_RESOURCES);
+    DAT_EP_PARAM after = ep_now(s->sender.ep);
+    assert_int_equal(after.ep_state, DAT_EP_STATE_UNCONNECTED);
+    assert_int_equal(after.remote_port_qual, 0);
+    assert_int_equal(address_of(&after), 0);
+    refuses = false;
+    end_connect_both(&s->sender, &s->receiver);
+}
+
+/* The EP of an RSP's request stays the request's. */
+static void failed_accept(void **state)
+{
+    struct scene *s = *state;
+    end_t *to = &s->receiver;
+    DAT_RSP_HANDLE rsp;
+    DAT_OK(dat_psp_free(to->psp));
+    DAT_OK(dat_rsp_create(to->ia, to->qual, to->ep, to->cr, &rsp));
+    DAT_OK(end_connect(&s->sender, to->qual));
+    DAT_EVENT e = EXPECT_EVENT(to->cr, DAT_CONNECTION_REQUEST_EVENT);
+    DAT_CR_HANDLE cr = e.event_data.cr_arrival_event_data.cr_handle;
+    refuses = true;
+    DAT_FAILS(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL),
+              DAT_INSUFFICIENT_RESOURCES);
+    refuses = false;
+    assert_int_equal(ep_now(to->ep).ep_state,
+                     DAT_EP_STATE_PASSIVE_CONNECTION_PENDING);
+    DAT_FAILS(dat_ep_free(to->ep), DAT_INVALID_STATE);
+    DAT_OK(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL));
+    EXPECT_EVENT(to->conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+    EXPECT_EVENT(s->sender.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+static DAT_RETURN bind_window(const end_t *end, DAT_RMR_HANDLE rmr,
+                              size_t bytes, int priv, DAT_RMR_CONTEXT *context)
+{
+    DAT_LMR_TRIPLET part = local(&end->mem, 0, bytes);
+    return dat_rmr_bind(rmr, end->mem.lmr, &part, (DAT_MEM_PRIV_FLAGS)priv,
+                        DAT_VA_TYPE_VA, end->ep, cookie(0),
+                        DAT_COMPLETION_SUPPRESS_FLAG, context);
+}
+
+/* The binding before stays. */
+static void failed_bind(void **state)
+{
+    struct scene *s = *state;
+    DAT_RMR_HANDLE rmr;
+    DAT_RMR_PARAM after;
+    DAT_RMR_CONTEXT first, second = 0;
+    DAT_OK(dat_rmr_create(s->sender.pz, &rmr));
+    DAT_OK(bind_window(&s->sender, rmr, 8, 0, &first));
+    DAT_FAILS(bind_window(&s->sender, rmr, 16, DAT_MEM_PRIV_REMOTE_READ_FLAG,
+                          &second),
+              DAT_MODEL_NOT_SUPPORTED);
+    DAT_OK(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &after));
+    assert_int_equal(after.rmr_context, first);
+    assert_int_equal(after.lmr_triplet.segment_length, 8);
+    assert_int_equal(second, 0);
+    DAT_FAILS(dat_lmr_free(s->sender.mem.lmr), DAT_INVALID_STATE);
+    DAT_OK(bind_window(&s->sender, rmr, 16, 0, &second));
+    assert_int_not_equal(second, first);
+    DAT_OK(dat_rmr_free(rmr));
+}
+
 static int registered(void **state)
 {
     core_transport_is(&transport);
@@ -465,6 +643,8 @@ static int removed(void **state)
 
 #define WITH_SCENE(test)                                                       \
     cmocka_unit_test_setup_teardown(test, scene_open, scene_close)
+#define WITH_ENDS(test)                                                        \
+    cmocka_unit_test_setup_teardown(test, scene_open_apart, scene_close)
 
 int main(void)
 {
@@ -474,6 +654,11 @@ int main(void)
         WITH_SCENE(requests_are_refused),
         WITH_SCENE(memory_is_refused),
         WITH_SCENE(abilities_are_the_transports),
+        WITH_ENDS(failed_connect),
+        WITH_ENDS(failed_accept),
+        WITH_SCENE(failed_bind),
+        WITH_SCENE(cno_reports_what_is_due),
+        WITH_SCENE(slow_progress_stalls_only_its_waiter),
     };
     return cmocka_run_group_tests(tests, registered, removed);
 }

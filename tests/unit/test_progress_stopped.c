@@ -68,6 +68,11 @@ int rail_poll(struct rail *r)
     return 0;
 }
 
+int rail_poll_one(struct rail *r)
+{
+    return 0;
+}
+
 void rail_check(struct rail *r)
 {
 }

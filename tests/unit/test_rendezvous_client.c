@@ -118,7 +118,7 @@ static void only_another_job(void **state)
     pid_t stranger = another_keeps(other);
     assert_int_equal(
         rendezvous_connect(&where, 1, 2, &right, deadline_in(PATIENT), &err),
-        DRAIL_EINVAL);
+        DRAIL_EACCESS);
     assert_non_null(strstr(err.text, "it has another secret"));
     kill(stranger, SIGKILL);
     status_of(stranger);

@@ -79,6 +79,7 @@ static void test_shipped(void **state)
         {"connectx-4x4", 4, 4, 4, 1, 1, 1, 1730e6, 1730e6},
         {"ultra24-multiport", 4, 4, 1, 1, 1, 2, 1350e6, 1730e6},
         {"ultra24-multihca", 4, 4, 1, 2, 2, 2, 1350e6, 2700e6},
+        {"ultra24-multihca-interrupts", 4, 4, 1, 2, 2, 2, 1350e6, 2700e6},
         {"t3d", 64, 1, 1, 1, 1, 1, 23.256e6, 23.256e6},
         {"sp2", 100, 1, 1, 1, 1, 1, 28.571e6, 28.571e6},
         {"ndr400-2rail", 64, 112, 64, 2, 2, 2, 50e9, 100e9},
@@ -117,7 +118,7 @@ static void test_all(void **state)
         n++;
     }
     closedir(folder);
-    assert_int_equal(n, 7);
+    assert_int_equal(n, 8);
 }
 
 /* The start-up of a message is what the seeds say: us, to 1 ns. */

@@ -57,7 +57,6 @@ from railtools.options import (
     add_rounds,
     another_round,
     chosen_of,
-    count,
     draw,
     progress,
     settle_rounds,
@@ -126,7 +125,8 @@ class Collectives(peers.Peer):
         """By which a setting is chosen: the geometric mean of a launch."""
         runs = [(collective, size) for collective in dict.fromkeys(
             name.removesuffix(PERSISTENT) for name in args.collectives)
-            for size in some(lengths_of(args, collective))]
+            for size in peers.some(
+                    lengths_of(args, collective))]
         rows = self.rows(ranks, allowed_cores(), [
             f"{collective}:{size}:1" for collective, size in runs])
         if len(rows) != len(runs):
@@ -195,11 +195,6 @@ def lengths_of(args, collective):
         return args.elements
     unit = DOUBLE if is_reduction(collective) else 1
     return [size for size in args.sizes if size % unit == 0]
-
-
-def some(lengths):
-    """Up to three: a short one, a middle one, a long one."""
-    return sorted({lengths[len(lengths) * part // 8] for part in (1, 4, 7)})
 
 
 class Rounds:
@@ -576,10 +571,6 @@ def rank_list(text):
     return sorted(found)
 
 
-def launches(text):
-    return 0 if text == "0" else count(text)
-
-
 def element_sizes(text):
     found = text.split(",")
     if not all(re.fullmatch(r"[1-9]\d{0,4}", word) and int(word) <= 65536
@@ -597,11 +588,7 @@ def options():
                         help="to see that all of them run: other defaults ("
                              + ", ".join(f"--{name} {value}" for name, value
                                          in QUICK.items()) + ")")
-    parser.add_argument("--search", metavar="L", type=launches,
-                        default=peers.LAUNCHES,
-                        help="launches of each setting of a peer, before the "
-                             "rounds (default %(default)s; 0: none, and its "
-                             "usual setting)")
+    peers.add_search(parser)
     add_rounds(parser)
     parser.add_argument("--ranks", metavar="N,...", type=rank_list,
                         default="2,4,8,16", help="(default %(default)s)")
@@ -694,7 +681,7 @@ def main():
     args = options()
     programs, remarks = peers.choose(PROGRAMS, args)
     rounds = Rounds()
-    search = peers.Search(args.search, "geometric mean of single calls, µs")
+    search = peers.search_of(args, "geometric mean of single calls, µs")
     folder = claim(args.dir)  # with nothing before the try that may fail
     try:
         text = go(folder, rounds, programs, search, remarks, args)

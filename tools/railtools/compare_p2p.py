@@ -4,7 +4,13 @@ bandwidth, Debian's and those in Python wheels.
 
 All of them move the same messages, out of one buffer of whole pages that is
 used again and again, between two ranks pinned to the same two cores (which is
-checked), in windows of the same length; a round launches each program once, and
+checked), in windows of the same length. Memory is the library's own on both
+sides: it has allocated or registered it.
+
+First the setting of each peer is found that is best, for latency of sends and
+of puts and for bandwidth of sends and of puts: those in
+tools/railtools/p2p_settings.py are launched in turn (--search) with a few
+sizes. The result tells what was tried. Then a round launches each program, and
 the rounds are repeated, each beginning with another program. Figures are
 medians over the rounds with their non-parametric 95 % confidence interval. At
 each point we are compared with the best peer that sends and the best that puts,
@@ -19,7 +25,8 @@ programs can't do so.
 
 DIR (default results/<host>-<date>-p2p; an existing one is never touched: -2,
 -3 ... is appended) gets p2p.txt (tables, versions, exact commands), p2p.csv,
-p2p-samples.csv (every round), p2p.json.gz and the pictures.
+p2p-samples.csv (every round), p2p-settings.csv (all that was searched),
+p2p.json.gz and the pictures.
 """
 import argparse
 import csv
@@ -32,6 +39,7 @@ import shlex
 import socket
 import sys
 import time
+from functools import partial
 
 from railtools import peers
 from railtools.files import claim, hide, leave, replace
@@ -39,14 +47,17 @@ from railtools.noise import Noise
 from railtools.options import (
     Parser,
     add_pictures,
-    count,
+    add_rounds,
+    another_round,
     draw,
     parse_size,
     progress,
+    settle_rounds,
     size_name,
     sizes,
     wrong,
 )
+from railtools.p2p_settings import SETTINGS
 from railtools.paths import RAILBENCH, ROOT
 from railtools.peers import OURS, Program
 from railtools.programs import (
@@ -61,6 +72,7 @@ from railtools.programs import (
 from railtools.rounds import (
     ENOUGH,
     Tries,
+    geometric_mean,
     in_turn,
     median_interval,
     paired,
@@ -143,47 +155,83 @@ def on_cores(cores):
     return ["taskset", "-c", ",".join(map(str, cores))]
 
 
-class Pairs(peers.Peer):
+class Tuned(Program):
+    """A peer, each of whose tests has the setting that is best for it."""
+
+    tests: dict  # {kind: {method: what its program calls it}}
+
+    def __init__(self, args):
+        super().__init__(args)
+        self.settings = SETTINGS[self.key]
+
+    def launch(self, kind, methods, lengths, cores, words):
+        """[(method, bytes, latency, bandwidth)] with a setting."""
+        raise NotImplementedError
+
+    def measure(self, kind, lengths, cores):
+        """Methods of the same setting go together."""
+        together: dict = {}
+        for method in self.tests[kind]:
+            words = self.chosen.get(where(kind, method), self.settings[0])
+            together.setdefault(words, []).append(method)
+        return [row for words, methods in together.items()
+                for row in self.launch(kind, methods, lengths, cores, words)]
+
+    def figure(self, kind, method, lengths, cores):
+        """By which a setting is chosen: µs of a message."""
+        words = self.chosen[where(kind, method)]
+        rows = self.launch(kind, [method], peers.some(lengths), cores, words)
+        return geometric_mean(latency if kind == "lat" else size / bandwidth
+                              for _, size, latency, bandwidth in rows)
+
+
+def where(kind, method):
+    """What a setting is chosen for."""
+    return f"{kind} {method}"
+
+
+class Pairs(Tuned, peers.Peer):
     """A program of bench/peers that takes a list of runs, and writes CSV."""
 
     source = "mpi_p2p"
-    methods = {"lat": "send", "bw": "send", "put": "put"}
+    tests = {"lat": {"send": "lat"}, "bw": {"send": "bw", "put": "put"}}
 
-    def measure(self, kind, lengths, cores):
+    def launch(self, kind, methods, lengths, cores, words):
+        named = {self.tests[kind][method]: method for method in methods}
         if kind == "lat":
             runs = [f"lat:{size}:{ROUND_TRIPS}" for size in lengths]
         else:
             runs = [f"{what}:{size}:{window_count(size) * WINDOW}"
                     f":{turns(self.args, size)}{':read' * self.args.read}"
-                    for size in lengths for what in ("bw", "put")]
-        rows = self.rows(2, cores, runs, on_cores(cores))
+                    for size in lengths for what in named]
+        rows = self.rows(2, cores, runs, on_cores(cores), words)
         if len(rows) != len(runs):
             raise Failure(f"{self.name}: {len(rows)} of {len(runs)} results")
-        return [(self.methods[row["what"]], int(row["bytes"]),
+        return [(named[row["what"]], int(row["bytes"]),
                  float(row["latency_us"]), float(row["bandwidth_MBps"]))
                 for row in rows]
 
 
 class Libfabric(Pairs):
     name, key, source = "libfabric", "libfabric", "fi_p2p"
-    why = "its shared-memory provider, as it comes"
+    why = "its shared-memory provider"
 
     def __init__(self, args):
         super().__init__(args)
         self.program = os.path.join(peers.FOLDER, self.source)
         self.needs = [self.program]
 
-    def launcher(self, _ranks, _words):
-        return []
+    def launcher(self, _ranks, words):
+        return peers.with_variables(words)
 
 
-class UCX(Program):
+class UCX(Tuned):
     """Each test has a server and a client, which pin themselves."""
 
     name, key, folder = "UCX", "ucx", ""
-    why = "as it comes: it chooses its transports; a test that can't be pinned ends"
-    tests = {"lat": (("send", "tag_lat"), ("put", "ucp_put_lat")),
-             "bw": (("send", "tag_bw"), ("put", "ucp_put_bw"))}
+    why = "a test that can't be pinned ends"
+    tests = {"lat": {"send": "tag_lat", "put": "ucp_put_lat"},
+             "bw": {"send": "tag_bw", "put": "ucp_put_bw"}}
 
     def __init__(self, args):
         super().__init__(args)
@@ -202,15 +250,17 @@ class UCX(Program):
         self.version = first_line(
             [*self.around, self.tool("ucx_info"), "-v"]).lstrip("# ")
 
-    def measure(self, kind, lengths, cores):
-        return [(method, size, *self.one(kind, test, size, cores))
-                for size in lengths for method, test in self.tests[kind]]
+    def launch(self, kind, methods, lengths, cores, words):
+        return [(method, size, *self.one(
+            kind, self.tests[kind][method], size, cores, words))
+            for size in lengths for method in methods]
 
-    def one(self, kind, test, size, cores):
+    def one(self, kind, test, size, cores, words):
         each = 1 if kind == "lat" else WINDOW
         number = ROUND_TRIPS if kind == "lat" else window_count(size)
         port = free_port()
-        program = [*self.around, self.tool("ucx_perftest")]
+        program = [*peers.with_variables(words), *self.around,
+                   self.tool("ucx_perftest")]
         server_command = [*program, "-p", str(port), "-c", str(cores[1])]
         command = [*program, "127.0.0.1", "-p", str(port), "-c",
                    str(cores[0]), "-t", test, "-s", str(size), "-n",
@@ -306,23 +356,25 @@ PROGRAMS = [Ours, *peers.libraries(Pairs), UCX, UCXWheel, Libfabric]
 
 # ------------------------------------------------------------- measuring ---
 
-def measure(programs, stages, repeat, cores):
+def measure(programs, stages, args):
     """{(kind, bytes, program, method): {round: (latency, bandwidth)}}; what
     fails in a round may do better in the next one."""
     samples: dict = {}
-    noise = Noise(cores)
+    noise = Noise(args.cores)
     tries = Tries()
-    for number in range(repeat):
+    seconds: list = []
+    while another_round(args, seconds):
+        number, begin = len(seconds), time.monotonic()
         noise.begin()
         for kind, lengths in stages:
             for program in in_turn(programs, number):
                 where = program.name, kind
                 if tries.hopeless(where):
                     continue
-                progress(f"round {number + 1} of {repeat}: {kind}: "
+                progress(f"round {number + 1} of {args.repeat}: {kind}: "
                          f"{program.name}")
                 try:
-                    rows = program.measure(kind, lengths, cores)
+                    rows = program.measure(kind, lengths, args.cores)
                 except (Failure, KeyError, ValueError, OSError) as error:
                     tries.add(where, hide(str(error) or repr(error),
                                            program.hidden))
@@ -333,6 +385,7 @@ def measure(programs, stages, repeat, cores):
                         (kind, size, program.name, method), {})[
                             number + 1] = latency, bandwidth
         noise.end()
+        seconds.append(time.monotonic() - begin)
     progress("")
     return samples, noise, tries
 
@@ -478,15 +531,21 @@ def memory_text(args):
             * args.read + ".")
 
 
-def report(rows, programs, noise, remarks, args, record):
+def rounds_of(samples):
+    """How many there were."""
+    return max((number for values in samples.values() for number in values),
+               default=0)
+
+
+def report(rows, programs, noise, remarks, search, args, record, rounds):
     machine = record["machine"]
     lines = [f"Point to point: {OURS} and its peers, {record['date'][:10]}",
              f"{machine['host']}: {machine['cpu']}, {machine['kernel']}, "
              f"{machine['libc']}; ranks on cores {args.cores[0]} and "
-             f"{args.cores[1]}; rounds of all programs in turn: {args.repeat}",
+             f"{args.cores[1]}; rounds of all programs in turn: {rounds}",
              f"Noise: {noise.text()}; load average "
              f"{os.getloadavg()[0]:.1f} at the end."]
-    if args.repeat < ENOUGH:
+    if rounds < ENOUGH:
         lines.append("Fewer than 6 rounds: the intervals hold less than 95 %.")
     if turning(args):
         lines.append(memory_text(args))
@@ -499,10 +558,9 @@ def report(rows, programs, noise, remarks, args, record):
               "as sends, are answered by the target after each window. Our "
               "latency is of puts that are polled for, and of drail_send to "
               "drail_recv.",
-              "Memory: ours is drail_mem_alloc's at both ends. MPI sends from "
-              "pages of its own to memory of MPI_Win_allocate, libfabric "
-              "between pages of its own, UCX between what ucx_perftest "
-              "allocates.",
+              "Memory is the library's own at both ends: ours of "
+              "drail_mem_alloc, MPI's of MPI_Win_allocate (sends, too), "
+              "libfabric's registered pages, UCX's of ucx_perftest.",
               "Warm-up: a tenth, and at least 16 windows or round trips; ours "
               "has two more where two take less than 0.1 s.", ""]
     if not turning(args):
@@ -512,7 +570,7 @@ def report(rows, programs, noise, remarks, args, record):
         rows, "bw", "Uni-directional bandwidth, "
         f"{'' if turning(args) else 'one buffer, '}{WINDOW} messages in "
         "flight, in MB/s")
-    lines += ["", *targets(rows), ""] + peers.told(programs, remarks)
+    lines += ["", *targets(rows), ""] + peers.told(programs, remarks, search)
     return "\n".join(lines) + "\n"
 
 
@@ -560,6 +618,11 @@ def write_samples(path, samples):
             for number, (latency, bandwidth) in values.items():
                 out.writerow([kind, program, method, size, number,
                               f"{latency:.6g}", f"{bandwidth:.6g}"])
+
+
+def write_settings(path, search):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(search.rows("test"))
 
 
 def write_json(path, rows, record):
@@ -616,9 +679,7 @@ def options():
     parser = Parser(prog="scripts/compare-p2p", allow_abbrev=False,
                     description=__doc__,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", metavar="R", type=count, default=7,
-                        help="rounds (default 7; at least 6 give an interval "
-                             "of 95 %%)")
+    add_rounds(parser)
     parser.add_argument("--lat-sizes", metavar="a,b", type=sizes,
                         default="8,64,512,4K",
                         help="message sizes for latency (default %(default)s)")
@@ -636,11 +697,13 @@ def options():
                         help="the target reads each byte of a window, within "
                              "the time; of one buffer for each message of it, "
                              "without --buffers")
+    peers.add_search(parser)
     add_pictures(parser)
     parser.add_argument("dir", metavar="DIR", nargs="?", default=os.path.join(
         ROOT, "results", f"{platform.node()}-{time.strftime('%Y-%m-%d')}-p2p"),
         help="where to put the result")
     args = parser.parse_args()
+    settle_rounds(args)
     if args.cores is None:
         args.cores = sorted(os.sched_getaffinity(0))[:2]
         if len(args.cores) < 2:
@@ -649,24 +712,44 @@ def options():
     return args
 
 
+def settle(programs, stages, search, cores):
+    """Finds the setting of each test of each peer."""
+    for kind, lengths in stages:
+        for program in programs:
+            for method in getattr(program, "tests", {}).get(kind, ()):
+                search.settle([program], where(kind, method), partial(
+                    figure_of, kind, method, lengths, cores))
+    if search.launches:
+        print(f"settings: {search.seconds:.0f} s", file=sys.stderr, flush=True)
+
+
+def figure_of(kind, method, lengths, cores, program, _where):
+    return program.figure(kind, method, lengths, cores)
+
+
 def main():
     args = options()
     programs, absent = peers.choose(PROGRAMS, args)
+    search = peers.search_of(args, "geometric mean, µs of a message")
     stages = [("lat", args.lat_sizes), ("bw", args.bw_sizes)][turning(args):]
     folder = claim(args.dir)
     try:
-        samples, noise, tries = measure(programs, stages, args.repeat,
-                                        args.cores)
+        path = os.path.join(folder, "p2p")
+        settle(programs, stages, search, args.cores)
+        if search.figures:
+            write_settings(path + "-settings.csv", search)
+        samples, noise, tries = measure(programs, stages, args)
+        rounds = rounds_of(samples)
         failures = [f"{name}: {kind}: {how}" for (name, kind), how
-                    in tries.failures(args.repeat)]
+                    in tries.failures(rounds)]
         for line in failures:
             print(f"scripts/compare-p2p: {line}", file=sys.stderr)
         if any(tries.never((OURS, kind)) for kind, _ in stages):
             return 1
         record = programs[0].record
         rows = summarize(samples)
-        text = report(rows, programs, noise, absent + failures, args, record)
-        path = os.path.join(folder, "p2p")
+        text = report(rows, programs, noise, absent + failures, search, args,
+                      record, rounds)
         write_csv(path + ".csv", rows)
         write_samples(path + "-samples.csv", samples)
         write_json(path + ".json.gz", rows, record)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The peers of scripts/compare-p2p and compare-coll: where they are, and how
 to launch them at their best. Not a program."""
+import argparse
 import csv
 import json
 import os
@@ -13,7 +14,7 @@ import time
 from math import inf, isinf
 
 from railtools.files import hide
-from railtools.options import chosen_of, progress, wrong
+from railtools.options import chosen_of, count, progress, wrong
 from railtools.paths import BIN, NAME, RAILBENCH, ROOT
 from railtools.programs import LIMIT_S, Failure, run
 from railtools.rounds import in_turn
@@ -62,6 +63,7 @@ class Program:
     def __init__(self, _args):
         self.version = ""
         self.commands = {}  # a set in order
+        self.chosen = {}  # of its settings, by the number of ranks, or by test
 
     def missing(self):
         """Why it can't run here, or None."""
@@ -105,7 +107,6 @@ class Peer(Program):
     def __init__(self, args):
         super().__init__(args)
         self.args = args
-        self.chosen = {}  # of its settings, by the number of ranks
 
     def usual(self, _crowded):
         """The setting where none is chosen. @_crowded: ranks share cores."""
@@ -115,9 +116,11 @@ class Peer(Program):
         """@words: of the setting."""
         raise NotImplementedError
 
-    def rows(self, ranks, cores, runs, around=()):
-        """Runs the program; its output as rows."""
-        words = self.chosen.get(ranks, self.usual(ranks > len(cores)))
+    def rows(self, ranks, cores, runs, around=(), words=None):
+        """Runs the program; its output as rows. @words: of another setting than
+        the one that is chosen for so many ranks."""
+        if words is None:
+            words = self.chosen.get(ranks, self.usual(ranks > len(cores)))
         command = [*around, *self.launcher(ranks, words), self.program, *runs]
         return self.read(self.run(command), [
             cores[rank % len(cores)] for rank in range(ranks)])
@@ -263,71 +266,104 @@ def libraries(measured):
 LAUNCHES = 3  # of each setting
 SETTING_S = 20  # for one of these
 FAR = 4  # a setting so many times slower than the best is not tried again
+USUAL = "as it comes"  # no words
 FAILURES = 2  # ... nor one that has failed so often and never succeeded
 
 
 class Search:
-    """The setting of each peer that is best, for each number of ranks: all of
-    them in turn, in some launches, by the median of a figure that is the better
-    the less it is."""
+    """The setting of each peer that is best, for each number of ranks or each
+    test: all of them in turn, in some launches, by the median of a figure that
+    is the better the less it is."""
 
     def __init__(self, launches, what):
         """@what: this figure is."""
         self.launches, self.what = launches, what
-        self.figures = {}  # {(program, ranks): {words: [figure]}}
+        self.figures = {}  # {(program, where): {words: [figure]}}
         self.seconds = 0.0
 
-    def settle(self, programs, ranks, figure):
-        """Of all programs. @figure: of (program, ranks), by a launch of it."""
+    def settle(self, programs, where, figure):
+        """Of all programs. @where: a number of ranks, or the name of a test;
+        @figure: of (program, where), by a launch of it."""
         begin = time.monotonic()
         for program in programs:
-            if self.launches and len(program.settings) > 1:
-                self.settle_one(program, ranks, figure)
+            known = (program.name, where) in self.figures
+            if known or self.launches and len(program.settings) > 1:
+                self.settle_one(program, where, figure)
         self.seconds += time.monotonic() - begin
 
-    def settle_one(self, program, ranks, figure):
-        found = self.figures[program.name, ranks] = {
-            words: [] for words in program.settings}
+    def settle_one(self, program, where, figure):
+        found = self.figures.setdefault((program.name, where), {})
+        if not found:
+            found.update((words, []) for words in program.settings)
+            self.try_all(program, where, figure, found)
+        program.chosen[where] = best_of(found)
+        if all_failed(found):
+            del program.chosen[where]  # the usual one may do better
+
+    def try_all(self, program, where, figure, found):
         program.limit = SETTING_S
         for number in range(self.launches):
             for words in in_turn(program.settings, number):
                 if is_far(found, words):
                     continue
-                program.chosen[ranks] = words
+                program.chosen[where] = words
                 progress(f"settings, launch {number + 1} of {self.launches}: "
-                         f"{program.name}, {ranks} ranks, {named(words)}")
+                         f"{program.name}, {where_name(where)}, {named(words)}")
                 try:
-                    found[words].append(figure(program, ranks))
+                    found[words].append(figure(program, where))
                 except (Failure, KeyError, ValueError, OSError):
                     found[words].append(inf)
         progress("")
-        program.chosen[ranks] = best_of(found)
-        if all_failed(found):
-            del program.chosen[ranks]  # the usual one may do better
         program.limit, program.commands = LIMIT_S, {}
+
+    def load(self, path):
+        """What an earlier search has found, as rows() has told it."""
+        with open(path, newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                where = row.get("test") or int(row["ranks"])
+                words = () if row["setting"] == USUAL else tuple(
+                    shlex.split(row["setting"]))
+                self.figures.setdefault(
+                    (row["program"], where), {}).setdefault(words, []).append(
+                        float(row[self.what] or inf))
+
+    def most(self):
+        """Launches of the setting that was launched most."""
+        return max((len(figures) for found in self.figures.values()
+                    for figures in found.values()), default=0)
 
     def told(self, program):
         """Lines of what was tried with it, the best one first."""
-        for (name, ranks), found in self.figures.items():
+        for (name, where), found in self.figures.items():
             if name == program.name:
                 tried = sorted(found, key=lambda words: middle(found[words]))
-                yield f"    {ranks} ranks: " + "; ".join(
+                yield f"    {where_name(where)}: " + "; ".join(
                     f"{named(words)}: {figures_text(found[words])}"
                     for words in tried) + (
                         "; none is taken, but its usual one"
                         if all_failed(found) else "")
 
-    def rows(self):
-        yield ["program", "ranks", "setting", "launch", self.what]
-        for (name, ranks), found in self.figures.items():
+    def rows(self, column="ranks"):
+        """@column: what the settings are for."""
+        yield ["program", column, "setting", "launch", self.what]
+        for (name, where), found in self.figures.items():
             for words, figures in found.items():
                 for number, figure in enumerate(figures):
-                    yield [name, ranks, named(words), number + 1,
+                    yield [name, where, named(words), number + 1,
                            "" if isinf(figure) else f"{figure:.6g}"]
 
 
+def some(lengths):
+    """Up to three: a short one, a middle one, a long one."""
+    return sorted({lengths[len(lengths) * part // 8] for part in (1, 4, 7)})
+
+
+def where_name(where):
+    return f"{where} ranks" if isinstance(where, int) else where
+
+
 def named(words):
-    return shlex.join(words) or "as it comes"
+    return shlex.join(words) or USUAL
 
 
 def ended(figures):
@@ -380,6 +416,45 @@ def add_peers(parser, programs):
     add_wheels(parser)
 
 
+def add_search(parser):
+    parser.add_argument("--search", metavar="L", type=launches,
+                        default=LAUNCHES,
+                        help="launches of each setting of a peer, before the "
+                             "rounds (default %(default)s; 0: none, and its "
+                             "usual setting)")
+
+
+    parser.add_argument("--settings", metavar="FILE,...", type=files,
+                        default=[],
+                        help="take what an earlier search has found: its "
+                             "…-settings.csv")
+
+
+def files(text):
+    """Those that can be read."""
+    for path in text.split(","):
+        if not os.access(path, os.R_OK):
+            raise argparse.ArgumentTypeError(
+                f"'{path}' is wrong; allowed: files that can be read")
+    return text.split(",")
+
+
+def search_of(args, what):
+    """@what: as Search has it."""
+    search = Search(args.search, what)
+    for path in args.settings:
+        try:
+            search.load(path)
+        except (KeyError, ValueError):
+            wrong(f"--settings: '{path}' is wrong; allowed: results of "
+                  "--search by this script")
+    return search
+
+
+def launches(text):
+    return 0 if text == "0" else count(text)
+
+
 def add_wheels(parser):
     parser.add_argument("--wheels", metavar="DIR", type=os.path.abspath,
                         default=WHEELS,
@@ -413,7 +488,7 @@ def choose(kinds, args):
 def told(programs, remarks, search=None):
     """The lines of a report that say how all was run."""
     lines = ["Programs"]
-    if not (search and search.launches):
+    if not (search and search.figures):
         lines.append("Settings of peers were not searched: each is as it "
                      "comes but for what its command shows; nothing else was "
                      "tried.")
@@ -424,7 +499,7 @@ def told(programs, remarks, search=None):
         tried = list(search.told(program)) if search else []
         if tried:
             lines += [f"    settings tried ({search.what}, median of "
-                      f"{search.launches} launches; of one, where it took "
+                      f"{search.most()} launches; of one, where it took "
                       f"{FAR} times as long as the best); the first is taken:",
                       *tried]
         lines += [f"    {command}" for command in program.commands]

@@ -2,6 +2,7 @@
 #include "coll/run/prepare/choose.h"
 #include "coll/run/cache/rotation.h"
 #include "coll/run/prepare/create.h"
+#include "coll/run/prepare/skip.h"
 #include "coll/run/cache/cache.h"
 
 /* Preparing a request may drop others, also one of these: then there is no
@@ -31,6 +32,9 @@ int rotation_would_wait(dcoll_team_t *team, const dcoll_args_t *args,
     const dcoll_request_t *q = cache_peek_next(team, args, algorithm);
     if (!q)
         return DRAIL_ENOTSUP;
+    int rc = skips_try_settle(team);
+    if (rc)
+        return rc == DRAIL_EAGAIN ? rc : ledger_break_if(team, rc);
     return q->active || q->handles ? DRAIL_EAGAIN : 0;
 }
 

@@ -136,6 +136,7 @@ int request_start(dcoll_request_t *q)
     q->pc = 0;
     q->transfers = q->completed = 0;
     q->waiting_ns = 0;
+    q->moved = UINT64_MAX;
     q->active = true;
     q->team->times.algorithm = q->algorithm;
     TAILQ_INSERT_TAIL(&q->team->active, q, active_one);

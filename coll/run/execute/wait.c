@@ -69,6 +69,7 @@ static uint64_t stands_for(dcoll_request_t *q, uint64_t now)
 static int check_peer(dcoll_request_t *q, uint64_t now)
 {
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
+    struct standing peer;
     if (op->kind == DCOLL_COMPLETE || stands_for(q, now) < CHECK_AFTER_NS ||
         now - q->checked_ns < CHECK_AFTER_NS)
         return 0;
@@ -76,8 +77,8 @@ static int check_peer(dcoll_request_t *q, uint64_t now)
     if (rc == DRAIL_EAGAIN)
         return 0; /* the next time */
     q->checked_ns = now;
-    if (!rc)
-        ledger_record_wait(q->team, op->peer);
+    if (!rc && ledger_standing(q->team, op->peer, &peer))
+        ledger_record_wait(q->team, &peer);
     return rc;
 }
 
@@ -134,9 +135,7 @@ struct patience { /* of one wait for a request */
     struct deadline deadline; /* at 0: it is too early to look at the clock */
     uint64_t moves;           /* of the team, as far as the spin knows */
     uint64_t reached;         /* by those it waits for, as far as they tell */
-    uint64_t moved; /* drail_moved() of the awaited rank; at first more than it
-                       can be */
-    uint64_t told;  /* the largest ledger_moved() of one rank */
+    uint64_t told;            /* the largest ledger_moved() of one rank */
     bool asleep;
     struct spin spin;
 };
@@ -164,8 +163,7 @@ static uint64_t sleep_after_ns(const dcoll_team_t *team)
 static void patience_begin(struct patience *p, const dcoll_team_t *team,
                            int timeout_ms)
 {
-    *p = (struct patience){
-        .timeout_ms = timeout_ms, .moves = team->moves, .moved = UINT64_MAX};
+    *p = (struct patience){.timeout_ms = timeout_ms, .moves = team->moves};
     spin_init(&p->spin, team->platform, yield_after_ns(team),
               sleep_after_ns(team));
     spin_begin(&p->spin);
@@ -197,14 +195,14 @@ static bool others_get_on(const dcoll_request_t *q, struct patience *p)
 /* Have bytes moved that the operation waits for? Of a peer's puts, the peer
  * tells; of this rank's own transfers the transport knows. Reads of ledgers are
  * transfers, too; but a rank that waits for COMPLETE reads no ledger. */
-static bool bytes_move(const dcoll_request_t *q, struct patience *p)
+static bool bytes_move(dcoll_request_t *q)
 {
     dcoll_team_t *team = q->team;
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
-    uint64_t before = p->moved;
-    p->moved = drail_moved(team->rail,
+    uint64_t before = q->moved;
+    q->moved = drail_moved(team->rail,
                            op->kind == DCOLL_COMPLETE ? team->rank : op->peer);
-    if (p->moved <= before)
+    if (q->moved <= before)
         return false;
     ledger_record_bytes(team);
     return true;
@@ -214,11 +212,7 @@ static bool bytes_move(const dcoll_request_t *q, struct patience *p)
  */
 static bool others_move(const dcoll_request_t *q, struct patience *p)
 {
-    uint64_t before = p->told, now = ledger_moved(q->team->ledger);
-    bool same = before >> LEDGER_RANK == now >> LEDGER_RANK;
-    if (!same || now > before)
-        p->told = now;
-    return same && now > before;
+    return ledger_moved_since(&p->told, ledger_moved(q->team->ledger));
 }
 
 /* Restarts the timeout whenever this request, its bytes, or the rank that it
@@ -227,7 +221,7 @@ static bool others_move(const dcoll_request_t *q, struct patience *p)
 static void count_turn(dcoll_request_t *q, struct patience *p, uint64_t now)
 {
     bool others = others_get_on(q, p);
-    others |= bytes_move(q, p);
+    others |= bytes_move(q);
     others |= others_move(q, p);
     if (p->deadline.at_ns && q->waiting_ns && !others)
         q->waiting_ns += deadline_turn(&p->deadline, now);
@@ -274,6 +268,7 @@ int request_poll(dcoll_request_t *q)
         rc = request_advance(q);
     if (rc != DRAIL_EAGAIN || ++q->polls % POLLS_BEFORE_PROGRESS)
         return rc;
+    bytes_move(q); /* other ranks may wait for this one */
     int vain = check_peer(q, platform_now(q->team->platform));
     return vain ? vain : DRAIL_EAGAIN;
 }

@@ -56,6 +56,8 @@ int bounds_check(dcoll_team_t *team, const struct elements *e,
 {
     struct demand d;
     int rc = elements_check(team, e, t->labelled, &d, NULL);
+    if (rc == DRAIL_ENOMEM) /* the others have memory, and wait */
+        return ledger_break_if(team, rc);
     if (!rc && t->labelled)
         rc = check_counts(team, e, t);
     if (rc)

@@ -8,22 +8,17 @@
 #include "coll/run/prepare/entry_barrier.h"
 #include "coll/run/prepare/local.h"
 #include "coll/run/execute/wait.h"
-
-/* With any_order, other ranks may start a persistent request only after they
- * have prepared the present one: do not wait for it. */
-static bool is_to_finish(const dcoll_request_t *q)
-{
-    return q->owner != OWNER_CALLER || !q->team->cfg.any_order;
-}
+#include "coll/run/prepare/skip.h"
 
 /* Completes the starts under way: other ranks may wait for them before they
- * come to the entry barrier. */
+ * come to the entry barrier. Starts without order are not waited for: other
+ * ranks may make them only after they have prepared the present request. */
 static int finish_started(dcoll_team_t *team)
 {
     int rc = 0;
     dcoll_request_t *q = TAILQ_FIRST(&team->active);
     while (!rc && q) {
-        if (!is_to_finish(q)) {
+        if (!request_is_ordered(q)) {
             q = TAILQ_NEXT(q, active_one);
             continue;
         }
@@ -59,6 +54,8 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     int rc = request_gather_new(team->job, &gather) || !q
                  ? team_fail(team, DRAIL_ENOMEM, "no memory for a request")
                  : finish_started(team);
+    if (!rc)
+        rc = skips_settle(team);
     if (rc) {
         request_gather_free(&gather);
         free(q);

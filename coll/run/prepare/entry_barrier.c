@@ -6,24 +6,23 @@
  */
 #include "coll/run/prepare/entry_barrier.h"
 #include "coll/run/execute/notifications.h"
-#include "coll/run/execute/wait.h"
-#include "dapl_rail/platform/deadline.h"
-#include "dapl_rail/platform/spin.h"
+#include "coll/run/prepare/rank_wait.h"
 
 #define MS             1000000ull
-#define SPIN_NS        (2 * MS)
-#define NAP_LEAST_NS   50000u
-#define NAP_MOST_NS    MS
 #define AWAIT_MS       1
 #define CHECK_AFTER_NS (50 * MS) /* looks at the others' ledgers */
 
+static const struct standing unknown = {.calls = UINT64_MAX};
+
 struct entry {
     dcoll_request_t *q;
-    struct deadline deadline;
-    uint64_t checked_ns;
+    struct rank_wait wait;
+    uint64_t node_checked_ns, checked_ns;
+    bool node_came; /* all ranks of my node, as far as they have been checked */
     unsigned next;  /* the rank whose ledger is checked next */
-    uint64_t least; /* fewest calls of the ranks checked so far */
-    struct spin spin;
+    /* of the ranks checked so far: the one with the fewest calls, and the one
+     * that this rank waits for */
+    struct standing slowest, awaited;
 };
 
 int entry_barrier_connect(dcoll_team_t *team)
@@ -40,39 +39,67 @@ int entry_barrier_connect(dcoll_team_t *team)
     return rc;
 }
 
-static void restart_timeout(struct entry *m, uint64_t now)
+/* Checks one rank; *slowest becomes its standing if it has made fewer calls. */
+static int check_rank(struct entry *m, unsigned rank, struct standing *slowest,
+                      unsigned awaited)
 {
-    uint64_t timeout = (uint64_t)m->q->team->timeout_ms * MS;
-    m->deadline = deadline_after(now, timeout);
+    dcoll_team_t *team = m->q->team;
+    struct standing its;
+    int rc = rank == team->rank ? 0 : ledger_check(team, rank);
+    if (rc || !ledger_standing(team, rank, &its))
+        return rc;
+    if (its.calls < slowest->calls)
+        *slowest = its;
+    if (rank == awaited)
+        m->awaited = its;
+    return 0;
 }
 
-/* All ranks have been checked. If the slowest one has made a call since, it
- * will come: restart the timeout. */
+/* The ranks of my node: their ledgers can be read at once, also while the rails
+ * are busy for long. */
+static int check_node(struct entry *m, unsigned awaited, uint64_t now)
+{
+    const dcoll_team_t *team = m->q->team;
+    struct standing slowest = unknown;
+    int rc = 0;
+    if (now - m->node_checked_ns < CHECK_AFTER_NS)
+        return 0;
+    for (unsigned i = 0; !rc && i < team->locals; i++)
+        rc = check_rank(m, team->first + i, &slowest, awaited);
+    m->node_came = slowest.calls >= ledger_calls(team->ledger);
+    if (!rc && !m->node_came)
+        rank_wait_follow(&m->wait, &slowest);
+    m->node_checked_ns = now;
+    return rc;
+}
+
+/* All ranks have been checked. This rank waits for the slowest one or, if all
+ * that it can see have come, for those that the awaited one waits for. */
 static void end_check(struct entry *m, uint64_t now)
 {
-    struct ledger *mine = m->q->team->ledger;
-    if (m->least > ledger_reached(mine))
-        restart_timeout(m, now);
-    ledger_set_reached(mine, m->least);
+    const dcoll_team_t *team = m->q->team;
+    bool all_came = m->slowest.calls >= ledger_calls(team->ledger);
+    const struct standing *s = all_came ? &m->awaited : &m->slowest;
+    if (m->node_came && s->calls != unknown.calls)
+        rank_wait_follow(&m->wait, s);
     m->next = 0;
-    m->least = UINT64_MAX;
+    m->slowest = m->awaited = unknown;
     m->checked_ns = now;
 }
 
 /* Checks the ledgers of all ranks, now and then. A rank that made another call
  * or gave up does not come, nor does a rank that waits for it. */
-static int check_ranks(struct entry *m, uint64_t now)
+static int check_ranks(struct entry *m, unsigned awaited)
 {
-    dcoll_team_t *team = m->q->team;
-    if (now - m->checked_ns < CHECK_AFTER_NS)
-        return 0;
+    const dcoll_team_t *team = m->q->team;
+    uint64_t now = platform_now(team->platform);
+    int rc = check_node(m, awaited, now);
+    if (rc || now - m->checked_ns < CHECK_AFTER_NS)
+        return rc;
     for (; m->next < team->shape.nranks; m->next++) {
-        int rc = m->next == team->rank ? 0 : ledger_check(team, m->next);
+        rc = check_rank(m, m->next, &m->slowest, awaited);
         if (rc)
             return rc == DRAIL_EAGAIN ? 0 : rc;
-        uint64_t calls = ledger_common_calls(team, m->next);
-        if (calls < m->least)
-            m->least = calls;
     }
     end_check(m, now);
     return 0;
@@ -81,34 +108,22 @@ static int check_ranks(struct entry *m, uint64_t now)
 /* Makes progress, and checks ledgers and time; the caller waits for `peer`. */
 static int progress_and_check(struct entry *m, unsigned peer)
 {
-    dcoll_team_t *team = m->q->team;
-    uint64_t now = platform_now(team->platform);
-    deadline_turn(&m->deadline, now);
-    uint64_t left = deadline_left(&m->deadline);
-    int rc = team_progress(team);
+    int rc = rank_wait_progress(&m->wait);
     if (!rc)
-        rc = team_advance_requests(team);
-    if (!rc)
-        rc = check_ranks(m, now);
-    if (rc)
+        rc = check_ranks(m, peer);
+    if (rc || !rank_wait_is_over(&m->wait))
         return rc;
-    if (!left)
-        return team_fail(team, DRAIL_ETIMEOUT,
-                         "rank %u has not come to prepare a call within %d ms",
-                         peer, team->timeout_ms);
-    return 0;
+    return team_fail(m->q->team, DRAIL_ETIMEOUT,
+                     "rank %u has not come to prepare a call within %d ms",
+                     peer, m->q->team->timeout_ms);
 }
 
 /* The same, and pauses for a moment. */
 static int progress_and_pause(struct entry *m, unsigned peer)
 {
-    const dcoll_team_t *team = m->q->team;
-    uint64_t timeout = (uint64_t)team->timeout_ms * MS;
     int rc = progress_and_check(m, peer);
-    if (!rc && !spin_more(&m->spin))
-        platform_sleep(team->platform,
-                       spin_slice_ns(timeout - deadline_left(&m->deadline),
-                                     NAP_LEAST_NS, NAP_MOST_NS));
+    if (!rc)
+        rank_wait_pause(&m->wait);
     return rc;
 }
 
@@ -165,11 +180,12 @@ int entry_barrier(dcoll_request_t *q)
 {
     dcoll_team_t *team = q->team;
     uint64_t now = platform_now(team->platform);
-    struct entry m = {.q = q, .checked_ns = now, .least = UINT64_MAX};
-    restart_timeout(&m, now);
-    spin_init(&m.spin, team->platform, team->oversubscribed ? 0 : SPIN_YIELD_NS,
-              SPIN_NS);
-    spin_begin(&m.spin);
+    struct entry m = {.q = q,
+                      .node_checked_ns = now,
+                      .checked_ns = now,
+                      .slowest = unknown,
+                      .awaited = unknown};
+    rank_wait_begin(&m.wait, team);
     int rc = await_node(&m);
     if (!rc && team->shape.nnodes > 1)
         rc = await_all(&m);

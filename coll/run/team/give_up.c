@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For ranks that do not make a call which the others make (dcoll.h). */
+/* For ranks that cannot go on (dcoll.h). */
 #include "coll/run/team/ledger.h"
 #include "coll/run/team/team.h"
 
@@ -11,10 +11,4 @@ int dcoll_team_error(const dcoll_team_t *team)
 void dcoll_team_give_up(dcoll_team_t *team, int code, const char *why)
 {
     ledger_break_if(team, team_fail(team, code, "%s", why));
-}
-
-void dcoll_team_skip(dcoll_team_t *team)
-{
-    const struct call skipped = {.what = CALL_SKIPPED};
-    ledger_append(team->ledger, &skipped);
 }

@@ -29,11 +29,6 @@ static bool dead(const dcoll_team_t *team, unsigned peer)
            kill(team_member(team, peer)->pid, 0) && errno == ESRCH;
 }
 
-static uint64_t calls_of(const struct ledger *ledger)
-{
-    return atomic_load_explicit(&ledger->calls, memory_order_acquire);
-}
-
 /* Two ranks that both prepare a request meet at the entry barrier and compare
  * their calls afterwards. Giving up before would leave other ranks there. */
 static bool same_call(const struct call *ours, const struct call *theirs)
@@ -45,7 +40,7 @@ static bool same_call(const struct call *ours, const struct call *theirs)
 static bool differ(const struct ledger *mine, const struct ledger *other,
                    uint64_t *at)
 {
-    uint64_t n = calls_of(mine), m = calls_of(other);
+    uint64_t n = ledger_calls(mine), m = ledger_calls(other);
     uint64_t most = n > m ? n : m, common = n < m ? n : m;
     /* half of the ring: the other rank may add entries meanwhile */
     *at = most > LEDGER / 2 ? most - LEDGER / 2 : 0;
@@ -202,14 +197,22 @@ static const struct ledger *known_ledger(dcoll_team_t *team, unsigned peer)
 
 static uint64_t at_most_mine(const dcoll_team_t *team, uint64_t calls)
 {
-    uint64_t mine = calls_of(team->ledger);
+    uint64_t mine = ledger_calls(team->ledger);
     return calls < mine ? calls : mine;
 }
 
-uint64_t ledger_common_calls(dcoll_team_t *team, unsigned peer)
+bool ledger_standing(dcoll_team_t *team, unsigned peer, struct standing *s)
 {
     const struct ledger *other = known_ledger(team, peer);
-    return at_most_mine(team, other ? calls_of(other) : UINT64_MAX);
+    if (!other)
+        return false;
+    *s = (struct standing){
+        .calls = at_most_mine(team, ledger_calls(other)),
+        .reached = at_most_mine(team, ledger_reached(other)),
+        .moved = ledger_moved(other),
+        .skips = atomic_load_explicit(&other->skips, memory_order_acquire),
+    };
+    return true;
 }
 
 void ledger_record_bytes(dcoll_team_t *team)
@@ -219,24 +222,16 @@ void ledger_record_bytes(dcoll_team_t *team)
                           memory_order_relaxed);
 }
 
-/* Forwards the peer's value, unless bytes of this rank itself have moved since
- * the last time. Ranks that wait for each other in a circle forward a value
- * that no rank increases. */
-static void forward_moved(dcoll_team_t *team, const struct ledger *other)
+/* Forwards the peer's `moved`, unless bytes of this rank itself have moved
+ * since the last time. Ranks that wait for each other in a circle forward a
+ * value that no rank increases. */
+void ledger_record_wait(dcoll_team_t *team, const struct standing *s)
 {
+    ledger_set_reached(team->ledger, s->reached);
     if (team->moved == team->moved_before)
-        atomic_store_explicit(&team->ledger->moved, ledger_moved(other),
+        atomic_store_explicit(&team->ledger->moved, s->moved,
                               memory_order_relaxed);
     team->moved_before = team->moved;
-}
-
-void ledger_record_wait(dcoll_team_t *team, unsigned peer)
-{
-    const struct ledger *other = known_ledger(team, peer);
-    if (!other)
-        return;
-    ledger_set_reached(team->ledger, at_most_mine(team, ledger_reached(other)));
-    forward_moved(team, other);
 }
 
 void ledger_close(dcoll_team_t *team)
@@ -251,7 +246,7 @@ void ledger_close(dcoll_team_t *team)
 
 bool ledger_caught_up(dcoll_team_t *team, unsigned peer)
 {
-    return calls_of(ledger_of(team, peer)) >= calls_of(team->ledger);
+    return ledger_calls(ledger_of(team, peer)) >= ledger_calls(team->ledger);
 }
 
 int ledger_check_caught_up(dcoll_team_t *team, unsigned peer)

@@ -25,10 +25,16 @@ struct ledger {
                                  waits for, directly or not, as far as it knows;
                                  at most its own calls */
     _Atomic uint64_t moved;   /* see ledger_moved() */
+    _Atomic uint64_t skips;   /* see prepare/skip.c */
     _Atomic int32_t error;    /* not 0: this rank has broken its team */
     char why[196];
     struct call ring[LEDGER];
 } __attribute__((aligned(CACHE_LINE)));
+
+static inline uint64_t ledger_calls(const struct ledger *ledger)
+{
+    return atomic_load_explicit(&ledger->calls, memory_order_acquire);
+}
 
 /* Records this rank's next call. */
 static inline void ledger_append(struct ledger *mine, const struct call *call)
@@ -66,6 +72,16 @@ static inline uint64_t ledger_moved(const struct ledger *mine)
     return atomic_load_explicit(&mine->moved, memory_order_relaxed);
 }
 
+/* Has that value grown? *before becomes the present one. */
+static inline bool ledger_moved_since(uint64_t *before, uint64_t now)
+{
+    bool same = *before >> LEDGER_RANK == now >> LEDGER_RANK;
+    bool more = same && now > *before;
+    if (!same || more)
+        *before = now;
+    return more;
+}
+
 /* Breaks the team with this code and its present sentence, and publishes them
  * to the other ranks. Only the first error counts. */
 void ledger_break(dcoll_team_t *team, int code);
@@ -84,12 +100,16 @@ static inline int ledger_break_if(dcoll_team_t *team, int code)
  * or cannot be requested yet; then an error may also be that of another peer.
  */
 int ledger_check(dcoll_team_t *team, unsigned peer);
-/* The number of this rank's calls that the peer has made, too, as of the latest
- * check. */
-uint64_t ledger_common_calls(dcoll_team_t *team, unsigned peer);
-/* Records that this rank waits for the peer: sets `reached` and `moved` from
- * the peer's ledger. */
-void ledger_record_wait(dcoll_team_t *team, unsigned peer);
+/* What a peer's ledger told at the latest check. calls and reached: at most
+ * this rank's calls. */
+struct standing {
+    uint64_t calls, reached, moved, skips;
+};
+/* False: this rank has not read the peer's ledger, or reads it now. */
+bool ledger_standing(dcoll_team_t *team, unsigned peer, struct standing *s);
+/* Records that this rank waits for a rank which stands there: sets `reached`
+ * and `moved`. */
+void ledger_record_wait(dcoll_team_t *team, const struct standing *s);
 /* Has a rank of my node broken its team? Returns its error, with the team's
  * sentence, or 0. */
 int ledger_find_error(dcoll_team_t *team);

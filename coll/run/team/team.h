@@ -68,6 +68,14 @@ struct repeat {
 #define REQUEST_IDS        (UINT32_MAX / NOTIFICATION_KINDS)
 #define REQUEST_BUCKETS    256u
 
+/* Calls that this rank has skipped (prepare/skip.c). */
+struct skips {
+    uint64_t made;   /* so far */
+    uint64_t shared; /* of these: all ranks have skipped the same calls */
+    unsigned rounds; /* completed, of the next one */
+    bool seen;       /* the awaited rank has completed as many */
+};
+
 struct dcoll_team {
     drail_job_t *job;
     const struct drail_platform *platform;
@@ -110,6 +118,8 @@ struct dcoll_team {
     struct pool pool;
     struct node_copier copier;
     LIST_HEAD(, deferred) deferred; /* node/deferred_release.h */
+
+    struct skips skips;
 
     uint64_t moves; /* operations performed so far, of all requests */
     uint64_t moved, moved_before; /* calls of ledger_record_bytes(), now and at

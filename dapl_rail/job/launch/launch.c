@@ -105,8 +105,11 @@ static int find_hosts(drail_launch_t *l, const drail_job_config_t *cfg)
 int drail_launch_open(const drail_job_config_t *cfg, drail_launch_t **out)
 {
     struct discovery d;
-    if (!cfg || !out)
+    if (!cfg)
         return DRAIL_EINVAL;
+    if (!out)
+        return error_set(cfg->error, DRAIL_EINVAL,
+                         "drail_launch_open: no room for the launch");
     int rc = job_config_check(cfg);
     if (!rc)
         rc = discover(&d, cfg);
@@ -182,8 +185,7 @@ static int job_outcome(drail_launch_t *l, const drail_job_t *job, int rc,
     if (atomic_load(&l->supervisor.interrupted))
         rc = error_set(err, DRAIL_EINTR, "interrupted by a signal");
     else if (rc)
-        error_set(err, rc, "%s",
-                  job->error.code ? job->error.text : drail_strerror(rc));
+        error_set(err, rc, "%s", job_why(job, rc));
     l->broken = rc;
     return rc;
 }

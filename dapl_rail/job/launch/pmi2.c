@@ -139,9 +139,22 @@ static void leave(struct kvs *kvs, bool failed)
     free(x);
 }
 
+/* It agrees to version 2, but its proxy ends at fullinit, the first command of
+ * that version: it knows those of PMI-1 only. What this process printed then
+ * would be lost. */
+static bool is_intel_hydra(void)
+{
+    return getenv("I_MPI_HYDRA_UUID") && !getenv("PMI_JOBID"); /* srun's */
+}
+
 int pmi2_open(struct kvs **kvs, drail_error_t *err)
 {
     const char *text = getenv("PMI_FD");
+    if (is_intel_hydra())
+        return error_set(err, DRAIL_EJOB,
+                         "Intel MPI's mpiexec knows no command of PMI-2; use "
+                         "mpiexec of MPICH, mpirun of Open MPI, srun, or a "
+                         "rendezvous (DRAIL_RENDEZVOUS)");
     char *end;
     long fd = text ? strtol(text, &end, 10) : -1;
     if (fd < 0 || fd > INT_MAX || end == text || *end ||

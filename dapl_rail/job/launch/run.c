@@ -13,8 +13,11 @@ int drail_job_run(const drail_job_config_t *given, drail_rank_main_t rank_main,
                   void *arg)
 {
     drail_launch_t *own = NULL;
-    if (!given || !rank_main)
+    if (!given)
         return DRAIL_EINVAL;
+    if (!rank_main)
+        return error_set(given->error, DRAIL_EINVAL,
+                         "drail_job_run: no rank_main");
     drail_job_config_t cfg = *given;
     const struct drail_platform *p = cfg.platform;
     bool placed = p && p->run_ranks;

@@ -40,7 +40,7 @@ static int refused(const struct client *c, const struct join_reply *reply)
                            ? texts[reply->refusal]
                            : NULL;
     return error_set(
-        c->err, DRAIL_EINVAL,
+        c->err, reply->refusal == REFUSAL_SECRET ? DRAIL_EACCESS : DRAIL_EINVAL,
         "rank 0 at %s refuses rank %u of %u (dapl_rail " DRAIL_VERSION
         "): %s (%u ranks, dapl_rail %.*s)",
         c->where, c->rank, c->size, text ? text : "no reason", reply->size,
@@ -111,7 +111,7 @@ static int shake_hands(struct client *c, struct timed_socket *s)
     return handshake_proves(c->secret, SIDE_ROOT, &request, &verdict,
                             verdict.mac)
                ? 0
-               : error_set(c->err, DRAIL_EINVAL,
+               : error_set(c->err, DRAIL_EACCESS,
                            "the listener at %s does not prove to be rank 0",
                            c->where);
 }

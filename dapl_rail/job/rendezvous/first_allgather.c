@@ -65,7 +65,7 @@ int job_first_allgather(drail_job_t *job, int timeout_ms, drail_error_t *err)
     int rc = drail_job_allgather(job, &mine, sizeof mine, all, timeout_ms);
     if (rc)
         error_set(err, rc, "all-gather of the job's ranks: %s",
-                  job->error.code ? job->error.text : drail_strerror(rc));
+                  job_why(job, rc));
     else if (!(rc = check(all, job->size, err)) && (rc = find_hosts(job, all)))
         error_set(err, rc, "out of memory");
     job->id = all[0].id;

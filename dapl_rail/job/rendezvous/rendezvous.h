@@ -24,7 +24,7 @@ int rendezvous_serve(int listener, unsigned size, const struct secret *secret,
                      struct deadline deadline, int *fds, drail_error_t *err);
 
 /* Other ranks: a connection to rank 0, or a DRAIL_E…. Tries again until rank 0
- * has accepted or refused this rank. */
+ * has accepted or refused this rank. DRAIL_EACCESS: it has another secret. */
 int rendezvous_connect(const struct addresses *where, unsigned rank,
                        unsigned size, const struct secret *secret,
                        struct deadline deadline, drail_error_t *err);

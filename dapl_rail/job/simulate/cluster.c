@@ -127,7 +127,8 @@ int drail_rails_simulated(const char *platform, char (*names)[DRAIL_NAME_MAX],
     const struct sim_api *sim;
     struct sim_platform described;
     if (!platform || !count || !cluster || (max && !names))
-        return DRAIL_EINVAL;
+        return error_set(err, DRAIL_EINVAL,
+                         "drail_rails_simulated: NULL argument");
     int rc = library_load(&sim, err);
     if (!rc)
         rc = platform_read(sim, platform, 0, &described, err);

@@ -4,12 +4,18 @@
 #include <string.h>
 
 #include "dapl_rail/base/alloc.h"
+#include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/simulate/gathering.h"
+#include "dapl_rail/job/transports.h"
+
+#define SERVE_MS 20 /* between looks whether a peer waits for the rank */
 
 /* The result of a round, while a rank uses it or has still to arrive. */
 struct shared {
     unsigned users; /* ranks; and one for the round until it is complete */
+    int status;     /* DRAIL_EINVAL: contributions differ in length */
+    size_t bytes;   /* of the first contribution */
     void *common;   /* see job_share.common */
     max_align_t all[];
 };
@@ -56,6 +62,17 @@ static struct shared *shared_now(struct gathering *g)
     return g->shared;
 }
 
+static void contribute(struct shared *s, unsigned rank, const void *mine,
+                       size_t bytes)
+{
+    if (!s->bytes)
+        s->bytes = bytes;
+    if (bytes == s->bytes)
+        memcpy((char *)s->all + rank * bytes, mine, bytes);
+    else
+        s->status = DRAIL_EINVAL;
+}
+
 /* The last rank has arrived. */
 static void complete(struct gathering *g)
 {
@@ -66,29 +83,52 @@ static void complete(struct gathering *g)
     g->sim->wake(g);
 }
 
+/* Until the round is complete. The rank's transports make progress meanwhile,
+ * but not without a reason: to look takes time, in which virtual time passes,
+ * too. */
+static int await_round(struct place *place, unsigned round, uint64_t until)
+{
+    const struct gathering *g = place->gathering;
+    int ms = SERVE_MS;
+    while (g->round == round) {
+        uint64_t now = g->sim->now(), next = now + (uint64_t)ms * MS;
+        if (place->job && drail_job_interrupted(place->job))
+            return DRAIL_EINTR;
+        if (now >= until)
+            return DRAIL_ETIMEOUT;
+        g->sim->wait(g, next < until ? next : until);
+        uint64_t notices = g->sim->notices(place->rank);
+        if (g->round != round || !place->job ||
+            (notices == place->notices && ms == SERVE_MS))
+            continue;
+        place->notices = notices;
+        ms = transports_serve(place->job, SERVE_MS);
+    }
+    return 0;
+}
+
 static int gather(void *context, const void *mine, size_t bytes, void *all,
                   int timeout_ms)
 {
-    const struct place *place = context;
+    struct place *place = context;
     struct gathering *g = place->gathering;
     unsigned round = g->round;
     uint64_t until = g->sim->now() + (uint64_t)timeout_ms * MS;
     struct shared *s = shared_now(g);
     if (!s)
         return DRAIL_ENOMEM;
-    memcpy((char *)s->all + place->rank * bytes, mine, bytes);
+    contribute(s, place->rank, mine, bytes);
     s->users++;
     if (++g->arrived == g->ranks)
         complete(g);
-    while (g->round == round) {
-        if (g->sim->now() >= until) {
-            drop(g, s);
-            return DRAIL_ETIMEOUT;
-        }
-        g->sim->wait(g, until);
-    }
-    *(void **)all = s->all;
-    return 0;
+    int rc = await_round(place, round, until);
+    if (!rc && s->status)
+        rc = error_set(&place->job->error, s->status, JOB_SIZES_DIFFER);
+    if (rc)
+        drop(g, s);
+    else
+        *(void **)all = s->all;
+    return rc;
 }
 
 const struct job_share gathering_share = {gather, release, common};

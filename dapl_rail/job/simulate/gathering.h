@@ -21,6 +21,8 @@ struct gathering {
 struct place {
     struct gathering *gathering;
     unsigned rank;
+    drail_job_t *job; /* NULL: the rank is joining it */
+    uint64_t notices; /* up to the last look; world.h */
 };
 
 /* A drail_allgather_t; context is a struct place. */

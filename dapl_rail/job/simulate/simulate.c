@@ -29,7 +29,8 @@ struct world {
 /* ----------------------------------------------- in the process of the ranks
  */
 
-static int rank_run(struct world *w, const drail_job_join_t *how)
+static int rank_run(struct world *w, struct place *place,
+                    const drail_job_join_t *how)
 {
     drail_job_t *job;
     drail_error_t err;
@@ -39,6 +40,8 @@ static int rank_run(struct world *w, const drail_job_join_t *how)
     }
     job->stop_all = w->process->stop_all;
     job->share = &gathering_share;
+    job->joined = false; /* its all-gather is the library's */
+    place->job = job;
     int status = w->rank_main(job, w->arg) & 0xff;
     drail_job_leave(job);
     return status;
@@ -48,14 +51,14 @@ static int rank_run(struct world *w, const drail_job_join_t *how)
 static void rank_live(void *arg, unsigned rank)
 {
     struct world *w = arg;
-    struct place place = {&w->gathering, rank};
+    struct place place = {.gathering = &w->gathering, .rank = rank};
     drail_job_join_t how = {.rank = rank,
                             .size = w->cfg->nranks,
                             .nodes = w->cluster.nodes.node,
                             .allgather = gathering_allgather,
                             .context = &place,
                             .platform = &w->cluster.platform};
-    int status = rank_run(w, &how);
+    int status = rank_run(w, &place, &how);
     if (status && !w->ended->failed++) {
         w->ended->rank = rank;
         w->ended->status = status;

@@ -21,7 +21,7 @@ static void explain(drail_error_t *err, const struct oob_header *reply)
     else if (rc == DRAIL_EINVAL && reply->exit == OOB_LOST)
         error_set(err, rc, "the ranks do not fit together; rank 0 knows why");
     else if (rc == DRAIL_EINVAL)
-        error_set(err, rc, "the ranks' contributions differ in length");
+        error_set(err, rc, JOB_SIZES_DIFFER);
     else if (reply->exit == OOB_LOST)
         error_set(err, rc, "rank %u is gone", rank);
     else
@@ -116,6 +116,8 @@ int oob_end(struct oob_channel *c, int exit)
         .fd = c->fd, .job = c->job, .deadline = deadline_in(-1)};
     const struct oob_header request = {.status = OOB_END, .exit = exit};
     struct oob_header reply;
+    if (!c->job->broken)
+        c->job->error = (drail_error_t){0};
     if (c->step == OOB_OUT_OF_STEP)
         return oob_leave(c);
     int rc = send_request(c, &s, &request, NULL);

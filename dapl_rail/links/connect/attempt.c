@@ -61,6 +61,10 @@ static void forget_failed(struct peer *peer)
 static int begin(struct peer *peer)
 {
     drail_t *t = peer->owner;
+    if (peer->solicit.gives_up) { /* it tries again */
+        solicit_end(peer);
+        take_events(t);
+    }
     if (t->job->rank < peer->rank)
         return job_now(t->job) < peer->attempt.not_before_ns
                    ? 0

@@ -12,6 +12,7 @@
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/ep_release.h"
 #include "dapl_rail/links/ep_table.h"
+#include "dapl_rail/links/failover/outstanding.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/platform/deadline.h"
@@ -156,6 +157,7 @@ static void link_drop(struct link *link)
 {
     struct rail *rail = link->rail;
     peer_lane(link->peer, rail->index, link->index)->link = NULL;
+    link->peer->completed += link_completed(link);
     link_close(link);
 }
 

@@ -8,7 +8,7 @@
 #include "dapl_rail/rails/rail.h"
 
 #define HELLO_MAGIC   0x4452414cu /* "DRAL"; also checks the byte order */
-#define HELLO_VERSION 6u
+#define HELLO_VERSION 7u
 
 struct link_hello hello_of(const struct rail *rail, unsigned ep)
 {
@@ -34,5 +34,5 @@ bool hello_read(const struct rail *rail, const void *data, DAT_COUNT bytes,
     return hello->magic == HELLO_MAGIC && hello->version == HELLO_VERSION &&
            hello->rail == rail->index && hello->transport == t->id &&
            hello->ep < t->cfg.eps && hello->rank < t->job->size &&
-           hello->rank != t->job->rank;
+           hello->rank != t->job->rank && hello->kind <= HELLO_GIVES_UP;
 }

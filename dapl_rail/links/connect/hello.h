@@ -11,6 +11,13 @@
 
 struct rail;
 
+/* What the sender of a request wants. */
+enum hello_kind {
+    HELLO_CONNECTS,
+    HELLO_SOLICITS, /* the receiver is to connect: solicit.h */
+    HELLO_GIVES_UP, /* the receiver need not wait for it: solicit.h */
+};
+
 /* The private data of a connection request, and of its acceptance. */
 struct link_hello {
     uint32_t magic;
@@ -20,7 +27,7 @@ struct link_hello {
     uint32_t rank;
     uint16_t attempt;   /* of a request: number of the active side's attempt */
     uint16_t ep;        /* index of the EP */
-    uint16_t solicits;  /* the receiver is to connect: solicit.h */
+    uint16_t kind;      /* enum hello_kind */
     uint16_t rails;     /* of the connection */
     uint32_t reconnect; /* of a link that is lost: hello_reconnect(); else 0 */
 };

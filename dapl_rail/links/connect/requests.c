@@ -29,7 +29,8 @@ static struct peer *peer_asking(struct rail *rail, DAT_CR_HANDLE cr,
     *status = dat_cr_query(cr, DAT_CR_FIELD_ALL, &param);
     if (*status != DAT_SUCCESS ||
         !hello_read(rail, param.private_data, param.private_data_size, hello) ||
-        (hello->rank > t->job->rank) != (bool)hello->solicits)
+        (hello->kind != HELLO_GIVES_UP &&
+         (hello->rank > t->job->rank) != (hello->kind == HELLO_SOLICITS)))
         return NULL;
     return peer_meet(t, hello->rank);
 }
@@ -66,7 +67,7 @@ static bool still_waits(struct peer *peer, unsigned rail, unsigned ep,
     return cr &&
            peer_asking(&peer->owner->rails[rail], cr, &hello, &status) ==
                peer &&
-           !hello.solicits && hello.ep == ep &&
+           hello.kind == HELLO_CONNECTS && hello.ep == ep &&
            hello.attempt == peer->attempt.number;
 }
 
@@ -172,6 +173,19 @@ static void solicited(struct peer *peer, const struct link_hello *hello)
         link_down(link, DRAIL_EPEER, "the peer connects again");
 }
 
+/* The peer could not make its part of a connection. A call that waits for it
+ * ends; a later one begins anew. */
+static void given_up(struct peer *peer, const struct link_hello *hello)
+{
+    bool older = hello->rank < peer->owner->job->rank &&
+                 (int16_t)(hello->attempt - peer->attempt.number) < 0;
+    if (peer->connected || !peer->attempt.held || older)
+        return;
+    sentence_write(&peer->refused,
+                   "rank %u has no resources for the connection", peer->rank);
+    atomic_store(&peer->error, DRAIL_EPEER);
+}
+
 /* Is it the first request for a link that was lost before it came up? */
 static bool is_left_out(const struct peer *peer, const struct rail *rail,
                         const struct link_hello *hello)
@@ -189,8 +203,11 @@ static void take(struct rail *rail, DAT_CR_HANDLE cr)
     struct peer *peer = peer_asking(rail, cr, &hello, &status);
     if (DAT_GET_TYPE(status) == DAT_INVALID_HANDLE)
         return; /* its sender has given up: the provider has taken it back */
-    if (peer && hello.solicits) {
-        solicited(peer, &hello);
+    if (peer && hello.kind != HELLO_CONNECTS) {
+        if (hello.kind == HELLO_SOLICITS)
+            solicited(peer, &hello);
+        else
+            given_up(peer, &hello);
         solicit_reject(rail, cr);
         return;
     }

@@ -42,35 +42,49 @@ static struct rail *rail_of(const struct peer *peer)
     return &peer->owner->rails[__builtin_ctz(left)];
 }
 
-static int ask(struct peer *peer)
+/* *call: what has returned this. */
+static DAT_RETURN ask(struct peer *peer, enum hello_kind kind,
+                      const char **call)
 {
     struct rail *rail = rail_of(peer);
     struct link_hello hello = hello_of(rail, 0);
-    hello.solicits = true;
+    hello.kind = kind;
     hello.attempt = peer->attempt.number;
+    peer->solicit.gives_up = kind == HELLO_GIVES_UP;
+    *call = "dat_ep_create";
     DAT_RETURN status =
         dat_ep_create(rail->ia, rail->pz, rail->dto_evd, rail->dto_evd,
                       rail->conn_evd, NULL, &peer->solicit.ep);
     if (status != DAT_SUCCESS) {
         peer->solicit.ep = DAT_HANDLE_NULL;
-        return dat_fail(rail, "dat_ep_create", status);
+        return status;
     }
     TAILQ_INSERT_TAIL(&rail->owner->soliciting, peer, solicit.others);
     in_ms(peer, longer(peer, SILENT_MS));
-    status = conn_request_send(peer->solicit.ep, rail, peer->rank, &hello);
-    return status == DAT_SUCCESS ? 0 : dat_fail(rail, "dat_ep_connect", status);
+    *call = "dat_ep_connect";
+    return conn_request_send(peer->solicit.ep, rail, peer->rank, &hello);
 }
 
 int solicit(struct peer *peer)
 {
+    const char *call;
     if (!peer->solicit.due_ns)
         in_ms(peer, FIRST_MS);
     if (peer->solicit.ep || job_now(peer->owner->job) < peer->solicit.due_ns)
         return 0;
-    int rc = ask(peer);
-    if (rc)
+    DAT_RETURN status = ask(peer, HELLO_SOLICITS, &call);
+    if (status == DAT_SUCCESS)
+        return 0;
+    solicit_end(peer);
+    return dat_fail(rail_of(peer), call, status);
+}
+
+/* Without a sentence of its own: that of the failed call is to stay. */
+void solicit_give_up(struct peer *peer)
+{
+    const char *call;
+    if (ask(peer, HELLO_GIVES_UP, &call) != DAT_SUCCESS)
         solicit_end(peer);
-    return rc;
 }
 
 static void let_go(struct peer *peer)
@@ -99,6 +113,7 @@ void solicit_end(struct peer *peer)
     let_go(peer);
     peer->solicit.due_ns = 0;
     peer->solicit.unanswered = peer->solicit.refusals = 0;
+    peer->solicit.gives_up = false;
 }
 
 /* Another process may listen at the peer's address now. */
@@ -138,6 +153,10 @@ void solicit_answered(struct rail *rail, const DAT_EVENT *event,
         asked_by(rail->owner, event->event_data.connect_event_data.ep_handle);
     if (!peer)
         return;
+    if (peer->solicit.gives_up) {
+        solicit_end(peer);
+        return;
+    }
     bool answered = is_answer(rail, peer, event);
     let_go(peer);
     peer->solicit.turn += !answered;

@@ -61,11 +61,16 @@ uint64_t peer_outstanding(const struct peer *peer)
     return most;
 }
 
+uint64_t link_completed(const struct link *link)
+{
+    return link->queue.retired + link->failover->replay.completed;
+}
+
 uint64_t peer_completed(const struct peer *peer, uint32_t rails)
 {
     const struct link *link;
     uint64_t n = atomic_load_explicit(&peer->progress, memory_order_relaxed);
     for (unsigned at = 0; (link = peer_next(peer, rails, &at));)
-        n += link->queue.retired + link->failover->replay.completed;
-    return n;
+        n += link_completed(link);
+    return n + peer->completed;
 }

@@ -16,8 +16,10 @@ bool link_awaits_event(const struct link *link);
 uint64_t link_outstanding(const struct link *link);
 /* The same, the most of any link to the peer. */
 uint64_t peer_outstanding(const struct peer *peer);
-/* A number that grows with each request that completes to or from the peer, of
- * those posted on links over these rails. */
+/* A number that grows with each request of the link that completes. */
+uint64_t link_completed(const struct link *link);
+/* The same of all links to the peer over these rails, and of those that are
+ * closed; it also grows with the progress that the peer reports. */
 uint64_t peer_completed(const struct peer *peer, uint32_t rails);
 
 #endif

@@ -157,10 +157,9 @@ unsigned soonest_rail(unsigned nrails, const double *weights,
     return soonest;
 }
 
-unsigned short_rail(drail_t *t, uint32_t rails)
+unsigned short_rail_cut(drail_t *t, const struct route *route)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
-    struct route route = route_of(t, rails, false, 0);
-    cut_message(t, 0, &route, chunks);
+    cut_message(t, 0, route, chunks);
     return chunks[0].rail;
 }

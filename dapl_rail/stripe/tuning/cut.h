@@ -18,8 +18,17 @@ static inline bool cut_is_plain(const drail_t *t, size_t bytes, uint32_t rails)
 /* Fills chunks and returns how many there are, or DRAIL_EINVAL. */
 int cut_message(drail_t *t, size_t bytes, const struct route *route,
                 drail_chunk_t chunks[DRAIL_MAX_RAILS]);
-/* The rail, among these, that carries a short message. */
-unsigned short_rail(drail_t *t, uint32_t rails);
+/* The rail, among these, that carries a short message: the rest of
+ * short_rail(). */
+unsigned short_rail_cut(drail_t *t, const struct route *route);
+static inline unsigned short_rail(drail_t *t, uint32_t rails)
+{
+    struct route route;
+    route_is_untimed(t, rails, 0, &route); /* as all of no bytes are */
+    return cut_is_plain(t, 0, route.rails)
+               ? (unsigned)__builtin_ctz(route.rails)
+               : short_rail_cut(t, &route);
+}
 /*
  * Short messages in a row, if untimed.spreads: each goes whole over the rail
  * that would be the first to end it. A message alone takes short_rail(): rails

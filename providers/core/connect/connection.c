@@ -38,6 +38,8 @@ DAT_RETURN core_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address,
         ret = core_ep_bad_state(state);
         goto out;
     }
+    const struct sockaddr_in6 remote = ep->remote;
+    const DAT_CONN_QUAL remote_qual = ep->remote_qual;
     memset(&ep->remote, 0, sizeof ep->remote);
     memcpy(&ep->remote, address,
            address->sa_family == AF_INET ? sizeof(struct sockaddr_in)
@@ -47,8 +49,11 @@ DAT_RETURN core_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address,
     ret = ia->transport->connect(
         ep, timeout == DAT_TIMEOUT_INFINITE ? UINT64_MAX : timeout, size,
         private_data);
-    if (ret != DAT_SUCCESS)
+    if (ret != DAT_SUCCESS) {
+        ep->remote = remote;
+        ep->remote_qual = remote_qual;
         core_ep_set_idle(ep);
+    }
 out:
     core_ia_unlock(ia);
     return ret;

@@ -101,15 +101,21 @@ DAT_RETURN core_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle,
         ret = core_ep_bad_state(state);
         goto out;
     }
+    const struct sockaddr_in6 remote = ep->remote;
+    const DAT_CONN_QUAL remote_qual = ep->remote_qual;
     atomic_store(&ep->state, DAT_EP_STATE_PASSIVE_CONNECTION_PENDING);
     ep->reserved = false;
     memcpy(&ep->remote, &cr->remote, sizeof ep->remote);
     ep->remote_qual = cr->remote_port;
     ret = ia->transport->accept(cr, ep, size, private_data);
-    if (ret != DAT_SUCCESS)
-        core_ep_set_idle(ep);
-    else
+    if (ret == DAT_SUCCESS) {
         core_object_free(cr);
+    } else {
+        ep->remote = remote;
+        ep->remote_qual = remote_qual;
+        ep->reserved = cr->ep; /* an RSP's EP stays the request's */
+        atomic_store(&ep->state, state);
+    }
 out:
     core_ia_unlock(ia);
     return ret;

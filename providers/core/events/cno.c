@@ -88,18 +88,18 @@ struct cno_wait {
     struct core_evd *triggered; /* out */
 };
 
+/* The transport is called without the lock that keeps the CNO's EVDs as they
+ * are, so for the whole IA. */
 static bool cno_ready(struct core_waiter *waiter)
 {
     struct cno_wait *w = (struct cno_wait *)waiter;
+    core_poll(waiter->ia, NULL, false);
     core_ia_lock(waiter->ia);
     struct core_evd *evd = NULL;
-    while (!w->triggered && (evd = core_cno_next(waiter->cno, evd))) {
-        if (!atomic_load(&evd->enabled))
-            continue;
-        core_evd_progress(evd);
-        if (atomic_exchange(&evd->triggered, false))
+    while (!w->triggered && (evd = core_cno_next(waiter->cno, evd)))
+        if (atomic_load(&evd->enabled) &&
+            atomic_exchange(&evd->triggered, false))
             w->triggered = evd;
-    }
     core_ia_unlock(waiter->ia);
     return w->triggered;
 }

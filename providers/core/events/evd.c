@@ -76,7 +76,7 @@ static DAT_COUNT evd_count(struct core_evd *evd)
     return (DAT_COUNT)n;
 }
 
-void core_evd_progress(struct core_evd *evd)
+static void evd_progress(struct core_evd *evd)
 {
     core_poll(evd->o.ia, evd, false);
 }
@@ -134,6 +134,7 @@ static void evd_forked(void *object)
     for (struct core_evd_ring *r = evd->first; r; r = core_ring_next(r))
         ring_forked(r);
     atomic_store(&evd->waiting, false);
+    atomic_store(&evd->poller, 0);
     atomic_store(&evd->bells, 0);
     evd->bell = 0;
 }
@@ -323,6 +324,18 @@ static inline DAT_RETURN evd_taken(struct core_evd *evd, const DAT_EVENT *event)
     return DAT_SUCCESS;
 }
 
+/* Makes progress. True: that has brought an event, which it has filled in. */
+static bool evd_progress_into(struct core_evd *evd, DAT_EVENT *event)
+{
+    atomic_store_explicit(&evd->wanted, event, memory_order_relaxed);
+    atomic_store_explicit(&evd->poller, core_evd_self(), memory_order_relaxed);
+    evd_progress(evd);
+    bool filled = !atomic_load_explicit(&evd->poller, memory_order_relaxed);
+    atomic_store_explicit(&evd->poller, 0, memory_order_relaxed);
+    atomic_store_explicit(&evd->wanted, NULL, memory_order_relaxed);
+    return filled;
+}
+
 DAT_RETURN core_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 {
     struct core_evd *evd = core_evd_get(handle);
@@ -335,8 +348,7 @@ DAT_RETURN core_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
         return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
     if (evd_take(evd, event))
         return evd_taken(evd, event);
-    core_evd_progress(evd);
-    if (evd_take(evd, event))
+    if (evd_progress_into(evd, event) || evd_take(evd, event))
         return evd_taken(evd, event);
     /* A thread that polls without success also makes progress of the other
      * connections, now and then. */
@@ -399,7 +411,7 @@ static bool evd_ready(struct core_waiter *waiter)
     struct core_evd *evd = waiter->evd;
     if (!atomic_load_explicit(&evd->waitable, memory_order_relaxed))
         return true;
-    core_evd_progress(evd);
+    evd_progress(evd);
     bool first = !w->entered;
     w->entered = true;
     return evd_count(evd) >= w->threshold && (first || evd_news(w));

@@ -17,6 +17,12 @@ static inline void core_event_copy(DAT_EVENT *to, const DAT_EVENT *from)
                sizeof to->event_extension_data);
 }
 
+/* This thread's name in core_evd.poller. */
+static inline uintptr_t core_evd_self(void)
+{
+    return (uintptr_t)pthread_self();
+}
+
 /* Has the producer of this position published it? */
 static inline bool core_ring_full_at(struct core_evd_ring *r, uint64_t pos)
 {

@@ -130,8 +130,34 @@ static void evd_overflow(struct core_evd *evd)
                          DAT_EVD_OVERFLOW_ERROR);
 }
 
+/* Is every event taken, also those that are being added? Older events of an EP
+ * that this thread makes progress of are seen here. */
+static bool evd_is_empty(const struct core_evd *evd)
+{
+    for (struct core_evd_ring *r = evd->first; r; r = core_ring_next(r))
+        if (atomic_load_explicit(&r->tail, memory_order_acquire) !=
+            atomic_load_explicit(&r->head, memory_order_relaxed))
+            return false;
+    return true;
+}
+
+/* The event of this thread's dat_evd_dequeue, once, if no older one is queued;
+ * or NULL. */
+static inline DAT_EVENT *evd_hand_over(struct core_evd *evd)
+{
+    if (atomic_load_explicit(&evd->poller, memory_order_relaxed) !=
+            core_evd_self() ||
+        !evd_is_empty(evd))
+        return NULL;
+    atomic_store_explicit(&evd->poller, 0, memory_order_relaxed);
+    return atomic_load_explicit(&evd->wanted, memory_order_relaxed);
+}
+
 DAT_EVENT *core_evd_reserve(struct core_evd *evd)
 {
+    DAT_EVENT *wanted = evd_hand_over(evd);
+    if (wanted)
+        return wanted;
     struct core_evd_slot *s = evd_claim(evd);
     if (s)
         return &s->event;
@@ -142,6 +168,10 @@ DAT_EVENT *core_evd_reserve(struct core_evd *evd)
 void core_evd_commit(struct core_evd *evd, DAT_EVENT *event, bool notify)
 {
     size_t at = offsetof(struct core_evd_slot, event);
+    if (event == atomic_load_explicit(&evd->wanted, memory_order_relaxed)) {
+        event->evd_handle = evd;
+        return;
+    }
     ring_publish((void *)((char *)event - at), evd, !notify);
     if (notify)
         evd_notify(evd);

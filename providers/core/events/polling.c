@@ -162,20 +162,3 @@ void core_poll_some(struct core_ia *ia, bool sure)
     }
     atomic_store(&ia->round, at);
 }
-
-uint64_t core_next_due(struct core_evd *evd, uint64_t seen)
-{
-    struct core_ia *ia = evd->o.ia;
-    const struct core_transport *t = ia->transport;
-    uint64_t next = UINT64_MAX;
-    if (t->ia_next_due)
-        return t->ia_next_due(ia, seen);
-    if (!t->next_due)
-        return next;
-    struct core_ep *ep;
-    for (unsigned at = 0; (ep = core_epset_next(core_polled(ia, evd), &at));) {
-        uint64_t due = t->next_due(ep, seen);
-        next = due < next ? due : next;
-    }
-    return next;
-}

@@ -27,7 +27,6 @@ static bool poll_until(struct core_waiter *w, uint64_t until)
         for (int i = 0; i < turns; i++) {
             if (w->ready(w))
                 return true;
-            busywait_relax();
         }
     } while (busywait_now_ns() < until);
     return false;
@@ -56,18 +55,24 @@ static bool serves(const struct core_waiter *w, const struct core_evd *evd)
     return evd && (w->evd ? w->evd == evd : atomic_load(&evd->cno) == w->cno);
 }
 
-/* Has the IA a connection that feeds what is waited for (@p feeds), or one that
- * does not? */
-static bool has_ep(const struct core_waiter *w, bool feeds)
+/* The next connection of the set, from place *at on, that feeds what is waited
+ * for (@p feeds), or that does not; NULL: there is none. */
+static struct core_ep *next_ep(const struct core_waiter *w,
+                               struct core_epset *set, unsigned *at, bool feeds)
 {
     struct core_ep *ep;
-    unsigned at = 0;
     pthread_mutex_lock(&w->ia->bell_lock);
-    while ((ep = core_epset_next(&w->ia->eps, &at)))
+    while ((ep = core_epset_next(set, at)))
         if ((serves(w, ep->recv_evd) || serves(w, ep->request_evd)) == feeds)
             break;
     pthread_mutex_unlock(&w->ia->bell_lock);
-    return ep != NULL;
+    return ep;
+}
+
+static bool has_ep(const struct core_waiter *w, bool feeds)
+{
+    unsigned at = 0;
+    return next_ep(w, &w->ia->eps, &at, feeds) != NULL;
 }
 
 static bool is_fed(const struct core_waiter *w)
@@ -85,18 +90,20 @@ static bool has_others(const struct core_waiter *w)
     return has_ep(w, false);
 }
 
-/* When something is due that the waiter waits for. */
-static uint64_t next_due(struct core_waiter *w, uint64_t seen)
+/* The earliest time after @p seen at which something is due that the waiter
+ * waits for. */
+static uint64_t next_due(const struct core_waiter *w, uint64_t seen)
 {
+    const struct core_transport *t = w->ia->transport;
+    struct core_epset *set = core_polled(w->ia, NULL);
+    struct core_ep *ep;
     uint64_t next = UINT64_MAX;
-    if (w->evd)
-        return core_next_due(w->evd, seen);
-    core_ia_lock(w->ia);
-    for (struct core_evd *evd = NULL; (evd = core_cno_next(w->cno, evd));) {
-        uint64_t due = core_next_due(evd, seen);
+    if (t->ia_next_due)
+        return t->ia_next_due(w->ia, seen);
+    for (unsigned at = 0; t->next_due && (ep = next_ep(w, set, &at, true));) {
+        uint64_t due = t->next_due(ep, seen);
         next = due < next ? due : next;
     }
-    core_ia_unlock(w->ia);
     return next;
 }
 

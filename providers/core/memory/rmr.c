@@ -79,7 +79,8 @@ DAT_RETURN core_rmr_query(DAT_RMR_HANDLE handle, DAT_RMR_PARAM_MASK mask,
     return DAT_SUCCESS;
 }
 
-/* Ends the binding. INVALID_STATE: a peer is accessing the window. */
+/* Ends the binding. INVALID_STATE: a peer is accessing the window, which is
+ * withdrawn already. */
 static DAT_RETURN rmr_unbind(struct core_rmr *rmr)
 {
     unsigned patience = CORE_PATIENCE;
@@ -93,13 +94,13 @@ static DAT_RETURN rmr_unbind(struct core_rmr *rmr)
     return DAT_SUCCESS;
 }
 
-/* Binds to a part of an LMR; ia->lock is held. */
-static DAT_RETURN rmr_bind(struct core_rmr *rmr, struct core_lmr *lmr,
-                           const DAT_LMR_TRIPLET *t, int priv,
-                           struct core_ep *ep)
+/* A new window to a part of an LMR; ia->lock is held. */
+static DAT_RETURN window_open(const struct core_rmr *rmr,
+                              const DAT_LMR_TRIPLET *t, int priv,
+                              struct core_ep *ep, struct core_mr **out)
 {
     struct core_ia *ia = rmr->o.ia;
-    struct core_mr *mr = core_range_new(ia);
+    struct core_mr *mr = *out = core_range_new(ia);
     if (!mr)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES,
                           DAT_RESOURCE_MEMORY_REGION);
@@ -111,11 +112,29 @@ static DAT_RETURN rmr_bind(struct core_rmr *rmr, struct core_lmr *lmr,
     mr->pz_id = rmr->pz->id;
     mr->ep = rmr->scope == DAT_RMR_SCOPE_EP ? ep : NULL;
     DAT_RETURN ret = ia->transport->mr_publish(ia, mr);
-    if (ret != DAT_SUCCESS) {
+    if (ret != DAT_SUCCESS)
         core_range_give_back(ia, mr);
+    return ret;
+}
+
+/* Binds to a part of an LMR, which ends the binding before; ia->lock is held.
+ */
+static DAT_RETURN rmr_bind(struct core_rmr *rmr, struct core_lmr *lmr,
+                           const DAT_LMR_TRIPLET *t, int priv,
+                           struct core_ep *ep)
+{
+    struct core_mr *mr;
+    unsigned patience = CORE_PATIENCE;
+    DAT_RETURN ret = window_open(rmr, t, priv, ep, &mr);
+    if (ret != DAT_SUCCESS)
+        return ret;
+    core_ref(&lmr->o);
+    ret = rmr_unbind(rmr);
+    if (ret != DAT_SUCCESS) {
+        core_range_free(rmr->o.ia, mr, &patience); /* no peer knows it yet */
+        core_unref(&lmr->o);
         return ret;
     }
-    core_ref(&lmr->o);
     rmr->mr = mr;
     rmr->lmr = lmr;
     rmr->triplet = *t;
@@ -177,9 +196,8 @@ DAT_RETURN core_rmr_bind(DAT_RMR_HANDLE handle, DAT_LMR_HANDLE lmr_handle,
 
     struct core_ia *ia = rmr->o.ia;
     core_ia_lock(ia);
-    DAT_RETURN ret = rmr_unbind(rmr); /* a new binding ends the old one */
-    if (ret == DAT_SUCCESS && lmr)
-        ret = rmr_bind(rmr, lmr, triplet, (int)priv, ep);
+    DAT_RETURN ret =
+        lmr ? rmr_bind(rmr, lmr, triplet, (int)priv, ep) : rmr_unbind(rmr);
     core_ia_unlock(ia);
     if (ret != DAT_SUCCESS)
         return ret;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "providers/core/internal.h"
+#include "providers/core/send_inline.h"
 
 /* -------------------------------------------------------------- events --- */
 
@@ -92,10 +93,10 @@ struct core_request *core_request_queue(struct core_ep *ep,
     memset(r->tp, 0, ep->o.ia->transport->request_size);
     r->w.cookie = dto->cookie;
     r->w.flags = dto->flags;
-    r->w.nseg = dto->nseg;
+    r->w.nseg = dto->is_inline ? 0 : dto->nseg; /* its bytes are copied */
     r->w.total = dto->total;
-    if (dto->nseg) /* else there may be no list */
-        memcpy(r->w.seg, dto->seg, dto->nseg * sizeof dto->seg[0]);
+    if (r->w.nseg) /* else there may be no list */
+        memcpy(r->w.seg, dto->seg, r->w.nseg * sizeof dto->seg[0]);
     atomic_store_explicit(&ep->sq_tail, tail + 1, memory_order_release);
     return r;
 }
@@ -167,6 +168,19 @@ static const int request_flags =
     DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG |
     DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_BARRIER_FENCE_FLAG;
 
+/* The segments of an inline send, which are in no registration. */
+static DAT_RETURN check_inline(const struct core_ability *can, DAT_COUNT nseg,
+                               const DAT_LMR_TRIPLET *seg, uint64_t *total)
+{
+    if (nseg < 0 || (unsigned)nseg > can->max_iov)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (nseg && !seg)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    for (DAT_COUNT i = 0; i < nseg; i++)
+        *total += seg[i].segment_length;
+    return DAT_SUCCESS;
+}
+
 DAT_RETURN core_post_send(DAT_EP_HANDLE handle, DAT_COUNT nseg,
                           DAT_LMR_TRIPLET *seg, DAT_DTO_COOKIE cookie,
                           DAT_COMPLETION_FLAGS flags)
@@ -174,6 +188,10 @@ DAT_RETURN core_post_send(DAT_EP_HANDLE handle, DAT_COUNT nseg,
     struct core_ep *ep = core_ep_get(handle);
     if (!ep)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    const struct core_ability *can = &ep->o.ia->can;
+    bool is_inline = can->max_inline_send && flags & DAPL_SEND_INLINE_FLAG;
+    if (is_inline)
+        flags &= ~DAPL_SEND_INLINE_FLAG;
     if (flags & ~request_flags)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     if (!ep->pz || !ep->request_evd)
@@ -182,13 +200,16 @@ DAT_RETURN core_post_send(DAT_EP_HANDLE handle, DAT_COUNT nseg,
                            .cookie = cookie,
                            .flags = flags,
                            .nseg = (uint32_t)nseg,
-                           .seg = seg};
+                           .seg = seg,
+                           .is_inline = is_inline};
     DAT_RETURN bad =
-        core_check_iov(ep->o.ia, ep->pz, nseg, ep->attr.max_request_iov, seg,
-                       DAT_MEM_PRIV_LOCAL_READ_FLAG, &dto.total);
+        is_inline
+            ? check_inline(can, nseg, seg, &dto.total)
+            : core_check_iov(ep->o.ia, ep->pz, nseg, ep->attr.max_request_iov,
+                             seg, DAT_MEM_PRIV_LOCAL_READ_FLAG, &dto.total);
     if (bad != DAT_SUCCESS)
         return bad;
-    if (dto.total > ep->o.ia->can.max_message_size)
+    if (dto.total > (is_inline ? can->max_inline_send : can->max_message_size))
         return CORE_ERROR(DAT_LENGTH_ERROR, 0);
     return post_request(ep, &dto);
 }
@@ -345,7 +366,8 @@ DAT_RETURN core_post_recv(DAT_EP_HANDLE handle, DAT_COUNT nseg,
     w->flags = flags;
     w->nseg = (uint32_t)nseg;
     w->total = total;
-    memcpy(w->seg, seg, (size_t)nseg * sizeof *seg);
+    if (nseg) /* else there may be no list */
+        memcpy(w->seg, seg, (size_t)nseg * sizeof *seg);
     const struct core_transport *t = ep->o.ia->transport;
     if (!t->recv_post)
         core_recv_add(ep);

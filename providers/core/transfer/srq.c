@@ -100,7 +100,8 @@ DAT_RETURN core_srq_post_recv(DAT_SRQ_HANDLE handle, DAT_COUNT nseg,
         w->flags = DAT_COMPLETION_DEFAULT_FLAG;
         w->nseg = (uint32_t)nseg;
         w->total = total;
-        memcpy(w->seg, seg, (size_t)nseg * sizeof *seg);
+        if (nseg) /* else there may be no list */
+            memcpy(w->seg, seg, (size_t)nseg * sizeof *seg);
     }
     pthread_mutex_unlock(&srq->lock);
     /* a thread may sleep while a message waits for a receive */

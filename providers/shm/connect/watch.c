@@ -22,9 +22,11 @@ int shm_watch_add(struct shm_ia *sia, int fd, struct shm_watch what)
         sia->watch = w;
         sia->watch_size = size;
     }
-    sia->watch[fd] = what;
     struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
-    return epoll_ctl(sia->epoll_fd, EPOLL_CTL_ADD, fd, &e);
+    if (epoll_ctl(sia->epoll_fd, EPOLL_CTL_ADD, fd, &e))
+        return -1;
+    sia->watch[fd] = what;
+    return 0;
 }
 
 void shm_watch_set(struct shm_ia *sia, int fd, uint32_t events)

@@ -142,6 +142,7 @@ int shm_model_open(struct shm_ia *sia)
     if (!(p->rate > 0))
         return 0;
     pthread_mutex_lock(&node.lock);
+    unsigned before = node.used;
     int err = node_open();
     if (!err)
         err = add_hop(sia, PORT, p->port[0] ? p->port : sia->ia->name, p->rate);
@@ -149,6 +150,8 @@ int shm_model_open(struct shm_ia *sia)
         err = add_hop(sia, ADAPTER, p->adapter, p->adapter_rate);
     if (!err && p->bus[0])
         err = add_hop(sia, BUS, p->bus, p->bus_rate);
+    if (err) /* the rail does not open: its names are free again */
+        node.used = before;
     pthread_mutex_unlock(&node.lock);
     if (err)
         return -1;

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+#include "providers/shm/memory/copy.h"
 #include "providers/shm/wakeup/control.h"
 
 /* What is known here of a peer's range, in one line: a copy of the peer's
@@ -80,12 +81,8 @@ shm_peer_prefetch(const struct shm_peer *peer, uint32_t key, uint64_t address)
     /* not announced, so it may read a map that another thread is changing:
      * wherever that leads, a prefetch does no harm */
     const struct shm_map *m = &peer->maps[key % CORE_MAX_MRS];
-    char *line = (char *)((uintptr_t)m->base + address - m->address);
-#ifdef __x86_64__ /* by name: the compiler has it for chosen CPUs only */
-    __asm__ volatile("prefetchw %0" : : "m"(*line));
-#else
-    __builtin_prefetch(line, 1);
-#endif
+    shm_prefetch_write(
+        (const char *)((uintptr_t)m->base + address - m->address));
 }
 
 #endif

@@ -46,6 +46,20 @@ static inline bool shm_backlog_empty(struct shm_conn *c)
     return !c->tx_backlog_end;
 }
 
+/* The message is written: the receiver may see it. The line behind it, where
+ * the receiver awaits the next one, may have data of an old message that look
+ * like the number of that. */
+static inline void shm_ring_commit(struct shm_conn *c, struct shm_msg *m,
+                                   uint64_t n)
+{
+    uint64_t end = c->tx_tail + n;
+    struct shm_msg *next = shm_line(c->tx_ring, end);
+    if (atomic_load_explicit(&next->seq, memory_order_relaxed) == end + 1)
+        atomic_store_explicit(&next->seq, 0, memory_order_relaxed);
+    atomic_store_explicit(&m->seq, c->tx_tail + 1, memory_order_release);
+    c->tx_tail = end;
+}
+
 #define SHM_PAGE_LINES  (4096u / SHM_LINE)
 #define SHM_SHORT_LINES 4u
 
@@ -58,8 +72,7 @@ static inline void shm_ring_begin_anew(struct shm_conn *c)
     if (c->tx_head != c->tx_tail || c->sia->clocks)
         return;
     m->head = (struct shm_head){.kind = SHM_SKIP};
-    atomic_store_explicit(&m->seq, c->tx_tail + 1, memory_order_release);
-    c->tx_tail += SHM_RING_LINES - c->tx_tail % SHM_RING_LINES;
+    shm_ring_commit(c, m, SHM_RING_LINES - c->tx_tail % SHM_RING_LINES);
 }
 
 /* Would n short lines leave no line in this page for a skip? */
@@ -69,25 +82,36 @@ static inline bool shm_ring_turns(const struct shm_conn *c, uint64_t n)
            n <= SHM_SHORT_LINES;
 }
 
-/* Room for n lines in the ring, or NULL. */
+/* The receiver polls the next line: takes it from its cache while the message
+ * is checked. */
+static inline void shm_ring_prefetch(const struct shm_conn *c)
+{
+    shm_prefetch_write((const char *)shm_line(c->tx_ring, c->tx_tail));
+}
+
+/* Room for n lines in the ring, and for the first line of the next message; or
+ * NULL. */
 static inline struct shm_msg *shm_ring_reserve(struct shm_conn *c, uint64_t n)
 {
     if (__builtin_expect(shm_ring_turns(c, n), 0))
         shm_ring_begin_anew(c);
-    if (c->tx_tail + n - c->tx_head > SHM_RING_LINES) {
+    if (c->tx_tail + n - c->tx_head >= SHM_RING_LINES) {
         c->tx_head = atomic_load_explicit(&c->tx->head, memory_order_acquire);
-        if (c->tx_tail + n - c->tx_head > SHM_RING_LINES)
+        if (c->tx_tail + n - c->tx_head >= SHM_RING_LINES)
             return NULL;
     }
     return shm_line(c->tx_ring, c->tx_tail);
 }
 
-/* The message is written: the receiver may see it. */
-static inline void shm_ring_commit(struct shm_conn *c, struct shm_msg *m,
-                                   uint64_t n)
+/* After a message of n lines: fetches the lines of another one of this size,
+ * but for the first, which the receiver polls. The receiver had read them last.
+ */
+static inline void shm_ring_prefetch_next(const struct shm_conn *c, uint64_t n)
 {
-    atomic_store_explicit(&m->seq, c->tx_tail + 1, memory_order_release);
-    c->tx_tail += n;
+    if (c->tx_tail + n - c->tx_head > SHM_RING_LINES)
+        return;
+    for (uint64_t i = 1; i < n; i++)
+        shm_prefetch_write((const char *)shm_line(c->tx_ring, c->tx_tail + i));
 }
 
 /* There is always a free slot: one per unfinished request. */
@@ -144,8 +168,7 @@ static inline bool shm_rx_skip(struct shm_conn *c, const struct shm_msg *m)
     return true;
 }
 
-/* Frees the place of a message. In the ring, its other lines must not look like
- * a later message. */
+/* Frees the place of a message. */
 static inline void shm_rx_release(struct shm_conn *c, const struct shm_msg *m,
                                   size_t payload)
 {
@@ -156,11 +179,7 @@ static inline void shm_rx_release(struct shm_conn *c, const struct shm_msg *m,
                               memory_order_relaxed);
         return; /* `taken` tells the sender that the slot is free */
     }
-    uint64_t head = shm_rx_head(c), lines = shm_lines(payload);
-    for (uint64_t i = 1; i < lines; i++)
-        atomic_store_explicit(&shm_line(c->rx_ring, head + i)->seq, 0,
-                              memory_order_relaxed);
-    head += lines;
+    uint64_t head = shm_rx_head(c) + shm_lines(payload);
     atomic_store_explicit(&c->rx_head, head, memory_order_relaxed);
     atomic_store_explicit(&c->rx->head, head, memory_order_release);
 }

@@ -35,6 +35,8 @@ struct shm_dir {
     _Atomic uint32_t announce;  /* 1 + the bit that the sender must set in the
                                    receiver's doorbell; 0: none */
     _Atomic uint64_t bells;     /* of threads that sleep for its messages */
+    _Atomic uint64_t min_capacity; /* of the receives so far */
+    _Atomic uint64_t failed;       /* 1 + index of the message that failed */
     /* written by the sender when it begins or ceases to wait for the counters
      * below: then the receiver must ring its doorbell */
     _Alignas(SHM_APART) _Atomic uint32_t pending;
@@ -42,21 +44,20 @@ struct shm_dir {
      * by a post [0] and by fetching a message [1]. Meanwhile the receiver does
      * not free the range. */
     _Alignas(SHM_APART) _Atomic uint32_t access[2];
-    /* written by the receiver with each message */
+    /* written by the receiver with each message; the sender reads them only
+     * when what it has seen of them runs out */
     _Alignas(SHM_APART) _Atomic uint64_t head; /* lines free again */
     _Atomic uint64_t taken;                    /* messages received */
     _Atomic uint64_t posted;                   /* receives ever posted */
-    _Atomic uint64_t min_capacity;             /* of the receives so far */
-    _Atomic uint64_t failed; /* 1 + index of the message that failed */
 };
 #define SHM_PLACE(member) (offsetof(struct shm_dir, member) / SHM_APART)
-_Static_assert(SHM_PLACE(backlogged) == SHM_PLACE(bells) &&
-                   SHM_PLACE(bells) < SHM_PLACE(pending) &&
+_Static_assert(SHM_PLACE(backlogged) == SHM_PLACE(failed) &&
+                   SHM_PLACE(failed) < SHM_PLACE(pending) &&
                    SHM_PLACE(pending) < SHM_PLACE(access) &&
                    SHM_PLACE(access) < SHM_PLACE(head),
                "other writers, other lines");
 _Static_assert(offsetof(struct shm_dir, head) % CORE_CACHELINE == 0 &&
-                   offsetof(struct shm_dir, failed) -
+                   offsetof(struct shm_dir, posted) -
                            offsetof(struct shm_dir, head) <
                        CORE_CACHELINE,
                "one line per message received");
@@ -83,9 +84,8 @@ struct shm_head { /* of a message */
     uint64_t due; /* ns of the host: not received before; 0: no link model */
 };
 
-/* A line of the ring holds a message if its `seq` is its number, counted
- * from 1. The receiver clears the first word of a message's other lines, so
- * that old data never looks like a message. See ring.h. */
+/* The line of the ring where the receiver awaits a message holds it if its
+ * `seq` is its number, counted from 1. See ring.h. */
 struct shm_msg {
     _Atomic uint64_t seq;
     struct shm_head head;

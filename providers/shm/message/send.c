@@ -20,60 +20,51 @@
 #include "providers/shm/message/ring.h"
 #include "providers/shm/wakeup/announce.h"
 
-struct outgoing { /* a send or an immediate, new or queued */
-    enum core_op op;
-    DAT_COMPLETION_FLAGS flags;
-    uint32_t nseg;
-    const DAT_LMR_TRIPLET *seg;
-    uint64_t total;
-    uint32_t immed;
-};
-
 /* Must the receiver fetch the data, as the place holds only `limit` bytes? */
-static bool is_fetched(const struct outgoing *o, size_t limit)
+static bool is_fetched(const struct core_dto *d, size_t limit)
 {
-    return o->op == CORE_SEND && o->total > limit;
+    return d->op == CORE_SEND && d->total > limit;
 }
 
-static size_t payload_of(const struct outgoing *o, size_t limit)
+static size_t payload_of(const struct core_dto *d, size_t limit)
 {
-    if (o->op != CORE_SEND)
+    if (d->op != CORE_SEND)
         return 0;
-    return is_fetched(o, limit) ? o->nseg * sizeof o->seg[0] : o->total;
+    return is_fetched(d, limit) ? d->nseg * sizeof d->seg[0] : d->total;
 }
 
 /* Can the receiver read all of the data, mapped or by process_vm_readv? */
-static bool is_readable(struct shm_conn *c, const struct outgoing *o)
+static bool is_readable(struct shm_conn *c, const struct core_dto *d)
 {
     if (atomic_load_explicit(&c->tx->can_read, memory_order_relaxed))
         return true;
-    for (uint32_t i = 0; i < o->nseg; i++)
-        if (o->seg[i].segment_length &&
-            !c->sia->ia->mrs[o->seg[i].lmr_context % CORE_MAX_MRS].tp)
+    for (uint32_t i = 0; i < d->nseg; i++)
+        if (d->seg[i].segment_length &&
+            !c->sia->ia->mrs[d->seg[i].lmr_context % CORE_MAX_MRS].tp)
             return false;
     return true;
 }
 
 static void write_message(struct shm_conn *c, struct shm_msg *m,
-                          const struct outgoing *o, size_t limit,
+                          const struct core_dto *d, size_t limit,
                           struct shm_request *p)
 {
-    bool fetch = is_fetched(o, limit);
-    uint64_t due = c->sia->clocks ? shm_model_deliver(c, o->total, false) : 0;
+    bool fetch = is_fetched(d, limit);
+    uint64_t due = c->sia->clocks ? shm_model_deliver(c, d->total, false) : 0;
     m->head = (struct shm_head){
-        .kind = o->op != CORE_SEND ? SHM_IMMED
+        .kind = d->op != CORE_SEND ? SHM_IMMED
                 : fetch            ? SHM_FETCH
                                    : SHM_INLINE,
-        .solicited = !!(o->flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG),
-        .nseg = (uint16_t)o->nseg,
-        .length = (uint32_t)o->total,
-        .immed = o->immed,
+        .solicited = !!(d->flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG),
+        .nseg = (uint16_t)d->nseg,
+        .length = (uint32_t)d->total,
+        .immed = d->immed,
         .due = due ? due - c->sia->ahead_ns : 0,
     };
     if (fetch)
-        memcpy(m->payload, o->seg, o->nseg * sizeof o->seg[0]);
-    else if (o->op == CORE_SEND)
-        core_gather(m->payload, o->nseg, o->seg);
+        memcpy(m->payload, d->seg, d->nseg * sizeof d->seg[0]);
+    else if (d->op == CORE_SEND)
+        core_gather(m->payload, d->nseg, d->seg);
     p->due = due ? due + c->sia->latency_ns : 0;
     p->need_taken = fetch;
     p->posted = true;
@@ -81,26 +72,28 @@ static void write_message(struct shm_conn *c, struct shm_msg *m,
 }
 
 /* Puts a message into the peer's queue, and notes that in *p. False: it must
- * wait here, as the ring has no room for it and the peer can't read its data.
- */
-static bool push(struct shm_conn *c, const struct outgoing *o,
+ * wait here, as the ring has no room for it and the peer can't read its data;
+ * or it is inline, and the ring has no room. */
+static bool push(struct shm_conn *c, const struct core_dto *d,
                  struct shm_request *p)
 {
-    uint64_t lines = shm_lines(payload_of(o, SHM_INLINE_MAX));
+    uint64_t lines = shm_lines(payload_of(d, SHM_INLINE_MAX));
     struct shm_msg *m =
         shm_backlog_empty(c) ? shm_ring_reserve(c, lines) : NULL;
     if (m) {
-        write_message(c, m, o, SHM_INLINE_MAX, p);
+        write_message(c, m, d, SHM_INLINE_MAX, p);
         shm_ring_commit(c, m, lines);
     } else {
-        if (is_fetched(o, SHM_SLOT_MAX) && !is_readable(c, o))
+        if (d->is_inline || (is_fetched(d, SHM_SLOT_MAX) && !is_readable(c, d)))
             return false;
-        write_message(c, shm_backlog_reserve(c), o, SHM_SLOT_MAX, p);
+        write_message(c, shm_backlog_reserve(c), d, SHM_SLOT_MAX, p);
         p->need_taken = true; /* its slot is in use until then */
         shm_backlog_commit(c);
     }
     c->tx_index++;
     shm_notify_peer(c);
+    if (m)
+        shm_ring_prefetch_next(c, lines);
     return true;
 }
 
@@ -129,9 +122,13 @@ static void push_waiting(struct shm_conn *c)
     for (; c->waiting != end; c->waiting++) {
         struct core_request *r = core_request_at(ep, c->waiting);
         struct shm_request *p = (void *)r->tp;
-        struct outgoing o = {r->op,    r->w.flags, r->w.nseg,
-                             r->w.seg, r->w.total, r->immed};
-        if (!r->done && !p->carried_out && !p->posted && !push(c, &o, p))
+        struct core_dto d = {.op = r->op,
+                             .flags = r->w.flags,
+                             .nseg = r->w.nseg,
+                             .seg = r->w.seg,
+                             .total = r->w.total,
+                             .immed = r->immed};
+        if (!r->done && !p->carried_out && !p->posted && !push(c, &d, p))
             break;
     }
 }
@@ -247,20 +244,19 @@ static void queue(struct core_ep *ep, const struct core_dto *dto,
         core_ep_ring(ep);
 }
 
-static void post_message(struct core_ep *ep, const struct core_dto *dto)
+static DAT_RETURN post_message(struct core_ep *ep, const struct core_dto *dto)
 {
     struct shm_conn *c = ep->tp;
     struct shm_request p = {0};
-    if (!core_requests_pending(ep)) {
-        struct outgoing o = {dto->op,  dto->flags, dto->nseg,
-                             dto->seg, dto->total, dto->immed};
-        if (push(c, &o, &p) && !p.due &&
-            is_received_for(c, dto->op, dto->total, &p)) {
-            core_request_done(ep, dto, DAT_DTO_SUCCESS);
-            return;
-        }
+    if (!core_requests_pending(ep) && push(c, dto, &p) && !p.due &&
+        is_received_for(c, dto->op, dto->total, &p)) {
+        core_request_done(ep, dto, DAT_DTO_SUCCESS);
+        return DAT_SUCCESS;
     }
+    if (dto->is_inline && !p.posted)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, 0);
     queue(ep, dto, &p, false, DAT_DTO_SUCCESS);
+    return DAT_SUCCESS;
 }
 
 /* With a link model: spends the CPU time of the post, and returns when an RDMA
@@ -290,25 +286,24 @@ static void finish(struct core_ep *ep, const struct core_dto *dto,
         shm_abort(ep);
 }
 
-static void carry_out(struct core_ep *ep, const struct core_dto *dto)
+static DAT_RETURN carry_out(struct core_ep *ep, const struct core_dto *dto)
 {
     struct shm_conn *c = ep->tp;
     DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS;
-    if (dto->op == CORE_WRITE)
+    if (dto->op == CORE_SEND)
+        shm_ring_prefetch(c);
+    else if (dto->op == CORE_WRITE)
         shm_peer_prefetch(c->peer, dto->remote_key,
                           dto->remote_address + dto->total - 1);
     uint64_t due = c->sia->clocks ? modelled(c, dto) : 0;
     switch (dto->op) {
     case CORE_SEND:
-        post_message(ep, dto);
-        return;
+        return post_message(ep, dto);
     case CORE_WRITE:
     case CORE_WRITE_IMMED:
         status = shm_remote_copy(c, dto, 0, DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
-        if (status == DAT_DTO_SUCCESS && dto->op == CORE_WRITE_IMMED) {
-            post_message(ep, dto);
-            return;
-        }
+        if (status == DAT_DTO_SUCCESS && dto->op == CORE_WRITE_IMMED)
+            return post_message(ep, dto);
         break;
     case CORE_READ:
         status = shm_remote_copy(c, dto, 0, DAT_MEM_PRIV_REMOTE_READ_FLAG);
@@ -319,6 +314,7 @@ static void carry_out(struct core_ep *ep, const struct core_dto *dto)
         break;
     }
     finish(ep, dto, status, due);
+    return DAT_SUCCESS;
 }
 
 /* In a mute cable, the request waits until the connection ends. False: the
@@ -358,8 +354,8 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
     if (cable && lose_if_mute(ep, dto))
         return DAT_SUCCESS;
     uint64_t start = cable && !c->sia->clocks ? busywait_now_ns() : 0;
-    carry_out(ep, dto);
+    DAT_RETURN ret = carry_out(ep, dto);
     if (start)
         shm_cable_slow_down(c->sia, start);
-    return DAT_SUCCESS;
+    return ret;
 }

@@ -7,7 +7,6 @@ The papers' own algorithms run as they describe them: a step after the other
 they are. Native algorithms, which the
 papers measure theirs against, are made of our baseline algorithms, as the
 seeds describe them."""
-import os
 from math import inf
 
 from railtools import irregular
@@ -16,7 +15,6 @@ from railtools.papers.predicted import (
     MOST,
     Across,
     Best,
-    Copies,
     Each,
     Factor,
     Figure,
@@ -29,7 +27,6 @@ from railtools.papers.predicted import (
     Value,
     Winner,
 )
-from railtools.papers.simulated import PLATFORMS, read
 
 TIME = "collective.latency_us.median"
 # a simulation has no noise; calls that follow one another may overlap
@@ -118,6 +115,28 @@ NOTES |= dict.fromkeys(
     "In the schedule the second rail's events have come while the first one's "
     "were waited for. The paper lays what its wait takes, 2.5 to 5 times that "
     "of a single rail, to contention of hardware and software.")
+NOTES |= dict.fromkeys(
+    (f"004-ratio-{test}-{config}" for test in ("bw", "bibw")
+     for config in ("multi-hca", "multi-port")),
+    "At 2 MB the single thread has posted its 40 writes after 15 µs (5.5). For "
+    "the other 16 ms the adapters work alone, on the same requests as those of "
+    "two threads. The non-threaded batch takes 3.6 ms more over two adapters: "
+    "neither posting nor waiting, at most 0.2 ms of a batch, can be the cause. "
+    "The paper says nothing else that differs (docs/papers.md).")
+NOTES |= dict.fromkeys(
+    (f"004-ratio-wait-{size}" for size in (512, 4096)),
+    "See 004-wait-512-non-threaded.")
+NOTES |= dict.fromkeys(
+    ("004-interrupts-bw", "004-interrupts-latency-8",
+     "004-interrupts-wait-512-non-threaded",
+     "004-interrupts-wait-4096-non-threaded"),
+    "Tests a cause: an interrupt of 14 µs ends each wait, as the single rail's "
+    "figures suggest. Short messages then take longer non-threaded than over "
+    "one rail, as in the paper, but by less; no peak changes.")
+NOTES |= dict.fromkeys(
+    (f"004-interrupts-wait-{size}-threaded" for size in (512, 4096)),
+    "The simulated target takes both notifications on one thread, one after "
+    "the other; the paper's has two threads.")
 NOTES |= dict.fromkeys(
     (f"004-post-{size}-{way}" for size in (512, 4096)
      for way in ("threaded", "non-threaded")),
@@ -310,9 +329,8 @@ SHM_STUDY = {
     "put": Pick(put_pair, "pingpong.latency_us.median"),
 }
 # 000, fig. 2: k processes write to k sections of a shared memory region
-MEMCPY = {f"{k}-memcpy (platform file)": Copies(
-    read(os.path.join(PLATFORMS, f"{QSNET}.platform")), k,
-    tuple(1 << n for n in range(2, 19))) for k in (1, 2, 3, 4)}
+MEMCPY = {f"{k}-memcpy": Pick(
+    qsnet("memcpy", k, sizes=PER_NODE, ppn=k), TIME) for k in (1, 2, 3, 4)}
 node_gather = Collective("gather", {"shared memory": "shm-gather"}, 4,
                          ((4 * K, True, "tree"), (inf, False, "tree")),
                          sizes=PER_NODE, ppn=4)
@@ -323,13 +341,16 @@ node_bcast = Collective("bcast", {"shared memory": "shm-bcast"}, 4,
 def node_figures():
     yield Figure("000-1-put", "Put in both directions at once, as figure 1 of "
                  "Qian and Afsahi 2008", "Bandwidth (MB/s)", BOTH_WAYS, log=False)
-    study = SHM_STUDY | {"put, one rail": put_one_rail} | MEMCPY
+    yield Figure("000-2-node", "Point to point within a node, and k copies at "
+                 "once, as figure 2 of Qian and Afsahi 2008", "Time (µs)",
+                 SHM_STUDY | {"put, one rail": put_one_rail} | MEMCPY)
+    study = {}
     for label, one in (("gather", node_gather), ("broadcast", node_bcast)):
         study[f"{label} of 4 ranks, shared memory"] = \
             one.papers["shared memory"]
         study[f"{label} of 4 ranks, tree of puts"] = one.native
-    yield Figure("000-2-3-node", "Within a node, as figures 2 and 3 of "
-                 "Qian and Afsahi 2008", "Time (µs)", study)
+    yield Figure("000-3-node", "Within a node, as figure 3 of Qian and Afsahi "
+                 "2008", "Time (µs)", study)
 
 
 def seed_000_rows():
@@ -611,6 +632,77 @@ BREAKDOWN = {part: ultra_curves(
     f"batch.{part}_us.median", False) for part in ("post", "wait")}
 
 
+# µs of 5.5, as PAPER_WAYS
+TIMES = {"post": {512: (10, 15, 7), 4 * K: (9, 14, 5)},
+         "wait": {512: (36, 184, 35), 4 * K: (78, 197, 45)}}
+
+# the same cluster, if each wait ends in an interrupt
+INTERRUPTS = "ultra24-multihca-interrupts"
+interrupts_bw = ultra_curves(ultra(
+    "bw", INTERRUPTS, "--sizes", "8:2M", "--threshold", "0"), RATE, True)
+interrupts_lat = ultra_curves(ultra(
+    "lat", INTERRUPTS, "--sizes", "8:4K", "--threshold", "0"), LATENCY, False)
+interrupts_wait = ultra_curves(ultra(
+    "breakdown", INTERRUPTS, "--sizes", "512,4K"), "batch.wait_us.median",
+    False)
+
+
+def breakdown_rows(part, curves, prefix="004"):
+    ways, ours = curves
+    for size, papers in TIMES[part].items():
+        for label, paper in zip(PAPER_WAYS, papers):
+            name = f"{prefix}-{part}-{size}-{label.replace(' ', '-')}"
+            what = f"µs of {part}ing, 20 messages of {size} bytes, {label}"
+            if label == SINGLE:
+                what += " (an input of the platform file)"
+            yield Value(name, "004, 5.5", what, paper, ways[label], ours,
+                        size, note=NOTES.get(name, ""))
+
+
+# The paper's central result, from MB/s of 5.3 and 5.4, and µs of 5.5.
+BETWEEN_WAYS = "threaded : non-threaded"
+PEAKS = (("bw", "004, 5.3", ultra_bw, {"multi-HCA": 3350 / 2600,
+                                       "multi-port": 1800 / 1350}),
+         ("bibw", "004, 5.4", ultra_bibw, {"multi-HCA": 5045 / 3950,
+                                           "multi-port": 3150 / 2350}))
+
+
+def between_ways(name, seed, what, paper, curves, **how):
+    ways, ours = curves
+    return Factor(name, seed, f"{what}, {BETWEEN_WAYS}", paper,
+                  ways["non-threaded"], ways["threaded"], ours, tie=0.02,
+                  note=NOTES[name], **how)
+
+
+def ratio_rows():
+    for test, seed, both, papers in PEAKS:
+        for config, paper in papers.items():
+            yield between_ways(
+                f"004-ratio-{test}-{config.lower()}", seed,
+                f"peak of {config}, {test}", paper, both[config], rate=True,
+                group=BETWEEN_WAYS)
+    for size, (_, one_thread, threads) in TIMES["wait"].items():
+        yield between_ways(
+            f"004-ratio-wait-{size}", "004, 5.5",
+            f"shorter waiting, 20 messages of {size} bytes",
+            one_thread / threads, BREAKDOWN["wait"], x=size,
+            group=BETWEEN_WAYS)
+
+
+def interrupts_rows():
+    """Does the cause that the single rail's figures suggest explain it?"""
+    yield between_ways(
+        "004-interrupts-bw", "004, 5.3", "peak of multi-HCA, bw",
+        PEAKS[0][3]["multi-HCA"], interrupts_bw, rate=True, headline=False)
+    ways, ours = interrupts_lat
+    name = "004-interrupts-latency-8"
+    yield Factor(name, "004, 5.2", "latency of 8 bytes, one rail over "
+                 "multi-HCA non-threaded", 2 / 10, ways[SINGLE],
+                 ways["non-threaded"], ours, 8, headline=False,
+                 note=NOTES[name])
+    yield from breakdown_rows("wait", interrupts_wait, "004-interrupts")
+
+
 def overlaid(both):
     """Both configurations in one picture."""
     lines = {SINGLE: both["multi-HCA"][0][SINGLE]}
@@ -654,18 +746,10 @@ def seed_004_rows():
             yield Factor(name, seed, f"peak of {config} {way} over one rail",
                          paper, ways[SINGLE], ways[way], ours, rate=True,
                          note=NOTES.get(name, ""))
-    times = {"post": {512: (10, 15, 7), 4 * K: (9, 14, 5)},
-             "wait": {512: (36, 184, 35), 4 * K: (78, 197, 45)}}
-    for part, at_size in times.items():
-        ways, ours = BREAKDOWN[part]
-        for size, papers in at_size.items():
-            for label, paper in zip(PAPER_WAYS, papers):
-                name = f"004-{part}-{size}-{label.replace(' ', '-')}"
-                what = f"µs of {part}ing, 20 messages of {size} bytes, {label}"
-                if label == SINGLE:
-                    what += " (an input of the platform file)"
-                yield Value(name, "004, 5.5", what, paper, ways[label], ours,
-                            size, note=NOTES.get(name, ""))
+    yield from ratio_rows()
+    for part, curves in BREAKDOWN.items():
+        yield from breakdown_rows(part, curves)
+    yield from interrupts_rows()
     ways, _ = ultra_lat["multi-HCA"]
     yield Factor("004-latency-4K", "004, 5.2", "latency of 4 KB, one rail "
                  "over multi-HCA threaded", 1 / 0.62, ways[SINGLE],

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Curves that are taken from runs of railbench on simulated clusters, and rows
 that compare them with what a paper says. Not a program."""
+from collections import Counter
 from dataclasses import dataclass
 from math import exp, log
 from typing import Protocol
 
 from railtools.options import size_name
-from railtools.papers import open_ranges
 from railtools.programs import Failure
 
 MOST = "most"  # the x where a gain is the largest
@@ -198,35 +198,6 @@ class Only:
                 if x in self.wanted}
 
 
-@dataclass(frozen=True)
-class Copies:
-    """What each of so many copies on a node takes that are made at once. Known
-    from a platform file, by the rules of sim_platform(5): nothing runs."""
-    text: str  # of the file
-    count: int
-    sizes: tuple
-
-    def runs(self):
-        return set()
-
-    def points(self, _results):
-        known = {key: value for _, section, key, value, _
-                 in open_ranges.keys(self.text) if section == "memory"}
-
-        def rates(key):  # MB/s are bytes in a microsecond
-            return [open_ranges.number(one)
-                    for one in known.get(key, "").split(",") if one]
-
-        def each(together, count=self.count):
-            return together[min(count, len(together)) - 1] / count
-        copy, cache = rates("copy_rate"), rates("cache_rate")
-        cached = cache and (each(cache) if len(cache) > 1 else
-                            cache[0] * each(copy) / each(copy, 1))
-        most = open_ranges.number(known["cache"]) if cache else 0
-        return {x: x / (cached if x <= most else each(copy))
-                for x in self.sizes}
-
-
 def best(curves, results, rate=False):
     found: dict = {}
     for curve in curves:
@@ -338,6 +309,8 @@ class Factor:
     rate: bool = False
     headline: bool = True
     note: str = ""
+    tie: float = 0  # so little better counts as no better
+    group: str = ""  # of headline numbers that are also counted apart
 
     def runs(self):
         return self.base.runs() | self.chosen.runs() | self.ours.runs()
@@ -371,8 +344,9 @@ class Factor:
         if predicted is None:
             return Found()
         ours = self.gain(self.ours, results)
+        least = 1 + self.tie
         return Found(predicted, predicted / self.paper - 1,
-                     (predicted > 1) == (self.paper > 1), ours,
+                     (predicted > least) == (self.paper > least), ours,
                      ours is not None and ours < predicted * (1 - 1e-9))
 
     def paper_text(self):
@@ -568,6 +542,9 @@ def summary(rows, found):
                and found[row.name].deviation is not None]
     near = [row for row in numbers
             if abs(found[row.name].deviation) <= CLOSE]
+    groups = Counter(row.group for row in numbers
+                     if isinstance(row, Factor) and row.group)
+    near_of = Counter(row.group for row in near if isinstance(row, Factor))
     winners = [row for row in rows if isinstance(row, Winner)
                and found[row.name].same is not None]
     alike = [row for row in winners if found[row.name].same]
@@ -578,6 +555,8 @@ def summary(rows, found):
     if numbers:
         lines.append(f"{len(near)} of {len(numbers)} headline numbers are "
                      f"within {CLOSE:.0%} of the paper's.")
+    lines += [f"Of {group}: {near_of[group]} of {count}."
+              for group, count in groups.items()]
     if winners:
         lines.append(f"In {len(alike)} of {len(winners)} comparisons all "
                      "winners are the paper's within one step.")

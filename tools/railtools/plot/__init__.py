@@ -8,8 +8,9 @@ in that of figures 9 to 11 of Qian and Afsahi 2008 and figure 5 of Qian et al. 2
 over the number of ranks if a folder has results of several; irregular
 all-to-all in that of figures 15 to 23 of Liu et al. 2002, a picture a pattern, with
 where the time goes (scripts/irregular-figures: these figures themselves);
-degrade the rate over time. Needs nothing but the JSON files, so it also draws
-what another machine measured.
+degrade the rate over time; degrade-any how long each library's stream stood
+still. Needs nothing but the JSON files, so it also draws what another machine
+measured.
 
 A picture holds 8 curves at most, beside limits. More become several pictures,
 -1, -2 …, in the order of the result; where others are measured beside
@@ -26,6 +27,7 @@ from railtools.options import Parser
 from railtools.plot.alltoallv import irregular_pictures, seed_pictures
 from railtools.plot.configurations import IRREGULAR, setup_name
 from railtools.plot.degrade import degrade_pictures
+from railtools.plot.degrade_any import degrade_any_pictures
 from railtools.plot.distributions import box_pictures, cdf_pictures
 from railtools.plot.gnuplot import TERMINALS, draw, fail
 from railtools.plot.papers import paper_pictures
@@ -43,7 +45,7 @@ PICTURES = dict.fromkeys(CURVES, curve_pictures) | {
     "papers": paper_pictures,
     IRREGULAR: irregular_pictures, irregular.TEST: seed_pictures,
     "breakdown": breakdown_pictures, "limits": limits_pictures,
-    "degrade": degrade_pictures}
+    "degrade": degrade_pictures, "degrade-any": degrade_any_pictures}
 
 
 def only(result, wanted):

@@ -42,11 +42,12 @@ def best_map(heading, cells):
 
 def paper_pictures(result):
     """The figures of scripts/reproduce: no machine, no intervals."""
+    origin = "\n" + result.get("origin", "predicted in virtual time")
     for figure in result["figures"]:
         lines = [(label, [(x, y, y, y) for x, y in points])
                  for label, points in figure["curves"]]
         for number, text in curves(
-                figure["caption"] + "\npredicted in virtual time",
+                figure["caption"] + origin,
                 figure["axis"], lines, log=figure["log"], unit=figure["unit"],
                 interval=""):
             yield f"-{figure['name']}{number}", text
@@ -54,9 +55,9 @@ def paper_pictures(result):
         parts = [(part, part, COLOURS[1 + index]) for index, part
                  in enumerate(one["bars"][0][1])]
         yield f"-{one['name']}", stacked(
-            one["caption"] + "\npredicted in virtual time", one["axis"],
+            one["caption"] + origin, one["axis"],
             parts, [[label, *values.values()]
                     for label, values in one["bars"]])
     for one in result["maps"]:
         yield f"-{one['name']}", best_map(
-            one["caption"] + "\npredicted in virtual time", one["cells"])
+            one["caption"] + origin, one["cells"])

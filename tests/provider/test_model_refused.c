@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A rail whose link model contradicts another rail's does not open, and leaves
+ * nothing in the model: its port may then be described otherwise. */
+#include "util.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* Three rails on one adapter. "second" is wrong in the adapter's rate, after
+ * its port has been looked up. "third" has the same port. */
+static const char *const rails[][2] = {
+    {"first", "rate=9 adapter=h adapter_rate=9 port=p"},
+    {"second", "rate=9 adapter=h adapter_rate=8 port=q"},
+    {"third", "rate=7 adapter=h adapter_rate=9 port=q"},
+};
+#define RAILS (sizeof rails / sizeof *rails)
+
+static char conf[] = "/tmp/test_model_refused_XXXXXX";
+
+/* The registry reads dat.conf when a process starts. */
+static void restart_with_rails(char **argv)
+{
+    const char *was = getenv("DAT_OVERRIDE");
+    const char *slash = was ? strrchr(was, '/') : NULL;
+    int fd = mkstemp(conf);
+    assert_true(slash && fd >= 0);
+    for (unsigned i = 0; i < RAILS; i++)
+        dprintf(fd,
+                "%s u2.0 nonthreadsafe default %.*s/libdapl_shm.so "
+                "dapl_rail.0.1 \"%s\" \"\"\n",
+                rails[i][0], (int)(slash - was), was, rails[i][1]);
+    close(fd);
+    setenv("DAT_OVERRIDE", conf, 1);
+    setenv("TEST_CONF", conf, 1);
+    execv("/proc/self/exe", argv);
+    _exit(127);
+}
+
+static DAT_RETURN open_rail(unsigned i, DAT_IA_HANDLE *ia)
+{
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+    return dat_ia_open((char *)(uintptr_t)rails[i][0], 8, &async, ia);
+}
+
+static void refused_rail_leaves_no_trace(void **state)
+{
+    DAT_IA_HANDLE first, second, third;
+    (void)state;
+    DAT_OK(open_rail(0, &first));
+    DAT_FAILS(open_rail(1, &second), DAT_INVALID_PARAMETER);
+    DAT_OK(open_rail(2, &third));
+    DAT_OK(dat_ia_close(third, DAT_CLOSE_ABRUPT_FLAG));
+    DAT_OK(dat_ia_close(first, DAT_CLOSE_ABRUPT_FLAG));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refused_rail_leaves_no_trace),
+    };
+    (void)argc;
+    if (!getenv("TEST_CONF"))
+        restart_with_rails(argv);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(getenv("TEST_CONF"));
+    return failed;
+}
