@@ -266,8 +266,8 @@ static bool is_short(const drail_t *t, const struct batch *b, uint32_t reach)
 {
     size_t bytes = b->ask->xfer.bytes;
     return t->timing->untimed.spreads && several_rails(reach) &&
-           bytes < t->cfg.stripe_threshold &&
-           bytes * b->ask->count >= 2 * SPREAD_LEAST;
+           bytes >= SPREAD_LEAST && bytes < t->cfg.stripe_threshold &&
+           b->ask->count > 1;
 }
 
 static void part_prepare(const struct batch *b, unsigned rail,

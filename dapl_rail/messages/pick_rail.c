@@ -24,12 +24,12 @@ unsigned pick_rail(const struct peer *peer, uint32_t rails, size_t bytes)
     uint64_t requests[DRAIL_MAX_RAILS];
     double weights[DRAIL_MAX_RAILS];
     unsigned first = short_rail(t, rails);
-    if (!t->timing->untimed.spreads || !several_rails(rails))
+    if (!t->timing->untimed.spreads || !several_rails(rails) ||
+        bytes < SPREAD_LEAST)
         return first;
     for (unsigned r = 0; r < t->nrails; r++)
         requests[r] = under_way(peer, r);
-    if (requests[first] < SPREAD_REQUESTS ||
-        requests[first] * bytes < SPREAD_LEAST)
+    if (requests[first] < SPREAD_REQUESTS)
         return first;
     cut_whole(t, rails, bytes, weights);
     return soonest_rail(t->nrails, weights, requests);

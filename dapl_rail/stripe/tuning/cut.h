@@ -32,12 +32,12 @@ static inline unsigned short_rail(drail_t *t, uint32_t rails)
 
 /*
  * Short messages in a row, if untimed.spreads: each goes whole over the rail
- * that would be the first to end it. A message alone takes short_rail(): rails
- * share the work only from so many bytes on, and so many requests: two may be
- * one put, or a message and its answer.
+ * that would be the first to end it. A message alone takes short_rail(). So do
+ * messages of less than SPREAD_LEAST bytes, which cost the processors more than
+ * a wire: one rail is faster, as more of them share a packet.
  */
 #define SPREAD_LEAST    4096u
-#define SPREAD_REQUESTS 3u
+#define SPREAD_REQUESTS 3u /* two may be a put, or a message and its answer */
 /* The weights of these rails for such messages, and the slot of their rates. */
 unsigned cut_whole(const drail_t *t, uint32_t rails, size_t bytes,
                    double weights[DRAIL_MAX_RAILS]);
