@@ -729,8 +729,8 @@ def figure_of(kind, method, lengths, cores, program, _where):
 
 def main():
     args = options()
-    programs, absent = peers.choose(PROGRAMS, args)
     search = peers.search_of(args, "geometric mean, µs of a message")
+    programs, absent = peers.choose(PROGRAMS, args)
     stages = [("lat", args.lat_sizes), ("bw", args.bw_sizes)][turning(args):]
     folder = claim(args.dir)
     try:
