@@ -679,9 +679,9 @@ def go(folder, rounds, programs, search, remarks, args):
 
 def main():
     args = options()
+    search = peers.search_of(args, "geometric mean of single calls, µs")
     programs, remarks = peers.choose(PROGRAMS, args)
     rounds = Rounds()
-    search = peers.search_of(args, "geometric mean of single calls, µs")
     folder = claim(args.dir)  # with nothing before the try that may fail
     try:
         text = go(folder, rounds, programs, search, remarks, args)
