@@ -485,8 +485,7 @@ def seconds(text):
 
 
 def options():
-    parser = Parser(description=__doc__, formatter_class=argparse.
-                    RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, allow_abbrev=True)
     parser.add_argument("--rails", type=names, default=["shm0", "shm1"],
                         metavar="A,B,...", help="IA names (default shm0,shm1)")
     parser.add_argument("--nodes", type=count, default=2, metavar="N",

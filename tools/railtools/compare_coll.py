@@ -581,9 +581,7 @@ def element_sizes(text):
 
 
 def options():
-    parser = Parser(prog="scripts/compare-coll", allow_abbrev=False,
-                    description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="scripts/compare-coll", description=__doc__)
     parser.add_argument("--quick", action="store_true",
                         help="to see that all of them run: other defaults ("
                              + ", ".join(f"--{name} {value}" for name, value

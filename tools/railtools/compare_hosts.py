@@ -540,9 +540,7 @@ def rate(text):
 
 
 def options():
-    parser = Parser(prog="scripts/compare-hosts", allow_abbrev=False,
-                    description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="scripts/compare-hosts", description=__doc__)
     add_rounds(parser)
     parser.add_argument("--rate", metavar="MBIT", type=rate, default=1000,
                         help="of a rail (default 1000)")

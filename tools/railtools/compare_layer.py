@@ -14,7 +14,6 @@ library, as it was faster there, is in the figures as it is.
 DIR (default results/<host>-<date>-layer; an existing one is never touched: -2,
 -3 ... is appended) gets layer.txt and layer.csv.
 """
-import argparse
 import csv
 import os
 import platform
@@ -237,8 +236,7 @@ def report(rows, libraries, noise, failures):
 
 def options():
     keys = [kind.key for kind in peers.libraries(Plain)]
-    parser = Parser(prog=NAME, allow_abbrev=False, description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog=NAME, description=__doc__)
     parser.add_argument("--repeat", metavar="R", type=count, default=7,
                         help="rounds (default 7)")
     parser.add_argument("--ranks", metavar="N,...", type=sizes,

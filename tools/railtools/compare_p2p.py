@@ -676,9 +676,7 @@ def buffers(text):
 
 
 def options():
-    parser = Parser(prog="scripts/compare-p2p", allow_abbrev=False,
-                    description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="scripts/compare-p2p", description=__doc__)
     add_rounds(parser)
     parser.add_argument("--lat-sizes", metavar="a,b", type=sizes,
                         default="8,64,512,4K",

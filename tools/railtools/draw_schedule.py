@@ -396,8 +396,7 @@ def block_size(text):
 
 
 def parse():
-    parser = Parser(description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, allow_abbrev=True)
     parser.add_argument("collective", help="as railbench prove has them")
     parser.add_argument("algorithm", help="one; railbench prove --algorithm "
                         "all lists them")

@@ -148,9 +148,7 @@ def square(text):
 
 
 def options():
-    parser = Parser(prog="scripts/irregular-figures", allow_abbrev=False,
-                    description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="scripts/irregular-figures", description=__doc__)
     parser.add_argument("--ranks", metavar="P", type=square, default="64",
                         help="a square from 4 to 64 (default 64, as the "
                              "seed); figure 23 takes squares from 0.4 P to "

@@ -12,7 +12,6 @@ DIR (default results/<host>-<date>-memcpy; an existing one is never touched: -2,
 -3 ... is appended) gets memcpy.txt (table, commands), memcpy.csv, memcpy.json.gz
 and the picture.
 """
-import argparse
 import csv
 import io
 import json
@@ -137,9 +136,7 @@ def json_of(both):
 # --------------------------------------------------------------- options ---
 
 def options():
-    parser = Parser(prog="scripts/memcpy-figure", allow_abbrev=False,
-                    description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="scripts/memcpy-figure", description=__doc__)
     parser.add_argument("--repeat", metavar="R", type=count, default=10,
                         help="rounds (default %(default)s)")
     parser.add_argument("--platform", metavar="FILE", type=os.path.abspath,

@@ -37,6 +37,14 @@ def wrong(text):
 
 
 class Parser(argparse.ArgumentParser):
+    """Shows the description as it is written; options are written out."""
+
+    def __init__(self, **given):
+        given.setdefault("allow_abbrev", False)
+        given.setdefault("formatter_class",
+                         argparse.RawDescriptionHelpFormatter)
+        super().__init__(**given)
+
     def error(self, message):
         wrong(f"{message}; see --help")
 

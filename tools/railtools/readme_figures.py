@@ -4,7 +4,6 @@ results; and whether the README has them.
 
 Prints a line for each row of the table. Exit status 1: the README says
 something else, which is named."""
-import argparse
 import csv
 import os
 import re
@@ -68,9 +67,7 @@ def table():
 
 
 def main():
-    parser = Parser(prog="tools/railtools/readme_figures.py",
-                    allow_abbrev=False, description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="tools/railtools/readme_figures.py", description=__doc__)
     parser.add_argument("readme", nargs="?",
                         default=os.path.join(ROOT, "README.md"))
     args = parser.parse_args()

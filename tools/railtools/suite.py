@@ -171,9 +171,7 @@ def step_list(text):
 
 
 def options():
-    parser = Parser(prog="railbench suite", allow_abbrev=False,
-                    description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="railbench suite", description=__doc__)
     parser.add_argument("--output", metavar="DIR", default=(
         f"{platform.node()}-{time.strftime('%Y-%m-%d')}-suite"),
         help="new folder for the report (default <host>-<date>-suite); of one "

@@ -68,9 +68,7 @@ def message(text):
 
 
 def options():
-    parser = Parser(prog="scripts/degrade-any", allow_abbrev=False,
-                    description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="scripts/degrade-any", description=__doc__)
 
     def add(name, kind, default, metavar, text):
         parser.add_argument(name, metavar=metavar, type=kind, default=default,

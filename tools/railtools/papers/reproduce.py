@@ -192,9 +192,7 @@ def write_figures(folder, everything, results):
 # ---------------------------------------------------------------- options ---
 
 def options():
-    parser = Parser(prog="scripts/reproduce", allow_abbrev=False,
-                    description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="scripts/reproduce", description=__doc__)
     parser.add_argument("--only", metavar="ROWS", help="only these rows and "
                         "figures: names or their beginnings, with commas "
                         "between (as 002 or 000-gather)")

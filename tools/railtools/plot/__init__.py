@@ -92,9 +92,7 @@ def kinds(text):
 
 
 def options():
-    parser = Parser(prog="scripts/plot", allow_abbrev=False,
-                    description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="scripts/plot", description=__doc__)
     parser.add_argument("--quiet", action="store_true",
                         help="don't print the pictures' names")
     parser.add_argument("--format", choices=[*TERMINALS, "both"],
