@@ -6,9 +6,17 @@
 
 #include <stddef.h>
 
+#define MEET_ADDRESS_MAX 2048
+
 typedef struct meet {
     int rank, socket;
 } meet_t;
+
+/** The address of a library's endpoint, as meet_exchange() takes it. */
+typedef struct meet_card {
+    size_t length;
+    char address[MEET_ADDRESS_MAX];
+} meet_card_t;
 
 /** @p rank: "0", which listens, or "1"; @p place: HOST:PORT of rank 0. Every
  * wait is bounded; errors end the program. */

@@ -17,13 +17,7 @@
 #include "run.h"
 #include "stream.h"
 
-#define API         FI_VERSION(1, 11)
-#define ADDRESS_MAX 1024
-
-typedef struct card {
-    size_t length;
-    char address[ADDRESS_MAX];
-} card_t;
+#define API FI_VERSION(1, 11)
 
 typedef struct library {
     stream_t stream;
@@ -173,7 +167,7 @@ static void open_endpoint(library_t *l)
 
 static void exchange_addresses(library_t *l, const meet_t *meet)
 {
-    card_t mine = {.length = ADDRESS_MAX}, other;
+    meet_card_t mine = {.length = MEET_ADDRESS_MAX}, other;
     check(fi_getname(&l->ep->fid, mine.address, &mine.length), "fi_getname");
     meet_exchange(meet, &mine, &other, sizeof mine);
     if (fi_av_insert(l->av, other.address, 1, &l->peer, 0, NULL) != 1)

@@ -12,14 +12,8 @@
 #include "run.h"
 #include "stream.h"
 
-#define ADDRESS_MAX 2048
-#define CLOSE_S     2
-#define MESSAGE     1 /* id of our active messages */
-
-typedef struct card {
-    size_t length;
-    char address[ADDRESS_MAX];
-} card_t;
+#define CLOSE_S 2
+#define MESSAGE 1 /* id of our active messages */
 
 typedef struct library {
     stream_t stream;
@@ -145,7 +139,7 @@ static void open_worker(library_t *l)
           "ucp_worker_set_am_recv_handler");
 }
 
-static void connect_to(library_t *l, const card_t *card)
+static void connect_to(library_t *l, const meet_card_t *card)
 {
     const ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
@@ -159,11 +153,11 @@ static void connect_to(library_t *l, const card_t *card)
 
 static void exchange_addresses(library_t *l, const meet_t *meet)
 {
-    card_t mine = {0}, other;
+    meet_card_t mine = {0}, other;
     ucp_address_t *address;
     check(ucp_worker_get_address(l->worker, &address, &mine.length),
           "ucp_worker_get_address");
-    if (mine.length > ADDRESS_MAX)
+    if (mine.length > MEET_ADDRESS_MAX)
         stream_die("ucp_worker_get_address", "it is too long");
     memcpy(mine.address, address, mine.length);
     ucp_worker_release_address(l->worker, address);

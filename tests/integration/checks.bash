@@ -96,18 +96,23 @@ await_exit()
     return 1
 }
 
+# has_ended WANTED STATUS: with that status; if not, its standard error is shown
+has_ended()
+{
+    [ "$2" -eq "$1" ] && return 0
+    echo "exit status $2 instead of $1"
+    cat "$work/err"
+    return 1
+}
+
 # ends STATUS ARGUMENTS…: the program that `starts ARGUMENTS…` starts, as $pid
 ends()
 {
-    local wanted=$1 status
+    local wanted=$1
     shift
     starts "$@"
     wait "$pid"
-    status=$?
-    [ $status -eq "$wanted" ] && return 0
-    echo "exit status $status instead of $wanted"
-    cat "$work/err"
-    return 1
+    has_ended "$wanted" $?
 }
 
 # needs_simulation: skips the rest where there are no simulated rails

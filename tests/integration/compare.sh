@@ -12,14 +12,10 @@ quick=(--sizes 512,64K --iterations 1 --warmup 1 --batch 4)
 # status WANTED COMMAND…
 status()
 {
-    local wanted=$1 got
+    local wanted=$1
     shift
     timeout -k 10 100 "$@" >"$work/out" 2>"$work/err"
-    got=$?
-    [ $got -eq "$wanted" ] && return 0
-    echo "exit status $got instead of $wanted"
-    cat "$work/err"
-    return 1
+    has_ended "$wanted" $?
 }
 
 # wrong COMMAND…: exit status 2, one line on stderr, no file left behind

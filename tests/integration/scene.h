@@ -3,8 +3,7 @@
 #ifndef TESTS_SCENE_H
 #define TESTS_SCENE_H
 
-#include "coll/dcoll.h"
-#include "ranks.h"
+#include "team.h"
 #include "tests/unit/affine.h"
 
 #define MOST 40000 /* bytes of the largest block */
@@ -53,12 +52,7 @@ static inline void scene_close(struct scene *s)
 /* A call of the library must return 0. */
 static inline void good(const struct scene *s, int rc, const char *what)
 {
-    if (!rc)
-        return;
-    printf("# rank %u: %s: %s: %s\n", s->r->rank, what, drail_strerror(rc),
-           dcoll_last_error(s->team));
-    fflush(stdout);
-    _exit(1);
+    team_good(s->r, s->team, rc, what);
 }
 
 /* Byte i of the block that rank `from` has for rank `to`, in one start. */

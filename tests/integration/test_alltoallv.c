@@ -3,8 +3,7 @@
  * Irregular all-to-all over real rails: every algorithm, every kind of call,
  * traffic of all patterns; then what must fail.
  */
-#include "coll/dcoll.h"
-#include "ranks.h"
+#include "team.h"
 
 #define MOST 23 /* elements for one rank, in most patterns */
 
@@ -19,12 +18,7 @@ struct scene {
 
 static void good(struct scene *s, int rc, const char *what)
 {
-    if (!rc)
-        return;
-    printf("# rank %u: %s: %s: %s\n", s->r->rank, what, drail_strerror(rc),
-           dcoll_last_error(s->team));
-    fflush(stdout);
-    _exit(1);
+    team_good(s->r, s->team, rc, what);
 }
 
 static void *zeroed(size_t count, size_t size)

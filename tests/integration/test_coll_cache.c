@@ -6,9 +6,8 @@
  */
 #include <sys/stat.h>
 
-#include "coll/dcoll.h"
-
 #include "standin.h"
+#include "team.h"
 
 #define MOST 40000 /* bytes of the largest block */
 
@@ -60,9 +59,7 @@ static dcoll_call_t allgather(struct scene *s, size_t bytes)
 
 static void good(struct scene *s, int rc)
 {
-    if (rc)
-        printf("# rank %u: %s\n", s->r->rank, dcoll_last_error(s->team));
-    check(rc == 0);
+    team_good(s->r, s->team, rc, "collective");
 }
 
 static void got(struct scene *s, size_t bytes)

@@ -26,9 +26,7 @@ struct scene {
 
 static void good(const struct scene *s, int rc)
 {
-    if (rc)
-        printf("# rank %u: %s\n", s->r->rank, dcoll_last_error(s->team));
-    check(rc == 0);
+    team_good(s->r, s->team, rc, "collective");
 }
 
 /* Broadcasts of rank 0 to all others, prepared. */

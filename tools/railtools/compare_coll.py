@@ -697,5 +697,5 @@ def main():
         return 1
     print(text)
     print(f"results: {folder}", flush=True)
-    drawn = draw(folder, args)
+    drawn = draw(folder, args.pictures)
     return 1 if rounds.tries.always_failed() else drawn

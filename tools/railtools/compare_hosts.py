@@ -16,7 +16,6 @@ DIR (default results/testbed-<date>; an existing one is never touched: -2, -3
 hosts-samples.csv (every round). Both are written after each round: an
 interrupted script keeps the complete rounds.
 """
-import argparse
 import csv
 import io
 import json
@@ -40,6 +39,7 @@ from railtools.options import (
     progress,
     settle_rounds,
     size_name,
+    whole,
     wrong,
 )
 from railtools.paths import BIN, RAILBENCH, ROOT
@@ -531,12 +531,8 @@ def table_of_samples(samples):
 
 # --------------------------------------------------------------- options ---
 
-def rate(text):
-    """The second of unequal rails has half of it, which testbed must take."""
-    if not re.fullmatch(r"\d{1,6}", text) or not 2 <= int(text) <= 100000:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is wrong; allowed: a number from 2 to 100000")
-    return int(text)
+# the second of unequal rails has half of it, which testbed must take
+rate = whole(2, 100000)
 
 
 def options():

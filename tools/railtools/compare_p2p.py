@@ -757,5 +757,5 @@ def main():
         leave(folder)
     print(text)
     print(f"results: {folder}", flush=True)
-    drawn = draw(folder, args)
+    drawn = draw(folder, args.pictures)
     return 1 if tries.always_failed() else drawn

@@ -25,15 +25,15 @@ import io
 import json
 import os
 import platform
-import subprocess
 import sys
 import time
 
 from railtools import irregular
 from railtools.files import claim, leave, replace
-from railtools.options import Parser, progress, size_name, wrong
+from railtools.options import Parser, draw, progress, size_name, wrong
 from railtools.paths import RAILBENCH, ROOT
 from railtools.programs import Failure, run
+from railtools.results import SCHEMA
 
 RUN_LIMIT_S = 600
 
@@ -186,7 +186,7 @@ def main():
     if not os.path.exists(os.path.join(ROOT, RAILBENCH)):
         wrong(f"no {RAILBENCH} (make)")
     folder = claim(args.dir)
-    result = {"schema": "dapl_rail.railbench/1", "test": irregular.TEST,
+    result = {"schema": SCHEMA, "test": irregular.TEST,
               "ranks": args.ranks, "runs": []}
     try:
         failed = go(folder, result, args)
@@ -198,6 +198,5 @@ def main():
         return 1
     print(report(result, failed))
     print(f"results: {folder}", flush=True)
-    drawn = subprocess.run([os.path.join(ROOT, "scripts", "plot"), "--quiet",
-                            folder], check=False)
-    return 1 if failed else drawn.returncode
+    drawn = draw(folder)
+    return 1 if failed else drawn

@@ -18,18 +18,17 @@ import json
 import os
 import platform
 import shlex
-import subprocess
 import time
 
 from railtools.files import claim, hide, leave, replace
-from railtools.options import Parser, count, progress, size_name, wrong
+from railtools.options import Parser, count, draw, progress, size_name, wrong
 from railtools.paths import RAILBENCH, ROOT
 from railtools.programs import run
+from railtools.results import SCHEMA
 from railtools.rounds import ENOUGH, in_turn, median_interval
 
 RANKS = (1, 2, 3, 4)  # as the paper: its nodes have four processors
 SIZES = "4:256K"
-ORIGINS = ("measured", "simulated")
 CAPTION = ("Copies at once on one node, as k-memcpy in figure 2 of Qian and "
            "Afsahi 2008")
 
@@ -123,7 +122,7 @@ def report(both, result, args, commands):
 def json_of(both):
     """For scripts/plot, in the form of scripts/reproduce."""
     return json.dumps({
-        "schema": "dapl_rail.railbench/1", "test": "papers", "results": [],
+        "schema": SCHEMA, "test": "papers", "results": [],
         "origin": "measured on this machine, and simulated as it was "
                   "calibrated", "maps": [], "bars": [], "figures": [{
             "name": "000-2", "caption": CAPTION, "axis": "Time (µs)",
@@ -160,10 +159,10 @@ def main():
         simulated = simulate(args.platform,
                              result["machine"]["allowed_threads"],
                              commands) if args.platform else {}
-        both = dict(zip(ORIGINS, (measured, simulated)))
-        path = args.platform or ""
-        text = hide(report(both, result, args, commands),
-                    {path: os.path.basename(path)} if path else {})
+        both = {"measured": measured, "simulated": simulated}
+        paths = {args.platform: os.path.basename(args.platform)
+                 } if args.platform else {}
+        text = hide(report(both, result, args, commands), paths)
         for name, content in (("txt", text), ("csv", csv_of(both)),
                               ("json.gz", json_of(both))):
             replace(os.path.join(folder, f"memcpy.{name}"), content)
@@ -171,5 +170,4 @@ def main():
         leave(folder)
     print(text)
     print(f"results: {folder}", flush=True)
-    return subprocess.run([os.path.join(ROOT, "scripts", "plot"), "--quiet",
-                           folder], check=False).returncode
+    return draw(folder)

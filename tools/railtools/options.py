@@ -66,11 +66,18 @@ def sizes(text):
     return sorted(found)
 
 
-def count(text):
-    if not re.fullmatch(r"\d{1,3}", text) or not 1 <= int(text) <= 100:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is wrong; allowed: a number from 1 to 100")
-    return int(text)
+def whole(least, most):
+    """A number of that range, with no more digits than the largest."""
+    def parse(text):
+        if not re.fullmatch(rf"\d{{1,{len(str(most))}}}", text) or \
+                not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(
+                f"'{text}' is wrong; allowed: a number from {least} to {most}")
+        return int(text)
+    return parse
+
+
+count = whole(1, 100)
 
 
 def duration(text, unit):
@@ -127,10 +134,11 @@ def add_pictures(parser):
                         help="format of the pictures (default svg)")
 
 
-def draw(folder, args):
-    """@return the exit status of scripts/plot."""
+def draw(folder, pictures="svg"):
+    """@pictures: as of add_pictures(). @return the exit status of
+    scripts/plot."""
     return subprocess.run([os.path.join(ROOT, "scripts", "plot"), "--quiet",
-                           "--format", args.pictures, folder],
+                           "--format", pictures, folder],
                           check=False).returncode
 
 

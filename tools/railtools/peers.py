@@ -317,7 +317,7 @@ class Search:
         program.limit, program.commands = LIMIT_S, {}
 
     def load(self, path):
-        """What an earlier search has found, as rows() has told it."""
+        """Adds the figures of an earlier search, from the CSV of rows()."""
         with open(path, newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
                 where = row.get("test") or int(row["ranks"])
@@ -422,8 +422,6 @@ def add_search(parser):
                         help="launches of each setting of a peer, before the "
                              "rounds (default %(default)s; 0: none, and its "
                              "usual setting)")
-
-
     parser.add_argument("--settings", metavar="FILE,...", type=files,
                         default=[],
                         help="take what an earlier search has found: its "
@@ -432,11 +430,12 @@ def add_search(parser):
 
 def files(text):
     """A list of readable files."""
-    for path in text.split(","):
+    paths = text.split(",")
+    for path in paths:
         if not os.access(path, os.R_OK):
             raise argparse.ArgumentTypeError(
                 f"'{path}' is wrong; allowed: files that can be read")
-    return text.split(",")
+    return paths
 
 
 def search_of(args, what):
@@ -462,14 +461,17 @@ def add_wheels(parser):
 
 
 def choose(kinds, args):
+    """Those of --peers, and ours: see usable()."""
+    return usable(kind(args) for kind in kinds
+                  if kind.name == OURS or kind.key in args.peers)
+
+
+def usable(all_programs):
     """(programs that can run, why others can't)."""
     programs, remarks = [], []
-    for kind in kinds:
-        if kind.name != OURS and kind.key not in args.peers:
-            continue
-        program = kind(args)
+    for program in all_programs:
         why = program.missing()
-        if why and kind.name == OURS:
+        if why and program.name == OURS:
             wrong(why)
         if not why:
             try:

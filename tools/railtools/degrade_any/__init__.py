@@ -17,7 +17,7 @@ as it lasted, has hung.
 DIR (default results/degrade-any-<date>; an existing one is never touched: -2,
 -3 ... is appended) gets degrade-any.md (the table, settings, versions),
 degrade-any.json.gz (each run) and degrade-any.svg. They are written again and
-again: who interrupts it keeps what is there, marked as not complete, and
+again: an interrupted script keeps what is there, marked as not complete;
 --continue goes on with it. What is not installed is named and left out (make
 deps-peers peers).
 """
@@ -25,31 +25,29 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 
 from railtools.degrade_any import faults, report
 from railtools.degrade_any.beds import STEM, Runs, make
-from railtools.degrade_any.libraries import KEYS, LIBRARIES, OURS
+from railtools.degrade_any.libraries import KEYS, LIBRARIES
 from railtools.degrade_any.run import work
 from railtools.files import claim, leave
-from railtools.options import Parser, chosen_of, minutes, parse_size, wrong
+from railtools.options import (
+    Parser,
+    chosen_of,
+    draw,
+    minutes,
+    parse_size,
+    whole,
+    wrong,
+)
 from railtools.paths import NAME, RAILBENCH, ROOT
+from railtools.peers import usable
 from railtools.programs import run
 from railtools.results import Unreadable, load
 
 # --------------------------------------------------------------- options ---
-
-def whole(least, most):
-    def parse(text):
-        if not re.fullmatch(r"\d{1,9}", text) or \
-                not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(
-                f"'{text}' is wrong; allowed: a number from {least} to {most}")
-        return int(text)
-    return parse
-
 
 def outage(text):
     if not re.fullmatch(r"\d{1,3}(\.\d{1,3})?", text) or \
@@ -99,19 +97,8 @@ def options():
 
 def choose(args):
     """(libraries that can run, remarks on those that can't)."""
-    libraries, remarks = [], []
-    for kind in LIBRARIES:
-        if kind.key not in args.libraries:
-            continue
-        library = kind()
-        why = library.missing()
-        if why and kind.name == OURS:
-            wrong(why)
-        if why:
-            remarks.append(f"{library.name}: left out: {why}")
-            print(f"{NAME}: {remarks[-1]}", file=sys.stderr)
-        else:
-            libraries.append(library)
+    libraries, remarks = usable(kind() for kind in LIBRARIES
+                                if kind.key in args.libraries)
     if not libraries:
         wrong(f"--libraries: '{','.join(args.libraries)}' is wrong; allowed: "
               "what is installed (make deps-peers peers)")
@@ -125,7 +112,7 @@ def command(args):
                  "bytes", "window", "jobs"):
         value = getattr(args, name)
         words += [f"--{name}", ",".join(value) if isinstance(value, list)
-                  else f"{value:g}"]
+                  else f"{value:.10g}"]
     return words
 
 
@@ -163,11 +150,6 @@ def begun(args, libraries, remarks):
         old[name] = record[name]
     old["failed"] = []
     return args.dir, old
-
-
-def draw(folder):
-    return subprocess.run([os.path.join(ROOT, "scripts", "plot"), "--quiet",
-                           folder], check=False).returncode
 
 
 def main():

@@ -21,6 +21,7 @@ WORDS = {
 }
 RAILS = ("rail0", "rail1")
 HOSTS = ("n1", "n2")  # of rank 0, which sends, and of rank 1
+DELAY_S = (0.2, 0.7)  # of the stream before its fault
 FLAP_S = (0.05, 0.5)
 USED = 0.05  # a rail that carries less than this part is not used
 
@@ -42,7 +43,7 @@ class Fault:
 def drawn(seed, kind, number, outage):
     source = random.Random(f"{seed} {kind} {number}")
     draw, host, delay = (source.random(), source.choice(HOSTS),
-                         source.uniform(0.2, 0.7))
+                         source.uniform(*DELAY_S))
     flaps: list = []
     while kind == FLAPPING and sum(flaps) < outage:
         flaps.append(source.uniform(*FLAP_S))

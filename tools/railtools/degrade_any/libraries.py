@@ -8,12 +8,12 @@ import shlex
 
 from railtools.degrade_any.faults import HOSTS, RAILS
 from railtools.files import hide
-from railtools.paths import RAILBENCH, ROOT
-from railtools.peers import FOLDER, WHEELS, not_built
+from railtools.paths import RAILBENCH
+from railtools.peers import FOLDER, OURS, WHEELS, not_built
 
 AGENT = "/run/testbed/bin/agent"
 BOTH = ",".join(RAILS)
-OURS = "dapl_rail"
+FABRIC = os.path.join(WHEELS, "mpich", "lib", "mpich")  # its libfabric
 
 
 def on(host, command):
@@ -37,6 +37,9 @@ class Library:
 
     def program(self):
         raise NotImplementedError
+
+    def describe(self):
+        """Its version is told by its streams."""
 
     def missing(self):
         return not_built(self.needs, self.made)
@@ -194,12 +197,10 @@ class IntelMPI(MPI):
            "interface, as these are no PCI devices")
 
     def variables(self):
-        return [*self.settings, "I_MPI_PIN=0", "LD_LIBRARY_PATH="
-                + os.path.join(WHEELS, "mpich", "lib", "mpich")]
+        return [*self.settings, "I_MPI_PIN=0", "LD_LIBRARY_PATH=" + FABRIC]
 
     def missing(self):
-        fabric = glob.glob(os.path.join(ROOT, WHEELS, "mpich", "lib", "mpich",
-                                        "libfabric.so*"))
+        fabric = glob.glob(os.path.join(FABRIC, "libfabric.so*"))
         return super().missing() or (
             None if fabric else f"no libfabric in MPICH's wheel ({self.made})")
 

@@ -28,7 +28,7 @@ RANKS = (0, 1)
 
 def seconds(outage):
     """That rank 0 sends for."""
-    return math.ceil(WARM_S + 0.7 + outage + AFTER_S)
+    return math.ceil(WARM_S + faults.DELAY_S[1] + outage + AFTER_S)
 
 
 def limit(outage):

@@ -22,11 +22,10 @@ import io
 import json
 import os
 import shutil
-import subprocess
 import sys
 
 from railtools.files import replace
-from railtools.options import Parser, wrong
+from railtools.options import Parser, draw, wrong
 from railtools.papers import (
     applications,
     predicted,
@@ -38,6 +37,7 @@ from railtools.papers import figures as papers
 from railtools.papers.simulated import KEPT, Runner
 from railtools.paths import RAILBENCH, ROOT
 from railtools.programs import run
+from railtools.results import SCHEMA
 
 # ----------------------------------------------------------------- output ---
 
@@ -172,7 +172,7 @@ def write_figures(folder, everything, results):
          for one, several in bars for label, parts in several
          for part, y in parts.items()]))
     write(folder, "figures.json.gz", json.dumps({
-        "schema": "dapl_rail.railbench/1", "test": "papers", "results": [],
+        "schema": SCHEMA, "test": "papers", "results": [],
         "maps": maps, "bars": [{
             "name": one.name, "caption": one.caption, "axis": one.axis,
             "bars": several} for one, several in bars], "figures": [{
@@ -277,13 +277,12 @@ def write_sensitivity(folder, lines):
         gone(folder, "sensitivity.csv")
 
 
-def draw(folder):
+def draw_figures(folder):
     if not shutil.which("gnuplot"):
         print(f"{os.path.join('scripts', 'reproduce')}: no pictures: gnuplot "
               "is not installed (make deps)", file=sys.stderr)
         return 1
-    return subprocess.run([os.path.join(ROOT, "scripts", "plot"), "--quiet",
-                           folder], check=False).returncode
+    return draw(folder)
 
 
 def main():
@@ -322,6 +321,6 @@ def main():
     write_figures(args.dir, figures, results)
     print("\n".join(predicted.summary(rows, said)))
     print(f"results: {args.dir}", flush=True)
-    drawn = draw(args.dir) if figures else 0
+    drawn = draw_figures(args.dir) if figures else 0
     return 1 if failed or any(said[row.name].predicted is None
                               for row in rows) else drawn
