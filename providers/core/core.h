@@ -586,6 +586,17 @@ static inline struct core_request *core_request_of(const struct core_ep *ep,
 {
     return (void *)((unsigned char *)tp - ep->sq_tp);
 }
+/* The request as it was posted, but for remote memory and operands. */
+static inline struct core_dto core_request_dto(const struct core_request *r)
+{
+    return (struct core_dto){.op = r->op,
+                             .cookie = r->w.cookie,
+                             .flags = r->w.flags,
+                             .nseg = r->w.nseg,
+                             .seg = r->w.seg,
+                             .total = r->w.total,
+                             .immed = r->immed};
+}
 /* Completes requests from the head of the queue, as long as they are done.
  * ep->lock is held. */
 void core_requests_retire(struct core_ep *ep);

@@ -335,16 +335,25 @@ bool core_range_free(struct core_ia *ia, struct core_mr *mr,
                      unsigned *patience);
 #define CORE_PATIENCE 10000u /* looks: about a second */
 
+static inline DAT_RETURN core_check_list(DAT_COUNT nseg, DAT_COUNT max_seg,
+                                         const DAT_LMR_TRIPLET *seg)
+{
+    if (nseg < 0 || nseg > max_seg)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (nseg && !seg)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    return DAT_SUCCESS;
+}
+
 /* Checks a list of segments against local registrations; *total: its bytes. */
 static inline DAT_RETURN core_check_iov(struct core_ia *ia, struct core_pz *pz,
                                         DAT_COUNT nseg, DAT_COUNT max_seg,
                                         const DAT_LMR_TRIPLET *seg, int priv,
                                         uint64_t *total)
 {
-    if (nseg < 0 || nseg > max_seg)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-    if (nseg && !seg)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    DAT_RETURN bad = core_check_list(nseg, max_seg, seg);
+    if (bad != DAT_SUCCESS)
+        return bad;
     uint64_t sum = 0;
     for (DAT_COUNT i = 0; i < nseg; i++) {
         if (!seg[i].segment_length)

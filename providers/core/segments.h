@@ -31,18 +31,12 @@ static inline void *core_copy(void *to, const void *from, size_t bytes)
     const char *f = from;
     if (bytes < 8 || bytes > 32)
         return memcpy(to, from, bytes);
-    size_t word = bytes < 16 ? 8 : 16; /* both pieces may overlap */
-    char first[16], last[16];
-    if (word == 8) {
-        memcpy(first, f, 8);
-        memcpy(last, f + bytes - 8, 8);
-        memcpy(t, first, 8);
-        memcpy(t + bytes - 8, last, 8);
+    if (bytes < 16) { /* the two pieces may overlap */
+        memcpy(t, f, 8);
+        memcpy(t + bytes - 8, f + bytes - 8, 8);
     } else {
-        memcpy(first, f, 16);
-        memcpy(last, f + bytes - 16, 16);
-        memcpy(t, first, 16);
-        memcpy(t + bytes - 16, last, 16);
+        memcpy(t, f, 16);
+        memcpy(t + bytes - 16, f + bytes - 16, 16);
     }
     return to;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What our providers add to dat_ep_post_send(): with this flag the segments may
- * lie in any memory of the caller, and the provider has copied them when the
- * call returns, as verbs do with IBV_SEND_INLINE. Their lmr_context is ignored.
- * DAT_INSUFFICIENT_RESOURCES: there is no room for the bytes now; without the
- * flag the send waits for room.
+ * An extension of dat_ep_post_send(), which the shm provider offers. With this
+ * flag the segments may lie in any memory of the caller. The provider has
+ * copied them when the call returns, as verbs do with IBV_SEND_INLINE. It
+ * ignores their lmr_context. DAT_INSUFFICIENT_RESOURCES: there is no room for
+ * the bytes now; without the flag the send waits for room.
  *
  * A provider that offers it has the attribute, whose value is the most bytes of
  * such a send.

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bursts. A message leaves at once. But if a consumer posts many without a poll
- * between them, TCP collects the later ones until it polls (TCP_CORK): so many
- * share a packet, its way through the two systems, and a call of the receiver.
- * Only where consumers poll all the time, and none sleeps: then the IA's thread
- * looks every few ms, and ends the burst of a consumer that polls no more.
+ * Bursts. A message leaves at once. A consumer may post many messages without a
+ * poll between them. Then TCP collects the later messages (TCP_CORK) until the
+ * consumer polls. The collected messages share packets, and the receiver reads
+ * them by fewer calls. TCP collects only while all consumers poll and none
+ * sleeps. If a consumer stops polling, the IA's thread ends its burst after a
+ * few ms.
  *
- * The peer acknowledges a request that tells of its completion. Those that TCP
- * collects are acknowledged together: a marker, an empty RDMA write, follows.
+ * A request with an event is complete when the peer has acknowledged it. The
+ * requests of a burst have one acknowledgement: a marker follows them, an empty
+ * RDMA write, which the peer acknowledges.
  */
 #include <linux/tcp.h>
 #include <sys/socket.h>
@@ -21,7 +23,8 @@ static int cork(const struct ofi_conn *c, int on)
     return setsockopt(c->fd, IPPROTO_TCP, TCP_CORK, &on, sizeof on);
 }
 
-static bool is_polled(const struct ofi_ia *oia)
+/* Do consumers read the CQ by polling, and does none sleep? */
+static bool consumers_poll(const struct ofi_ia *oia)
 {
     return atomic_load(&oia->away) && !atomic_load(&oia->watched) &&
            !atomic_load(&oia->rests);
@@ -34,7 +37,7 @@ void ofi_burst_posts(struct ofi_conn *c)
     if (c->burst_polls != polls)
         c->burst = 0;
     c->burst_polls = polls;
-    if (c->corked || c->burst++ < ALONE || c->fd < 0 || !is_polled(oia) ||
+    if (c->corked || c->burst++ < ALONE || c->fd < 0 || !consumers_poll(oia) ||
         cork(c, 1))
         return;
     c->corked = true;
@@ -52,10 +55,9 @@ void ofi_bursts_end(struct ofi_ia *oia)
         core_ep_lock(c->ep);
         next = c->next_corked;
         c->corked = false;
-        if (ofi_burst_mark(c) == -FI_EAGAIN) {
-            c->stuck = true;
+        ofi_burst_mark(c);
+        if (c->stuck)
             ofi_thread_wake(oia);
-        }
         cork(c, 0);
         core_ep_unlock(c->ep);
     }
@@ -71,11 +73,11 @@ static struct ofi_marker *free_marker(struct ofi_conn *c)
     return NULL;
 }
 
-ssize_t ofi_burst_mark(struct ofi_conn *c)
+void ofi_burst_mark(struct ofi_conn *c)
 {
     struct ofi_marker *m;
     if (!c->unmarked || c->corked || !c->open || !(m = free_marker(c)))
-        return 0;
+        return;
     *m = (struct ofi_marker){.op = {c, OFI_MARKER}, .end = c->next_request};
     struct fi_rma_iov there = {.addr = c->peer_control, .key = OFI_CONTROL_KEY};
     struct fi_msg_rma msg = {
@@ -84,9 +86,10 @@ ssize_t ofi_burst_mark(struct ofi_conn *c)
         fi_writemsg(c->fid, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
     m->under_way = !err;
     c->unmarked = err == -FI_EAGAIN;
-    if (err && err != -FI_EAGAIN)
+    if (c->unmarked)
+        c->stuck = true;
+    else if (err)
         ofi_break_off(c);
-    return err;
 }
 
 void ofi_burst_marked(struct ofi_conn *c, struct ofi_op *op)

@@ -171,9 +171,9 @@ static void on_refusal(struct ofi_conn *c, const struct fi_eq_err_entry *e)
 static uint64_t retired_close(struct ofi_ia *oia, uint16_t port, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
-    struct ofi_listener **at = &oia->retired, *l;
+    struct ofi_listener **at = &oia->listeners, *l;
     while ((l = *at)) {
-        if (l->until > now && l->port != port) {
+        if (l->sp || (l->until > now && l->port != port)) {
             next = l->until < next ? l->until : next;
             at = &l->next;
             continue;
@@ -204,6 +204,7 @@ DAT_RETURN ofi_listen(struct core_sp *sp)
     if (!l || ofi_thread_start(oia))
         goto out;
     l->sp = sp;
+    l->until = UINT64_MAX;
     l->port = port_of(sp->qual);
     retired_close(oia, l->port, 0);
     info = ofi_fabric_info(oia, l->port);
@@ -236,14 +237,8 @@ void ofi_unlisten(struct core_sp *sp)
 {
     struct ofi_ia *oia = ofi_ia(sp->o.ia);
     struct ofi_listener *l = sp->tp;
-    struct ofi_listener **at = &oia->listeners;
-    while (*at != l)
-        at = &(*at)->next;
-    *at = l->next;
     l->sp = NULL;
     l->until = busywait_now_ns() + RETIRED_NS;
-    l->next = oia->retired;
-    oia->retired = l;
     if (!oia->ia->forked)
         ofi_thread_wake(oia);
 }
@@ -251,11 +246,9 @@ void ofi_unlisten(struct core_sp *sp)
 /* In a forked child: the port belongs to the parent. */
 void ofi_cm_forked(struct ofi_ia *oia)
 {
-    struct ofi_listener *const lists[] = {oia->listeners, oia->retired};
-    for (int i = 0; i < 2; i++)
-        for (struct ofi_listener *l = lists[i]; l; l = l->next)
-            if (l->fd >= 0)
-                close(l->fd);
+    for (struct ofi_listener *l = oia->listeners; l; l = l->next)
+        if (l->fd >= 0)
+            close(l->fd);
 }
 
 static void on_request(struct ofi_ia *oia, struct ofi_listener *l,

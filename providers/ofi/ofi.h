@@ -176,7 +176,7 @@ struct ofi_conn {          /* ep->tp, cr->tp */
 };
 
 struct ofi_listener {          /* sp->tp */
-    struct ofi_listener *next; /* ofi_ia.listeners, or .retired */
+    struct ofi_listener *next; /* ofi_ia.listeners */
     struct core_sp *sp;        /* NULL: retired */
     struct fid_pep *pep;
     uint16_t port;
@@ -207,7 +207,7 @@ struct ofi_ia {
     struct ofi_conn *conns;
     struct ofi_conn *by_id[OFI_MAX_EPS];
     int last_accepted; /* descriptor */
-    struct ofi_listener *listeners, *retired;
+    struct ofi_listener *listeners;
     uint32_t last_id;
     uint64_t withdrawals; /* of ranges */
     pthread_mutex_t cq_lock;
@@ -342,8 +342,8 @@ void ofi_progress(struct core_ia *ia, bool sure); /* a consumer's poll */
 void ofi_burst_posts(struct ofi_conn *c);
 /* Sends what TCP has collected; cq_lock is held. */
 void ofi_bursts_end(struct ofi_ia *oia);
-/* Sends the marker that is to follow. 0 or -errno. */
-ssize_t ofi_burst_mark(struct ofi_conn *c);
+/* Sends the marker that is to follow; without room it sets stuck. */
+void ofi_burst_mark(struct ofi_conn *c);
 /* A marker has ended: so many requests are done. */
 void ofi_burst_marked(struct ofi_conn *c, struct ofi_op *op);
 
@@ -362,7 +362,7 @@ enum ofi_watch {
 int ofi_thread_start(struct ofi_ia *oia);
 void ofi_thread_stop(struct ofi_ia *oia);
 void ofi_thread_wake(struct ofi_ia *oia);
-/* It breaks the connection, after an error of libfabric. */
+/* The IA's thread breaks the connection, after an error of libfabric. */
 void ofi_break_off(struct ofi_conn *c);
 /* Wakes it, once, when the CQ is not empty. */
 void ofi_thread_await_cq(struct ofi_ia *oia);

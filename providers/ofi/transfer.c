@@ -215,15 +215,9 @@ void ofi_issue(struct ofi_conn *c)
     for (; c->open && c->next_request != end; c->next_request++) {
         struct core_request *r = core_request_at(ep, c->next_request);
         struct ofi_request *p = (void *)r->tp;
-        struct core_dto dto = {.op = r->op,
-                               .cookie = r->w.cookie,
-                               .flags = r->w.flags,
-                               .nseg = r->w.nseg,
-                               .seg = r->w.seg,
-                               .total = r->w.total,
-                               .remote_address = p->remote_address,
-                               .remote_key = p->remote_key,
-                               .immed = r->immed};
+        struct core_dto dto = core_request_dto(r);
+        dto.remote_address = p->remote_address;
+        dto.remote_key = p->remote_key;
         if (c->reads && (dto.flags & DAT_COMPLETION_BARRIER_FENCE_FLAG))
             break;
         ssize_t err = start(c, r, &dto);
@@ -237,8 +231,7 @@ void ofi_issue(struct ofi_conn *c)
             ofi_break_off(c);
         }
     }
-    if (ofi_burst_mark(c) == -FI_EAGAIN)
-        c->stuck = true;
+    ofi_burst_mark(c);
     core_requests_retire(ep);
     ofi_access_answer(c);
 }

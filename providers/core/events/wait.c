@@ -24,10 +24,9 @@ static bool poll_until(struct core_waiter *w, uint64_t until)
 {
     int turns = w->ia->transport->in_kernel ? 1 : CLOCK_EVERY;
     do {
-        for (int i = 0; i < turns; i++) {
+        for (int i = 0; i < turns; i++)
             if (w->ready(w))
                 return true;
-        }
     } while (busywait_now_ns() < until);
     return false;
 }

@@ -172,13 +172,10 @@ static const int request_flags =
 static DAT_RETURN check_inline(const struct core_ability *can, DAT_COUNT nseg,
                                const DAT_LMR_TRIPLET *seg, uint64_t *total)
 {
-    if (nseg < 0 || (unsigned)nseg > can->max_iov)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-    if (nseg && !seg)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-    for (DAT_COUNT i = 0; i < nseg; i++)
+    DAT_RETURN bad = core_check_list(nseg, (DAT_COUNT)can->max_iov, seg);
+    for (DAT_COUNT i = 0; bad == DAT_SUCCESS && i < nseg; i++)
         *total += seg[i].segment_length;
-    return DAT_SUCCESS;
+    return bad;
 }
 
 DAT_RETURN core_post_send(DAT_EP_HANDLE handle, DAT_COUNT nseg,

@@ -46,9 +46,8 @@ static inline bool shm_backlog_empty(struct shm_conn *c)
     return !c->tx_backlog_end;
 }
 
-/* The message is written: the receiver may see it. The line behind it, where
- * the receiver awaits the next one, may have data of an old message that look
- * like the number of that. */
+/* Publishes the message. The next line, where the receiver awaits the next
+ * message, may hold old bytes that equal its number: clears them first. */
 static inline void shm_ring_commit(struct shm_conn *c, struct shm_msg *m,
                                    uint64_t n)
 {

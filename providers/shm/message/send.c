@@ -122,12 +122,7 @@ static void push_waiting(struct shm_conn *c)
     for (; c->waiting != end; c->waiting++) {
         struct core_request *r = core_request_at(ep, c->waiting);
         struct shm_request *p = (void *)r->tp;
-        struct core_dto d = {.op = r->op,
-                             .flags = r->w.flags,
-                             .nseg = r->w.nseg,
-                             .seg = r->w.seg,
-                             .total = r->w.total,
-                             .immed = r->immed};
+        struct core_dto d = core_request_dto(r);
         if (!r->done && !p->carried_out && !p->posted && !push(c, &d, p))
             break;
     }
