@@ -217,12 +217,14 @@ static void batch_cut(drail_t *t, struct batch *b, uint32_t reach,
     b->learns = several_rails(b->data) ? timing_learns(t, &b->route) : 0;
 }
 
-/* Writes that are not cut: the rails share them. */
+/* Writes that are not cut: the rails share them, by their weights. */
 static void batch_share(drail_t *t, struct batch *b, uint32_t reach,
-                        const double *weights, unsigned *turn)
+                        unsigned *turn)
 {
     drail_chunk_t whole = {.bytes = b->ask->xfer.bytes};
     uint64_t shares[DRAIL_MAX_RAILS] = {0};
+    double weights[DRAIL_MAX_RAILS];
+    b->route.slot = cut_whole(t, reach, whole.bytes, weights);
     for (unsigned i = 0; i < b->ask->count; i++)
         shares[soonest_rail(t->nrails, weights, shares)]++;
     for (unsigned r = 0; r < t->nrails; r++) {
@@ -239,22 +241,17 @@ static void batch_share(drail_t *t, struct batch *b, uint32_t reach,
 static void batch_cut_turns(drail_t *t, struct batch *b, uint32_t reach,
                             unsigned *turn)
 {
-    double weights[DRAIL_MAX_RAILS];
-    for (unsigned r = 0; r < t->nrails; r++)
-        weights[r] = engine_rails(t, reach) & RAIL_BIT(r) ? 1 : 0;
     b->route = route_next(
         t, reach, false, b->ask->count ? b->ask->xfer.bytes : 0, b->ask->count);
-    batch_share(t, b, reach, weights, turn);
+    batch_share(t, b, reach, turn);
 }
 
 /* Short writes over several wires. */
 static void batch_cut_short(drail_t *t, struct batch *b, uint32_t reach,
                             unsigned *turn)
 {
-    double weights[DRAIL_MAX_RAILS];
     route_is_untimed(t, reach, b->ask->xfer.bytes, &b->route);
-    b->route.slot = cut_whole(t, reach, b->ask->xfer.bytes, weights);
-    batch_share(t, b, reach, weights, turn);
+    batch_share(t, b, reach, turn);
     if (t->cfg.engine == DRAIL_ENGINE_AUTO)
         b->note.rails = b->data;
     if (t->cfg.policy == DRAIL_POLICY_ADAPTIVE && several_rails(b->data))
@@ -265,8 +262,7 @@ static void batch_cut_short(drail_t *t, struct batch *b, uint32_t reach,
 static bool is_short(const drail_t *t, const struct batch *b, uint32_t reach)
 {
     size_t bytes = b->ask->xfer.bytes;
-    return t->timing->untimed.spreads && several_rails(reach) &&
-           bytes >= SPREAD_LEAST && bytes < t->cfg.stripe_threshold &&
+    return cut_spreads(t, reach, bytes) && bytes < t->cfg.stripe_threshold &&
            b->ask->count > 1;
 }
 

@@ -97,7 +97,7 @@ static int disconnect(drail_t *t)
     links_await(t, link_ended);
     for (peer = t->met; peer; peer = peer->next) /* the peer did not answer */
         for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));) {
-            link->ep.disconnecting = false;
+            link->ep.disconnecting = false; /* now abruptly */
             link_down(link, DRAIL_EPEER, "closed");
         }
     links_await(t, link_try_drain);

@@ -357,7 +357,9 @@ typedef struct drail_config {
 
 /** pin_base, the default: the ranks of a node take disjoint cores; if there are
  * too few, they start on distinct ones. */
-#define DRAIL_PIN_AUTO   UINT32_MAX
+#define DRAIL_PIN_AUTO UINT32_MAX
+
+/** eager_bytes, the default: 4 KiB, over rails that are polled 16 KiB. */
 #define DRAIL_EAGER_AUTO SIZE_MAX
 
 /**

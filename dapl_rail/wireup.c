@@ -97,6 +97,14 @@ static int no_counterpart(const struct sets *all, unsigned rank, bool first,
                      first ? rank : 0, rails);
 }
 
+static const char *shown(unsigned setting, char text[12])
+{
+    if (setting == (uint32_t)DRAIL_EAGER_AUTO)
+        return "auto";
+    snprintf(text, 12, "%u", setting);
+    return text;
+}
+
 /* Compares the settings of a rank with rank 0's. */
 static int check_agreed(const struct sets *all, unsigned rank,
                         drail_error_t *err)
@@ -112,11 +120,13 @@ static int check_agreed(const struct sets *all, unsigned rank,
         {"DRAIL_EPS", a->eps, b->eps},
         {"DRAIL_EXTENSIONS", a->extensions, b->extensions},
     };
+    char first[12], other[12];
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         if (settings[i].first != settings[i].other)
-            return error_set(
-                err, DRAIL_EINVAL, "%s is %u in rank 0 and %u in rank %u",
-                settings[i].name, settings[i].first, settings[i].other, rank);
+            return error_set(err, DRAIL_EINVAL,
+                             "%s is %s in rank 0 and %s in rank %u",
+                             settings[i].name, shown(settings[i].first, first),
+                             shown(settings[i].other, other), rank);
     return 0;
 }
 

@@ -150,7 +150,7 @@ int progress_spin(drail_t *t, owed_t owed, void *arg)
 }
 
 /* Polls the only rail that owes something, as dat_evd_dequeue takes less time
- * than dat_evd_wait. Returns what progress_spin() does. */
+ * than dat_evd_wait. 1 or an error: as owed() says; 0: nothing has come. */
 static int poll_keenly(drail_t *t, uint32_t rails, owed_t owed, void *arg)
 {
     struct rail *rail = &t->rails[__builtin_ctz(rails)];

@@ -84,8 +84,9 @@ void ep_disconnect(struct link *link)
     dat_ep_disconnect(link->ep.handle, DAT_CLOSE_GRACEFUL_FLAG);
 }
 
-/* After 240 ms, libdaplofa's abrupt disconnect reports an end that its thread
- * has not seen yet: that thread would then use an EP that is free. */
+/* No abrupt disconnect while a graceful one is under way: after 240 ms,
+ * libdaplofa's reports an end that its thread has not seen yet, and that thread
+ * would then use a freed EP. */
 void ep_end(struct link *link)
 {
     if (link->ep.state == EP_NONE)

@@ -143,8 +143,9 @@ int link_post(struct link *link, struct dto *dto,
 /* Posts an empty request with an event: it tells that all before it are
  * complete. */
 int link_mark(struct link *link);
-/* Requests that may still be under way. Of those without an event only a later
- * event tells, or the peer, when it has consumed a later message. */
+/* Requests that may still be under way. A request without an event is known to
+ * be complete after a later event, or when the peer returns the credit of a
+ * later message. */
 static inline uint64_t queue_under_way(const struct queue *q)
 {
     return q->posted - (q->shown > q->retired ? q->shown : q->retired);

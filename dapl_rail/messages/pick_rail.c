@@ -17,20 +17,18 @@ static uint64_t under_way(const struct peer *peer, unsigned rail)
     return requests;
 }
 
-/* As if what is under way were as long as the message. */
+/* Assumes that each request under way is as long as this message. */
 unsigned pick_rail(const struct peer *peer, uint32_t rails, size_t bytes)
 {
     drail_t *t = peer->owner;
     uint64_t requests[DRAIL_MAX_RAILS];
     double weights[DRAIL_MAX_RAILS];
     unsigned first = short_rail(t, rails);
-    if (!t->timing->untimed.spreads || !several_rails(rails) ||
-        bytes < SPREAD_LEAST)
+    if (!cut_spreads(t, rails, bytes) ||
+        under_way(peer, first) < SPREAD_REQUESTS)
         return first;
     for (unsigned r = 0; r < t->nrails; r++)
         requests[r] = under_way(peer, r);
-    if (requests[first] < SPREAD_REQUESTS)
-        return first;
     cut_whole(t, rails, bytes, weights);
     return soonest_rail(t->nrails, weights, requests);
 }

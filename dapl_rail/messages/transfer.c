@@ -104,7 +104,8 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
         route_next(t, x->reach, x->verb == VERB_READ, x->xfer->bytes, 1);
     uint64_t start = route.timed ? job_now(t->job) : 0;
     int n = cut_message(t, x->xfer->bytes, &route, chunks);
-    bool chosen = choice_of(t, flags) || t->timing->untimed.spreads;
+    bool chosen =
+        choice_of(t, flags) || cut_spreads(t, x->reach, x->xfer->bytes);
     if (chosen && x->xfer->bytes < t->cfg.stripe_threshold)
         chunks[0].rail = whole_rail(t, x, flags);
     for (int i = 0; i < n; i++) {

@@ -42,7 +42,7 @@ static struct rail *rail_of(const struct peer *peer)
     return &peer->owner->rails[__builtin_ctz(left)];
 }
 
-/* *call: what has returned this. */
+/* *call: the DAT call that returned the status. */
 static DAT_RETURN ask(struct peer *peer, enum hello_kind kind,
                       const char **call)
 {

@@ -149,10 +149,12 @@ unsigned soonest_rail(unsigned nrails, const double *weights,
     unsigned soonest = 0;
     double end = INFINITY;
     for (unsigned r = 0; r < nrails; r++) {
-        if (weights[r] <= 0 || (double)(under_way[r] + 1) / weights[r] >= end)
-            continue;
-        end = (double)(under_way[r] + 1) / weights[r];
-        soonest = r;
+        double ends =
+            weights[r] > 0 ? (double)(under_way[r] + 1) / weights[r] : INFINITY;
+        if (ends < end) {
+            end = ends;
+            soonest = r;
+        }
     }
     return soonest;
 }

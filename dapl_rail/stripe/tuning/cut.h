@@ -18,13 +18,14 @@ static inline bool cut_is_plain(const drail_t *t, size_t bytes, uint32_t rails)
 /* Fills chunks and returns how many there are, or DRAIL_EINVAL. */
 int cut_message(drail_t *t, size_t bytes, const struct route *route,
                 drail_chunk_t chunks[DRAIL_MAX_RAILS]);
-/* The rail, among these, that carries a short message: the rest of
- * short_rail(). */
+/* short_rail() where weights are needed. */
 unsigned short_rail_cut(drail_t *t, const struct route *route);
+/* The rail, among these, that carries a short message. */
 static inline unsigned short_rail(drail_t *t, uint32_t rails)
 {
     struct route route;
-    route_is_untimed(t, rails, 0, &route); /* as all of no bytes are */
+    route_is_untimed(t, rails, 0,
+                     &route); /* a message of 0 bytes is never timed */
     return cut_is_plain(t, 0, route.rails)
                ? (unsigned)__builtin_ctz(route.rails)
                : short_rail_cut(t, &route);
@@ -38,6 +39,12 @@ static inline unsigned short_rail(drail_t *t, uint32_t rails)
  */
 #define SPREAD_LEAST    4096u
 #define SPREAD_REQUESTS 3u /* two may be a put, or a message and its answer */
+/* Does such a message take part? */
+static inline bool cut_spreads(const drail_t *t, uint32_t rails, size_t bytes)
+{
+    return t->timing->untimed.spreads && several_rails(rails) &&
+           bytes >= SPREAD_LEAST;
+}
 /* The weights of these rails for such messages, and the slot of their rates. */
 unsigned cut_whole(const drail_t *t, uint32_t rails, size_t bytes,
                    double weights[DRAIL_MAX_RAILS]);

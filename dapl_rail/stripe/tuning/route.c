@@ -53,8 +53,9 @@ struct route route_of_long(const drail_t *t, bool reads, size_t bytes)
     return chosen(t, tuner, tuner_set(tuner), size);
 }
 
-/* A second wire carries short messages as well. Where the processor moves the
- * data, it would only have more queues to look after. */
+/* Do short messages in a row use several rails? Only if all rails are polled
+ * (TCP): there each rail is a wire of its own. Over shared memory the sender's
+ * processor copies, and more rails are only more queues. */
 static bool spreads(const drail_t *t)
 {
     bool wires = several_rails(configured(t).rails) &&
