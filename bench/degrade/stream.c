@@ -18,7 +18,7 @@ int stream_open(stream_t *stream, session_t *session, size_t longest,
                 unsigned window, uint64_t seed)
 {
     void *slots = NULL;
-    struct card { /* the ranks tell each other */
+    struct card { /* each rank's message to the other */
         drail_key_t key;
         uint64_t seed; /* rank 0's counts: it may be another process's */
     } mine = {.seed = seed}, both[2];

@@ -57,7 +57,8 @@ int program_repeat(dsm_bed_t *bed, const dsm_part_t *part,
                    const dsm_case_t *what, uint64_t bytes, double *figures,
                    bool *wrong);
 
-/** Measures of a dsm_part_t that is a program; @p count: without locks 3. */
+/** Measures of a dsm_part_t that is a program; @p count: 4, or 3 for
+ * programs without locks. */
 #define PROGRAM_MEASURES(count)                                                \
     .figures = {FIGURE_COMMUNICATION, FIGURE_FAULTS, FIGURE_BARRIERS,          \
                 FIGURE_LOCKS},                                                 \

@@ -242,7 +242,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* All ranks combine this of each call: the latest, the longest, is any late? */
+/* Values of a call that are combined over all ranks: the latest time, the
+ * longest call, whether any rank was late. */
 enum { NOW, TOOK, LATE, MISSED, TOLD };
 
 /* Seconds of single calls after a common start, the median; one that a rank

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the peers of scripts/compare-p2p and compare-coll: command line,
- * clock and output. For p2p each argument is a run, WHAT:BYTES:MESSAGES:
+ * Shared by the peers of scripts/compare-p2p, compare-coll and degrade-any:
+ * command line, clock and output. For p2p each argument is a run,
+ * WHAT:BYTES:MESSAGES:
  *
  *   lat  ping-pong, MESSAGES there and back
  *   bw   windows of RUN_WINDOW sends of one buffer, an answer after each

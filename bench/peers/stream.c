@@ -262,7 +262,7 @@ static int receive_all(side_t side)
 
 /* ---------------------------------------------------------------- both --- */
 
-static int wrong(const char *argument, const char *allowed)
+static _Noreturn void wrong(const char *argument, const char *allowed)
 {
     fprintf(stderr, "stream: '%s' is wrong; allowed: %s\n", argument, allowed);
     exit(2);
@@ -288,6 +288,13 @@ void stream_parse(stream_t *stream, int argc, char **argv)
                          .stride = (bytes + LINE) / LINE * LINE};
     run_guard();
     alarm((unsigned)seconds + GRACE_S);
+}
+
+void stream_allocate(stream_t *stream)
+{
+    stream->memory = run_buffer(stream_capacity(stream));
+    if (!stream->memory)
+        stream_die("start", "out of memory");
 }
 
 static void open_trace(stream_t *stream, int rank)

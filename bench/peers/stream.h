@@ -2,7 +2,8 @@
 /*
  * The stream of scripts/degrade-any, the same over each library: rank 0 sends
  * numbered messages that fill a window, rank 1 checks each byte and answers
- * after each quarter of the window. A library's program gives three functions.
+ * after each quarter of the window. A library's program gives four functions
+ * (stream_ops_t).
  *
  * A program's first arguments are BYTES WINDOW SECONDS TRACE. Each rank writes
  * lines to the file TRACE.RANK, as things happen; times are seconds of
@@ -57,6 +58,8 @@ typedef struct stream_ops {
 /** Parses the first arguments, and bounds the whole program. Ends it with
  * status 2 and one line on stderr if one is wrong. */
 void stream_parse(stream_t *stream, int argc, char **argv);
+/** Memory for all slots; without it, ends the program. */
+void stream_allocate(stream_t *stream);
 static inline char *stream_slot(const stream_t *stream, unsigned slot)
 {
     return stream->memory + slot * stream->stride;

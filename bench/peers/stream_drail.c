@@ -102,7 +102,6 @@ static int rank_main(drail_job_t *job, void *library)
     drail_error_t error = {0};
     void *memory;
     int rank = (int)drail_job_rank(job);
-    int status = 1;
 
     drail_config_init(&config);
     l->peer = (unsigned)(1 - rank);
@@ -119,7 +118,7 @@ static int rank_main(drail_job_t *job, void *library)
         puts("# dapl_rail " DRAIL_VERSION);
         fflush(stdout);
     }
-    status = stream_run(&l->stream, rank, &ops, l);
+    int status = stream_run(&l->stream, rank, &ops, l);
     if (!status)
         drail_job_barrier(job, -1);
     drail_mem_release(l->mem);

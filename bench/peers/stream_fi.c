@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "meet.h"
-#include "run.h"
 #include "stream.h"
 
 #define API FI_VERSION(1, 11)
@@ -191,9 +190,7 @@ int main(int argc, char **argv)
     stream_parse(&l.stream, argc, argv);
     if (argc != 9)
         stream_die("arguments", "allowed: … PROVIDER ADDRESS RANK HOST:PORT");
-    l.stream.memory = run_buffer(stream_capacity(&l.stream));
-    if (!l.stream.memory)
-        stream_die("start", "out of memory");
+    stream_allocate(&l.stream);
     meet_t meet = meet_open(argv[7], argv[8]);
     find_provider(&l, argv[5], argv[6]);
     open_endpoint(&l);

@@ -195,9 +195,7 @@ int main(int argc, char **argv)
     if (argc != 8)
         stream_die("arguments", "allowed: … MODE RANK HOST:PORT");
     l.mode = parse_mode(argv[5]);
-    l.stream.memory = run_buffer(stream_capacity(&l.stream));
-    if (!l.stream.memory)
-        stream_die("start", "out of memory");
+    stream_allocate(&l.stream);
     meet_t meet = meet_open(argv[6], argv[7]);
     open_worker(&l);
     exchange_addresses(&l, &meet);

@@ -11,9 +11,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const struct node node = node_make(shape, args, rank, s);
-    const struct slices pieces = node_pieces(args);
     s->phase = 1;
-    s->flags = node_pieces_flags(&pieces);
+    s->flags = node_pieces_flags(args);
     s->node_bytes = node_stride(args->bytes);
     if (rank == args->root) {
         node_await_all(&node, NODE_DONE, args->depth);

@@ -31,7 +31,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const struct node node = node_make(shape, args, rank, s);
     const struct slices pieces = node_pieces(args);
     s->phase = 1;
-    s->flags = node_pieces_flags(&pieces);
+    s->flags = node_pieces_flags(args);
     s->node_bytes = node_row_bytes(&node);
     s->temp_bytes = rank == args->root ? node_row_temp(&node) : 0;
     if (rank == args->root) {

@@ -72,9 +72,10 @@ struct slices node_pieces(const dcoll_args_t *args)
                                                  : PIECES_MOST);
 }
 
-unsigned node_pieces_flags(const struct slices *pieces)
+unsigned node_pieces_flags(const dcoll_args_t *args)
 {
-    return pieces->count > 1 ? NODE_ARRIVED + pieces->count : NODE_DONE + 1;
+    const unsigned count = node_pieces(args).count;
+    return count > 1 ? NODE_ARRIVED + count : NODE_DONE + 1;
 }
 
 void node_post_pieces(const struct node *node, dcoll_place_t src, size_t offset)
@@ -140,10 +141,10 @@ void node_pick(const struct node *node, unsigned peer, size_t offset,
     /* the last cache line only up to the end of my block */
     dcoll_add_await(node->s, peer, NODE_POSTED, 0, dcoll_at(DCOLL_TEMP, temp),
                     in_line ? at + bytes : 0);
-    if (in_line)
-        dcoll_add_copy(node->s, dcoll_at(DCOLL_TEMP, temp + at), dst, bytes);
-    else
-        dcoll_add_copy(node->s, dcoll_at(DCOLL_NODE, offset + at), dst, bytes);
+    dcoll_add_copy(node->s,
+                   in_line ? dcoll_at(DCOLL_TEMP, temp + at)
+                           : dcoll_at(DCOLL_NODE, offset + at),
+                   dst, bytes);
 }
 
 size_t node_deal_temp(const struct node *node)

@@ -55,7 +55,7 @@ void node_fetch(const struct node *node, unsigned peer, size_t offset,
  * whose flag is NODE_POSTED. */
 struct slices node_pieces(const dcoll_args_t *args);
 /* The number of a rank's flags. */
-unsigned node_pieces_flags(const struct slices *pieces);
+unsigned node_pieces_flags(const dcoll_args_t *args);
 /* node_post() and node_fetch() of a block of args->bytes, in pieces. */
 void node_post_pieces(const struct node *node, dcoll_place_t src,
                       size_t offset);

@@ -192,10 +192,11 @@ static bool others_get_on(const dcoll_request_t *q, struct patience *p)
     return p->reached > before;
 }
 
-/* Have bytes moved that the operation waits for? Of a peer's puts, the peer
- * tells; of this rank's own transfers the transport knows. Reads of ledgers are
- * transfers, too; but a rank that waits for COMPLETE reads no ledger. */
-static bool bytes_move(dcoll_request_t *q)
+/* Records bytes that have moved for the operation. Returns whether any have. Of
+ * a peer's puts, the peer tells; of this rank's own transfers the transport
+ * knows. Reads of ledgers are transfers, too; but a rank that waits for
+ * COMPLETE reads no ledger. */
+static bool try_record_bytes(dcoll_request_t *q)
 {
     dcoll_team_t *team = q->team;
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
@@ -221,7 +222,7 @@ static bool others_move(const dcoll_request_t *q, struct patience *p)
 static void count_turn(dcoll_request_t *q, struct patience *p, uint64_t now)
 {
     bool others = others_get_on(q, p);
-    others |= bytes_move(q);
+    others |= try_record_bytes(q);
     others |= others_move(q, p);
     if (p->deadline.at_ns && q->waiting_ns && !others)
         q->waiting_ns += deadline_turn(&p->deadline, now);
@@ -268,7 +269,7 @@ int request_poll(dcoll_request_t *q)
         rc = request_advance(q);
     if (rc != DRAIL_EAGAIN || ++q->polls % POLLS_BEFORE_PROGRESS)
         return rc;
-    bytes_move(q); /* other ranks may wait for this one */
+    try_record_bytes(q); /* other ranks may wait for this one */
     int vain = check_peer(q, platform_now(q->team->platform));
     return vain ? vain : DRAIL_EAGAIN;
 }

@@ -92,7 +92,7 @@ static void end_check(struct entry *m, uint64_t now)
 static int check_ranks(struct entry *m, unsigned awaited)
 {
     const dcoll_team_t *team = m->q->team;
-    uint64_t now = platform_now(team->platform);
+    uint64_t now = m->wait.deadline.looked_ns;
     int rc = check_node(m, awaited, now);
     if (rc || now - m->checked_ns < CHECK_AFTER_NS)
         return rc;
@@ -179,13 +179,9 @@ static int await_all(struct entry *m)
 int entry_barrier(dcoll_request_t *q)
 {
     dcoll_team_t *team = q->team;
-    uint64_t now = platform_now(team->platform);
-    struct entry m = {.q = q,
-                      .node_checked_ns = now,
-                      .checked_ns = now,
-                      .slowest = unknown,
-                      .awaited = unknown};
+    struct entry m = {.q = q, .slowest = unknown, .awaited = unknown};
     rank_wait_begin(&m.wait, team);
+    m.node_checked_ns = m.checked_ns = m.wait.deadline.looked_ns;
     int rc = await_node(&m);
     if (!rc && team->shape.nnodes > 1)
         rc = await_all(&m);

@@ -16,8 +16,9 @@ struct rank_wait {
 };
 
 void rank_wait_begin(struct rank_wait *w, dcoll_team_t *team);
-/* The awaited rank stands there: tells those that wait for this rank. If that
- * rank has made a call, or its bytes have moved, the timeout begins anew. */
+/* Publishes the awaited rank's standing in this rank's ledger, for ranks that
+ * wait for this one. If the awaited rank, or a rank that it waits for, has made
+ * a call, or bytes have moved, the timeout begins anew. */
 void rank_wait_follow(struct rank_wait *w, const struct standing *s);
 /* Makes progress. 0, or an error of the team. */
 int rank_wait_progress(struct rank_wait *w);

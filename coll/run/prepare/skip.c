@@ -10,15 +10,15 @@
 #define ROUNDS 64u /* more than a barrier has */
 
 /* A number that grows with each skip and each round. */
-static uint64_t position(const struct skips *s, unsigned rounds)
+static uint64_t position(const struct skips *s)
 {
-    return s->shared * ROUNDS + (s->made > s->shared ? 1 + rounds : 0);
+    return s->shared * ROUNDS + (s->made > s->shared ? 1 + s->rounds : 0);
 }
 
 static void publish(dcoll_team_t *team)
 {
     const struct skips *s = &team->skips;
-    atomic_store_explicit(&team->ledger->skips, position(s, s->rounds),
+    atomic_store_explicit(&team->ledger->skips, position(s),
                           memory_order_release);
 }
 
@@ -57,7 +57,7 @@ static int look_at(dcoll_team_t *team, unsigned peer)
     bool seen = s->seen;
     int rc = ledger_check(team, peer);
     if (!rc && ledger_standing(team, peer, &its))
-        s->seen = its.skips >= position(s, s->rounds);
+        s->seen = its.skips >= position(s);
     return rc || seen ? rc : DRAIL_EAGAIN;
 }
 
