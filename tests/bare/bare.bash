@@ -24,7 +24,7 @@ make_bare()
     [ -n "$site" ] || return 77
     timeout -k 10 600 debootstrap --variant=minbase "--include=$1" \
         "$release" "$bare" "$site" >"$bare.log" 2>&1 &&
-        # as each system has it that was not left by debootstrap
+        # debootstrap writes no /etc/hosts; every running system has this line
         echo '127.0.0.1 localhost' >"$bare/etc/hosts" && return
     ! grep -q 'Failed getting release' "$bare.log" || return 77
     cat "$bare.log"
@@ -40,12 +40,13 @@ mount_bare()
         mount --bind "$bare" "$bare" &&
         mount -t proc proc "$bare/proc" &&
         mount -t sysfs sysfs "$bare/sys" &&
+        mount -t tmpfs -o mode=755 none "$bare/sys/fs/cgroup" && # for Slurm
         mount -t tmpfs -o mode=1777 none "$bare/dev/shm" &&
         mount -t devpts -o newinstance,ptmxmode=666 none "$bare/dev/pts"
 }
 umount_bare()
 {
-    umount "$bare"/{dev/pts,dev/shm,sys,proc} "$bare" 2>/dev/null
+    umount "$bare"/{dev/pts,dev/shm,sys/fs/cgroup,sys,proc} "$bare" 2>/dev/null
 }
 
 # in_bare SECONDS COMMAND…: there, with an environment of its own. Not by chroot,

@@ -16,8 +16,9 @@ export BUILD
     exit 77
 }
 
-# cut DIR LIBRARIES OPTION…: faults of a second, by a process that is ours
-cut()
+# run_cuts DIR LIBRARIES OPTION…: faults of a second; replaces the shell: call it
+# in the background or in ( )
+run_cuts()
 {
     exec "$any" --kinds cut --outage 1 --jobs 2 --libraries "$2" "${@:3}" \
         "$work/$1" >"$work/$1.out" 2>"$work/$1.err"
@@ -26,7 +27,7 @@ cut()
 # one_each LIBRARIES: a fault of each
 one_each()
 {
-    (cut one "$1" --faults 1) &
+    (run_cuts one "$1" --faults 1) &
     await_exit $! 60
 }
 
@@ -43,7 +44,7 @@ $2" && return 0
     return 1
 }
 
-cut early dapl_rail --faults 9 &
+run_cuts early dapl_rail --faults 9 &
 early=$!
 background=("$early")
 check 'one fault' one_each dapl_rail,libfabric

@@ -46,7 +46,9 @@ if command -v mpirun.openmpi >/dev/null; then
     check 'mpirun: a rail that is not there' fails "${mpi[@]}" -n 2 \
         -H n1:1,n2:1 "$bench" bw --rails tcp-rail3
 fi
-if command -v slurmctld srun munged >/dev/null; then
+if ! mountpoint -q /sys/fs/cgroup; then
+    echo 'skipped: no control groups are mounted: no Slurm cluster'
+elif command -v slurmctld srun munged >/dev/null; then
     none=0
     check 'a Slurm cluster' slurm_up 3
     slurm=(on n1 srun -N 2)

@@ -4,8 +4,7 @@
 #ifndef TESTS_ALLTOALLV_SCENE_H
 #define TESTS_ALLTOALLV_SCENE_H
 
-#include "coll/dcoll.h"
-#include "ranks.h"
+#include "team.h"
 
 enum { RANKS = 3, EACH = 2, ROOM = 16 };
 
@@ -77,10 +76,7 @@ static inline void works(struct scene *s, const char *algorithm)
     dcoll_alltoallv_t c = counted(s, algorithm);
     for (unsigned i = 0; i < RANKS; i++)
         s->send_counts[i] = s->recv_counts[i] = EACH;
-    int rc = dcoll_alltoallv(s->team, &c);
-    if (rc)
-        printf("# rank %u: %s\n", s->r->rank, dcoll_last_error(s->team));
-    check(rc == 0);
+    team_good(s->r, s->team, dcoll_alltoallv(s->team, &c), "dcoll_alltoallv");
     for (unsigned i = 0; i < RANKS * EACH; i++)
         check(s->recv[i].from == i / EACH && s->recv[i].to == s->r->rank);
     memset(s->recv, 0xa5, sizeof s->recv);

@@ -80,10 +80,7 @@ check '... is right' holds pairs 'assert len(rows) == 1'
 
 # --- simulated ----------------------------------------------------------------
 
-if [ ! -e "$BUILD/lib/dapl_rail/libdapl_sim.so" ]; then
-    echo 'skipped: simulated rails are not built'
-    exit 0
-fi
+rest_is_simulated
 
 # without_command NAME: its CSV, but for the last column, in which files differ
 without_command()

@@ -96,8 +96,8 @@ await_exit()
     return 1
 }
 
-# has_ended WANTED STATUS: with that status; if not, its standard error is shown
-has_ended()
+# exited_with WANTED STATUS: with that status; if not, its standard error is shown
+exited_with()
 {
     [ "$2" -eq "$1" ] && return 0
     echo "exit status $2 instead of $1"
@@ -112,7 +112,16 @@ ends()
     shift
     starts "$@"
     wait "$pid"
-    has_ended "$wanted" $?
+    exited_with "$wanted" $?
+}
+
+# rest_is_simulated: ends here, with what was checked, where there are no
+# simulated rails
+rest_is_simulated()
+{
+    [ -e "$BUILD/lib/dapl_rail/libdapl_sim.so" ] && return
+    echo 'skipped: simulated rails are not built'
+    exit
 }
 
 # needs_simulation: skips the rest where there are no simulated rails

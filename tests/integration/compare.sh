@@ -15,7 +15,7 @@ status()
     local wanted=$1
     shift
     timeout -k 10 100 "$@" >"$work/out" 2>"$work/err"
-    has_ended "$wanted" $?
+    exited_with "$wanted" $?
 }
 
 # wrong COMMAND…: exit status 2, one line on stderr, no file left behind

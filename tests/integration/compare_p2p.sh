@@ -54,7 +54,7 @@ class Fake:
 
 good, unlucky, broken = fakes = [
     Fake("good", []), Fake("unlucky", [2]), Fake("broken", range(9))]
-samples, _, tries = p2p.measure(fakes, [("lat", [8])], Namespace(
+samples, _, tries, rounds = p2p.measure(fakes, [("lat", [8])], Namespace(
     repeat=5, time=None, cores=[0, 1]))
 assert list(samples[("lat", 8, "good", "send")]) == [1, 2, 3, 4, 5]
 assert list(samples[("lat", 8, "unlucky", "send")]) == [1, 3, 4, 5]

@@ -160,10 +160,7 @@ check 'CSV to standard output' sh -c \
 
 # --- simulated ----------------------------------------------------------------
 
-if [ ! -e "$BUILD/lib/dapl_rail/libdapl_sim.so" ]; then
-    echo 'skipped: simulated rails are not built'
-    exit 0
-fi
+rest_is_simulated
 
 simulated()
 {

@@ -40,10 +40,7 @@ for name in rate:
 check 'ranks without a group' measures --ranks 6 --ppn 3 --groups 1 --sizes 64
 check 'a smaller node has fewer groups' measures --ranks 5 --ppn 2 --sizes 64
 
-if [ ! -e "$BUILD/lib/dapl_rail/libdapl_sim.so" ]; then
-    echo 'skipped: simulated rails are not built'
-    exit
-fi
+rest_is_simulated
 for groups in 1 4; do
     check "$groups groups, simulated" measures --rails sim:connectx-4x4 \
         --ranks 16 --ppn 4 --groups $groups --sizes 64,256K

@@ -29,10 +29,7 @@ for ranks in 1 2; do
     check '… take time' rates 'assert all(MBps.values()) and len(MBps) == 2'
 done
 
-if [ ! -e "$BUILD/lib/dapl_rail/libdapl_sim.so" ]; then
-    echo 'skipped: simulated rails are not built'
-    exit
-fi
+rest_is_simulated
 total=(0 1100 2200 3200 3200) # qsnet2-4x4: cache_rate
 long=(0 800 1066 1066 1066)   # … copy_rate
 for ranks in 1 2 3 4; do

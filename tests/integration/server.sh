@@ -51,7 +51,7 @@ check 'a host that does not exist' eval '! client'
 check '... is named' says client.err "'no-such-host.invalid:"
 check '... and not the code' eval '! grep -q -e --code "$work/client.err"'
 
-# a server of another version refuses whoever proves to know the secret
+# a server of another version refuses a client that has proved that it knows the secret
 cat >"$work/other_version.py" <<'END'
 import socket, struct, sys
 def reply(refusal):

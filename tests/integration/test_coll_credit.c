@@ -5,9 +5,7 @@
  */
 #include <stdatomic.h>
 
-#include "coll/dcoll.h"
-
-#include "ranks.h"
+#include "team.h"
 
 #define STARTS 40 /* many times as many as the transport has credits for */
 #define BYTES  64

@@ -5,9 +5,7 @@
  */
 #include <stdatomic.h>
 
-#include "coll/dcoll.h"
-
-#include "ranks.h"
+#include "team.h"
 
 #define REQUESTS 3
 #define BYTES    200
@@ -26,9 +24,7 @@ struct scene {
 
 static void good(const struct scene *s, int rc)
 {
-    if (rc)
-        printf("# rank %u: %s\n", s->r->rank, dcoll_last_error(s->team));
-    check(rc == 0);
+    team_good(s->r, s->team, rc, "collective");
 }
 
 static void scene_open(struct scene *s, struct rank *r)

@@ -9,7 +9,8 @@
 
 enum { RANKS = 2 };
 
-#define OWN 2 /* the first allocation is of the peer: then it tells nobody */
+#define OWN                                                                    \
+    2 /* the first is of the struct peer, without which it tells nobody */
 
 struct outcome {
     int rc;

@@ -25,9 +25,8 @@ STAND_IN DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
                                 local, remote, bytes, address);
 }
 
-static void says(struct rank *r, const char *word)
+static void has(const char *text, const char *word)
 {
-    const char *text = drail_last_error(r->t);
     if (!strstr(text, word))
         printf("# '%s' lacks '%s'\n", text, word);
     check(strstr(text, word) != NULL);
@@ -39,16 +38,16 @@ static void wrong_argument(struct rank *r)
     void *at;
     drail_mem_t *mem;
     expect(r, DRAIL_EINVAL, drail_mem_alloc(r->t, 0, 0, &at, &mem));
-    says(r, "drail_mem_alloc");
+    has(drail_last_error(r->t), "drail_mem_alloc");
 }
 
 static void arguments(struct rank *r)
 {
     wrong_argument(r);
     expect(r, DRAIL_EINVAL, drail_wait(r->t, NULL, -1));
-    says(r, "drail_wait");
+    has(drail_last_error(r->t), "drail_wait");
     expect(r, DRAIL_EINVAL, drail_notify_any(r->t, 0, NULL));
-    says(r, "drail_notify_any");
+    has(drail_last_error(r->t), "drail_notify_any");
 }
 
 /* Rank 1 can't register its buffer: rank 0 gets its code. */
@@ -63,17 +62,9 @@ static void of_the_peer(struct rank *r)
     else
         expect(r, DRAIL_ENOMEM, drail_recv(r->t, 0, buffer, BYTES, &got, -1));
     if (r->rank == 0)
-        says(r, "drail_send(rank 1): out of memory");
+        has(drail_last_error(r->t), "drail_send(rank 1): out of memory");
     no_lmr = false;
     free(buffer);
-}
-
-static void job_says(struct rank *r, const char *word)
-{
-    const char *text = drail_job_last_error(r->job);
-    if (!strstr(text, word))
-        printf("# '%s' lacks '%s'\n", text, word);
-    check(strstr(text, word) != NULL);
 }
 
 static void of_the_job(struct rank *r)
@@ -81,15 +72,15 @@ static void of_the_job(struct rank *r)
     unsigned char all[2 * 16] = {0};
     drail_gathered_t *g;
     expect(r, DRAIL_EINVAL, drail_job_allgather(r->job, NULL, 8, all, -1));
-    job_says(r, "NULL");
+    has(drail_job_last_error(r->job), "NULL");
     expect(r, DRAIL_EINVAL,
            drail_job_allgather(r->job, all, 1u << 30, all, -1));
-    job_says(r, "1073741824 bytes");
+    has(drail_job_last_error(r->job), "1073741824 bytes");
     expect(r, DRAIL_EINVAL, drail_gathered_new(r->job, 0, &g));
-    job_says(r, "drail_gathered_new");
+    has(drail_job_last_error(r->job), "drail_gathered_new");
     expect(r, DRAIL_EINVAL,
            drail_job_allgather(r->job, &r->rank, r->rank ? 8 : 16, all, -1));
-    job_says(r, "differ in length");
+    has(drail_job_last_error(r->job), "differ in length");
     if (r->rank)
         nap(4 * BRIEF);
     else

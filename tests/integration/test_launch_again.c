@@ -130,7 +130,6 @@ static void intel_hydra(void **state)
     drail_error_t err = {0};
     drail_job_config_t cfg;
     int runs = 0;
-    (void)state;
     drail_job_config_init(&cfg);
     cfg.error = &err;
     setenv("I_MPI_HYDRA_UUID", "0e790000-bfd0-2c09-2861-0600bdc7b534", 1);

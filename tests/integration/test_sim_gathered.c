@@ -75,7 +75,6 @@ static int differ_main(drail_job_t *job, void *arg)
 {
     unsigned rank = drail_job_rank(job), all[2 * RANKS] = {0};
     drail_gathered_t *g;
-    (void)arg;
     for (unsigned i = 0; i < 2; i++) {
         size_t bytes = rank == i ? 2 * sizeof rank : sizeof rank;
         check(drail_job_allgather(job, all, bytes, all, BRIEF) == DRAIL_EINVAL);
@@ -97,7 +96,6 @@ static int serve_main(drail_job_t *job, void *arg)
     drail_t *t;
     drail_error_t err = {0};
     unsigned rank = drail_job_rank(job);
-    (void)arg;
     drail_config_init(&cfg);
     take_rails(&cfg, 2);
     cfg.rails[0] = "sim0";

@@ -11,6 +11,7 @@ those after `<!-- always -->`. All commands go to one shell, in the present
 folder. --show prints what the commands print."""
 
 import argparse
+import os
 import re
 import socket
 import subprocess
@@ -54,7 +55,10 @@ def run(steps):
         script += command.replace("7777", port) + "\n"
         # a shell that was begun or left has said nothing yet
         script += f"printf '{MARK}= %s\\n' $?\n"
+    # testbed begins $SHELL, or sh, which reads ahead: it would take the steps
+    # after its own exit
     out = subprocess.run(["bash"], input=script, text=True, check=False,
+                         env={**os.environ, "SHELL": "/bin/bash"},
                          stdout=subprocess.PIPE).stdout
     said = [("", None)] * len(steps)
     for part in re.split(rf"\n{MARK}(?=\d+\n)", out)[1:]:

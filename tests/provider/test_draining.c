@@ -11,8 +11,6 @@
 #define BYTES 64
 #define LOOKS 20 /* of a connection manager that is draining */
 
-#define INSTEAD_OF_LIBC __attribute__((visibility("default")))
-
 static atomic_int looks, woken;
 
 INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,

@@ -15,10 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define INSTEAD_OF_LIBC __attribute__((visibility("default")))
-#define SECOND          1000000000ll
-#define STANDSTILL      60 /* seconds */
-#define PATIENCE_S      60
+#define SECOND     1000000000ll
+#define STANDSTILL 60 /* seconds */
+#define PATIENCE_S 60
 
 static atomic_int asking_fd = -1, answering_fd = -1; /* of managers' waits */
 static atomic_bool held;    /* the asking one is, … */
@@ -170,12 +169,6 @@ static void begin(end_t *asks, end_t *answers, DAT_TIMEOUT us)
     answer(answers, cr);
 }
 
-static void end(end_t *asks, end_t *answers)
-{
-    end_close(asks);
-    end_close(answers);
-}
-
 /* In real time: the clock hurries. */
 static void await_event(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number)
 {
@@ -204,7 +197,7 @@ static void confirmed_after_a_standstill(void **state)
     let_it_look();
     atomic_store(&held, false);
     established(&asks, &answers);
-    end(&asks, &answers);
+    ends_close(&asks, &answers);
 }
 
 /* A request that is looked at only then has not been refused. */
@@ -221,7 +214,7 @@ static void asks_again(void **state)
         answer(&answers, cr);
     }
     established(&asks, &answers);
-    end(&asks, &answers);
+    ends_close(&asks, &answers);
 }
 
 /* Before it has said what it wants. */
@@ -234,7 +227,7 @@ static void asks_late(void **state)
     assert_false(atomic_load(&stalls));
     answer(&answers, asked(&answers));
     established(&asks, &answers);
-    end(&asks, &answers);
+    ends_close(&asks, &answers);
 }
 
 /* To ask again does not prolong its time. */
@@ -249,7 +242,7 @@ static void asks_again_in_vain(void **state)
     await_event(asks.conn, DAT_CONNECTION_EVENT_TIMED_OUT);
     atomic_store(&all_hurry, false);
     DAT_OK(dat_cr_reject(cr, 0, NULL));
-    end(&asks, &answers);
+    ends_close(&asks, &answers);
 }
 
 /* The listener is gone when its turn comes. */
@@ -284,7 +277,7 @@ static void not_told_of_the_answer(void **state)
     answer(&answers, cr);
     established(&asks, &answers);
     atomic_store(&deaf_fd, -1);
-    end(&asks, &answers);
+    ends_close(&asks, &answers);
 }
 
 static void not_told_of_the_confirmation(void **state)
@@ -295,7 +288,7 @@ static void not_told_of_the_confirmation(void **state)
     atomic_store(&held, false);
     established(&asks, &answers);
     atomic_store(&deaf_fd, -1);
-    end(&asks, &answers);
+    ends_close(&asks, &answers);
 }
 
 int main(void)

@@ -106,11 +106,9 @@ static void a_message_that_is_never_due(void **state)
 /* Data of an old message look like the number of the next one. */
 static void data_like_a_number(void **state)
 {
-    (void)state;
     enum { N = 600, WORDS = N / 8, TIMES = 1000 };
     end_t a, b;
-    end_open_memory(&a, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MEMFD, BYTES);
     end_connect_both(&a, &b);
     DAT_LMR_TRIPLET out = local(&a.mem, 0, N), in = local(&b.mem, 0, BYTES);
     uint64_t *words = (uint64_t *)a.mem.data, line = 0;
@@ -125,8 +123,7 @@ static void data_like_a_number(void **state)
         EXPECT_DTO(a.request, i, DAT_DTO_SUCCESS, N);
         expect_silence(b.recv, 0);
     }
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 int main(void)

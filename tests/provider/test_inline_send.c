@@ -30,30 +30,17 @@ static DAT_RETURN post(end_t *end, const void *head, size_t head_bytes,
                             DAPL_SEND_INLINE_FLAG);
 }
 
-static void open_pair(end_t *a, end_t *b)
-{
-    end_open_memory(a, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(b, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    end_connect_both(a, b);
-}
-
-static void close_pair(end_t *a, end_t *b)
-{
-    end_close(a);
-    end_close(b);
-}
-
 /* The caller changes its bytes at once. */
 static void is_copied(void **state)
 {
-    (void)state;
     static const size_t bodies[] = {0, 1, 7, 8, 9, 31, 32, 33, 100, 4000};
     end_t a, b;
-    open_pair(&a, &b);
+    ends_open(&a, &b, MEMORY_MALLOC, BYTES);
+    end_connect_both(&a, &b);
     size_t limit = most(a.ia);
     if (!limit) { /* the flag is unknown there */
         DAT_FAILS(post(&a, "head", 4, "body", 4, 0), DAT_INVALID_PARAMETER);
-        close_pair(&a, &b);
+        ends_close(&a, &b);
         skip();
     }
     for (uint64_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
@@ -72,21 +59,21 @@ static void is_copied(void **state)
         assert_memory_equal(b.mem.data, sent, all);
     }
     DAT_FAILS(post(&a, a.mem.data, limit, a.mem.data, 1, 0), DAT_LENGTH_ERROR);
-    close_pair(&a, &b);
+    ends_close(&a, &b);
 }
 
 /* Nobody receives: in the end there is no room. A send that is not inline waits
  * for room; and until it has gone, no inline send overtakes it. */
 static void is_refused_without_room(void **state)
 {
-    (void)state;
     end_t a, b;
     uint64_t n = 0, got = 0;
     DAT_RETURN status;
-    open_pair(&a, &b);
+    ends_open(&a, &b, MEMORY_MALLOC, BYTES);
+    end_connect_both(&a, &b);
     size_t bytes = most(a.ia);
     if (!bytes) {
-        close_pair(&a, &b);
+        ends_close(&a, &b);
         skip();
     }
     bytes -= sizeof n;
@@ -106,7 +93,7 @@ static void is_refused_without_room(void **state)
         assert_memory_equal(b.mem.data, &got, sizeof got);
         EXPECT_DTO(a.request, got, DAT_DTO_SUCCESS, sizeof n + bytes);
     }
-    close_pair(&a, &b);
+    ends_close(&a, &b);
 }
 
 int main(void)

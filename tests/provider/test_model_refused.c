@@ -15,27 +15,6 @@ static const char *const rails[][2] = {
 };
 #define RAILS (sizeof rails / sizeof *rails)
 
-static char conf[] = "/tmp/test_model_refused_XXXXXX";
-
-/* The registry reads dat.conf when a process starts. */
-static void restart_with_rails(char **argv)
-{
-    const char *was = getenv("DAT_OVERRIDE");
-    const char *slash = was ? strrchr(was, '/') : NULL;
-    int fd = mkstemp(conf);
-    assert_true(slash && fd >= 0);
-    for (unsigned i = 0; i < RAILS; i++)
-        dprintf(fd,
-                "%s u2.0 nonthreadsafe default %.*s/libdapl_shm.so "
-                "dapl_rail.0.1 \"%s\" \"\"\n",
-                rails[i][0], (int)(slash - was), was, rails[i][1]);
-    close(fd);
-    setenv("DAT_OVERRIDE", conf, 1);
-    setenv("TEST_CONF", conf, 1);
-    execv("/proc/self/exe", argv);
-    _exit(127);
-}
-
 static DAT_RETURN open_rail(unsigned i, DAT_IA_HANDLE *ia)
 {
     DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
@@ -45,7 +24,6 @@ static DAT_RETURN open_rail(unsigned i, DAT_IA_HANDLE *ia)
 static void refused_rail_leaves_no_trace(void **state)
 {
     DAT_IA_HANDLE first, second, third;
-    (void)state;
     DAT_OK(open_rail(0, &first));
     DAT_FAILS(open_rail(1, &second), DAT_INVALID_PARAMETER);
     DAT_OK(open_rail(2, &third));
@@ -58,9 +36,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refused_rail_leaves_no_trace),
     };
-    (void)argc;
-    if (!getenv("TEST_CONF"))
-        restart_with_rails(argv);
+    restart_with_rails(argv, "libdapl_shm.so", rails, RAILS);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(getenv("TEST_CONF"));
     return failed;

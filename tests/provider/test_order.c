@@ -122,13 +122,11 @@ static void *poll_requests(void *arg)
 
 static void received_in_order(void **state)
 {
-    (void)state;
     enum { N = 50000, AHEAD = 100 };
     end_t a, b;
     pthread_t thread;
     DAT_EVENT event;
-    end_open_memory(&a, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&b, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    ends_open(&a, &b, MEMORY_MALLOC, 4096);
     end_connect_both(&a, &b);
     DAT_LMR_TRIPLET out = local(&a.mem, 0, 8), in = local(&b.mem, 0, 8);
     uint64_t posted = 0, sent = 0, got = 0;
@@ -146,8 +144,7 @@ static void received_in_order(void **state)
     }
     polled_enough = true;
     pthread_join(thread, NULL);
-    end_close(&a);
-    end_close(&b);
+    ends_close(&a, &b);
 }
 
 int main(void)

@@ -15,8 +15,6 @@
 #define BYTES   4096
 #define BOUND_S 5 /* a peer's death shows much sooner */
 
-#define INSTEAD_OF_LIBC __attribute__((visibility("default")))
-
 /* The connection manager starves only from a wait: what it is reading may end
  * with the peer's end. */
 enum { RUNS, WAITS, STARVES };

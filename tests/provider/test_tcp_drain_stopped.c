@@ -12,13 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define INSTEAD_OF_LIBC __attribute__((visibility("default")))
-#define SECOND          1000000000ll
-#define SLOW            50
-#define STANDSTILL      60 /* seconds */
-#define STEP_NS         20000000
-#define LOOKS           200 /* of both managers: longer than an ACK may be delayed */
-#define BYTES           4096 /* more than is copied at once */
+#define SECOND     1000000000ll
+#define SLOW       50
+#define STANDSTILL 60 /* seconds */
+#define STEP_NS    20000000
+#define LOOKS      200 /* of both managers: longer than an ACK may be delayed */
+#define BYTES      4096 /* more than is copied at once */
 
 static atomic_int looks;
 static atomic_bool hurries; /* each look takes a while, on the clock only */

@@ -64,30 +64,6 @@ static void leave_as_skipped(const char *why)
     exit(77);
 }
 
-/* The registry reads dat.conf when a process starts. */
-static void restart_with_rails(char **argv)
-{
-    char conf[] = "/tmp/test_tcp_link_XXXXXX", folder[4096];
-    const char *was = getenv("DAT_OVERRIDE"),
-               *slash = was ? strrchr(was, '/') : NULL;
-    if (getenv("TEST_CONF"))
-        return;
-    assert_non_null(slash);
-    snprintf(folder, sizeof folder, "%.*s", (int)(slash - was), was);
-    int fd = mkstemp(conf);
-    assert_true(fd >= 0);
-    for (const char *rail = "ab"; *rail; rail++)
-        dprintf(fd,
-                "%c u2.0 nonthreadsafe default %s/libdapl_ofi.so dapl_rail.0.1 "
-                "\"device=v%c silence=400\" \"\"\n",
-                *rail, folder, *rail);
-    close(fd);
-    setenv("DAT_OVERRIDE", conf, 1);
-    setenv("TEST_CONF", conf, 1);
-    execv("/proc/self/exe", argv);
-    _exit(127);
-}
-
 /* A namespace to which these interfaces are moved. */
 static int new_space(const char *const interfaces[])
 {
@@ -268,7 +244,9 @@ int main(int argc, char **argv)
     };
     if (!getenv("TEST_CONF"))
         tcp_or_skip();
-    restart_with_rails(argv);
+    static const char *const rails[][2] = {{"a", "device=va silence=400"},
+                                           {"b", "device=vb silence=400"}};
+    restart_with_rails(argv, "libdapl_ofi.so", rails, 2);
     make_namespaces();
     open_ends();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

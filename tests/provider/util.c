@@ -9,6 +9,28 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+void restart_with_rails(char **argv, const char *library,
+                        const char *const rails[][2], size_t count)
+{
+    char conf[] = "/tmp/test_rails_XXXXXX";
+    const char *was = getenv("DAT_OVERRIDE");
+    const char *slash = was ? strrchr(was, '/') : NULL;
+    if (getenv("TEST_CONF"))
+        return;
+    int fd = mkstemp(conf);
+    assert_true(slash && fd >= 0);
+    for (size_t i = 0; i < count; i++)
+        dprintf(fd,
+                "%s u2.0 nonthreadsafe default %.*s/%s dapl_rail.0.1 \"%s\" "
+                "\"\"\n",
+                rails[i][0], (int)(slash - was), was, library, rails[i][1]);
+    close(fd);
+    setenv("DAT_OVERRIDE", conf, 1);
+    setenv("TEST_CONF", conf, 1);
+    execv("/proc/self/exe", argv);
+    _exit(127);
+}
+
 const char *ia_name(void)
 {
     const char *name = getenv("TEST_IA");

@@ -18,6 +18,9 @@
 #include <cmocka.h>
 #include <dat2/udat.h>
 
+/** Functions of the program take the place of libc's in providers, too. */
+#define INSTEAD_OF_LIBC __attribute__((visibility("default")))
+
 /** IA under test: of the environment variable TEST_IA, or this one. */
 #define IA_NAME    ia_name()
 #define IA_DEFAULT "shm0"
@@ -119,6 +122,13 @@ uint64_t random_next(uint64_t *seed);
 
 DAT_LMR_TRIPLET local(const region_t *region, size_t offset, size_t bytes);
 DAT_RMR_TRIPLET remote(const region_t *region, size_t offset, size_t bytes);
+
+/** Starts this program again with a dat.conf of these rails, {name,
+ *  parameters}: the registry reads it when a process starts. @p library: of the
+ *  provider, beside the present dat.conf. In the program that was started again
+ *  it does nothing, and TEST_CONF names the file, which is to be unlinked. */
+void restart_with_rails(char **argv, const char *library,
+                        const char *const rails[][2], size_t count);
 
 /* ----------------------------------------------------------------- end --- */
 

@@ -135,7 +135,6 @@ static void test_long_blocks(void **state)
         &gather_shm, &allgather_shm, &alltoall_shm,        &bcast_shm,
         &reduce_shm, &allreduce_shm, &allreduce_shm_slices};
     static const size_t sizes[] = {40000, 81920, 600064};
-    (void)state;
     for (unsigned n = 1; n <= 5; n++)
         for (unsigned a = 0; a < COUNT(in_pieces); a++)
             for (unsigned way = 0; way < 4 * COUNT(sizes); way++) {

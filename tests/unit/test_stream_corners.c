@@ -63,7 +63,6 @@ static void short_messages_share_the_wires(void **state)
 {
     uint64_t given[DRAIL_MAX_RAILS];
     double weights[DRAIL_MAX_RAILS];
-    (void)state;
     wires_begin(FAST, SLOW, 0, 1);
     give_short(t.measured, given);
     assert_int_equal(given[0], 15);
