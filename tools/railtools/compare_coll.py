@@ -20,16 +20,16 @@ result tells what was tried. Then a round launches each program once for each
 collective and number of ranks, beginning with another one each time, and the
 rounds are repeated. Figures are medians over the rounds with their
 non-parametric 95 % confidence interval; at each point we are compared with the
-peer that has the best one, by the ratios of the same rounds: a program
-is ahead or behind if the whole interval of these is. What is not installed is named and
-left out (make deps-peers peers installs and builds all of it).
+peer that has the best one, by the ratios of the same rounds: we are ahead or
+behind if their whole interval is on that side of 1. What is not installed is
+named and left out (make deps-peers peers installs and builds all of it).
 
 On two cores a launch of each setting takes about five minutes, of the wheels,
 and a round of five sizes one and a half. The result is written after each
 round, which tells how long the others may take. An interrupted script keeps the
-complete rounds. What fails in a round, or does not end within a minute, is counted, told, and runs
-again in the next, unless it has failed in each of the first 3; what fails in
-each of its rounds makes the exit status 1.
+complete rounds. What fails in a round, or does not end within a minute, is
+counted, told, and runs again in the next, unless it has failed in each of the
+first 3; what fails in each of its rounds makes the exit status 1.
 
 DIR (default results/<host>-<date>-coll; an existing one is never touched: -2,
 -3 ... is appended) gets coll.txt (tables, versions, exact commands), coll.csv,

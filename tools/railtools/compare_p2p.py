@@ -14,8 +14,8 @@ sizes. The result tells what was tried. Then a round launches each program, and
 the rounds are repeated, each beginning with another program. Figures are
 medians over the rounds with their non-parametric 95 % confidence interval. At
 each point we are compared with the best peer that sends and the best that puts,
-by the ratios of the same rounds: a program is ahead or behind if the whole
-interval of these is. What is not installed is named and left out (make deps-peers
+by the ratios of the same rounds: we are ahead or behind if their whole interval
+is on that side of 1. What is not installed is named and left out (make deps-peers
 peers installs and builds all of it). What fails in a round is counted, told,
 and runs again in the next, unless it has failed in each of the first 3; what
 fails in each of its rounds makes the exit status 1.
@@ -272,8 +272,9 @@ class UCX(Tuned):
         server = start(server_command)
         try:
             await_listener(port, server)
-            rows = list(csv.DictReader(run(command).splitlines()))
-            result_of(server, server_command)
+            rows = list(csv.DictReader(
+                run(command, self.limit).splitlines()))
+            result_of(server, server_command, self.limit)
         finally:
             stop(server)
         if len(rows) != 1:
@@ -357,8 +358,9 @@ PROGRAMS = [Ours, *peers.libraries(Pairs), UCX, UCXWheel, Libfabric]
 # ------------------------------------------------------------- measuring ---
 
 def measure(programs, stages, args):
-    """{(kind, bytes, program, method): {round: (latency, bandwidth)}}; what
-    fails in a round may do better in the next one."""
+    """({(kind, bytes, program, method): {round: (latency, bandwidth)}}, noise,
+    failures, how many rounds). What fails in a round may do better in the next
+    one."""
     samples: dict = {}
     noise = Noise(args.cores)
     tries = Tries()
@@ -368,18 +370,18 @@ def measure(programs, stages, args):
         noise.begin()
         for kind, lengths in stages:
             for program in in_turn(programs, number):
-                where = program.name, kind
-                if tries.hopeless(where):
+                launch = program.name, kind
+                if tries.hopeless(launch):
                     continue
                 progress(f"round {number + 1} of {args.repeat}: {kind}: "
                          f"{program.name}")
                 try:
                     rows = program.measure(kind, lengths, args.cores)
                 except (Failure, KeyError, ValueError, OSError) as error:
-                    tries.add(where, hide(str(error) or repr(error),
+                    tries.add(launch, hide(str(error) or repr(error),
                                            program.hidden))
                     continue
-                tries.add(where)
+                tries.add(launch)
                 for method, size, latency, bandwidth in rows:
                     samples.setdefault(
                         (kind, size, program.name, method), {})[
@@ -387,7 +389,7 @@ def measure(programs, stages, args):
         noise.end()
         seconds.append(time.monotonic() - begin)
     progress("")
-    return samples, noise, tries
+    return samples, noise, tries, len(seconds)
 
 
 # --------------------------------------------------------------- results ---
@@ -529,12 +531,6 @@ def memory_text(args):
     return (f"Messages take turns in {buffers}, of the source and of the "
             "target" + ", which reads each byte of a window before it answers"
             * args.read + ".")
-
-
-def rounds_of(samples):
-    """How many there were."""
-    return max((number for values in samples.values() for number in values),
-               default=0)
 
 
 def report(rows, programs, noise, remarks, search, args, record, rounds):
@@ -736,8 +732,7 @@ def main():
         settle(programs, stages, search, args.cores)
         if search.figures:
             write_settings(path + "-settings.csv", search)
-        samples, noise, tries = measure(programs, stages, args)
-        rounds = rounds_of(samples)
+        samples, noise, tries, rounds = measure(programs, stages, args)
         failures = [f"{name}: {kind}: {how}" for (name, kind), how
                     in tries.failures(rounds)]
         for line in failures:

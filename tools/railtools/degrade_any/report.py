@@ -145,8 +145,9 @@ def text(record):
         f"{record['revision']}, {machine['cpu']}, {machine.get('cores', '?')} "
         f"cores, {machine.get('kernel', '')}.",
         "",
-        f"Two hosts of `scripts/testbed`, two rails of {options['rate_mbit']} "
-        f"Mbit/s. Rank 0 sends messages of {size_name(options['bytes'])} "
+        "Two hosts of `scripts/testbed` (network namespaces of one machine), "
+        f"two emulated rails of {options['rate_mbit']} Mbit/s (tc). Rank 0 "
+        f"sends messages of {size_name(options['bytes'])} "
         f"bytes, {options['window']} under way; rank 1 checks each byte. Each "
         f"run is a fresh launch with one fault of {options['outage_s']:g} s; "
         f"the faults of seed {options['seed']} are the same for each library, "

@@ -122,7 +122,7 @@ NOTES |= dict.fromkeys(
     "the other 16 ms the adapters work alone, on the same requests as those of "
     "two threads. The non-threaded batch takes 3.6 ms more over two adapters: "
     "neither posting nor waiting, at most 0.2 ms of a batch, can be the cause. "
-    "The paper says nothing else that differs (docs/papers.md).")
+    "The paper names no other cause; docs/papers.md lists what differs.")
 NOTES |= dict.fromkeys(
     (f"004-ratio-wait-{size}" for size in (512, 4096)),
     "See 004-wait-512-non-threaded.")

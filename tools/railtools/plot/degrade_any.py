@@ -38,7 +38,7 @@ def degrade_any_pictures(result):
     kinds, outage = options["kinds"], 1000 * options["outage_s"]
     heading = (f"A rail fails for {options['outage_s']:g} s: the longest time "
                "without a message, of each run\n"
-               f"two rails of {options['rate_mbit']} Mbit/s, TCP; seed "
+               f"two emulated rails of {options['rate_mbit']} Mbit/s, TCP; seed "
                f"{options['seed']}, faults of each kind: {options['faults']}"
                + (", not complete" if result["partial"] else "")
                + "\nfilled: goes on; open: waits; cross: ends by an error; "
