@@ -206,7 +206,7 @@ static int receive_next(drail_t *t, struct receiving *r)
     int rc = 0;
     if (announced)
         rc = reading_start(t, r->peer, slot, fits ? r->buffer : NULL);
-    else if (fits && bytes)
+    else if (fits && bytes && !slot->placed)
         slot_read(slot, sizeof *wire, r->buffer, bytes);
     if (rc)
         return rc; /* the message stays for the next call */
@@ -235,8 +235,11 @@ static int receive(drail_t *t, struct receiving *r)
         rc = await_reading(r);
     if (!w.rails)
         w.rails = engine_rails(t, peer_reach(r->peer));
+    mail->buffer = r->buffer;
+    mail->capacity = r->capacity;
     if (!rc)
         rc = progress_wait_on(&r->patience, message_await, &w);
+    mail->buffer = NULL;
     return rc ? rc : receive_next(t, r);
 }
 

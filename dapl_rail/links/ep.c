@@ -5,11 +5,13 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/arrival.h"
 #include "dapl_rail/links/ep_release.h"
 #include "dapl_rail/links/ep_table.h"
 #include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/rails/fail.h"
+#include "providers/core/extensions.h"
 
 /* How long it may take until all of a lost link's EP has come back: after it
  * was asked to end, … */
@@ -53,6 +55,8 @@ static int ep_create(struct link *link)
                       rail->conn_evd, &attr, &link->ep.handle);
     if (status != DAT_SUCCESS)
         return dat_fail(rail, "dat_ep_create", status);
+    if (rail->places_receives) /* if it fails, messages are copied twice */
+        dapl_place(link->ep.handle, sizeof(struct wire), arrival_place);
     if (!ep_table_add(link))
         return 0;
     dat_ep_free(link->ep.handle);

@@ -37,6 +37,19 @@ const char *message_arrived(struct slot *slot)
     return NULL; /* the slot waits for drail_recv */
 }
 
+void *message_place(const struct slot *slot, size_t bytes)
+{
+    const struct wire *wire = (const struct wire *)slot->data;
+    struct mailbox *mail = slot->link->peer->mail;
+    void *buffer = mail->buffer;
+    if (!buffer || wire->type != WIRE_EAGER || wire->lane ||
+        wire->seq != mail->messages.next ||
+        wire->bytes != bytes - sizeof *wire || wire->bytes > mail->capacity)
+        return NULL;
+    mail->buffer = NULL;
+    return buffer;
+}
+
 /* The sender has withdrawn the message. If it is being read, that fails. */
 const char *message_withdrawn(struct slot *slot)
 {
