@@ -194,8 +194,9 @@ static int receive_rest(drail_t *t, struct receiving *r)
     return await_reading(r);
 }
 
-/* Receives the next message, which has arrived. */
-static int receive_next(drail_t *t, struct receiving *r)
+/* Receives the next message, which has arrived. placed: its bytes are in the
+ * caller's buffer. */
+static int receive_next(drail_t *t, struct receiving *r, bool placed)
 {
     struct inbox *box = &r->peer->mail->messages;
     struct slot *slot = inbox_next(box)->slot;
@@ -206,7 +207,7 @@ static int receive_next(drail_t *t, struct receiving *r)
     int rc = 0;
     if (announced)
         rc = reading_start(t, r->peer, slot, fits ? r->buffer : NULL);
-    else if (fits && bytes && !slot->placed)
+    else if (fits && bytes && !placed)
         slot_read(slot, sizeof *wire, r->buffer, bytes);
     if (rc)
         return rc; /* the message stays for the next call */
@@ -239,8 +240,9 @@ static int receive(drail_t *t, struct receiving *r)
     mail->capacity = r->capacity;
     if (!rc)
         rc = progress_wait_on(&r->patience, message_await, &w);
+    bool placed = r->buffer && !mail->buffer;
     mail->buffer = NULL;
-    return rc ? rc : receive_next(t, r);
+    return rc ? rc : receive_next(t, r, placed);
 }
 
 int drail_recv(drail_t *t, unsigned rank, void *buffer, size_t capacity,

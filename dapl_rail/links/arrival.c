@@ -55,14 +55,12 @@ const char *arrival_immediate(struct slot *slot, uint32_t data)
 
 void *arrival_place(DAT_DTO_COOKIE cookie, size_t bytes)
 {
-    struct slot *slot =
+    const struct slot *slot =
         (void *)((uintptr_t)cookie.as_64 & ~(uintptr_t)COOKIE_BITS);
-    struct link *link = slot->link;
+    const struct link *link = slot->link;
     if (link->closed) /* the mailbox may be that of the next connection */
         return NULL;
-    void *to = link->rail->owner->handlers->place(slot, bytes);
-    slot->placed = to;
-    return to;
+    return link->rail->owner->handlers->place(slot, bytes);
 }
 
 void slot_return(struct slot *slot, bool owe)

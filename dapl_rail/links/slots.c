@@ -99,7 +99,6 @@ int slot_post(struct slot *slot)
     DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)slot | COOKIE_RECEIVE};
     bool whole = slot->data + SLOT_HEAD == slot->rest;
     slot->bytes = (uint32_t)link->slots.slot_bytes;
-    slot->placed = false;
     DAT_LMR_TRIPLET iov[] = {
         {.virtual_address = (uintptr_t)slot->data,
          .segment_length = whole ? slot->bytes : SLOT_HEAD,

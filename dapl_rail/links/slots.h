@@ -29,7 +29,6 @@ struct slot {
         deferred; /* number of the next deferred slot (incoming_replay.h) */
     bool idle;    /* holds no message: is posted, or will be on the next EP */
     bool spare;   /* of slot_spare(); never posted */
-    bool placed;  /* has only the header of its message: arrival_place() */
 };
 
 struct slots {

@@ -48,8 +48,8 @@ struct mailbox {
     uint32_t announced;             /* rendezvous to the peer, so far */
     /* number of the last of them that the peer has finished, and its status */
     _Atomic uint64_t finished;
-    void *buffer; /* of the drail_recv() that waits; NULL: none, or filled */
-    size_t capacity;           /* of that */
+    void *buffer; /* of the drail_recv() that waits, until message_place() */
+    size_t capacity; /* of that */
     struct reading *reading;   /* NULL: none has been read yet */
     uint16_t asked;            /* number of the last atomic to the peer, … */
     _Atomic uint16_t answered; /* … of the last one that was answered, … */
