@@ -198,8 +198,8 @@ static int receive_rest(drail_t *t, struct receiving *r)
  * caller's buffer. */
 static int receive_next(drail_t *t, struct receiving *r, bool placed)
 {
-    struct inbox *box = &r->peer->mail->messages;
-    struct slot *slot = inbox_next(box)->slot;
+    struct reorder *messages = &r->peer->mail->messages;
+    struct slot *slot = reorder_next(messages);
     const struct wire *wire = (const struct wire *)slot->data;
     size_t bytes = wire->bytes;
     bool fits = bytes <= r->capacity && (r->buffer || !bytes);
@@ -211,7 +211,7 @@ static int receive_next(drail_t *t, struct receiving *r, bool placed)
         slot_read(slot, sizeof *wire, r->buffer, bytes);
     if (rc)
         return rc; /* the message stays for the next call */
-    inbox_pop(box);
+    reorder_pop(messages, RAIL_BIT(slot->link->rail->index));
     slot_return_soon(slot);
 
     *r->received = bytes;

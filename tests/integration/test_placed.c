@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages go from the provider straight to the buffer of drail_recv(), if that
- * waits for them and they fit. Nobody sees more of it than that: whichever way a
- * message takes, it arrives once, in order and whole, and no other byte changes.
+ * waits for them and they fit. Nobody sees more of it than that: whichever way
+ * a message takes, it arrives once, in order and whole, and no other byte
+ * changes.
  */
 #include "failover.h"
 

@@ -183,8 +183,7 @@ static void with_a_shared_queue(void **state)
     EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
     DAT_OK(dat_ep_reset(a.ep));
     end_connect_both(&a, &s);
-    DAT_LMR_TRIPLET to[2] = {local(&s.mem, 0, 64),
-                             local(&s.mem, 4096, PLACE)};
+    DAT_LMR_TRIPLET to[2] = {local(&s.mem, 0, 64), local(&s.mem, 4096, PLACE)};
     memset(s.mem.data, 0, BYTES);
     DAT_OK(dat_srq_post_recv(srq, 2, to, cookie(7)));
     post_send(&a, 3000, 1);
