@@ -53,16 +53,6 @@ const char *arrival_immediate(struct slot *slot, uint32_t data)
                                                     data >> IMMED_CREDIT_BITS);
 }
 
-void *arrival_place(DAT_DTO_COOKIE cookie, size_t bytes)
-{
-    const struct slot *slot =
-        (void *)((uintptr_t)cookie.as_64 & ~(uintptr_t)COOKIE_BITS);
-    const struct link *link = slot->link;
-    if (link->closed) /* the mailbox may be that of the next connection */
-        return NULL;
-    return link->rail->owner->handlers->place(slot, bytes);
-}
-
 void slot_return(struct slot *slot, bool owe)
 {
     struct link *link = slot->link;

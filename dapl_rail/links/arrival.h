@@ -17,9 +17,6 @@ const char *arrival_message(struct slot *slot);
 /* The same for an RDMA write with this immediate data. */
 const char *arrival_immediate(struct slot *slot, uint32_t data);
 
-/* The dapl_place_t of a link's EP. */
-void *arrival_place(DAT_DTO_COOKIE cookie, size_t bytes);
-
 /* The slot receives again. owe: its message had needed a credit. */
 void slot_return(struct slot *slot, bool owe);
 /* The same with owe, but later, so that the caller goes on sooner: at the next

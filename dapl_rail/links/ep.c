@@ -5,7 +5,6 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/arrival.h"
 #include "dapl_rail/links/ep_release.h"
 #include "dapl_rail/links/ep_table.h"
 #include "dapl_rail/links/failover/failover.h"
@@ -29,6 +28,17 @@ unsigned link_events(const struct rail *rail)
     const drail_t *t = rail->owner;
     return rail->request_depth + link_carried_requests(t) + t->cfg.depth +
            spare_receives(t);
+}
+
+/* The dapl_place_t of all EPs. */
+static void *place_message(DAT_DTO_COOKIE cookie, size_t bytes)
+{
+    const struct slot *slot =
+        (void *)((uintptr_t)cookie.as_64 & ~(uintptr_t)COOKIE_BITS);
+    const struct link *link = slot->link;
+    if (link->closed) /* the mailbox may be that of the next connection */
+        return NULL;
+    return link->rail->owner->handlers->place(slot, bytes);
 }
 
 static int ep_create(struct link *link)
@@ -56,7 +66,7 @@ static int ep_create(struct link *link)
     if (status != DAT_SUCCESS)
         return dat_fail(rail, "dat_ep_create", status);
     if (rail->places_receives) /* if it fails, messages are copied twice */
-        dapl_place(link->ep.handle, sizeof(struct wire), arrival_place);
+        dapl_place(link->ep.handle, sizeof(struct wire), place_message);
     if (!ep_table_add(link))
         return 0;
     dat_ep_free(link->ep.handle);
