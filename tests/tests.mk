@@ -34,7 +34,7 @@ COLL_ARCHIVE := $(TEST_BIN)/libcoll.a
 # The provider's tests over TCP, too: those that need what only shm has are not
 # among them, or leave it out (util.h).
 OFI_TESTS := cancel connect death descriptors evd extensions fork fork_posting \
-  ia many missing_evds rdma sendrecv shared_evd sleepers
+  ia last_word many missing_evds rdma sendrecv shared_evd sleepers
 OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
