@@ -34,7 +34,7 @@ COLL_ARCHIVE := $(TEST_BIN)/libcoll.a
 # The provider's tests over TCP, too: those that need what only shm has are not
 # among them, or leave it out (util.h).
 OFI_TESTS := cancel connect death descriptors evd extensions fork fork_posting \
-  ia many missing_evds rdma sendrecv shared_evd sleepers
+  ia last_word many missing_evds rdma sendrecv shared_evd sleepers
 OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
@@ -171,7 +171,7 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 # only scripts do are the same in every build, and peers there are for one; a
 # sanitizer's calloc is not to be replaced; provider and transport are what has
 # threads.
-PLAIN_ONLY := dapltest dtest tcp docs install layers suite compare_p2p \
+PLAIN_ONLY := dapltest dtest dapl_walk tcp docs install layers suite compare_p2p \
   compare_coll compare_layer mpi_layer mpi_faults mpi_forms mpi_requests deb \
   peers_present test_dsm_memory calibrate irregular_figures reproduce reports \
   build_mpi moved mpi4py timens tune_time rail_numbers killed degrade_any
