@@ -33,8 +33,7 @@ static int parse_flag(const char *text, void *at)
     return set || !strcmp(text, "0") ? 0 : -1;
 }
 
-static const struct core_param_kind flag = {"0 or 1", sizeof(bool),
-                                            parse_flag};
+static const struct core_param_kind flag = {"0 or 1", sizeof(bool), parse_flag};
 
 static const struct core_param known[] = {
 #define AT(member) offsetof(struct shm_params, member)

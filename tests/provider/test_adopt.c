@@ -457,7 +457,7 @@ static void children(void **state)
     memset(all, 1, 8 * PAGE);
     pid_t holder = fork(); /* shares the pages until they are written */
     if (!holder) {
-        pause();
+        sleep(10);
         _exit(0);
     }
     register_at(&f->b, &r, all + PAGE + 8, 4 * PAGE);

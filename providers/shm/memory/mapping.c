@@ -20,11 +20,11 @@ struct query {
     uint32_t major, minor, name_size, build_id_size;
     uint64_t name, build_id;
 };
-#define QUERY  _IOWR('f', 17, struct query)
-#define READ   1u
-#define WRITE  2u
-#define EXEC   4u
-#define SHARED 8u
+#define QUERY   _IOWR('f', 17, struct query)
+#define READ    1u
+#define WRITE   2u
+#define EXEC    4u
+#define SHARED  8u
 #define OR_NEXT 16u
 
 /* The mapping covers the range's first byte: all of it? */

@@ -139,8 +139,8 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
     if (!at)
         status = vm_copy(c, write, dto->nseg, dto->seg, total, address);
     else if (write && dto->nseg == 1)
-        shm_copy_ordered(at, (void *)(uintptr_t)dto->seg->virtual_address, total,
-                         &manner);
+        shm_copy_ordered(at, (void *)(uintptr_t)dto->seg->virtual_address,
+                         total, &manner);
     else
         map_copy(write, dto->nseg, dto->seg, total, at, &manner);
     shm_access_leave(c, slot);
