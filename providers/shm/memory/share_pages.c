@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <limits.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <signal.h>
@@ -36,7 +37,8 @@
 #include "providers/shm/memory/mapping.h"
 #include "providers/shm/memory/memfd.h"
 
-#define PIECE 1048576u /* bytes on their way at one time */
+#define PIECE      1048576u /* bytes on their way at one time */
+#define MOVE_TRIES 100
 /* mremap may enlarge the mapping: new pages must exist, as in private memory.
  * More than any mapping has. */
 #define GROWTH (UINT64_C(1) << 47)
@@ -104,22 +106,25 @@ static void wake(int uffd, uint64_t at, uint64_t length)
     sys_ioctl(uffd, UFFDIO_WAKE, &range);
 }
 
-/* 0; -1: some pages can't be moved, others have been. */
-static int move(int uffd, uint64_t to, uint64_t from, uint64_t length)
+/* How many bytes were moved until all were, or until a page could not be moved
+ * in so many tries: it is pinned. */
+static uint64_t move(int uffd, uint64_t to, uint64_t from, uint64_t length,
+                     unsigned tries)
 {
-    while (length) {
-        struct uffd_move m = {to, from, length, UFFD_MOVE_HOLES, 0};
+    uint64_t done = 0;
+    while (done < length && tries--) {
+        struct uffd_move m = {to + done, from + done, length - done,
+                              UFFD_MOVE_HOLES, 0};
         if (!sys_ioctl(uffd, UFFD_MOVE, &m))
-            return 0;
-        if (m.moved <= 0 && m.moved != -EAGAIN)
-            return -1;
-        if (m.moved > 0) {
-            to += (uint64_t)m.moved;
-            from += (uint64_t)m.moved;
-            length -= (uint64_t)m.moved;
-        }
+            return length;
+        if (m.moved > 0)
+            done += (uint64_t)m.moved;
+        else if (m.moved == -EAGAIN || m.moved == -ENOMEM)
+            syscall(SYS_sched_yield);
+        else
+            break;
     }
-    return 0;
+    return done;
 }
 
 /* The next pages from `at` on that hold anything. */
@@ -267,16 +272,16 @@ static int map_file(const struct shm_shared_pages *p, uint64_t at,
 static int share_piece(struct shm_shared_pages *p, const struct tools *t,
                        uint64_t at, uint64_t length)
 {
-    uint64_t staging = (uintptr_t)t->staging;
+    uint64_t staging = (uintptr_t)t->staging, moved;
     unshare_from_children(t->pagemap, at, at + length);
     if (watch(t->uffd, at, length, UFFDIO_REGISTER_MODE_MISSING))
         return -1;
-    if (move(t->uffd, staging, at, length) ||
-        fill_file(t, p->fd, at - p->base, length) ||
+    moved = move(t->uffd, staging, at, length, MOVE_TRIES);
+    if (moved < length || fill_file(t, p->fd, at - p->base, length) ||
         (!p->aside && set_aside(p, at, length)) || map_file(p, at, length)) {
-        /* the page tables are there, so this needs no memory */
-        while (move(t->uffd, at, staging, length))
-            syscall(SYS_sched_yield);
+        /* nothing can pin these; only a consumer that unmaps its memory here
+         * loses it */
+        move(t->uffd, at, staging, moved, UINT_MAX);
         unwatch(t->uffd, at, length);
         return -1;
     }
