@@ -293,7 +293,7 @@ static int share_piece(struct shm_shared_pages *p, const struct tools *t,
 static int file_open(struct shm_shared_pages *p)
 {
     struct stat st;
-    p->fd = shm_memfd("dapl-shm-adopted", p->length);
+    p->fd = shm_memfd("dapl-shm-adopted", p->length + GROWTH);
     if (p->fd < 0)
         return -1;
     fstat(p->fd, &st);
