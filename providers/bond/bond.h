@@ -165,7 +165,7 @@ uint16_t bond_members_hash(const struct bond_params *p);
 enum bond_message_kind {
     BOND_DATA,   /* a piece of a send, or immediate data; in order */
     BOND_INTRO,  /* struct bond_intro */
-    BOND_CREDIT, /* slots are free again */
+    BOND_NEWS,   /* its header: slots are free, messages were delivered */
     BOND_BYE,    /* the sender disconnects */
     BOND_ENDED,  /* struct bond_ended */
     BOND_PING,   /* to be answered … */
@@ -175,13 +175,15 @@ enum bond_message_kind {
 #define BOND_LAST      1u /* the last piece */
 #define BOND_SOLICITED 2u
 #define BOND_IMMED     4u /* of an RDMA write: no bytes follow */
+#define BOND_ASK       8u /* the sender waits until it is delivered */
 
 struct bond_header {
     uint8_t kind, flags;
     uint16_t bytes;    /* that follow */
     uint32_t returned; /* slots of this link that were free again, ever */
-    uint32_t number;   /* of BOND_DATA */
-    uint32_t immed;
+    uint32_t delivered; /* BOND_DATA before this number are */
+    uint32_t number;    /* of BOND_DATA */
+    uint32_t immed, pad;
     uint64_t total, offset; /* bytes of the whole message, of this piece */
 };
 
@@ -303,7 +305,8 @@ struct bond_path {
     uint64_t peer_mark;
     uint64_t mark; /* to be told */
     uint64_t retry_at, pause; /* ns: the next attempt to join */
-    bool joined, said;        /* once; that the peer is out of reach */
+    bool joined;              /* once, or … */
+    unsigned failures;        /* … so many attempts were not answered */
     struct bond_op *lost; /* to be done over another link */
     DAT_RMR_CONTEXT table;            /* of the peer */
     uint64_t qual;
@@ -340,6 +343,7 @@ struct bond_conn {         /* ep->tp, cr->tp */
     uint64_t next_body, next_lead; /* the first not posted */
     unsigned reads;                /* unfinished */
     uint32_t next_number;          /* of BOND_DATA */
+    uint32_t peer_delivered;       /* those before this number are */
     uint64_t next_serial;
     struct bond_op *free_ops;
     unsigned free_count;
@@ -350,7 +354,9 @@ struct bond_conn {         /* ep->tp, cr->tp */
     uint32_t bad_key; /* the peer has no such range */
     struct bond_key key[BOND_KEYS];
     /* arrival */
-    uint32_t expected; /* number of the next BOND_DATA */
+    uint32_t expected;  /* number of the next BOND_DATA */
+    uint32_t delivered; /* those before this number are */
+    bool news;          /* the peer waits to be told that */
     struct bond_slot *waiting, **waiting_end;
     atomic_bool stalled;   /* a message waits for a receive */
     struct core_wqe *into; /* the receive that is being filled, or NULL */
@@ -374,6 +380,8 @@ struct bond_request { /* core_request.tp */
     unsigned under_way; /* ops */
     uint64_t body;      /* its bytes */
     uint64_t sent;      /* bytes of a message */
+    bool asks;          /* it is complete when the peer has delivered … */
+    uint32_t number;    /* … this BOND_DATA */
     struct bond_share share[BOND_MAX_MEMBERS];
 };
 
@@ -443,6 +451,13 @@ static inline bool bond_link_usable(const struct bond_link *l)
     return l && l->state == BOND_LINK_UP && l->introduced;
 }
 
+/* Can requests complete? */
+static inline bool bond_conn_open(struct bond_conn *c)
+{
+    return c->ep && !atomic_load(&c->aborted) &&
+           (c->state == BOND_CONNECTED || c->state == BOND_DRAINING);
+}
+
 /* connect.c; ia->lock is held */
 DAT_RETURN bond_listen(struct core_sp *sp);
 void bond_unlisten(struct core_sp *sp);
@@ -466,7 +481,7 @@ void bond_on_join_request(struct bond_member *m, DAT_CR_HANDLE cr,
                           const struct bond_hello *hello);
 /* Tries to join links that are missing; returns when to look again. */
 uint64_t bond_join_look(struct bond_conn *c, uint64_t now);
-void bond_join_failed(struct bond_conn *c, unsigned member);
+void bond_join_failed(struct bond_conn *c, unsigned member, bool answered);
 
 /* message.c */
 void bond_intro_send(struct bond_link *l);
@@ -476,6 +491,8 @@ bool bond_say(struct bond_link *l, enum bond_message_kind kind,
 bool bond_may_send(const struct bond_link *l, bool ordered);
 void bond_on_message(struct bond_link *l, struct bond_slot *slot,
                      uint64_t bytes);
+/* Tells the peer what it waits for, if that is due. */
+void bond_news_send(struct bond_conn *c);
 /* The slot can be used again. */
 void bond_slot_done(struct bond_slot *slot);
 /* What waits in a link's slots stays when the link goes. */
@@ -497,6 +514,8 @@ void bond_key_lost(struct bond_conn *c);
 DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto);
 /* Posts what can be posted. */
 void bond_issue(struct bond_conn *c);
+/* The peer has delivered more messages. */
+void bond_delivered(struct bond_conn *c, uint32_t before);
 /* Fails the request, and with it the connection. ep->lock is held. */
 void bond_request_fail(struct bond_conn *c, uint64_t request,
                        DAT_DTO_COMPLETION_STATUS status);

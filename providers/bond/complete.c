@@ -17,18 +17,12 @@ static bool is_consumers(DAT_DTO_COMPLETION_STATUS status)
     }
 }
 
-static bool is_open(const struct bond_conn *c)
-{
-    return c->ep && !atomic_load(&c->aborted) &&
-           (c->state == BOND_CONNECTED || c->state == BOND_DRAINING);
-}
-
 void bond_op_done(struct bond_op *op)
 {
     struct bond_conn *c = op->conn;
     if (op->kind == BOND_OP_KEY)
         bond_key_read(c, op);
-    if (op->request != UINT64_MAX && is_open(c)) {
+    if (op->request != UINT64_MAX && bond_conn_open(c)) {
         core_ep_lock(c->ep);
         struct bond_request *q = core_request_at(c->ep, op->request)->tp;
         q->under_way--;
@@ -46,7 +40,7 @@ static void on_request(struct bond_op *op, DAT_DTO_COMPLETION_STATUS status)
     if (status == DAT_DTO_SUCCESS) {
         bond_op_done(op);
     } else if (is_consumers(status) && op->request != UINT64_MAX) {
-        if (is_open(c)) {
+        if (bond_conn_open(c)) {
             core_ep_lock(c->ep);
             bond_request_fail(c, op->request, status);
             core_ep_unlock(c->ep);
@@ -86,7 +80,7 @@ static void progress(struct bond_ia *b)
     for (unsigned i = 0; i < b->params.count; i++)
         bond_drain(&b->member[i]);
     for (struct bond_conn *c = b->conns; c; c = c->next)
-        if (atomic_load_explicit(&c->stalled, memory_order_relaxed))
+        if (c->news || atomic_load_explicit(&c->stalled, memory_order_relaxed))
             bond_deliver(c);
 }
 

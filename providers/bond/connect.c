@@ -388,7 +388,7 @@ void bond_on_connection(struct bond_member *m, DAT_EVENT_NUMBER event,
     if (began && c->state == BOND_CONNECTING)
         refused(c, event, &said, spoke);
     else if (began)
-        bond_join_failed(c, m->index);
+        bond_join_failed(c, m->index, spoke);
 }
 
 /* -------------------------------------------------------- what is due --- */

@@ -60,6 +60,8 @@ void bond_deliver(struct bond_conn *c)
     struct bond_slot *slot;
     core_ep_lock(c->ep);
     while ((slot = c->waiting) && !atomic_load(&c->aborted) && take(c, slot)) {
+        c->delivered = slot->at->number + 1;
+        c->news = c->news || slot->at->flags & BOND_ASK;
         c->waiting = slot->next;
         if (!c->waiting)
             c->waiting_end = &c->waiting;
@@ -67,6 +69,7 @@ void bond_deliver(struct bond_conn *c)
     }
     atomic_store(&c->stalled, c->waiting != NULL);
     core_ep_unlock(c->ep);
+    bond_news_send(c);
 }
 
 void bond_deliver_end(struct bond_conn *c)

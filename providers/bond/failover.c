@@ -22,11 +22,9 @@ static void insert(struct bond_op **at, struct bond_op *op)
 void bond_op_lost(struct bond_op *op)
 {
     struct bond_conn *c = op->conn;
-    bool open = c->ep &&
-                (c->state == BOND_CONNECTED || c->state == BOND_DRAINING);
     if (op->kind == BOND_OP_KEY)
         bond_key_lost(c);
-    if (op->request == UINT64_MAX || !open)
+    if (op->request == UINT64_MAX || !bond_conn_open(c))
         bond_op_free(op);
     else
         insert(&c->path[op->link->m->index].lost, op);
@@ -38,8 +36,9 @@ void bond_path_ended(struct bond_link *l)
 {
     struct bond_conn *c = l->conn;
     c->path[l->m->index].mark = l->region->mark;
+    c->news = true; /* the link may have carried that, or … */
     for (unsigned i = 0; i < c->b->params.count; i++)
-        c->path[i].told = false; /* the link may have carried that */
+        c->path[i].told = false;
 }
 
 void bond_on_ended(struct bond_conn *c, const struct bond_ended *e)
@@ -189,6 +188,7 @@ void bond_failover_look(struct bond_conn *c, uint64_t now)
     if (look_silence(c, now))
         ping_all(c, now);
     tell_ended(c);
+    bond_news_send(c);
     for (unsigned i = 0; i < c->b->params.count; i++)
         if (bond_path_settled(c, i) && (c->path[i].lost || c->lead == i))
             settle(c, i);

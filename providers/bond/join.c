@@ -13,6 +13,7 @@
 #define PAUSE_MIN  (20 * MS)
 #define PAUSE_MAX  (200 * MS)
 #define LOOK_NS    (20 * MS)
+#define FAILURES   4 /* attempts, until the first that this side complains of */
 
 static bool may_join(const struct bond_conn *c, unsigned member)
 {
@@ -32,12 +33,12 @@ static void say_unreachable(const struct bond_conn *c, unsigned member)
             c->b->ia->name, c->b->params.names[member]);
 }
 
-void bond_join_failed(struct bond_conn *c, unsigned member)
+void bond_join_failed(struct bond_conn *c, unsigned member, bool answered)
 {
     struct bond_path *p = &c->path[member];
-    if (!p->joined && !p->said && c->active)
+    p->failures += !p->joined && !answered && c->active;
+    if (p->failures == FAILURES)
         say_unreachable(c, member);
-    p->said = true;
     p->peer_ended = p->epoch; /* it never began */
     p->pause = p->pause ? 2 * p->pause : PAUSE_MIN;
     p->pause = p->pause < PAUSE_MAX ? p->pause : PAUSE_MAX;
@@ -57,7 +58,7 @@ static void try_join(struct bond_conn *c, unsigned member, uint64_t now)
                        TIMEOUT_US, bytes, &said, DAT_QOS_BEST_EFFORT,
                        DAT_CONNECT_DEFAULT_FLAG)) {
         bond_link_free(l);
-        bond_join_failed(c, member);
+        bond_join_failed(c, member, false);
     }
 }
 

@@ -78,7 +78,14 @@ static void on_intro(struct bond_link *l, const struct bond_intro *intro)
 static void tell_credits(struct bond_link *l)
 {
     if (l->returned - l->told >= TELL_AFTER)
-        bond_say(l, BOND_CREDIT, NULL, 0);
+        bond_say(l, BOND_NEWS, NULL, 0);
+}
+
+void bond_news_send(struct bond_conn *c)
+{
+    for (unsigned i = 0; c->news && i < c->b->params.count; i++)
+        if (c->link[i])
+            bond_say(c->link[i], BOND_NEWS, NULL, 0);
 }
 
 void bond_slot_done(struct bond_slot *slot)
@@ -166,7 +173,7 @@ static void on_own(struct bond_link *l, const struct bond_header *h)
         bond_say(l, BOND_PONG, NULL, 0);
         break;
     case BOND_PONG:
-    case BOND_CREDIT:
+    case BOND_NEWS:
     case BOND_DATA:
         break;
     }
@@ -182,6 +189,8 @@ void bond_on_message(struct bond_link *l, struct bond_slot *slot,
     }
     if ((int32_t)(h->returned - l->peer_returned) > 0)
         l->peer_returned = h->returned;
+    if ((int32_t)(h->delivered - l->conn->peer_delivered) > 0)
+        bond_delivered(l->conn, h->delivered);
     if (h->kind == BOND_DATA) {
         on_data(l, slot);
         return;

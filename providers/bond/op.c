@@ -80,6 +80,7 @@ static int message_segments(struct bond_op *op, struct bond_link *l,
     size_t bytes = sizeof op->header + op->header.bytes;
     int n = 0;
     op->header.returned = l->returned;
+    op->header.delivered = op->conn->delivered;
     memcpy(at, &op->header, sizeof op->header);
     if (op->ordered && op->bytes)
         n = take_part(op, l->m->index, seg + 1);
@@ -103,6 +104,7 @@ static DAT_RETURN send_message(struct bond_op *op, struct bond_link *l, int n,
     if (ret == DAT_SUCCESS) {
         l->sent++;
         l->told = op->header.returned;
+        op->conn->news = false;
     }
     return ret;
 }

@@ -129,9 +129,18 @@ static bool send_data(struct bond_conn *c, struct bond_link *l, uint64_t n,
     return true;
 }
 
-static uint8_t message_flags(const struct core_request *r)
+/* Of the last piece. If the request has a completion event, that means that the
+ * peer's receive has been filled. */
+static uint8_t last_flags(struct bond_conn *c, const struct core_request *r)
 {
-    return r->w.flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG ? BOND_SOLICITED : 0;
+    struct bond_request *q = r->tp;
+    int flags = r->w.flags;
+    q->asks = !(flags & DAT_COMPLETION_SUPPRESS_FLAG);
+    q->number = c->next_number;
+    return (uint8_t)(BOND_LAST | (q->asks ? BOND_ASK : 0) |
+                     (flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG
+                          ? BOND_SOLICITED
+                          : 0));
 }
 
 static bool lead_send(struct bond_conn *c, struct bond_link *l, uint64_t n)
@@ -141,10 +150,10 @@ static bool lead_send(struct bond_conn *c, struct bond_link *l, uint64_t n)
     do {
         uint64_t left = r->w.total - q->sent;
         uint64_t bytes = left < BOND_DATA_MAX ? left : BOND_DATA_MAX;
-        struct bond_header h = {.flags = message_flags(r),
-                                .bytes = (uint16_t)bytes,
+        struct bond_header h = {.bytes = (uint16_t)bytes,
                                 .total = r->w.total};
-        h.flags |= bytes == left ? BOND_LAST : 0;
+        if (bytes == left)
+            h.flags = last_flags(c, r);
         if (!send_data(c, l, n, h, q->sent))
             return false;
         q->sent += bytes;
@@ -156,7 +165,7 @@ static bool lead_immed(struct bond_conn *c, struct bond_link *l, uint64_t n)
 {
     struct core_request *r = core_request_at(c->ep, n);
     struct bond_header h = {
-        .flags = (uint8_t)(message_flags(r) | BOND_LAST | BOND_IMMED),
+        .flags = (uint8_t)(last_flags(c, r) | BOND_IMMED),
         .immed = r->immed,
         .total = r->w.total};
     return send_data(c, l, n, h, 0);
@@ -231,8 +240,22 @@ void bond_request_look(struct bond_conn *c, uint64_t n)
     struct bond_request *q = part_of(r);
     if (!q->led || q->under_way || r->done)
         return;
+    if (q->asks && (int32_t)(c->peer_delivered - q->number) <= 0)
+        return;
     r->done = true;
     c->reads -= r->op == CORE_READ;
+}
+
+void bond_delivered(struct bond_conn *c, uint32_t before)
+{
+    c->peer_delivered = before;
+    if (!bond_conn_open(c))
+        return;
+    core_ep_lock(c->ep);
+    for (uint64_t n = atomic_load(&c->ep->sq_head); n != c->next_lead; n++)
+        bond_request_look(c, n);
+    core_requests_retire(c->ep);
+    core_ep_unlock(c->ep);
 }
 
 void bond_issue(struct bond_conn *c)
