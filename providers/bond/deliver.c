@@ -60,7 +60,8 @@ void bond_deliver(struct bond_conn *c)
     struct bond_slot *slot;
     core_ep_lock(c->ep);
     while ((slot = c->waiting) && !atomic_load(&c->aborted) && take(c, slot)) {
-        c->delivered = slot->at->number + 1;
+        if (!atomic_load(&c->aborted))
+            c->delivered = slot->at->number + 1;
         c->news = c->news || slot->at->flags & BOND_ASK;
         c->waiting = slot->next;
         if (!c->waiting)

@@ -66,16 +66,20 @@ void bond_arm(struct core_ia *ia, uint64_t bell)
 {
     struct bond_ia *b = bond_ia(ia);
     atomic_store(bell_of(b, bell), ARMED);
-    for (unsigned i = 0; i < b->params.count; i++)
-        begin_watch(&b->member[i]);
 }
 
+/* A CNO remembers what has come since its last wait: the watch may begin after
+ * the sleeper's last look. */
 int bond_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
 {
-    (void)fed;
+    struct bond_ia *b = bond_ia(ia);
+    int state = core_cancel_off();
+    for (unsigned i = 0; fed && i < b->params.count; i++)
+        begin_watch(&b->member[i]);
+    core_cancel_as(state);
     struct timespec t = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
                          .tv_nsec = (long)(timeout_ns % 1000000000u)};
-    long r = futex(bell_of(bond_ia(ia), bell), FUTEX_WAIT_PRIVATE, ARMED,
+    long r = futex(bell_of(b, bell), FUTEX_WAIT_PRIVATE, ARMED,
                    timeout_ns == UINT64_MAX ? NULL : &t);
     return r < 0 && errno == EINTR ? EINTR : 0;
 }
