@@ -393,6 +393,7 @@ struct bond_ia {
     char members_text[BOND_MAX_MEMBERS * CORE_PARAM_NAME];
     char threshold_text[24];
     uint16_t hash;
+    unsigned send_segments; /* of the consumer, in a piece of a message */
     struct bond_member member[BOND_MAX_MEMBERS];
     pthread_mutex_t lock;
     struct bond_zone zone[BOND_ZONES];

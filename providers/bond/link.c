@@ -41,7 +41,7 @@ static int ep_open(struct bond_link *l)
         .max_recv_dtos = BOND_SLOTS,
         .max_request_dtos = BOND_OPS + 1,
         .max_recv_iov = 1,
-        .max_request_iov = (DAT_COUNT)can->max_iov + 1,
+        .max_request_iov = (DAT_COUNT)l->m->b->send_segments + 1,
         .max_rdma_read_in = (DAT_COUNT)can->max_rdma_reads,
         .max_rdma_read_out = (DAT_COUNT)can->max_rdma_reads,
         .max_rdma_read_iov = (DAT_COUNT)can->max_rdma_iov,

@@ -40,11 +40,13 @@ static unsigned least(unsigned a, DAT_COUNT b)
 }
 
 /* What the bond can do is what all members can. */
-static void limit(struct core_ability *can, const DAT_IA_ATTR *ia,
+static void limit(struct bond_ia *b, const DAT_IA_ATTR *ia,
                   const DAT_PROVIDER_ATTR *provider)
 {
+    struct core_ability *can = &b->ia->can;
     DAT_COUNT head = (DAT_COUNT)sizeof(struct bond_hello);
-    can->max_iov = least(can->max_iov, ia->max_iov_segments_per_dto - 1);
+    b->send_segments =
+        least(b->send_segments, ia->max_iov_segments_per_dto - 1);
     can->max_rdma_iov =
         least(can->max_rdma_iov, ia->max_iov_segments_per_rdma_read);
     can->max_rdma_iov =
@@ -71,7 +73,9 @@ static int look_at(struct bond_member *m)
     bool v4 = ia.ia_address_ptr->sa_family == AF_INET;
     memcpy(&m->address, ia.ia_address_ptr,
            v4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
-    limit(&b->ia->can, &ia, &provider);
+    limit(b, &ia, &provider);
+    if (!b->send_segments)
+        return bond_member_bad(b, m->index, "the rail can't gather");
     return 0;
 }
 
@@ -102,6 +106,7 @@ int bond_members_open(struct bond_ia *b)
 {
     if (opening)
         return bond_member_bad(b, 0, "a bond can't be a member of a bond");
+    b->send_segments = CORE_MAX_IOV;
     for (unsigned i = 0; i < b->params.count; i++) {
         struct bond_member *m = &b->member[i];
         *m = (struct bond_member){.b = b, .index = i};

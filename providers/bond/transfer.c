@@ -143,13 +143,29 @@ static uint8_t last_flags(struct bond_conn *c, const struct core_request *r)
                           : 0));
 }
 
+/* A piece that fits a slot, and the segments that a member can gather. */
+static uint64_t piece_of(const struct bond_conn *c, const struct core_wqe *w,
+                         uint64_t offset)
+{
+    uint64_t bytes = 0;
+    unsigned segments = 0;
+    for (uint32_t i = 0; i < w->nseg && segments < c->b->send_segments; i++) {
+        uint64_t length = w->seg[i].segment_length;
+        uint64_t skip = offset < length ? offset : length;
+        offset -= skip;
+        bytes += length - skip;
+        segments += length > skip;
+    }
+    return bytes < BOND_DATA_MAX ? bytes : BOND_DATA_MAX;
+}
+
 static bool lead_send(struct bond_conn *c, struct bond_link *l, uint64_t n)
 {
     struct core_request *r = core_request_at(c->ep, n);
     struct bond_request *q = part_of(r);
     do {
         uint64_t left = r->w.total - q->sent;
-        uint64_t bytes = left < BOND_DATA_MAX ? left : BOND_DATA_MAX;
+        uint64_t bytes = piece_of(c, &r->w, q->sent);
         struct bond_header h = {.bytes = (uint16_t)bytes,
                                 .total = r->w.total};
         if (bytes == left)
