@@ -208,7 +208,7 @@ struct bond_ended {
     uint64_t mark; /* the last one written here */
 };
 
-#define BOND_SLOTS      32   /* receives of a link */
+#define BOND_SLOTS      64   /* receives of a link */
 #define BOND_RESERVE    8    /* of them for other messages than BOND_DATA */
 #define BOND_SLOT_BYTES 4096 /* with the header */
 #define BOND_DATA_MAX   (BOND_SLOT_BYTES - sizeof(struct bond_header))
@@ -515,6 +515,8 @@ void bond_key_lost(struct bond_conn *c);
 DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto);
 /* Posts what can be posted. */
 void bond_issue(struct bond_conn *c);
+/* Are there requests that can't be posted yet? */
+bool bond_waits(struct bond_conn *c);
 /* The peer has delivered more messages. */
 void bond_delivered(struct bond_conn *c, uint32_t before);
 /* Fails the request, and with it the connection. ep->lock is held. */

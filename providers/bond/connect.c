@@ -443,8 +443,10 @@ uint64_t bond_conn_look(struct bond_conn *c, uint64_t now)
         bond_conn_free(c);
         return NEVER;
     }
-    if (c->state == BOND_CONNECTED)
-        return bond_join_look(c, now);
+    if (c->state == BOND_CONNECTED) {
+        uint64_t next = bond_join_look(c, now);
+        return bond_waits(c) ? now + SETTLE_NS : next;
+    }
     bool rests = c->state == BOND_CLOSED || c->state == BOND_OFFERED;
     return rests ? NEVER : now + SETTLE_NS;
 }

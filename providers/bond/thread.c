@@ -42,7 +42,7 @@ static void *conn_thread(void *arg)
 {
     struct bond_member *m = arg;
     struct bond_ia *b = m->b;
-    uint64_t wait_us = 0;
+    uint64_t wait_us = IDLE_NS / 1000;
     while (!atomic_load(&b->stop)) {
         DAT_EVENT event;
         DAT_COUNT more;

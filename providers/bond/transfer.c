@@ -274,6 +274,11 @@ void bond_delivered(struct bond_conn *c, uint32_t before)
     core_ep_unlock(c->ep);
 }
 
+bool bond_waits(struct bond_conn *c)
+{
+    return c->next_lead != atomic_load(&c->ep->sq_tail);
+}
+
 void bond_issue(struct bond_conn *c)
 {
     if (c->state != BOND_CONNECTED && c->state != BOND_DRAINING)
@@ -311,6 +316,8 @@ DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto)
     core_ep_unlock(ep);
     if (open)
         bond_issue(c);
+    if (open && bond_waits(c) && c->lead < BOND_NONE)
+        bond_drain(&b->member[c->lead]); /* there may be room again */
     pthread_mutex_unlock(&b->lock);
     core_cancel_as(state);
     return DAT_SUCCESS;
