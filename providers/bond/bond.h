@@ -166,6 +166,7 @@ enum bond_message_kind {
     BOND_DATA,   /* a piece of a send, or immediate data; in order */
     BOND_INTRO,  /* struct bond_intro */
     BOND_NEWS,   /* its header: slots are free, messages were delivered */
+    BOND_READY,  /* all links have joined that can */
     BOND_BYE,    /* the sender disconnects */
     BOND_ENDED,  /* struct bond_ended */
     BOND_PING,   /* to be answered … */
@@ -290,6 +291,7 @@ struct bond_link {
 enum bond_state {
     BOND_OFFERED,    /* passive: the consumer has a CR */
     BOND_CONNECTING, /* active, or accepted */
+    BOND_JOINING,    /* its first link is up; others join */
     BOND_CONNECTED,
     BOND_DRAINING, /* graceful disconnect: requests are unfinished */
     BOND_LEAVING,  /* its links end */
@@ -329,16 +331,18 @@ struct bond_conn {         /* ep->tp, cr->tp */
     uint32_t id, peer_id;
     atomic_bool aborted; /* a local error: break it */
     bool bye;            /* the peer disconnects */
+    bool peer_ready;     /* BOND_READY has arrived */
+    uint64_t join_until; /* ns: then the consumer is told without it */
     struct bond_zone *zone;
     struct bond_link *link[BOND_MAX_MEMBERS]; /* or NULL */
     struct bond_path path[BOND_MAX_MEMBERS];
     unsigned lead;         /* member, or BOND_NONE */
     uint64_t peer_table;   /* address */
     DAT_CR_HANDLE offered; /* a member's CR */
-    /* how it ends, when its links have ended */
-    DAT_EVENT_NUMBER end_event;
-    DAT_COUNT end_size;
-    unsigned char end_data[BOND_PRIVATE_MAX];
+    /* the event that is due when links have joined, or all have ended */
+    DAT_EVENT_NUMBER event;
+    DAT_COUNT event_size;
+    unsigned char event_data[BOND_PRIVATE_MAX];
     /* requests, by number */
     uint64_t next_body, next_lead; /* the first not posted */
     unsigned reads;                /* unfinished */
@@ -482,6 +486,8 @@ void bond_on_join_request(struct bond_member *m, DAT_CR_HANDLE cr,
                           const struct bond_hello *hello);
 /* Tries to join links that are missing; returns when to look again. */
 uint64_t bond_join_look(struct bond_conn *c, uint64_t now);
+/* Have all links joined that can at present? */
+bool bond_join_complete(const struct bond_conn *c);
 void bond_join_failed(struct bond_conn *c, unsigned member, bool answered);
 
 /* message.c */

@@ -12,11 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "dapl_rail/platform/busywait.h"
+
 #include "bond.h"
 
 #define MS        1000000u
 #define NEVER     UINT64_MAX
 #define SETTLE_NS MS /* between looks at a connection that begins or ends */
+#define JOIN_NS   (200 * MS) /* for links to join before the consumer is told */
 #define FIRST     0  /* the member whose link begins a connection */
 
 /* ------------------------------------------------------ birth and death --- */
@@ -78,6 +81,14 @@ static void detach(struct bond_conn *c)
     bond_conn_free(c);
 }
 
+static bool is_up(const struct bond_conn *c)
+{
+    for (unsigned i = 0; i < c->b->params.count; i++)
+        if (c->link[i] && c->link[i]->state == BOND_LINK_UP)
+            return true;
+    return false;
+}
+
 /* ------------------------------------------------------------------ end --- */
 
 static bool has_links(const struct bond_conn *c)
@@ -95,7 +106,16 @@ static void finish(struct bond_conn *c)
     bond_deliver_end(c);
     c->state = BOND_CLOSED;
     if (c->ep)
-        core_ep_disconnected(c->ep, c->end_event, c->end_data, c->end_size);
+        core_ep_disconnected(c->ep, c->event, c->event_data, c->event_size);
+}
+
+static void set_event(struct bond_conn *c, DAT_EVENT_NUMBER event,
+                      const void *data, DAT_COUNT size)
+{
+    c->event = event;
+    c->event_size = size;
+    if (size)
+        memcpy(c->event_data, data, (size_t)size);
 }
 
 static void conn_end(struct bond_conn *c, DAT_EVENT_NUMBER event,
@@ -104,10 +124,7 @@ static void conn_end(struct bond_conn *c, DAT_EVENT_NUMBER event,
     if (c->state >= BOND_LEAVING)
         return;
     c->state = BOND_LEAVING;
-    c->end_event = event;
-    c->end_size = size;
-    if (size)
-        memcpy(c->end_data, data, (size_t)size);
+    set_event(c, event, data, size);
     for (unsigned i = 0; i < c->b->params.count; i++)
         if (c->link[i])
             bond_link_leave(c->link[i]);
@@ -126,8 +143,9 @@ void bond_disconnect(struct core_ep *ep, bool graceful)
     struct bond_conn *c = ep->tp;
     struct bond_ia *b = c->b;
     pthread_mutex_lock(&b->lock);
-    bool connected = c->state == BOND_CONNECTED || c->state == BOND_DRAINING;
-    if (connected && graceful) {
+    bool connected = c->state >= BOND_JOINING && c->state <= BOND_DRAINING;
+    bool drains = c->state == BOND_CONNECTED || c->state == BOND_DRAINING;
+    if (drains && graceful) {
         atomic_store(&ep->state, DAT_EP_STATE_DISCONNECT_PENDING);
         c->state = BOND_DRAINING;
         bond_thread_wake(b);
@@ -145,7 +163,7 @@ void bond_ep_release(struct core_ep *ep)
     if (!c)
         return;
     pthread_mutex_lock(&c->b->lock);
-    if (c->state == BOND_CONNECTED || c->state == BOND_DRAINING)
+    if (c->state >= BOND_JOINING && c->state <= BOND_DRAINING)
         say_bye(c);
     conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
     bond_deliver_end(c);
@@ -337,16 +355,30 @@ static void established(struct bond_link *l, const struct bond_said *said)
 {
     struct bond_conn *c = l->conn;
     l->state = BOND_LINK_UP;
-    bond_intro_send(l);
     c->path[l->m->index].joined = true;
+    bond_intro_send(l);
     if (c->state != BOND_CONNECTING || !c->ep)
         return;
+    c->state = BOND_JOINING;
+    c->join_until = busywait_now_ns() + (c->active ? JOIN_NS : 2 * JOIN_NS);
+    set_event(c, DAT_CONNECTION_EVENT_ESTABLISHED, said->data,
+              c->active ? said->hello.size : 0);
+}
+
+/* Tells the consumer when all links have joined that can. */
+static void look_joining(struct bond_conn *c, uint64_t now)
+{
+    if (!bond_join_complete(c) && is_up(c) && !c->bye && now < c->join_until)
+        return;
+    for (unsigned i = 0; c->active && i < c->b->params.count; i++)
+        if (c->link[i])
+            bond_say(c->link[i], BOND_READY, NULL, 0);
     if (core_ep_poll(c->ep)) {
         conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
         return;
     }
     c->state = BOND_CONNECTED;
-    core_ep_established(c->ep, said->data, c->active ? said->hello.size : 0);
+    core_ep_established(c->ep, c->event_data, c->event_size);
     bond_deliver(c);
     bond_issue(c);
 }
@@ -404,14 +436,6 @@ static void reap_links(struct bond_conn *c, uint64_t now)
     }
 }
 
-static bool is_up(const struct bond_conn *c)
-{
-    for (unsigned i = 0; i < c->b->params.count; i++)
-        if (c->link[i] && c->link[i]->state == BOND_LINK_UP)
-            return true;
-    return false;
-}
-
 static void look_connected(struct bond_conn *c, uint64_t now)
 {
     if (atomic_load(&c->aborted)) {
@@ -430,9 +454,10 @@ static void look_connected(struct bond_conn *c, uint64_t now)
 
 uint64_t bond_conn_look(struct bond_conn *c, uint64_t now)
 {
-    bool connected = c->state == BOND_CONNECTED || c->state == BOND_DRAINING;
     reap_links(c, now);
-    if (connected)
+    if (c->state == BOND_JOINING)
+        look_joining(c, now);
+    if (c->state == BOND_CONNECTED || c->state == BOND_DRAINING)
         look_connected(c, now);
     if (c->state == BOND_LEAVING) {
         reap_links(c, now);
@@ -443,10 +468,10 @@ uint64_t bond_conn_look(struct bond_conn *c, uint64_t now)
         bond_conn_free(c);
         return NEVER;
     }
-    if (c->state == BOND_CONNECTED) {
-        uint64_t next = bond_join_look(c, now);
-        return bond_waits(c) ? now + SETTLE_NS : next;
-    }
-    bool rests = c->state == BOND_CLOSED || c->state == BOND_OFFERED;
-    return rests ? NEVER : now + SETTLE_NS;
+    if (c->state == BOND_CLOSED || c->state == BOND_OFFERED)
+        return NEVER;
+    bool joins = c->state == BOND_JOINING || c->state == BOND_CONNECTED;
+    uint64_t next = joins ? bond_join_look(c, now) : 0;
+    bool soon = c->state != BOND_CONNECTED || bond_waits(c);
+    return soon ? now + SETTLE_NS : next;
 }

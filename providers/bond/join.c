@@ -44,6 +44,14 @@ void bond_join_failed(struct bond_conn *c, unsigned member, bool answered)
     p->pause = p->pause < PAUSE_MAX ? p->pause : PAUSE_MAX;
 }
 
+bool bond_join_complete(const struct bond_conn *c)
+{
+    bool complete = true;
+    for (unsigned i = 0; i < c->b->params.count; i++)
+        complete = complete && (c->path[i].joined || c->path[i].pause);
+    return c->active ? complete : c->peer_ready || c->b->params.count == 1;
+}
+
 static void try_join(struct bond_conn *c, unsigned member, uint64_t now)
 {
     struct bond_path *p = &c->path[member];
@@ -80,7 +88,8 @@ uint64_t bond_join_look(struct bond_conn *c, uint64_t now)
 static struct bond_conn *find(const struct bond_ia *b, uint32_t id)
 {
     struct bond_conn *c = b->conns;
-    while (c && (c->id != id || c->state != BOND_CONNECTED))
+    while (c && (c->id != id || c->state < BOND_JOINING ||
+                 c->state > BOND_CONNECTED))
         c = c->next;
     return c;
 }

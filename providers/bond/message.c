@@ -165,6 +165,10 @@ static void on_own(struct bond_link *l, const struct bond_header *h)
         if (h->bytes == sizeof(struct bond_ended))
             bond_on_ended(l->conn, (const struct bond_ended *)(h + 1));
         break;
+    case BOND_READY:
+        l->conn->peer_ready = true;
+        bond_thread_wake(l->conn->b);
+        break;
     case BOND_BYE:
         l->conn->bye = true;
         bond_thread_wake(l->conn->b);
