@@ -394,9 +394,10 @@ struct bond_request { /* core_request.tp */
 struct bond_ia {
     struct core_ia *ia;
     struct bond_params params;
-    char members_text[BOND_MAX_MEMBERS * CORE_PARAM_NAME];
+    char fabric_text[8 + BOND_MAX_MEMBERS * CORE_PARAM_NAME];
     char threshold_text[24];
     uint16_t hash;
+    bool of_host; /* a member reaches this host only */
     unsigned send_segments; /* of the consumer, in a piece of a message */
     struct bond_member member[BOND_MAX_MEMBERS];
     pthread_mutex_t lock;

@@ -59,6 +59,15 @@ static void limit(struct bond_ia *b, const DAT_IA_ATTR *ia,
         can->max_rdma_size = ia->max_rdma_size;
 }
 
+static bool reaches_host_only(const DAT_PROVIDER_ATTR *provider)
+{
+    const DAT_NAMED_ATTR *a = provider->provider_specific_attr;
+    for (DAT_COUNT i = 0; i < provider->num_provider_specific_attr; i++)
+        if (!strcmp(a[i].name, "scope"))
+            return !strcmp(a[i].value, "host");
+    return false;
+}
+
 /* Its attributes. -1 after one line on stderr. */
 static int look_at(struct bond_member *m)
 {
@@ -74,6 +83,7 @@ static int look_at(struct bond_member *m)
     memcpy(&m->address, ia.ia_address_ptr,
            v4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
     limit(b, &ia, &provider);
+    b->of_host = b->of_host || reaches_host_only(&provider);
     if (!b->send_segments)
         return bond_member_bad(b, m->index, "the rail can't gather");
     return 0;

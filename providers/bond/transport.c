@@ -13,14 +13,16 @@
 static void own_attributes(struct core_ia *ia)
 {
     struct bond_ia *b = bond_ia(ia);
+    strcpy(b->fabric_text, "bond:");
     for (unsigned i = 0; i < b->params.count; i++) {
-        strcat(b->members_text, i ? " " : "");
-        strcat(b->members_text, b->params.names[i]);
+        strcat(b->fabric_text, i ? "+" : "");
+        strcat(b->fabric_text, b->params.names[i]);
     }
     snprintf(b->threshold_text, sizeof b->threshold_text, "%zu",
              b->params.threshold);
-    core_attribute_add(ia, "fabric", "bond");
-    core_attribute_add(ia, "members", b->members_text);
+    core_attribute_add(ia, "fabric", b->fabric_text);
+    core_attribute_add(ia, "scope", b->of_host ? "host" : "network");
+    core_attribute_add(ia, "progress", "polled");
     core_attribute_add(ia, "policy",
                        b->params.policy == BOND_EVEN ? "even" : "adaptive");
     core_attribute_add(ia, "threshold", b->threshold_text);
