@@ -12,8 +12,8 @@
 #define LINE         64
 #define PIECE        (256u << 10)
 #define SHORTEST     4096 /* of which a body pays, whatever the threshold */
-#define LEARN        4    /* a new rate counts so many times less than the old */
-#define POSTING_PART 10   /* of a share's time: then the posts moved the data */
+#define LEARN        4  /* a new rate counts so many times less than the old */
+#define POSTING_PART 10 /* of a share's time: then the posts moved the data */
 
 /* ----------------------------------------------------------------- cut --- */
 
@@ -73,11 +73,11 @@ void bond_body_cut(struct bond_conn *c, struct core_request *r)
     }
     last->end = q->body; /* what rounding has left */
     for (unsigned i = 0; i < count; i++)
-        q->share[i].bytes = q->share[i].left =
-            q->share[i].end - q->share[i].at;
+        q->share[i].bytes = q->share[i].left = q->share[i].end - q->share[i].at;
 }
 
-/* --------------------------------------------------------------- posting --- */
+/* --------------------------------------------------------------- posting ---
+ */
 
 /* Posts the next piece of a share. False: not now. */
 static bool post_piece(struct bond_conn *c, uint64_t request, unsigned member)
@@ -90,8 +90,7 @@ static bool post_piece(struct bond_conn *c, uint64_t request, unsigned member)
         l = c->lead < BOND_NONE ? c->link[c->lead] : NULL;
     struct bond_op *op =
         bond_link_usable(l)
-            ? bond_op_new(c,
-                          r->op == CORE_READ ? BOND_OP_READ : BOND_OP_WRITE,
+            ? bond_op_new(c, r->op == CORE_READ ? BOND_OP_READ : BOND_OP_WRITE,
                           request)
             : NULL;
     if (!op)

@@ -163,14 +163,14 @@ uint16_t bond_members_hash(const struct bond_params *p);
 /* ------------------------------------------------------------ messages --- */
 
 enum bond_message_kind {
-    BOND_DATA,   /* a piece of a send, or immediate data; in order */
-    BOND_INTRO,  /* struct bond_intro */
-    BOND_NEWS,   /* its header: slots are free, messages were delivered */
-    BOND_READY,  /* all links have joined that can */
-    BOND_BYE,    /* the sender disconnects */
-    BOND_ENDED,  /* struct bond_ended */
-    BOND_PING,   /* to be answered … */
-    BOND_PONG,   /* … over the same link */
+    BOND_DATA,  /* a piece of a send, or immediate data; in order */
+    BOND_INTRO, /* struct bond_intro */
+    BOND_NEWS,  /* its header: slots are free, messages were delivered */
+    BOND_READY, /* all links have joined that can */
+    BOND_BYE,   /* the sender disconnects */
+    BOND_ENDED, /* struct bond_ended */
+    BOND_PING,  /* to be answered … */
+    BOND_PONG,  /* … over the same link */
 };
 
 #define BOND_LAST      1u /* the last piece */
@@ -180,8 +180,8 @@ enum bond_message_kind {
 
 struct bond_header {
     uint8_t kind, flags;
-    uint16_t bytes;    /* that follow */
-    uint32_t returned; /* slots of this link that were free again, ever */
+    uint16_t bytes;     /* that follow */
+    uint32_t returned;  /* slots of this link that were free again, ever */
     uint32_t delivered; /* BOND_DATA before this number are */
     uint32_t number;    /* of BOND_DATA */
     uint32_t immed, pad;
@@ -192,8 +192,8 @@ struct bond_header {
 struct bond_intro {
     uint32_t id; /* of the sender's connection */
     uint32_t count;
-    uint64_t table;               /* address of its struct bond_entry's */
-    uint64_t mark;                /* address of the link's mark */
+    uint64_t table; /* address of its struct bond_entry's */
+    uint64_t mark;  /* address of the link's mark */
     DAT_RMR_CONTEXT mark_context, pad;
     struct bond_intro_member {
         DAT_RMR_CONTEXT table, pad;
@@ -216,13 +216,19 @@ struct bond_ended {
 #define BOND_OPS        128 /* requests to members of a connection */
 #define BOND_SHORT      512 /* bytes with header that are copied to be sent */
 
-enum bond_op_kind { BOND_OP_MESSAGE, BOND_OP_WRITE, BOND_OP_READ, BOND_OP_KEY,
-                    BOND_OP_MARK, BOND_OP_RECEIVE };
+enum bond_op_kind {
+    BOND_OP_MESSAGE,
+    BOND_OP_WRITE,
+    BOND_OP_READ,
+    BOND_OP_KEY,
+    BOND_OP_MARK,
+    BOND_OP_RECEIVE
+};
 
 /* A request to a member, or a receive: the cookie of its completion. */
 struct bond_op {
     enum bond_op_kind kind;
-    bool body, ordered;     /* a part of a body; a BOND_DATA */
+    bool body, ordered; /* a part of a body; a BOND_DATA */
     struct bond_conn *conn;
     struct bond_link *link; /* that carries it */
     struct bond_op *next;
@@ -230,8 +236,8 @@ struct bond_op {
     uint64_t offset, bytes;
     uint64_t mark;   /* of a write over the lead; 0: none */
     uint64_t serial; /* the order in which they were posted */
-    unsigned place; /* of its slot */
-    unsigned share; /* of a body: the member that it was cut for */
+    unsigned place;  /* of its slot */
+    unsigned share;  /* of a body: the member that it was cut for */
     struct bond_header header;
 };
 
@@ -249,9 +255,9 @@ enum bond_link_state {
     BOND_LINK_LEAVING, /* until its completions are in, and its last event */
 };
 
-struct bond_region { /* registered for each link */
-    uint64_t mark;   /* the peer writes it */
-    struct bond_entry entry; /* read from the peer */
+struct bond_region {           /* registered for each link */
+    uint64_t mark;             /* the peer writes it */
+    struct bond_entry entry;   /* read from the peer */
     uint64_t marked[BOND_OPS]; /* to be written to the peer's mark */
     unsigned char send[BOND_OPS][BOND_SHORT];
     unsigned char receive[BOND_SLOTS][BOND_SLOT_BYTES];
@@ -305,12 +311,12 @@ struct bond_path {
     uint32_t peer_ended;    /* the last epoch whose end the peer told, … */
     uint32_t peer_expected; /* … and with it, these two */
     uint64_t peer_mark;
-    uint64_t mark; /* to be told */
+    uint64_t mark;            /* to be told */
     uint64_t retry_at, pause; /* ns: the next attempt to join */
     bool joined;              /* once, or … */
     unsigned failures;        /* … so many attempts were not answered */
-    struct bond_op *lost; /* to be done over another link */
-    DAT_RMR_CONTEXT table;            /* of the peer */
+    struct bond_op *lost;     /* to be done over another link */
+    DAT_RMR_CONTEXT table;    /* of the peer */
     uint64_t qual;
     struct sockaddr_in6 address;
     double rate; /* bytes per ns, as learnt; 0: not yet */
@@ -322,7 +328,7 @@ struct bond_key {
 };
 #define BOND_KEYS 64
 
-struct bond_conn {         /* ep->tp, cr->tp */
+struct bond_conn {          /* ep->tp, cr->tp */
     struct bond_conn *next; /* bond_ia.conns */
     struct bond_ia *b;
     struct core_ep *ep; /* NULL: none, or no longer */
@@ -367,9 +373,9 @@ struct bond_conn {         /* ep->tp, cr->tp */
     struct core_wqe into_copy;
 };
 
-struct bond_share { /* of a member in a body */
-    uint64_t at, end;     /* bytes: the next to be posted, the last */
-    uint64_t bytes, left; /* all, and those not complete */
+struct bond_share {          /* of a member in a body */
+    uint64_t at, end;        /* bytes: the next to be posted, the last */
+    uint64_t bytes, left;    /* all, and those not complete */
     uint64_t begun, posting; /* ns: when it began; how long its posts took */
 };
 
@@ -377,7 +383,7 @@ struct bond_request { /* core_request.tp */
     uint64_t remote_address;
     uint32_t remote_key;
     DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS]; /* of the remote memory */
-    bool checked;       /* these are known */
+    bool checked;                              /* these are known */
     bool begun;
     bool wrote;         /* what goes over the lead: the write was posted … */
     bool led;           /* … and all else */
@@ -397,7 +403,7 @@ struct bond_ia {
     char fabric_text[8 + BOND_MAX_MEMBERS * CORE_PARAM_NAME];
     char threshold_text[24];
     uint16_t hash;
-    bool of_host; /* a member reaches this host only */
+    bool of_host;           /* a member reaches this host only */
     unsigned send_segments; /* of the consumer, in a piece of a message */
     struct bond_member member[BOND_MAX_MEMBERS];
     pthread_mutex_t lock;

@@ -20,7 +20,7 @@
 #define NEVER     UINT64_MAX
 #define SETTLE_NS MS /* between looks at a connection that begins or ends */
 #define JOIN_NS   (200 * MS) /* for links to join before the consumer is told */
-#define FIRST     0  /* the member whose link begins a connection */
+#define FIRST     0          /* the member whose link begins a connection */
 
 /* ------------------------------------------------------ birth and death --- */
 
@@ -192,19 +192,17 @@ DAT_RETURN bond_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
     struct bond_said said;
     DAT_COUNT bytes =
         bond_hello_say(b, BOND_FIRST, 0, 1, size, private_data, &said);
-    DAT_RETURN ret =
-        CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
+    DAT_RETURN ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
     pthread_mutex_lock(&b->lock);
     struct bond_conn *c = conn_new(b, BOND_CONNECTING);
-    struct bond_link *l =
-        c && !bond_threads_start(b) ? attach(c, ep) : NULL;
+    struct bond_link *l = c && !bond_threads_start(b) ? attach(c, ep) : NULL;
     if (l) {
         c->active = true;
-        ret = dat_ep_connect(
-            l->ep, (DAT_IA_ADDRESS_PTR)&to, ep->remote_qual,
-            timeout_us > UINT32_MAX ? DAT_TIMEOUT_INFINITE
-                                    : (DAT_TIMEOUT)timeout_us,
-            bytes, &said, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+        ret = dat_ep_connect(l->ep, (DAT_IA_ADDRESS_PTR)&to, ep->remote_qual,
+                             timeout_us > UINT32_MAX ? DAT_TIMEOUT_INFINITE
+                                                     : (DAT_TIMEOUT)timeout_us,
+                             bytes, &said, DAT_QOS_BEST_EFFORT,
+                             DAT_CONNECT_DEFAULT_FLAG);
     }
     if (ret != DAT_SUCCESS && c)
         detach(c);
@@ -227,9 +225,9 @@ DAT_RETURN bond_listen(struct core_sp *sp)
     if (!bond_threads_start(b))
         ret = bond_members_listen(b);
     if (ret == DAT_SUCCESS)
-        ret = dat_psp_create(b->member[FIRST].ia, sp->qual,
-                             b->member[FIRST].conn, DAT_PSP_CONSUMER_FLAG,
-                             &s->psp);
+        ret =
+            dat_psp_create(b->member[FIRST].ia, sp->qual, b->member[FIRST].conn,
+                           DAT_PSP_CONSUMER_FLAG, &s->psp);
     if (ret == DAT_SUCCESS) {
         s->next = b->listeners;
         b->listeners = sp->tp = s;
@@ -320,8 +318,7 @@ DAT_RETURN bond_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
     struct bond_said said;
     DAT_COUNT bytes =
         bond_hello_say(b, BOND_FIRST, 0, 1, size, private_data, &said);
-    DAT_RETURN ret =
-        CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
+    DAT_RETURN ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
     pthread_mutex_lock(&b->lock);
     struct bond_link *l = attach(c, ep);
     if (l)
@@ -406,8 +403,7 @@ void bond_on_connection(struct bond_member *m, DAT_EVENT_NUMBER event,
     if (!l)
         return;
     struct bond_conn *c = l->conn;
-    bool spoke =
-        bond_hello_read(d->private_data, d->private_data_size, &said);
+    bool spoke = bond_hello_read(d->private_data, d->private_data_size, &said);
     if (event == DAT_CONNECTION_EVENT_ESTABLISHED) {
         if (l->state == BOND_LINK_CONNECTING)
             established(l, &said);

@@ -30,7 +30,8 @@ void bond_op_lost(struct bond_op *op)
         insert(&c->path[op->link->m->index].lost, op);
 }
 
-/* ------------------------------------------------------------ settlement --- */
+/* ------------------------------------------------------------ settlement ---
+ */
 
 void bond_path_ended(struct bond_link *l)
 {
@@ -104,8 +105,7 @@ bool bond_redo(struct bond_conn *c)
 {
     for (struct bond_op *op; (op = c->redo);) {
         struct bond_link *l = link_for(c, op);
-        if (!bond_link_usable(l) ||
-            (op->ordered && !bond_may_send(l, true)))
+        if (!bond_link_usable(l) || (op->ordered && !bond_may_send(l, true)))
             return false;
         c->redo = op->next;
         if (op->mark)
@@ -149,8 +149,8 @@ static bool others_answer(const struct bond_conn *c, const struct bond_link *l)
 {
     for (unsigned i = 0; i < c->b->params.count; i++) {
         const struct bond_link *o = c->link[i];
-        if (o && o != l && o->state == BOND_LINK_UP &&
-            o->heard > l->pinged && o->heard > l->heard)
+        if (o && o != l && o->state == BOND_LINK_UP && o->heard > l->pinged &&
+            o->heard > l->heard)
             return true;
     }
     return false;

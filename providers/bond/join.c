@@ -60,8 +60,8 @@ static void try_join(struct bond_conn *c, unsigned member, uint64_t now)
     struct bond_link *l = bond_link_new(c, member, p->epoch + 1);
     if (!l)
         return;
-    DAT_COUNT bytes = bond_hello_say(c->b, BOND_JOIN, c->peer_id, l->epoch, 0,
-                                     NULL, &said);
+    DAT_COUNT bytes =
+        bond_hello_say(c->b, BOND_JOIN, c->peer_id, l->epoch, 0, NULL, &said);
     if (dat_ep_connect(l->ep, (DAT_IA_ADDRESS_PTR)&p->address, p->qual,
                        TIMEOUT_US, bytes, &said, DAT_QOS_BEST_EFFORT,
                        DAT_CONNECT_DEFAULT_FLAG)) {
@@ -109,9 +109,8 @@ void bond_on_join_request(struct bond_member *m, DAT_CR_HANDLE cr,
     struct bond_link *l = NULL;
     if (c && is_newer(c, m->index, hello->epoch))
         l = bond_link_new(c, m->index, hello->epoch);
-    DAT_COUNT bytes =
-        bond_hello_say(m->b, BOND_JOIN, hello->to, hello->epoch, 0, NULL,
-                       &said);
+    DAT_COUNT bytes = bond_hello_say(m->b, BOND_JOIN, hello->to, hello->epoch,
+                                     0, NULL, &said);
     if (!l) {
         dat_cr_reject(cr, bytes, &said);
     } else if (dat_cr_accept(cr, l->ep, bytes, &said)) {

@@ -6,9 +6,8 @@
 static bool ask(struct bond_conn *c, uint32_t key)
 {
     struct bond_link *l = c->lead < BOND_NONE ? c->link[c->lead] : NULL;
-    struct bond_op *op = bond_link_usable(l)
-                             ? bond_op_new(c, BOND_OP_KEY, UINT64_MAX)
-                             : NULL;
+    struct bond_op *op =
+        bond_link_usable(l) ? bond_op_new(c, BOND_OP_KEY, UINT64_MAX) : NULL;
     if (!op)
         return false;
     op->offset = key % CORE_MAX_MRS * sizeof(struct bond_entry);

@@ -19,8 +19,8 @@ static int region_open(struct bond_link *l)
     l->region = at;
     l->region->mark = 0;
     DAT_REGION_DESCRIPTION where = {.for_va = at};
-    return dat_lmr_create(m->ia, DAT_MEM_TYPE_VIRTUAL, where,
-                          sizeof *l->region, l->conn->zone->pz[m->index],
+    return dat_lmr_create(m->ia, DAT_MEM_TYPE_VIRTUAL, where, sizeof *l->region,
+                          l->conn->zone->pz[m->index],
                           DAT_MEM_PRIV_LOCAL_READ_FLAG |
                               DAT_MEM_PRIV_LOCAL_WRITE_FLAG |
                               DAT_MEM_PRIV_REMOTE_WRITE_FLAG,

@@ -147,4 +147,3 @@ bool bond_member_room(struct bond_member *m, DAT_COUNT events)
     m->events += events;
     return true;
 }
-

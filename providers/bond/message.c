@@ -8,7 +8,8 @@
 
 #include "bond.h"
 
-#define TELL_AFTER (BOND_SLOTS / 4) /* free slots that the peer does not know */
+#define TELL_AFTER (BOND_SLOTS / 4) /* free slots that the peer does not know  \
+                                     */
 
 bool bond_may_send(const struct bond_link *l, bool ordered)
 {

@@ -52,10 +52,10 @@ static int take_part(const struct bond_op *op, unsigned member,
         if (!r)
             return -1;
         uint64_t part = length - skip < bytes ? length - skip : bytes;
-        out[n++] = (DAT_LMR_TRIPLET){
-            .virtual_address = w->seg[i].virtual_address + skip,
-            .segment_length = (DAT_SEG_LENGTH)part,
-            .lmr_context = r->context[member]};
+        out[n++] = (DAT_LMR_TRIPLET){.virtual_address =
+                                         w->seg[i].virtual_address + skip,
+                                     .segment_length = (DAT_SEG_LENGTH)part,
+                                     .lmr_context = r->context[member]};
         bytes -= part;
         skip = 0;
     }
@@ -99,8 +99,8 @@ static int message_segments(struct bond_op *op, struct bond_link *l,
 static DAT_RETURN send_message(struct bond_op *op, struct bond_link *l, int n,
                                DAT_LMR_TRIPLET *seg, DAT_DTO_COOKIE cookie)
 {
-    DAT_RETURN ret = dat_ep_post_send(l->ep, n, seg, cookie,
-                                      DAT_COMPLETION_DEFAULT_FLAG);
+    DAT_RETURN ret =
+        dat_ep_post_send(l->ep, n, seg, cookie, DAT_COMPLETION_DEFAULT_FLAG);
     if (ret == DAT_SUCCESS) {
         l->sent++;
         l->told = op->header.returned;
@@ -122,8 +122,7 @@ static DAT_RETURN access_remote(struct bond_op *op, struct bond_link *l, int n,
         there.virtual_address = l->peer_mark;
         there.rmr_context = l->peer_mark_context;
     } else {
-        const struct bond_request *q =
-            core_request_at(c->ep, op->request)->tp;
+        const struct bond_request *q = core_request_at(c->ep, op->request)->tp;
         there.virtual_address = q->remote_address + op->offset;
         there.rmr_context = q->context[m];
     }

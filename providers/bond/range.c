@@ -62,8 +62,8 @@ DAT_RETURN bond_mr_publish(struct core_ia *ia, struct core_mr *mr)
     struct bond_ia *b = bond_ia(ia);
     DAT_RMR_CONTEXT remote[BOND_MAX_MEMBERS];
     struct bond_range *r = calloc(1, sizeof *r);
-    DAT_RETURN ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES,
-                                DAT_RESOURCE_MEMORY_REGION);
+    DAT_RETURN ret =
+        CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY_REGION);
     if (!r)
         return ret;
     pthread_mutex_lock(&b->lock);

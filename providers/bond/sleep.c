@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Consumers that sleep: each on a futex. While one does, a thread of each member
- * waits in the member's CNO, and rings all bells when the member has events.
+ * Consumers that sleep: each on a futex. While one does, a thread of each
+ * member waits in the member's CNO, and rings all bells when the member has
+ * events.
  */
 #include <errno.h>
 #include <linux/futex.h>

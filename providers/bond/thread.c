@@ -10,10 +10,10 @@
 
 #include "bond.h"
 
-#define FIRST      0
-#define MS         1000000u
-#define REST_NS    (20 * MS) /* between looks while there are connections */
-#define IDLE_NS    (500 * MS)
+#define FIRST   0
+#define MS      1000000u
+#define REST_NS (20 * MS) /* between looks while there are connections */
+#define IDLE_NS (500 * MS)
 
 static void handle(struct bond_member *m, const DAT_EVENT *e)
 {

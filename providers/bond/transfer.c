@@ -166,8 +166,7 @@ static bool lead_send(struct bond_conn *c, struct bond_link *l, uint64_t n)
     do {
         uint64_t left = r->w.total - q->sent;
         uint64_t bytes = piece_of(c, &r->w, q->sent);
-        struct bond_header h = {.bytes = (uint16_t)bytes,
-                                .total = r->w.total};
+        struct bond_header h = {.bytes = (uint16_t)bytes, .total = r->w.total};
         if (bytes == left)
             h.flags = last_flags(c, r);
         if (!send_data(c, l, n, h, q->sent))
@@ -180,10 +179,9 @@ static bool lead_send(struct bond_conn *c, struct bond_link *l, uint64_t n)
 static bool lead_immed(struct bond_conn *c, struct bond_link *l, uint64_t n)
 {
     struct core_request *r = core_request_at(c->ep, n);
-    struct bond_header h = {
-        .flags = (uint8_t)(last_flags(c, r) | BOND_IMMED),
-        .immed = r->immed,
-        .total = r->w.total};
+    struct bond_header h = {.flags = (uint8_t)(last_flags(c, r) | BOND_IMMED),
+                            .immed = r->immed,
+                            .total = r->w.total};
     return send_data(c, l, n, h, 0);
 }
 
@@ -239,8 +237,7 @@ static bool lead(struct bond_conn *c, uint64_t n)
             return false;
     } else {
         q->wrote = q->wrote || lead_access(c, l, n);
-        if (!q->wrote ||
-            (r->op == CORE_WRITE_IMMED && !lead_immed(c, l, n)))
+        if (!q->wrote || (r->op == CORE_WRITE_IMMED && !lead_immed(c, l, n)))
             return false;
     }
     q->led = true;
@@ -302,8 +299,7 @@ DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto)
     pthread_mutex_lock(&b->lock);
     core_ep_lock(ep);
     struct bond_conn *c = ep->tp;
-    bool open =
-        c && c->state == BOND_CONNECTED && !atomic_load(&c->aborted);
+    bool open = c && c->state == BOND_CONNECTED && !atomic_load(&c->aborted);
     struct core_request *r = core_request_queue(ep, dto);
     struct bond_request *q = r->tp;
     q->remote_address = dto->remote_address;

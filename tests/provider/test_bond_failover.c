@@ -14,7 +14,8 @@ static void pause_ms(long ms)
     nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
 }
 
-/* ---------------------------------------------------------- disturbances --- */
+/* ---------------------------------------------------------- disturbances ---
+ */
 
 /* The first member, then the second, and so on. Each is back before the other
  * fails. */
