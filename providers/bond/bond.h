@@ -27,25 +27,31 @@
  * peer. If the lead is lost, the peer tells the last mark. The first write
  * behind that one is the only one that may be repeated although it was done.
  *
- * The files, in reading order:
+ * The files, in reading order. Each uses only those below it:
  *
- *  transport.c params.c  what core calls; the parameters of dat.conf
- *  member.c      opening the members; their service points
- *  zone.c        protection zones: one of the bond is one of each member
- *  range.c       LMRs, and the table in which peers look up their contexts
- *  hello.c       the private data that the bonds exchange
- *  connect.c     setting up and ending connections
- *  join.c        the links that join a connection
- *  link.c        the life of a link: its EP, its buffers
- *  message.c     messages between the two ends of a connection: credits, order
- *  deliver.c     messages that wait for the consumer's receives
- *  keys.c        keys of the peer's memory
- *  transfer.c    requests: what goes over the lead
- *  body.c        requests: what goes over all links
- *  complete.c    completions of the members
- *  failover.c    lost links
- *  thread.c      threads: connection events of members, deadlines
- *  sleep.c       consumers that sleep
+ *  transport.c    what core calls
+ *  loop.c         what a member's thread does
+ *  connect.c      setting up and ending connections
+ *  join.c         the links that join a connection
+ *  failover.c     lost links
+ *  progress.c     the consumer posts and polls
+ *  complete.c     completions of the members
+ *  arrival.c      messages of the peer
+ *  transfer.c     requests: what goes over the lead
+ *  body.c         requests: what goes over all links
+ *  redo.c         lost ops are posted again
+ *  keys.c         keys of the peer's memory
+ *  deliver.c      messages that wait for the consumer's receives
+ *  message.c      messages to the peer; credits
+ *  op.c           requests to members
+ *  request.c      when a request of the consumer is complete
+ *  link.c         the life of a link: its EP, its buffers
+ *  thread.c sleep.c  threads; consumers that sleep
+ *  range.c        LMRs, and the table in which peers look up their contexts
+ *  zone.c         protection zones: one of the bond is one of each member
+ *  hello.c        the private data that the bonds exchange
+ *  member.c       opening the members; their service points
+ *  params.c       the parameters of dat.conf
  *
  * Locks, in this order: ia->lock (connections), b->lock (all below), ep->lock;
  * those of the members. A member never calls the bond.
@@ -412,6 +418,7 @@ struct bond_ia {
     struct bond_conn *conns;
     uint32_t last_id;
     struct bond_listener *listeners;
+    void *(*thread_main)(void *member);
     atomic_bool stop;
     _Atomic uint32_t bell[64];
 };
@@ -437,6 +444,9 @@ void bond_members_close(struct bond_ia *b);
 DAT_RETURN bond_members_listen(struct bond_ia *b);
 /* Makes room for so many more events of links; false: there is none. */
 bool bond_member_room(struct bond_member *m, DAT_COUNT events);
+void bond_evd_wake(DAT_EVD_HANDLE evd);
+/* The thread is to look at all connections. */
+void bond_thread_wake(struct bond_ia *b);
 
 /* zone.c; NULL: out of resources */
 struct bond_zone *bond_zone_get(struct bond_ia *b, uint32_t id);
@@ -457,6 +467,8 @@ int bond_slot_post(struct bond_link *l, struct bond_slot *slot);
 void bond_link_leave(struct bond_link *l);
 /* Has it ended, and have all its completions been seen? */
 bool bond_link_over(struct bond_link *l, uint64_t now);
+/* Frees its EP; later, what its completions name. */
+void bond_link_close(struct bond_link *l);
 void bond_link_free(struct bond_link *l);
 static inline bool bond_link_usable(const struct bond_link *l)
 {
@@ -503,14 +515,14 @@ void bond_intro_send(struct bond_link *l);
 bool bond_say(struct bond_link *l, enum bond_message_kind kind,
               const void *data, size_t bytes);
 bool bond_may_send(const struct bond_link *l, bool ordered);
-void bond_on_message(struct bond_link *l, struct bond_slot *slot,
-                     uint64_t bytes);
 /* Tells the peer what it waits for, if that is due. */
 void bond_news_send(struct bond_conn *c);
 /* The slot can be used again. */
 void bond_slot_done(struct bond_slot *slot);
-/* What waits in a link's slots stays when the link goes. */
-void bond_slots_keep(struct bond_link *l);
+
+/* arrival.c */
+void bond_on_message(struct bond_link *l, struct bond_slot *slot,
+                     uint64_t bytes);
 
 /* deliver.c */
 void bond_deliver(struct bond_conn *c);
@@ -522,24 +534,21 @@ void bond_deliver_end(struct bond_conn *c);
 int bond_key_find(struct bond_conn *c, uint32_t key,
                   DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS]);
 void bond_key_read(struct bond_conn *c, const struct bond_op *op);
-void bond_key_lost(struct bond_conn *c);
 
 /* transfer.c */
-DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto);
 /* Posts what can be posted. */
 void bond_issue(struct bond_conn *c);
+
+/* request.c */
+/* Fails the request, and with it the connection. ep->lock is held. */
+void bond_request_fail(struct bond_conn *c, uint64_t request,
+                       DAT_DTO_COMPLETION_STATUS status);
+/* Is it complete? ep->lock is held. */
+void bond_request_look(struct bond_conn *c, uint64_t request);
 /* Are there requests that can't be posted yet? */
 bool bond_waits(struct bond_conn *c);
 /* The peer has delivered more messages. */
 void bond_delivered(struct bond_conn *c, uint32_t before);
-/* Fails the request, and with it the connection. ep->lock is held. */
-void bond_request_fail(struct bond_conn *c, uint64_t request,
-                       DAT_DTO_COMPLETION_STATUS status);
-
-/* Follows a write over the lead. */
-void bond_lead_mark(struct bond_conn *c, struct bond_link *l);
-/* Is it complete? ep->lock is held. */
-void bond_request_look(struct bond_conn *c, uint64_t request);
 
 /* op.c */
 /* NULL: there is none now. Some are kept for messages of the bond's own. */
@@ -549,6 +558,18 @@ void bond_op_free(struct bond_op *op);
 /* Gives it to the member. False: there is no room now. If the link is lost, the
  * op is, too, and this returns true. */
 bool bond_op_post(struct bond_op *op, struct bond_link *l);
+/* The op did not complete, because its link is lost. */
+void bond_op_lost(struct bond_op *op);
+/* Adds it to a list in the order in which they were first posted. */
+void bond_op_insert(struct bond_op **at, struct bond_op *op);
+
+/* redo.c; ep->lock is held */
+/* A usable link's member, or BOND_NONE. */
+unsigned bond_any_usable(const struct bond_conn *c);
+/* Posts lost ones again. True: all are posted. */
+bool bond_redo(struct bond_conn *c);
+/* Follows a write over the lead. */
+void bond_lead_mark(struct bond_conn *c, struct bond_link *l);
 
 /* body.c; ep->lock is held */
 /* Is the request to be cut? Then makes its shares. */
@@ -561,26 +582,28 @@ void bond_body_done(struct bond_conn *c, const struct bond_op *op);
 /* Handles all that has completed or arrived at the member. */
 void bond_drain(struct bond_member *m);
 void bond_op_done(struct bond_op *op);
+
+/* progress.c */
+DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto);
 void bond_recv_posted(struct core_ep *ep);
 void bond_progress(struct core_ia *ia, bool sure);
 
 /* failover.c */
-/* The op did not complete, because its link is lost. */
-void bond_op_lost(struct bond_op *op);
-/* Posts lost ones again. True: all are posted. ep->lock is held. */
-bool bond_redo(struct bond_conn *c);
 /* The link is over: another one may become the lead. */
 void bond_path_ended(struct bond_link *l);
-void bond_on_ended(struct bond_conn *c, const struct bond_ended *e);
 /* Looks for silent links, and tells of ended ones. */
 void bond_failover_look(struct bond_conn *c, uint64_t now);
 /* Have both ends seen all that came over the member's last link? */
 bool bond_path_settled(const struct bond_conn *c, unsigned member);
+/* Frees it, after all that names it. */
+void bond_link_drop(struct bond_link *l);
+
+/* loop.c */
+void *bond_loop(void *member);
 
 /* thread.c */
 int bond_threads_start(struct bond_ia *b);
 void bond_threads_stop(struct bond_ia *b);
-void bond_thread_wake(struct bond_ia *b);
 
 /* sleep.c */
 void *bond_watch(void *member);

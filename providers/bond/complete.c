@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Completions of the members. b->lock is held, but for bond_progress. */
+/* Completions of the members. b->lock is held. */
 #include "bond.h"
 
 /* Is it the consumer's error? All others are of the link. */
@@ -73,38 +73,4 @@ void bond_drain(struct bond_member *m)
     while (dat_evd_dequeue(m->dto, &e) == DAT_SUCCESS)
         if (e.event_number == DAT_DTO_COMPLETION_EVENT)
             on_dto(&e.event_data.dto_completion_event_data);
-}
-
-static void progress(struct bond_ia *b)
-{
-    for (unsigned i = 0; i < b->params.count; i++)
-        bond_drain(&b->member[i]);
-    for (struct bond_conn *c = b->conns; c; c = c->next)
-        if (c->news || atomic_load_explicit(&c->stalled, memory_order_relaxed))
-            bond_deliver(c);
-}
-
-void bond_progress(struct core_ia *ia, bool sure)
-{
-    struct bond_ia *b = bond_ia(ia);
-    int state = core_cancel_off();
-    if (sure)
-        pthread_mutex_lock(&b->lock);
-    if (sure || !pthread_mutex_trylock(&b->lock)) {
-        progress(b);
-        pthread_mutex_unlock(&b->lock);
-    }
-    core_cancel_as(state);
-}
-
-void bond_recv_posted(struct core_ep *ep)
-{
-    struct bond_ia *b = bond_ia(ep->o.ia);
-    int state = core_cancel_off();
-    pthread_mutex_lock(&b->lock);
-    struct bond_conn *c = ep->tp;
-    if (c && atomic_load(&c->stalled))
-        bond_deliver(c);
-    pthread_mutex_unlock(&b->lock);
-    core_cancel_as(state);
 }

@@ -75,7 +75,7 @@ static void detach(struct bond_conn *c)
 {
     for (unsigned i = 0; i < c->b->params.count; i++)
         if (c->link[i])
-            bond_link_free(c->link[i]);
+            bond_link_drop(c->link[i]);
     if (c->ep)
         atomic_store(&c->ep->tp, NULL);
     bond_conn_free(c);
@@ -328,7 +328,7 @@ DAT_RETURN bond_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
         c->ep = NULL;
         c->state = BOND_OFFERED;
         if (l)
-            bond_link_free(l);
+            bond_link_drop(l);
         bond_zone_put(b, c->zone);
         c->zone = NULL;
     }
@@ -425,10 +425,12 @@ static void reap_links(struct bond_conn *c, uint64_t now)
 {
     for (unsigned i = 0; i < c->b->params.count; i++) {
         struct bond_link *l = c->link[i];
+        if (l && l->ended && l->posted)
+            bond_drain(l->m);
         if (!l || !bond_link_over(l, now))
             continue;
         bond_path_ended(l);
-        bond_link_free(l);
+        bond_link_drop(l);
     }
 }
 

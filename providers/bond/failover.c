@@ -10,26 +10,6 @@
 #define PING_NS    (30 * MS)  /* without a sign of life, with work to do */
 #define SILENCE_NS (100 * MS) /* of a link, while another one answers */
 
-/* Adds an op in the order in which the ops were first posted. */
-static void insert(struct bond_op **at, struct bond_op *op)
-{
-    while (*at && (*at)->serial < op->serial)
-        at = &(*at)->next;
-    op->next = *at;
-    *at = op;
-}
-
-void bond_op_lost(struct bond_op *op)
-{
-    struct bond_conn *c = op->conn;
-    if (op->kind == BOND_OP_KEY)
-        bond_key_lost(c);
-    if (op->request == UINT64_MAX || !bond_conn_open(c))
-        bond_op_free(op);
-    else
-        insert(&c->path[op->link->m->index].lost, op);
-}
-
 /* ------------------------------------------------------------ settlement ---
  */
 
@@ -42,36 +22,12 @@ void bond_path_ended(struct bond_link *l)
         c->path[i].told = false;
 }
 
-void bond_on_ended(struct bond_conn *c, const struct bond_ended *e)
-{
-    if (e->member >= c->b->params.count)
-        return;
-    struct bond_path *p = &c->path[e->member];
-    struct bond_link *l = c->link[e->member];
-    if (e->epoch != p->epoch)
-        return;
-    p->peer_ended = e->epoch;
-    p->peer_expected = e->expected;
-    p->peer_mark = e->mark;
-    if (l)
-        bond_link_leave(l);
-    bond_thread_wake(c->b);
-}
-
 /* Had the peer received it, or was it written, before the link was lost? */
 static bool was_done(const struct bond_path *p, const struct bond_op *op)
 {
     if (op->ordered)
         return (int32_t)(op->header.number - p->peer_expected) < 0;
     return op->mark && op->mark <= p->peer_mark;
-}
-
-static unsigned any_usable(const struct bond_conn *c)
-{
-    for (unsigned i = 0; i < c->b->params.count; i++)
-        if (bond_link_usable(c->link[i]))
-            return i;
-    return BOND_NONE;
 }
 
 bool bond_path_settled(const struct bond_conn *c, unsigned member)
@@ -88,45 +44,17 @@ static void settle(struct bond_conn *c, unsigned member)
         if (was_done(p, op))
             bond_op_done(op);
         else
-            insert(&c->redo, op);
+            bond_op_insert(&c->redo, op);
     }
     if (c->lead == member)
-        c->lead = any_usable(c);
-}
-
-static struct bond_link *link_for(const struct bond_conn *c,
-                                  const struct bond_op *op)
-{
-    unsigned member = op->body ? any_usable(c) : c->lead;
-    return member < BOND_NONE ? c->link[member] : NULL;
-}
-
-bool bond_redo(struct bond_conn *c)
-{
-    for (struct bond_op *op; (op = c->redo);) {
-        struct bond_link *l = link_for(c, op);
-        if (!bond_link_usable(l) || (op->ordered && !bond_may_send(l, true)))
-            return false;
-        c->redo = op->next;
-        if (op->mark)
-            op->mark = ++l->marks;
-        if (!bond_op_post(op, l)) {
-            l->marks -= op->mark != 0;
-            op->next = c->redo;
-            c->redo = op;
-            return false;
-        }
-        if (op->mark)
-            bond_lead_mark(c, l);
-    }
-    return true;
+        c->lead = bond_any_usable(c);
 }
 
 /* ------------------------------------------------------------ each look --- */
 
 static void tell_ended(struct bond_conn *c)
 {
-    unsigned over = any_usable(c);
+    unsigned over = bond_any_usable(c);
     for (unsigned i = 0; over < BOND_NONE && i < c->b->params.count; i++) {
         struct bond_path *p = &c->path[i];
         if (c->link[i] || !p->epoch || p->told)
@@ -193,6 +121,13 @@ void bond_failover_look(struct bond_conn *c, uint64_t now)
         if (bond_path_settled(c, i) && (c->path[i].lost || c->lead == i))
             settle(c, i);
     if (c->lead == BOND_NONE)
-        c->lead = any_usable(c);
+        c->lead = bond_any_usable(c);
     bond_issue(c);
+}
+
+void bond_link_drop(struct bond_link *l)
+{
+    bond_link_close(l);
+    bond_drain(l->m);
+    bond_link_free(l);
 }

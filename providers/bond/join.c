@@ -65,7 +65,7 @@ static void try_join(struct bond_conn *c, unsigned member, uint64_t now)
     if (dat_ep_connect(l->ep, (DAT_IA_ADDRESS_PTR)&p->address, p->qual,
                        TIMEOUT_US, bytes, &said, DAT_QOS_BEST_EFFORT,
                        DAT_CONNECT_DEFAULT_FLAG)) {
-        bond_link_free(l);
+        bond_link_drop(l);
         bond_join_failed(c, member, false);
     }
 }
@@ -115,6 +115,6 @@ void bond_on_join_request(struct bond_member *m, DAT_CR_HANDLE cr,
         dat_cr_reject(cr, bytes, &said);
     } else if (dat_cr_accept(cr, l->ep, bytes, &said)) {
         dat_cr_reject(cr, bytes, &said);
-        bond_link_free(l);
+        bond_link_drop(l);
     }
 }

@@ -47,8 +47,3 @@ void bond_key_read(struct bond_conn *c, const struct bond_op *op)
         c->bad_key = key;
     }
 }
-
-void bond_key_lost(struct bond_conn *c)
-{
-    c->key_asked = false;
-}

@@ -78,12 +78,16 @@ static int post_slots(struct bond_link *l)
     return err;
 }
 
-static void link_delete(struct bond_link *l)
+void bond_link_close(struct bond_link *l)
 {
     if (l->ep)
         dat_ep_free(l->ep);
-    if (l->posted) /* the flushed ones name the link */
-        bond_drain(l->m);
+    l->ep = DAT_HANDLE_NULL;
+}
+
+static void link_delete(struct bond_link *l)
+{
+    bond_link_close(l);
     if (l->lmr)
         dat_lmr_free(l->lmr);
     free(l->region);
@@ -115,6 +119,39 @@ struct bond_link *bond_link_new(struct bond_conn *c, unsigned member,
 
 /* ------------------------------------------------------------------ end --- */
 
+/* A copy that belongs to no link; NULL: out of memory. */
+static struct bond_slot *copy_of(const struct bond_slot *slot)
+{
+    size_t bytes = sizeof *slot->at + slot->at->bytes;
+    struct bond_slot *copy = malloc(sizeof *copy + bytes);
+    if (!copy)
+        return NULL;
+    *copy = *slot;
+    copy->receive.link = NULL;
+    copy->at = (struct bond_header *)(copy + 1);
+    memcpy(copy->at, slot->at, bytes);
+    return copy;
+}
+
+static void keep_slots(struct bond_link *l)
+{
+    struct bond_conn *c = l->conn;
+    for (struct bond_slot **at = &c->waiting; *at; at = &(*at)->next) {
+        if ((*at)->receive.link != l)
+            continue;
+        struct bond_slot *copy = copy_of(*at);
+        if (!copy) { /* what follows can't be delivered either */
+            atomic_store(&c->aborted, true);
+            *at = NULL;
+            c->waiting_end = at;
+            return;
+        }
+        if (c->waiting_end == &(*at)->next)
+            c->waiting_end = &copy->next;
+        *at = copy;
+    }
+}
+
 static void unlink_it(struct bond_link *l)
 {
     struct bond_link **at = &l->m->links;
@@ -127,7 +164,7 @@ static void unlink_it(struct bond_link *l)
 
 void bond_link_free(struct bond_link *l)
 {
-    bond_slots_keep(l);
+    keep_slots(l);
     unlink_it(l);
     link_delete(l);
 }
@@ -147,8 +184,6 @@ bool bond_link_over(struct bond_link *l, uint64_t now)
 {
     if (!l->ended)
         return false;
-    if (l->posted)
-        bond_drain(l->m);
     if (!l->ended_at)
         l->ended_at = now;
     return !l->posted || now > l->ended_at + FLUSH_NS;

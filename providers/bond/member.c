@@ -147,3 +147,14 @@ bool bond_member_room(struct bond_member *m, DAT_COUNT events)
     m->events += events;
     return true;
 }
+
+void bond_evd_wake(DAT_EVD_HANDLE evd)
+{
+    DAT_EVENT event = {.event_number = DAT_SOFTWARE_EVENT};
+    dat_evd_post_se(evd, &event);
+}
+
+void bond_thread_wake(struct bond_ia *b)
+{
+    bond_evd_wake(b->member[0].conn);
+}

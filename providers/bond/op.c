@@ -30,6 +30,26 @@ void bond_op_free(struct bond_op *op)
     c->free_count++;
 }
 
+/* Adds an op in the order in which the ops were first posted. */
+void bond_op_insert(struct bond_op **at, struct bond_op *op)
+{
+    while (*at && (*at)->serial < op->serial)
+        at = &(*at)->next;
+    op->next = *at;
+    *at = op;
+}
+
+void bond_op_lost(struct bond_op *op)
+{
+    struct bond_conn *c = op->conn;
+    if (op->kind == BOND_OP_KEY)
+        c->key_asked = false;
+    if (op->request == UINT64_MAX || !bond_conn_open(c))
+        bond_op_free(op);
+    else
+        bond_op_insert(&c->path[op->link->m->index].lost, op);
+}
+
 /* ------------------------------------------------------------- segments --- */
 
 /* The part of a request's segments, as the member describes them; returns their

@@ -1,79 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two threads for each member, because a thread can wait for the events of one
- * IA only. One takes the connection events; that of the first member also looks
- * at all connections, for what is due. The other wakes consumers: sleep.c.
+ * IA only. One takes the connection events (loop.c), the other wakes consumers
+ * (sleep.c).
  */
 #include <signal.h>
 
-#include "dapl_rail/platform/busywait.h"
-
 #include "bond.h"
-
-#define FIRST   0
-#define MS      1000000u
-#define REST_NS (20 * MS) /* between looks while there are connections */
-#define IDLE_NS (500 * MS)
-
-static void handle(struct bond_member *m, const DAT_EVENT *e)
-{
-    if (e->event_number == DAT_CONNECTION_REQUEST_EVENT)
-        bond_on_request(m, &e->event_data.cr_arrival_event_data);
-    else if (e->event_number != DAT_SOFTWARE_EVENT)
-        bond_on_connection(m, e->event_number,
-                           &e->event_data.connect_event_data);
-}
-
-static uint64_t look_at_all(struct bond_ia *b)
-{
-    uint64_t now = busywait_now_ns();
-    uint64_t next = now + (b->conns ? REST_NS : IDLE_NS);
-    for (unsigned i = 0; i < b->params.count; i++)
-        bond_drain(&b->member[i]);
-    for (struct bond_conn *c = b->conns, *after; c; c = after) {
-        after = c->next;
-        uint64_t due = bond_conn_look(c, now);
-        next = due < next ? due : next;
-    }
-    return next;
-}
-
-static void *conn_thread(void *arg)
-{
-    struct bond_member *m = arg;
-    struct bond_ia *b = m->b;
-    uint64_t wait_us = IDLE_NS / 1000;
-    while (!atomic_load(&b->stop)) {
-        DAT_EVENT event;
-        DAT_COUNT more;
-        bool any = dat_evd_wait(m->conn, (DAT_TIMEOUT)wait_us, 1, &event,
-                                &more) == DAT_SUCCESS;
-        if (!any && m->index != FIRST)
-            continue;
-        core_ia_lock(b->ia);
-        pthread_mutex_lock(&b->lock);
-        if (any)
-            handle(m, &event);
-        uint64_t next = look_at_all(b), now = busywait_now_ns();
-        pthread_mutex_unlock(&b->lock);
-        core_ia_unlock(b->ia);
-        wait_us = m->index != FIRST ? IDLE_NS / 1000
-                  : next > now      ? (next - now) / 1000 + 1
-                                    : 1;
-    }
-    return NULL;
-}
-
-static void wake(DAT_EVD_HANDLE evd)
-{
-    DAT_EVENT event = {.event_number = DAT_SOFTWARE_EVENT};
-    dat_evd_post_se(evd, &event);
-}
-
-void bond_thread_wake(struct bond_ia *b)
-{
-    wake(b->member[FIRST].conn);
-}
 
 int bond_threads_start(struct bond_ia *b)
 {
@@ -84,7 +17,7 @@ int bond_threads_start(struct bond_ia *b)
     for (unsigned i = 0; i < b->params.count && !err; i++) {
         struct bond_member *m = &b->member[i];
         if (!m->threads)
-            err = pthread_create(&m->thread, NULL, conn_thread, m);
+            err = pthread_create(&m->thread, NULL, b->thread_main, m);
         m->threads += !m->threads && !err;
         if (m->threads == 1 && !err)
             err = pthread_create(&m->watcher, NULL, bond_watch, m);
@@ -100,12 +33,12 @@ void bond_threads_stop(struct bond_ia *b)
     for (unsigned i = 0; i < b->params.count; i++) {
         struct bond_member *m = &b->member[i];
         if (m->threads > 0) {
-            wake(m->conn);
+            bond_evd_wake(m->conn);
             pthread_join(m->thread, NULL);
         }
         if (m->threads > 1) {
             bond_watch_end(m);
-            wake(m->dto);
+            bond_evd_wake(m->dto);
             pthread_join(m->watcher, NULL);
         }
         m->threads = 0;

@@ -16,17 +16,6 @@ static bool is_remote(const struct core_request *r)
     return r->op != CORE_SEND && r->w.total;
 }
 
-void bond_request_fail(struct bond_conn *c, uint64_t request,
-                       DAT_DTO_COMPLETION_STATUS status)
-{
-    struct core_request *r = core_request_at(c->ep, request);
-    if (!r->done)
-        r->status = status;
-    r->done = true;
-    atomic_store(&c->aborted, true);
-    bond_thread_wake(c->b);
-}
-
 /* ------------------------------------------------------------ beginning --- */
 
 /* Makes sure that the keys of its remote memory are known. */
@@ -185,21 +174,6 @@ static bool lead_immed(struct bond_conn *c, struct bond_link *l, uint64_t n)
     return send_data(c, l, n, h, 0);
 }
 
-/* The mark of a write: its number, to the peer's word. It has no request: if it
- * is lost, the write is done again. */
-void bond_lead_mark(struct bond_conn *c, struct bond_link *l)
-{
-    struct bond_op *op = c->b->params.count > 1
-                             ? bond_op_new(c, BOND_OP_MARK, UINT64_MAX)
-                             : NULL;
-    if (!op)
-        return;
-    op->bytes = sizeof op->mark;
-    op->mark = l->marks;
-    if (!bond_op_post(op, l))
-        bond_op_free(op);
-}
-
 static bool lead_access(struct bond_conn *c, struct bond_link *l, uint64_t n)
 {
     struct core_request *r = core_request_at(c->ep, n);
@@ -247,35 +221,6 @@ static bool lead(struct bond_conn *c, uint64_t n)
 
 /* -------------------------------------------------------------- issuing --- */
 
-void bond_request_look(struct bond_conn *c, uint64_t n)
-{
-    struct core_request *r = core_request_at(c->ep, n);
-    struct bond_request *q = part_of(r);
-    if (!q->led || q->under_way || r->done)
-        return;
-    if (q->asks && (int32_t)(c->peer_delivered - q->number) <= 0)
-        return;
-    r->done = true;
-    c->reads -= r->op == CORE_READ;
-}
-
-void bond_delivered(struct bond_conn *c, uint32_t before)
-{
-    c->peer_delivered = before;
-    if (!bond_conn_open(c))
-        return;
-    core_ep_lock(c->ep);
-    for (uint64_t n = atomic_load(&c->ep->sq_head); n != c->next_lead; n++)
-        bond_request_look(c, n);
-    core_requests_retire(c->ep);
-    core_ep_unlock(c->ep);
-}
-
-bool bond_waits(struct bond_conn *c)
-{
-    return c->next_lead != atomic_load(&c->ep->sq_tail);
-}
-
 void bond_issue(struct bond_conn *c)
 {
     if (c->state != BOND_CONNECTED && c->state != BOND_DRAINING)
@@ -290,31 +235,4 @@ void bond_issue(struct bond_conn *c)
     }
     core_requests_retire(c->ep);
     core_ep_unlock(c->ep);
-}
-
-DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto)
-{
-    struct bond_ia *b = bond_ia(ep->o.ia);
-    int state = core_cancel_off();
-    pthread_mutex_lock(&b->lock);
-    core_ep_lock(ep);
-    struct bond_conn *c = ep->tp;
-    bool open = c && c->state == BOND_CONNECTED && !atomic_load(&c->aborted);
-    struct core_request *r = core_request_queue(ep, dto);
-    struct bond_request *q = r->tp;
-    q->remote_address = dto->remote_address;
-    q->remote_key = dto->remote_key;
-    if (!open) {
-        r->done = true;
-        r->status = DAT_DTO_ERR_FLUSHED;
-        core_requests_retire(ep);
-    }
-    core_ep_unlock(ep);
-    if (open)
-        bond_issue(c);
-    if (open && bond_waits(c) && c->lead < BOND_NONE)
-        bond_drain(&b->member[c->lead]); /* there may be room again */
-    pthread_mutex_unlock(&b->lock);
-    core_cancel_as(state);
-    return DAT_SUCCESS;
 }
