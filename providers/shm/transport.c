@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "providers/core/send_inline.h"
+#include "providers/core/extensions.h"
 #include "providers/shm/shm.h"
 #include "providers/shm/connect/abort.h"
 #include "providers/shm/connect/lifetime.h"
@@ -60,6 +60,7 @@ static void own_attributes(struct core_ia *ia)
     snprintf(sia->inline_text, sizeof sia->inline_text, "%u",
              ia->can.max_inline_send);
     core_attribute_add(ia, DAPL_MAX_INLINE_SEND, sia->inline_text);
+    core_attribute_add(ia, DAPL_PLACES_RECEIVES, "TRUE");
     core_attribute_add(ia, "copies", sia->copies_text);
     core_attribute_add(ia, "copies_non_temporal", sia->streamed_text);
     if (sia->cable)
@@ -147,6 +148,7 @@ static const struct core_transport transport = {
             .max_message_size = 1u << 30,
             .max_rdma_size = 1u << 30,
             .max_inline_send = SHM_INLINE_MAX,
+            .places = true,
             .srq = true,
             .rmr = true,
             .write_immed = true,
