@@ -38,6 +38,11 @@ OFI_TESTS := cancel connect death descriptors evd extensions fork fork_posting \
 OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
+# And over a bond.
+BOND_TESTS := $(OFI_TESTS) order srq
+BOND_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),\
+  $(BOND_TESTS:%=$(TEST_BIN)/provider/bond_%))
+TEST_PROGRAMS += $(BOND_PROGRAMS)
 
 include tests/hosts/hosts.mk
 
@@ -152,9 +157,12 @@ $(call programs,integration): $(TEST_BIN)/integration/%: \
 	$(call say,LD)$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) \
 	  -L$(LIB) -Wl,--as-needed -lddsm -Wl,--no-as-needed -ldcoll -ldapl_rail -ldat2 -lcmocka -lpthread -lm -o $@
 
+# $(call over,IA): the test program over another IA
+over = printf '\#!/bin/sh\nTEST_IA=$(1) exec "$${0%%/*}/test_$*"\n' > $@ && chmod +x $@
 $(OFI_PROGRAMS): $(TEST_BIN)/provider/tcp_%: $(TEST_BIN)/provider/test_%
-	printf '#!/bin/sh\nTEST_IA=tcp-lo exec "$${0%%/*}/test_$*"\n' > $@
-	chmod +x $@
+	$(call over,tcp-lo)
+$(BOND_PROGRAMS): $(TEST_BIN)/provider/bond_%: $(TEST_BIN)/provider/test_%
+	$(call over,bond0)
 
 $(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh
 	$(call say,COPY)install -m 755 $< $@
