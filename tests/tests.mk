@@ -34,10 +34,15 @@ COLL_ARCHIVE := $(TEST_BIN)/libcoll.a
 # The provider's tests over TCP, too: those that need what only shm has are not
 # among them, or leave it out (util.h).
 OFI_TESTS := cancel connect death descriptors evd extensions fork fork_posting \
-  ia many missing_evds rdma sendrecv shared_evd sleepers
+  ia last_word many missing_evds rdma sendrecv shared_evd sleepers
 OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
+# And over a bond.
+BOND_TESTS := $(OFI_TESTS) order srq
+BOND_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),\
+  $(BOND_TESTS:%=$(TEST_BIN)/provider/bond_%))
+TEST_PROGRAMS += $(BOND_PROGRAMS)
 
 include tests/hosts/hosts.mk
 
@@ -152,9 +157,12 @@ $(call programs,integration): $(TEST_BIN)/integration/%: \
 	$(call say,LD)$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) \
 	  -L$(LIB) -Wl,--as-needed -lddsm -Wl,--no-as-needed -ldcoll -ldapl_rail -ldat2 -lcmocka -lpthread -lm -o $@
 
+# $(call over,IA): the test program over another IA
+over = printf '\#!/bin/sh\nTEST_IA=$(1) exec "$${0%%/*}/test_$*"\n' > $@ && chmod +x $@
 $(OFI_PROGRAMS): $(TEST_BIN)/provider/tcp_%: $(TEST_BIN)/provider/test_%
-	printf '#!/bin/sh\nTEST_IA=tcp-lo exec "$${0%%/*}/test_$*"\n' > $@
-	chmod +x $@
+	$(call over,tcp-lo)
+$(BOND_PROGRAMS): $(TEST_BIN)/provider/bond_%: $(TEST_BIN)/provider/test_%
+	$(call over,bond0)
 
 $(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh
 	$(call say,COPY)install -m 755 $< $@
@@ -171,7 +179,7 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 # only scripts do are the same in every build, and peers there are for one; a
 # sanitizer's calloc is not to be replaced; provider and transport are what has
 # threads.
-PLAIN_ONLY := dapltest dtest tcp docs install layers suite compare_p2p \
+PLAIN_ONLY := dapltest dtest dapl_walk tcp docs install layers suite compare_p2p \
   compare_coll compare_layer mpi_layer mpi_faults mpi_forms mpi_requests deb \
   peers_present test_dsm_memory calibrate irregular_figures reproduce reports \
   build_mpi moved mpi4py timens tune_time rail_numbers killed degrade_any

@@ -214,6 +214,7 @@ struct core_sp { /* service point: a PSP or an RSP */
     DAT_CONN_QUAL qual;
     struct core_evd *evd;
     struct core_ep *ep; /* of an RSP, which serves one request; else NULL */
+    bool served;        /* an RSP has had its request: it listens no more */
     void *tp;           /* the transport's part */
 };
 
