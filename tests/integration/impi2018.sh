@@ -47,7 +47,7 @@ runs()
 imb()
 {
     runs "$1" 2 'entering MPI_Finalize' "$wheels/impi/bin/$2" -iter 5 \
-        -time 0.1 -npmin 2 -msglen "$work/lengths" &&
+        -time 2 -npmin 2 -msglen "$work/lengths" &&
         [ "$(grep -c '^# Benchmarking' "$work/out")" -eq "$3" ]
 }
 printf '%s\n' 0 8 4096 70000 300000 >"$work/lengths"
