@@ -134,15 +134,14 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
         enter(c, slot, address, total, dto->remote_key, priv, &status);
     if (!m)
         return status;
-    uint64_t at = address - m->address;
-    if (!m->base)
+    char *at = shm_map_at(m, address, total);
+    if (!at)
         status = vm_copy(c, write, dto->nseg, dto->seg, total, address);
     else if (write && dto->nseg == 1)
-        shm_copy_ordered(m->base + at,
-                         (void *)(uintptr_t)dto->seg->virtual_address, total,
-                         &manner);
+        shm_copy_ordered(at, (void *)(uintptr_t)dto->seg->virtual_address,
+                         total, &manner);
     else
-        map_copy(write, dto->nseg, dto->seg, total, m->base + at, &manner);
+        map_copy(write, dto->nseg, dto->seg, total, at, &manner);
     shm_access_leave(c, slot);
     return status;
 }
@@ -218,8 +217,8 @@ DAT_DTO_COMPLETION_STATUS shm_remote_atomic(struct shm_conn *c,
               CORE_PRIV_REMOTE_ATOMIC, &status);
     if (!m)
         return status;
-    uint64_t *word = (void *)(m->base + (dto->remote_address - m->address));
-    if (!m->base) {
+    uint64_t *word = (void *)shm_map_at(m, dto->remote_address, sizeof *word);
+    if (!word) {
         status = vm_atomic(c, dto, &old);
     } else if (dto->op == CORE_FETCH_ADD) {
         old = __atomic_fetch_add(word, dto->operand, __ATOMIC_SEQ_CST);
