@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* adopt=1: private memory that peers map. No store is lost while pages are on
  * their way, neighbours stay right, and the memory is as before afterwards. */
+#include <linux/io_uring.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -295,6 +297,32 @@ static void as_many_as_an_ia_has(void **state)
 
 /* ------------------------------------------------------------ refused --- */
 
+/* A device or the kernel may write a pinned page at any time. */
+static void pinned(void **state)
+{
+    fixture_t *f = *state;
+    region_t r;
+    char *all = map_private(BYTES);
+    struct iovec one = {all + 290 * PAGE, PAGE}; /* in the second piece */
+    struct io_uring_params params = {0};
+    memset(all, 1, BYTES);
+    int ring = (int)syscall(__NR_io_uring_setup, 4, &params);
+    if (ring < 0 || syscall(__NR_io_uring_register, ring,
+                            IORING_REGISTER_BUFFERS, &one, 1)) {
+        print_message("# skipped: the kernel permits no io_uring\n");
+        skip();
+    }
+    register_at(&f->b, &r, all, BYTES);
+    assert_int_equal(in_memfd(all, BYTES), 0);
+    put(&f->a, &r, PAGE, 64);
+    assert_memory_equal(all + PAGE, f->a.mem.data, 64);
+    for (size_t i = PAGE + 64; i < BYTES; i++)
+        assert_int_equal(all[i], 1);
+    DAT_OK(dat_lmr_free(r.lmr));
+    close(ring);
+    munmap(all, BYTES);
+}
+
 static void what_is_not_adopted(void **state)
 {
     fixture_t *f = *state;
@@ -540,6 +568,7 @@ int main(int argc, char **argv)
         TEST(no_store_is_lost),
         TEST(ranges_overlap),
         TEST(as_many_as_an_ia_has),
+        TEST(pinned),
         TEST(what_is_not_adopted),
         TEST(unmapped_while_registered),
         TEST(enlarged_while_registered),
