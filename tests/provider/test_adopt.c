@@ -351,6 +351,44 @@ static void what_is_not_adopted(void **state)
     munmap(all, 4 * PAGE);
 }
 
+/* Whatever step fails as the process may have no more mappings, and whether it
+ * succeeds later: the content stays. */
+static void no_room_for_mappings(void **state)
+{
+    enum { PAGES = 1 << 18, LEFT = 10 };
+    fixture_t *f = *state;
+    size_t split = 0;
+    char *many = mmap(NULL, (size_t)PAGES * PAGE, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *all = map_private(300 * PAGE);
+    memset(all, 1, 300 * PAGE);
+    assert_ptr_not_equal(many, MAP_FAILED);
+    while (split < PAGES / 2 &&
+           !mprotect(many + 2 * split * PAGE, PAGE, PROT_READ))
+        split++;
+    bool limited = split < PAGES / 2;
+    for (size_t left = 0; left < 2 * LEFT && limited; left++) {
+        region_t r;
+        register_at(&f->b, &r, all + 9, 299 * PAGE);
+        put(&f->a, &r, 2 * PAGE, 64);
+        assert_memory_equal(all + 2 * PAGE + 9, f->a.mem.data, 64);
+        /* in the second half there is room until the memory is freed */
+        if (left >= LEFT)
+            while (!mprotect(many + 2 * split * PAGE, PAGE, PROT_READ))
+                split++;
+        DAT_OK(dat_lmr_free(r.lmr));
+        assert_memory_equal(all + 2 * PAGE + 9, f->a.mem.data, 64);
+        memset(all + 2 * PAGE + 9, 1, 64);
+        for (size_t i = 0; i < 300 * PAGE; i++)
+            assert_int_equal(all[i], 1);
+        for (size_t n = left < LEFT ? 1 : LEFT; n; n--)
+            mprotect(many + 2 * --split * PAGE, PAGE, PROT_NONE);
+    }
+    munmap(many, (size_t)PAGES * PAGE);
+    assert_false(limited && !is_adopted(&f->b, all, 300 * PAGE));
+    munmap(all, 300 * PAGE);
+}
+
 /* ------------------------------------- what the consumer does with it --- */
 
 static void unmapped_while_registered(void **state)
@@ -569,6 +607,7 @@ int main(int argc, char **argv)
         TEST(ranges_overlap),
         TEST(as_many_as_an_ia_has),
         TEST(pinned),
+        TEST(no_room_for_mappings),
         TEST(what_is_not_adopted),
         TEST(unmapped_while_registered),
         TEST(enlarged_while_registered),
