@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "providers/core/last_word.h"
 #include "providers/shm/memory/access.h"
 #include "providers/shm/memory/copy.h"
 #include "providers/shm/memory/remote.h"
@@ -62,9 +63,7 @@ vm_copy(struct shm_conn *c, bool write, uint32_t nseg,
         return DAT_DTO_ERR_TRANSPORT;
     while (done < total) {
         struct iovec local[CORE_MAX_IOV];
-        /* The last word is a piece of its own: the kernel copies pieces in
-         * order, but may store the bytes of one piece in any order. */
-        size_t word = shm_last_word(address + done, total - done);
+        size_t word = core_last_word(address + done, total - done);
         struct iovec remote[2] = {
             {(void *)(uintptr_t)(address + done), total - done - word},
             {(void *)(uintptr_t)(address + total - word), word},
