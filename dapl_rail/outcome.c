@@ -24,10 +24,8 @@ static int peer_fail(drail_t *t, struct peer *peer)
                 link ? link->why : drail_strerror(code));
 }
 
-int outcome(drail_t *t, struct peer *peer, int rc, const char *call)
+int outcome_of_error(drail_t *t, struct peer *peer, int rc, const char *call)
 {
-    if (rc >= 0)
-        return rc;
     if (rc == DRAIL_EINTR)
         return fail(t, rc, "%s(rank %u): interrupted", call, peer->rank);
     if (rc == DRAIL_ETIMEOUT)

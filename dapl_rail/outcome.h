@@ -7,8 +7,15 @@
 
 struct peer;
 
+/* The same of an error. */
+int outcome_of_error(drail_t *t, struct peer *peer, int rc, const char *call);
+
 /* Returns rc, or the error of the peer's connection; writes the sentence for
  * it, for a timeout and for an interruption. */
-int outcome(drail_t *t, struct peer *peer, int rc, const char *call);
+static inline int outcome(drail_t *t, struct peer *peer, int rc,
+                          const char *call)
+{
+    return rc >= 0 ? rc : outcome_of_error(t, peer, rc, call);
+}
 
 #endif

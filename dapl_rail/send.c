@@ -194,11 +194,12 @@ static int receive_rest(drail_t *t, struct receiving *r)
     return await_reading(r);
 }
 
-/* Receives the next message, which has arrived. */
-static int receive_next(drail_t *t, struct receiving *r)
+/* Receives the next message, which has arrived. placed: its bytes are in the
+ * caller's buffer. */
+static int receive_next(drail_t *t, struct receiving *r, bool placed)
 {
-    struct inbox *box = &r->peer->mail->messages;
-    struct slot *slot = inbox_next(box)->slot;
+    struct reorder *messages = &r->peer->mail->messages;
+    struct slot *slot = reorder_next(messages);
     const struct wire *wire = (const struct wire *)slot->data;
     size_t bytes = wire->bytes;
     bool fits = bytes <= r->capacity && (r->buffer || !bytes);
@@ -206,11 +207,11 @@ static int receive_next(drail_t *t, struct receiving *r)
     int rc = 0;
     if (announced)
         rc = reading_start(t, r->peer, slot, fits ? r->buffer : NULL);
-    else if (fits && bytes)
+    else if (fits && bytes && !placed)
         slot_read(slot, sizeof *wire, r->buffer, bytes);
     if (rc)
         return rc; /* the message stays for the next call */
-    inbox_pop(box);
+    reorder_pop(messages, RAIL_BIT(slot->link->rail->index));
     slot_return_soon(slot);
 
     *r->received = bytes;
@@ -235,9 +236,13 @@ static int receive(drail_t *t, struct receiving *r)
         rc = await_reading(r);
     if (!w.rails)
         w.rails = engine_rails(t, peer_reach(r->peer));
+    mail->buffer = r->buffer;
+    mail->capacity = r->capacity;
     if (!rc)
         rc = progress_wait_on(&r->patience, message_await, &w);
-    return rc ? rc : receive_next(t, r);
+    bool placed = r->buffer && !mail->buffer;
+    mail->buffer = NULL;
+    return rc ? rc : receive_next(t, r, placed);
 }
 
 int drail_recv(drail_t *t, unsigned rank, void *buffer, size_t capacity,

@@ -10,6 +10,7 @@
 #include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/rails/fail.h"
+#include "providers/core/extensions.h"
 
 /* How long it may take until all of a lost link's EP has come back: after it
  * was asked to end, … */
@@ -27,6 +28,17 @@ unsigned link_events(const struct rail *rail)
     const drail_t *t = rail->owner;
     return rail->request_depth + link_carried_requests(t) + t->cfg.depth +
            spare_receives(t);
+}
+
+/* The dapl_place_t of all EPs. */
+static void *place_message(DAT_DTO_COOKIE cookie, size_t bytes)
+{
+    const struct slot *slot =
+        (void *)((uintptr_t)cookie.as_64 & ~(uintptr_t)COOKIE_BITS);
+    const struct link *link = slot->link;
+    if (link->closed) /* the mailbox may be that of the next connection */
+        return NULL;
+    return link->rail->owner->handlers->place(slot, bytes);
 }
 
 static int ep_create(struct link *link)
@@ -53,6 +65,8 @@ static int ep_create(struct link *link)
                       rail->conn_evd, &attr, &link->ep.handle);
     if (status != DAT_SUCCESS)
         return dat_fail(rail, "dat_ep_create", status);
+    if (rail->places_receives) /* if it fails, messages are copied twice */
+        dapl_place(link->ep.handle, sizeof(struct wire), place_message);
     if (!ep_table_add(link))
         return 0;
     dat_ep_free(link->ep.handle);

@@ -17,7 +17,7 @@
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
-#include "providers/core/send_inline.h"
+#include "providers/core/extensions.h"
 
 /* Copies the bytes to the send slot. */
 static void fill_slot(const struct link *link, struct dto *d)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An inbox: notifications or messages of one peer, in the order of sending. The
- * peer may send at most nrails * eps * depth that have not been delivered, as
- * each holds at least one credit. So the ring never wraps onto a live entry.
+ * An inbox: the notifications of one peer, in the order of sending. The peer
+ * may send at most nrails * eps * depth that have not been delivered, as each
+ * holds at least one credit. So the ring never wraps onto a live entry.
  */
 #ifndef DRAIL_MESSAGES_INBOX_H
 #define DRAIL_MESSAGES_INBOX_H
@@ -13,20 +13,18 @@
 
 #include "dapl_rail/dapl_rail.h"
 
-struct slot;
 struct wire;
 
-/* One notification or message, perhaps only parts of it. */
+/* One notification, perhaps only parts of it. */
 struct inbox_entry {
     _Atomic uint32_t arrived;  /* rails whose parts have all arrived */
     _Atomic uint32_t expected; /* rails that carry a part; 0: unknown */
     _Atomic uint32_t id;
-    struct slot *slot;            /* has the bytes of a message */
     uint8_t eps[DRAIL_MAX_RAILS]; /* by rail: EPs whose parts have arrived */
 };
 
 struct inbox {
-    _Atomic(struct inbox_entry *) ring;
+    struct inbox_entry *ring;
     uint32_t mask;
     uint32_t next;         /* sequence number of the next one to deliver */
     uint32_t last, likely; /* rails of the last one, and of the last two */
@@ -34,21 +32,15 @@ struct inbox {
 
 /* 0 or DRAIL_ENOMEM. */
 int inbox_open(struct inbox *box, unsigned capacity);
-/* The same, but allocates the ring only with the first arrival. */
-void inbox_defer(struct inbox *box, unsigned capacity);
 void inbox_close(struct inbox *box);
-/* Enters a part that has arrived over an EP of a rail. 0, or DRAIL_ENOMEM. -1:
- * the sequence number is not valid, or the part was there already. */
+/* Enters a part that has arrived over an EP of a rail. 0, or -1: the sequence
+ * number is not valid, or the part was there already. */
 int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
-              unsigned ep, uint32_t rails, struct slot *slot);
-static inline struct inbox_entry *inbox_ring(const struct inbox *box)
-{
-    return atomic_load_explicit(&box->ring, memory_order_acquire);
-}
+              unsigned ep, uint32_t rails);
 /* The entry that is delivered next, whether all of it has arrived or not. */
 static inline struct inbox_entry *inbox_next(const struct inbox *box)
 {
-    return &inbox_ring(box)[box->next & box->mask];
+    return &box->ring[box->next & box->mask];
 }
 /* Has all of it arrived? */
 static inline bool inbox_ready(const struct inbox *box)
@@ -58,8 +50,6 @@ static inline bool inbox_ready(const struct inbox *box)
     return arrived &&
            arrived == atomic_load_explicit(&a->expected, memory_order_relaxed);
 }
-/* The entry with this number, if a part has arrived and it is not delivered. */
-struct inbox_entry *inbox_find(const struct inbox *box, uint32_t seq);
 /* The next entry has been delivered. */
 void inbox_pop(struct inbox *box);
 

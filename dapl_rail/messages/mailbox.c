@@ -11,6 +11,16 @@
 #include "dapl_rail/messages/note.h"
 #include "dapl_rail/messages/remote_atomic.h"
 
+static void mailbox_free(struct mailbox *mail)
+{
+    if (!mail)
+        return;
+    free(mail->reading);
+    inbox_close(&mail->notes);
+    reorder_close(&mail->messages);
+    free(mail);
+}
+
 static int mailbox_open(struct peer *peer)
 {
     drail_t *t = peer->owner;
@@ -18,11 +28,11 @@ static int mailbox_open(struct peer *peer)
     if (peer->mail)
         return 0;
     struct mailbox *mail = calloc(1, sizeof *mail);
-    if (!mail || inbox_open(&mail->notes, capacity)) {
-        free(mail);
+    if (!mail || inbox_open(&mail->notes, capacity) ||
+        reorder_open(&mail->messages, capacity)) {
+        mailbox_free(mail);
         return fail(t, DRAIL_ENOMEM, "out of memory");
     }
-    inbox_defer(&mail->messages, capacity);
     peer->mail = mail;
     return 0;
 }
@@ -34,10 +44,7 @@ static void mailbox_close(struct peer *peer)
         return;
     if (mail->reading && mail->reading->mem)
         drail_mem_release(mail->reading->mem);
-    free(mail->reading);
-    inbox_close(&mail->notes);
-    inbox_close(&mail->messages);
-    free(mail);
+    mailbox_free(mail);
     peer->mail = NULL;
 }
 
@@ -55,5 +62,6 @@ const struct link_handlers mailbox_handlers = {
             [WIRE_ATOMIC] = atomic_asked,
             [WIRE_ATOMIC_REPLY] = atomic_answered,
         },
+    .place = message_place,
     .noted = note_arrived_immed,
 };

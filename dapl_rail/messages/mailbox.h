@@ -4,7 +4,8 @@
  * peer. The files of this folder, in reading order:
  *
  *   mailbox.h        the state; the handlers of what arrives
- *   inbox.h          what has arrived, in order
+ *   inbox.h          notifications that have arrived, in order
+ *   reorder.h        messages that have arrived, in order
  *   pick_rail.h      the rail of a message that is not striped
  *   transfer.h       puts and gets, striped over rails
  *   note.h           notifications of puts
@@ -21,6 +22,7 @@
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/wire.h"
 #include "dapl_rail/messages/inbox.h"
+#include "dapl_rail/messages/reorder.h"
 #include "dapl_rail/messages/transfer.h"
 
 /* A rendezvous message that this rank reads: one at a time per peer. It lives
@@ -43,11 +45,14 @@ struct reading {
 };
 
 struct mailbox {
-    struct inbox notes, messages;
+    struct inbox notes;
+    struct reorder messages;
     uint32_t note_seq, message_seq; /* of the next one to the peer */
     uint32_t announced;             /* rendezvous to the peer, so far */
     /* number of the last of them that the peer has finished, and its status */
     _Atomic uint64_t finished;
+    void *buffer;    /* of the drail_recv() that waits, until message_place() */
+    size_t capacity; /* of that */
     struct reading *reading;   /* NULL: none has been read yet */
     uint16_t asked;            /* number of the last atomic to the peer, … */
     _Atomic uint16_t answered; /* … of the last one that was answered, … */

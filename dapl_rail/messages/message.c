@@ -22,29 +22,37 @@
 
 const char *message_arrived(struct slot *slot)
 {
-    struct link *link = slot->link;
     const struct wire *wire = (const struct wire *)slot->data;
     uint64_t room =
         wire->type == WIRE_EAGER ? wire->bytes : sizeof(drail_key_t);
     if (room > slot->bytes - sizeof *wire)
         return "length of a message";
-    int rc = inbox_put(&link->peer->mail->messages, wire, link->rail->index,
-                       link->index, RAIL_BIT(link->rail->index), slot);
-    if (rc == DRAIL_ENOMEM) /* not the peer's fault */
-        link_down(link, rc, "out of memory");
-    else if (rc)
+    if (reorder_put(&slot->link->peer->mail->messages, wire->seq, slot))
         return "sequence of a message";
     return NULL; /* the slot waits for drail_recv */
+}
+
+void *message_place(const struct slot *slot, size_t bytes)
+{
+    const struct wire *wire = (const struct wire *)slot->data;
+    struct mailbox *mail = slot->link->peer->mail;
+    void *buffer = mail->buffer;
+    if (!buffer || wire->type != WIRE_EAGER || wire->lane ||
+        wire->seq != mail->messages.next ||
+        wire->bytes != bytes - sizeof *wire || wire->bytes > mail->capacity)
+        return NULL;
+    mail->buffer = NULL;
+    return buffer;
 }
 
 /* The sender has withdrawn the message. If it is being read, that fails. */
 const char *message_withdrawn(struct slot *slot)
 {
     const struct wire *wire = (const struct wire *)slot->data;
-    struct inbox_entry *a =
-        inbox_find(&slot->link->peer->mail->messages, wire->seq);
-    if (a && a->slot)
-        ((struct wire *)a->slot->data)->type = WIRE_WITHDRAWN;
+    struct slot *about =
+        reorder_find(&slot->link->peer->mail->messages, wire->seq);
+    if (about)
+        ((struct wire *)about->data)->type = WIRE_WITHDRAWN;
     slot_return(slot, true);
     return NULL;
 }
@@ -65,37 +73,33 @@ const char *finished_arrived(struct slot *slot)
 
 /* ----------------------------------------------------------------- waits */
 
-/* Drops withdrawn messages. Is the next one there? */
-static bool skip_withdrawn(struct inbox *box)
+static unsigned type_of(const struct slot *slot)
 {
-    while (inbox_ready(box)) {
-        struct slot *slot = inbox_next(box)->slot;
-        if (((const struct wire *)slot->data)->type != WIRE_WITHDRAWN)
-            return true;
-        inbox_pop(box);
-        slot_return(slot, true);
-    }
-    return false;
+    return ((const struct wire *)slot->data)->type;
 }
 
-static bool is_announced(const struct inbox *box)
+/* Drops withdrawn messages. Returns the next one that is there, or NULL. */
+static const struct slot *skip_withdrawn(struct reorder *messages)
 {
-    const struct slot *slot = inbox_next(box)->slot;
-    return ((const struct wire *)slot->data)->type == WIRE_RENDEZVOUS;
+    struct slot *slot;
+    while ((slot = reorder_next(messages)) && type_of(slot) == WIRE_WITHDRAWN) {
+        reorder_pop(messages, RAIL_BIT(slot->link->rail->index));
+        slot_return(slot, true);
+    }
+    return slot;
 }
 
 int message_await(drail_t *t, void *arg, uint32_t *owed)
 {
     struct message_wait *w = arg;
-    const struct inbox *box = &w->peer->mail->messages;
     (void)t;
     *owed = w->rails;
-    bool ready = skip_withdrawn(&w->peer->mail->messages);
-    if (ready && (w->looked || !is_announced(box)))
+    const struct slot *slot = skip_withdrawn(&w->peer->mail->messages);
+    if (slot && (w->looked || type_of(slot) != WIRE_RENDEZVOUS))
         return 1;
     w->looked = true;
-    return ready ? 0
-                 : atomic_load_explicit(&w->peer->error, memory_order_relaxed);
+    return slot ? 0
+                : atomic_load_explicit(&w->peer->error, memory_order_relaxed);
 }
 
 bool message_finished(const struct peer *peer, uint32_t id)

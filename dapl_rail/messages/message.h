@@ -45,6 +45,9 @@ int reading_start(drail_t *t, struct peer *peer, struct slot *slot,
 
 /* Of link_handlers. */
 const char *message_arrived(struct slot *slot);
+/* The buffer of the drail_recv() that waits for this message, if it fits there.
+ * That call then returns this message, whatever else happens meanwhile. */
+void *message_place(const struct slot *slot, size_t bytes);
 const char *message_withdrawn(struct slot *slot);
 const char *finished_arrived(struct slot *slot);
 

@@ -118,14 +118,10 @@ unsigned note_next(const drail_t *t, unsigned rank)
 static const char *note_enter(struct slot *slot, const struct wire *wire)
 {
     struct link *link = slot->link;
-    int rc = inbox_put(&link->peer->mail->notes, wire, link->rail->index,
-                       link->index, wire->rails, NULL);
-    if (rc == DRAIL_ENOMEM) /* not the peer's fault */
-        link_down(link, rc, "out of memory");
-    else if (rc)
+    if (inbox_put(&link->peer->mail->notes, wire, link->rail->index,
+                  link->index, wire->rails))
         return "sequence of a notification";
-    else
-        note_mark(link->peer);
+    note_mark(link->peer);
     slot_return(slot, false); /* its credit is owed when it is delivered */
     return NULL;
 }

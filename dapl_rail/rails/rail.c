@@ -17,7 +17,7 @@
 #include "dapl_rail/rails/network.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/rails/signal_handlers.h"
-#include "providers/core/send_inline.h"
+#include "providers/core/extensions.h"
 #include "providers/embedded/embedded.h"
 
 #define ASYNC_QLEN 64
@@ -171,6 +171,7 @@ static int query(struct rail *rail)
     const char *inline_send = attribute(&provider, DAPL_MAX_INLINE_SEND);
     if (inline_send)
         rail->max_inline_send = (uint32_t)strtoul(inline_send, NULL, 10);
+    rail->places_receives = offers(&provider, DAPL_PLACES_RECEIVES);
     const char *atomics = attribute(&provider, "atomics");
     rail->atomics_of_processor = atomics && !strcmp(atomics, "processor");
     /* elsewhere registered memory takes physical memory at once */
@@ -241,6 +242,7 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
     }
     rail->atomics = extensions && rail->info.has_atomics;
     rail->write_immed = extensions && rail->info.has_write_immed;
+    rail->places_receives &= extensions;
     if (!extensions)
         rail->max_inline_send = 0;
     return 0;

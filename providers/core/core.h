@@ -81,6 +81,8 @@
 #include <dat2/dat_registry.h>
 #include <dat2/dat_ib_extensions.h>
 
+#include "providers/core/extensions.h"
+
 #define CORE_CACHELINE 64
 /* Upper bounds of struct core_ability. */
 #define CORE_MAX_IOV          16
@@ -131,8 +133,9 @@ struct core_ability {
     unsigned max_rdma_reads; /* of an EP, in each direction */
     unsigned max_private_data;
     uint64_t max_message_size, max_rdma_size; /* bytes */
-    uint32_t max_inline_send; /* send_inline.h; 0: core refuses them */
+    uint32_t max_inline_send; /* extensions.h; 0: core refuses them */
     bool srq, rmr, write_immed, atomics; /* false: core refuses them */
+    bool places;                         /* the same: extensions.h */
 };
 
 struct core_ia {
@@ -211,6 +214,7 @@ struct core_sp { /* service point: a PSP or an RSP */
     DAT_CONN_QUAL qual;
     struct core_evd *evd;
     struct core_ep *ep; /* of an RSP, which serves one request; else NULL */
+    bool served;        /* an RSP has had its request: it listens no more */
     void *tp;           /* the transport's part */
 };
 
@@ -280,6 +284,8 @@ struct core_ep {
     struct core_evd *recv_evd, *request_evd;
     struct core_srq *srq;
     DAT_EP_ATTR attr;
+    dapl_place_t place;  /* extensions.h; NULL: none */
+    uint32_t place_head; /* bytes that the receive gets in any case */
     /* receive queue: posted by the consumer, taken under lock */
     uint32_t rq_places, rq_stride;
     unsigned char *rq; /* core_recv_at */
@@ -514,17 +520,25 @@ int core_cr_arrived(struct core_sp *sp, void *cr_tp,
 
 /* ---- cancellation, locks, fork ---- */
 
+/* In a state: the thread may be cancelled at any instruction. */
+#define CORE_CANCEL_ANYWHERE (PTHREAD_CANCEL_ASYNCHRONOUS << 1)
+
 /* Disables cancellation of this thread; returns the state before, for
- * core_cancel_as. */
+ * core_cancel_as. The type is part of it: glibc 2.36 acts on a signal that was
+ * under way even if the thread has disabled asynchronous cancellation, … */
 static inline int core_cancel_off(void)
 {
-    int state;
+    int state, type;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    return state;
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+    return state | type << 1;
 }
+/* … and a cancelled thread that enables asynchronous cancellation ends without
+ * PTHREAD_CANCELED, unless it does so by its type. */
 static inline void core_cancel_as(int state)
 {
-    pthread_setcancelstate(state, NULL);
+    pthread_setcancelstate(state & 1, NULL);
+    pthread_setcanceltype(state >> 1, NULL);
 }
 
 /* ia->lock. Its holder can't be cancelled. */
@@ -664,6 +678,12 @@ static inline struct core_wqe *core_recv_at(const struct core_ep *ep,
  * stays in its queue until core_recv_done; one of an SRQ is taken, and copied
  * to *copy. */
 struct core_wqe *core_recv_peek(struct core_ep *ep, struct core_wqe *copy);
+/* Moves a message to where the consumer places it (extensions.h). False: it is
+ * for the receive only. ep->lock is held. Shorter messages than
+ * CORE_PLACED_LEAST are as fast without. */
+#define CORE_PLACED_LEAST 256u
+bool core_recv_place(const struct core_ep *ep, const struct core_wqe *w,
+                     const unsigned char *message, size_t bytes);
 /* Completes the receive of core_recv_peek. ep->lock is held. `immed`: the
  * immediate data of an RDMA write, else NULL. False: its EVD was full, and the
  * connection is broken. */

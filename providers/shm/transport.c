@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "providers/core/send_inline.h"
+#include "providers/core/extensions.h"
 #include "providers/shm/shm.h"
 #include "providers/shm/connect/abort.h"
 #include "providers/shm/connect/lifetime.h"
 #include "providers/shm/connect/manager.h"
 #include "providers/shm/connect/passive_side.h"
 #include "providers/shm/link_model/cable.h"
+#include "providers/shm/memory/adopt.h"
 #include "providers/shm/memory/copy.h"
 #include "providers/shm/memory/range_table.h"
 #include "providers/shm/message/data.h"
@@ -60,8 +61,11 @@ static void own_attributes(struct core_ia *ia)
     snprintf(sia->inline_text, sizeof sia->inline_text, "%u",
              ia->can.max_inline_send);
     core_attribute_add(ia, DAPL_MAX_INLINE_SEND, sia->inline_text);
+    core_attribute_add(ia, DAPL_PLACES_RECEIVES, "TRUE");
     core_attribute_add(ia, "copies", sia->copies_text);
     core_attribute_add(ia, "copies_non_temporal", sia->streamed_text);
+    if (sia->params.adopt)
+        core_attribute_add(ia, "adopted", sia->adopted_text);
     if (sia->cable)
         core_attribute_add(ia, "cable", sia->params.cable);
     if (!sia->clocks)
@@ -86,6 +90,7 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
     DAT_RETURN ret = shm_params_parse(ia->name, params, &sia->params);
     if (ret != DAT_SUCCESS)
         goto fail;
+    sia->params.adopt = sia->params.adopt && shm_adopt_possible();
     snprintf(sia->params_text, sizeof sia->params_text, "%s", params);
     sia->stream_least = shm_choice_least(&sia->params);
     sia->announced = calloc(SHM_ANNOUNCED, sizeof *sia->announced);
@@ -125,6 +130,7 @@ static void shm_forked(struct core_ia *ia)
 {
     shm_manager_forked(shm_ia(ia));
     shm_control_forked(shm_ia(ia));
+    shm_adopted_forked();
 }
 
 static void shm_attributes_asked(struct core_ia *ia)
@@ -133,6 +139,8 @@ static void shm_attributes_asked(struct core_ia *ia)
     shm_choice_text(sia, sia->copies_text, sizeof sia->copies_text);
     snprintf(sia->streamed_text, sizeof sia->streamed_text, "%" PRIu64,
              atomic_load(&sia->streamed));
+    snprintf(sia->adopted_text, sizeof sia->adopted_text, "%u",
+             atomic_load(&sia->adopted));
 }
 
 static const struct core_transport transport = {
@@ -147,6 +155,7 @@ static const struct core_transport transport = {
             .max_message_size = 1u << 30,
             .max_rdma_size = 1u << 30,
             .max_inline_send = SHM_INLINE_MAX,
+            .places = true,
             .srq = true,
             .rmr = true,
             .write_immed = true,

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "dapl_rail/base/dat.h"
+#include "providers/core/extensions.h"
 #include "standin.h"
 
 #define CUT_RAILS 4
@@ -27,6 +28,8 @@ static struct {
     bool (*full)(DAT_EP_HANDLE ep, DAT_DTO_COOKIE cookie); /* or NULL: has it
                                                               no room? */
     void (*freed)(DAT_EP_HANDLE ep); /* is about to be; or NULL */
+    dapl_place_t place;              /* the transport's, of all EPs */
+    unsigned placed;                 /* messages that it has found a place */
 } cut = {.left = {CUT_NEVER, CUT_NEVER, CUT_NEVER, CUT_NEVER}};
 
 /* Rails get a PZ each, in their order. */
@@ -114,7 +117,14 @@ CUT_CALL(dat_ep_post_rdma_read,
           DAT_COMPLETION_FLAGS flags),
          (ep, n, local, cookie, remote, flags))
 
-/* dat_ib_post_rdma_write_immed() and the atomics */
+static void *cut_place(DAT_DTO_COOKIE cookie, size_t bytes)
+{
+    void *to = cut.place(cookie, bytes);
+    cut.placed += to != NULL;
+    return to;
+}
+
+/* dat_ib_post_rdma_write_immed() and the atomics; and dapl_place() */
 STAND_IN DAT_RETURN dat_extension_op(DAT_HANDLE ep, DAT_EXTENDED_OP op, ...)
 {
     uint64_t a[8];
@@ -123,6 +133,10 @@ STAND_IN DAT_RETURN dat_extension_op(DAT_HANDLE ep, DAT_EXTENDED_OP op, ...)
     for (unsigned i = 0; i < 8; i++) /* words, as passed in registers */
         a[i] = va_arg(args, uint64_t);
     va_end(args);
+    if (op == DAPL_PLACE_OP) {
+        cut.place = (dapl_place_t)a[1];
+        return real(dat_extension_op)(ep, op, a[0], cut_place);
+    }
     if (cut_now(ep, false))
         return CUT_REFUSED;
     DAT_RETURN status = real(dat_extension_op)(ep, op, a[0], a[1], a[2], a[3],

@@ -2,7 +2,7 @@
 /* Inline sends: bytes of memory that is not registered. */
 #include "peer.h"
 
-#include "providers/core/send_inline.h"
+#include "providers/core/extensions.h"
 
 #define BYTES 65536
 

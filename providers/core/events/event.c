@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "providers/core/events/evd_ring.h"
+#include "providers/core/segments.h"
 
 /* --------------------------------------------------------------- queue --- */
 
@@ -141,13 +142,33 @@ static bool evd_is_empty(const struct core_evd *evd)
     return true;
 }
 
+/* Is this thread in dat_evd_dequeue, and the next event is what it gets? */
+static inline bool evd_is_polled_here(const struct core_evd *evd)
+{
+    return atomic_load_explicit(&evd->poller, memory_order_relaxed) ==
+               core_evd_self() &&
+           evd_is_empty(evd);
+}
+
+bool core_recv_place(const struct core_ep *ep, const struct core_wqe *w,
+                     const unsigned char *message, size_t bytes)
+{
+    uint32_t head = ep->place_head;
+    if (!ep->place || bytes < CORE_PLACED_LEAST ||
+        !evd_is_polled_here(ep->recv_evd))
+        return false;
+    core_scatter(w->nseg, w->seg, message, head);
+    void *to = ep->place(w->cookie, bytes);
+    if (to)
+        memcpy(to, message + head, bytes - head);
+    return to;
+}
+
 /* The event of this thread's dat_evd_dequeue, once, if no older one is queued;
  * or NULL. */
 static inline DAT_EVENT *evd_hand_over(struct core_evd *evd)
 {
-    if (atomic_load_explicit(&evd->poller, memory_order_relaxed) !=
-            core_evd_self() ||
-        !evd_is_empty(evd))
+    if (!evd_is_polled_here(evd))
         return NULL;
     atomic_store_explicit(&evd->poller, 0, memory_order_relaxed);
     return atomic_load_explicit(&evd->wanted, memory_order_relaxed);

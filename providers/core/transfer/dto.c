@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "providers/core/internal.h"
-#include "providers/core/send_inline.h"
+#include "providers/core/extensions.h"
 
 /* -------------------------------------------------------------- events --- */
 

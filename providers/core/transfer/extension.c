@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The InfiniBand extensions of dat_ib_extensions.h that are offered: RDMA write
- * with immediate data, and the two 64-bit atomics.
+ * with immediate data, and the two 64-bit atomics; and placed receives.
  */
 #include "providers/core/internal.h"
 
@@ -40,13 +40,28 @@ static DAT_RETURN write_immed(DAT_HANDLE ep, va_list args)
     return core_post_remote(ep, &dto, remote, DAT_MEM_PRIV_LOCAL_READ_FLAG);
 }
 
+static DAT_RETURN set_place(struct core_ep *ep, va_list args)
+{
+    DAT_COUNT head = va_arg(args, DAT_COUNT);
+    DAT_EP_STATE state = core_ep_state(ep);
+    if (head < 0 || head > (DAT_COUNT)CORE_PLACED_LEAST)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    if (state != DAT_EP_STATE_UNCONNECTED)
+        return core_ep_bad_state(state);
+    ep->place_head = (uint32_t)head;
+    ep->place = va_arg(args, dapl_place_t);
+    return DAT_SUCCESS;
+}
+
 DAT_RETURN core_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op,
                              va_list args)
 {
-    const struct core_ep *ep = core_ep_get(handle);
+    struct core_ep *ep = core_ep_get(handle);
     if (!ep)
         return core_bad_handle(DAT_HANDLE_TYPE_EP);
     const struct core_ability *can = &ep->o.ia->can;
+    if (op == DAPL_PLACE_OP && can->places)
+        return set_place(ep, args);
     if (op == DAT_IB_FETCH_AND_ADD_OP && can->atomics)
         return atomic_op(handle, CORE_FETCH_ADD, args);
     if (op == DAT_IB_CMP_AND_SWAP_OP && can->atomics)

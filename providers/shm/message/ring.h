@@ -104,10 +104,12 @@ static inline struct shm_msg *shm_ring_reserve(struct shm_conn *c, uint64_t n)
 
 /* After a message of n lines: fetches the lines of another one of this size,
  * but for the first, which the receiver polls. The receiver had read them last.
- */
+ * Not of a longer message: the receiver reads this one at the same time, and
+ * would have to wait for its lines. */
+#define SHM_PREFETCH_LINES 32u
 static inline void shm_ring_prefetch_next(const struct shm_conn *c, uint64_t n)
 {
-    if (c->tx_tail + n - c->tx_head > SHM_RING_LINES)
+    if (n > SHM_PREFETCH_LINES || c->tx_tail + n - c->tx_head > SHM_RING_LINES)
         return;
     for (uint64_t i = 1; i < n; i++)
         shm_prefetch_write((const char *)shm_line(c->tx_ring, c->tx_tail + i));

@@ -38,16 +38,19 @@ static bool is_readable(struct shm_conn *c, const struct core_dto *d)
 {
     if (atomic_load_explicit(&c->tx->can_read, memory_order_relaxed))
         return true;
-    for (uint32_t i = 0; i < d->nseg; i++)
-        if (d->seg[i].segment_length &&
-            !c->sia->ia->mrs[d->seg[i].lmr_context % CORE_MAX_MRS].tp)
+    for (uint32_t i = 0; i < d->nseg; i++) {
+        const struct shm_mr *own =
+            &c->sia->control.table[d->seg[i].lmr_context % CORE_MAX_MRS];
+        if (d->seg[i].segment_length && (own->fd < 0 || own->head || own->tail))
             return false;
+    }
     return true;
 }
 
-static void write_message(struct shm_conn *c, struct shm_msg *m,
-                          const struct core_dto *d, size_t limit,
-                          struct shm_request *p)
+/* Inlined, as push() is: each send passes here. */
+static inline __attribute__((always_inline)) void
+write_message(struct shm_conn *c, struct shm_msg *m, const struct core_dto *d,
+              size_t limit, struct shm_request *p)
 {
     bool fetch = is_fetched(d, limit);
     uint64_t due = c->sia->clocks ? shm_model_deliver(c, d->total, false) : 0;
@@ -74,8 +77,8 @@ static void write_message(struct shm_conn *c, struct shm_msg *m,
 /* Puts a message into the peer's queue, and notes that in *p. False: it must
  * wait here, as the ring has no room for it and the peer can't read its data;
  * or it is inline, and the ring has no room. */
-static bool push(struct shm_conn *c, const struct core_dto *d,
-                 struct shm_request *p)
+static inline __attribute__((always_inline)) bool
+push(struct shm_conn *c, const struct core_dto *d, struct shm_request *p)
 {
     uint64_t lines = shm_lines(payload_of(d, SHM_INLINE_MAX));
     struct shm_msg *m =

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Extensions of DAT that the shm provider offers. Each has a provider-specific
+ * attribute, by which a consumer finds it. */
+#ifndef DAPL_CORE_EXTENSIONS_H
+#define DAPL_CORE_EXTENSIONS_H
+
+#include <stddef.h>
+
+#include <dat2/udat.h>
+
+/*
+ * Inline sends. With this flag of dat_ep_post_send() the segments may lie in
+ * any memory of the caller. The provider has copied them when the call returns,
+ * as verbs do with IBV_SEND_INLINE. It ignores their lmr_context.
+ * DAT_INSUFFICIENT_RESOURCES: there is no room for the bytes now; without the
+ * flag the send waits for room.
+ *
+ * The value of the attribute is the most bytes of such a send.
+ */
+#define DAPL_MAX_INLINE_SEND  "max_inline_send"
+#define DAPL_SEND_INLINE_FLAG 0x10000
+
+/*
+ * Placed receives. A message that arrives during the consumer's own
+ * dat_evd_dequeue() need not go to its receive: the provider puts the first
+ * head_bytes of it there, then calls place(). The other bytes go to the address
+ * that this returns, which need not be registered; or, if it returns NULL, to
+ * the receive. dat_evd_dequeue() then returns the event of this message.
+ *
+ * place() runs in the thread of dat_evd_dequeue() and must not call DAT. The
+ * provider may leave the call out, and does so for short messages. The value of
+ * the attribute is "TRUE".
+ */
+#define DAPL_PLACES_RECEIVES "places_receives"
+#define DAPL_PLACE_OP        ((DAT_EXTENDED_OP)0x10001)
+
+/* cookie: the receive's. bytes: length of the whole message. */
+typedef void *(*dapl_place_t)(DAT_DTO_COOKIE cookie, size_t bytes);
+
+/* Sets the function of an EP that is not connected; NULL: none. */
+static inline DAT_RETURN dapl_place(DAT_EP_HANDLE ep, DAT_COUNT head_bytes,
+                                    dapl_place_t place)
+{
+    return dat_extension_op(ep, DAPL_PLACE_OP, head_bytes, place);
+}
+
+#endif
