@@ -67,6 +67,7 @@ objects = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(call sources,$(1))))
 CORE_OBJ  := $(call objects,providers/core)
 SHM_OBJ   := $(call objects,providers/shm)
 OFI_OBJ   := $(call objects,providers/ofi)
+BOND_OBJ  := $(call objects,providers/bond)
 PLATFORM_OBJ := $(call objects,providers/sim/reader)
 SIM_OBJ   := $(call objects,providers/sim)
 EMBED_OBJ := $(call objects,providers/embedded)
@@ -84,6 +85,7 @@ LIBDSM    := $(LIB)/libddsm.so
 LIBSHM    := $(PROVDIR)/libdapl_shm.so
 LIBOFI    := $(PROVDIR)/libdapl_ofi.so
 LIBSIM    := $(PROVDIR)/libdapl_sim.so
+LIBBOND   := $(PROVDIR)/libdapl_bond.so
 DATCONF   := $(PROVDIR)/dat.conf
 PLATFORMS := $(patsubst providers/sim/%,$(PROVDIR)/%,$(wildcard providers/sim/platforms/*.platform))
 RAILBENCH := $(BIN)/railbench
@@ -98,7 +100,7 @@ RPATH     := -Wl,-rpath,'$$ORIGIN/../lib'
 # not follow actors
 SIMGRID   := $(if $(findstring thread,$(SANITIZE)),,$(wildcard $\
                $(addsuffix /simgrid/s4u.hpp,/usr/include /usr/local/include)))
-PROVIDERS ?= shm $(shell pkg-config --exists libfabric 2>/dev/null && echo ofi) \
+PROVIDERS ?= shm bond $(shell pkg-config --exists libfabric 2>/dev/null && echo ofi) \
              $(if $(SIMGRID),sim)
 
 all: $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DATCONF) $(LIBRAIL) $(LIBCOLL) $(LIBDSM) $(RAILBENCH) $(RAILINFO) examples \
@@ -173,8 +175,9 @@ $(BUILD)/obj/bench/report/machine.o: OBJ_CFLAGS = -DDRAIL_REVISION='"$(REVISION)
 # a provider: loaded by libdat2, exports only dat_provider_init and _fini
 $(LIBSHM): $(SHM_OBJ)
 $(LIBOFI): $(OFI_OBJ)
+$(LIBBOND): $(BOND_OBJ)
 $(LIBOFI): LIBS = $(shell pkg-config --libs libfabric)
-$(LIBSHM) $(LIBOFI): $(CORE_OBJ) providers/provider.map
+$(LIBSHM) $(LIBOFI) $(LIBBOND): $(CORE_OBJ) providers/provider.map
 	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=providers/provider.map \
 	  -Wl,-z,nodelete $(filter %.o,$^) $(LIBS) -ldat2 -lpthread -o $@
 

@@ -3,17 +3,13 @@
  * Cuts a message into one chunk per rail. Cai et al. 2009, section 4.3, have
  * two equal parts; here it is any number, in proportion to weights. Pure.
  *
- * In reading order: stripe.c, spread.h (over several EPs of a rail), tuning/
- * (which rails and weights: route.h), explain.c.
+ * In reading order: stripe.c, proportional.h, spread.h (over several EPs of a
+ * rail), tuning/ (which rails and weights: route.h), explain.c.
  */
 #include <math.h>
 
 #include "dapl_rail/dapl_rail.h"
-
-/* Chunks begin at cache lines if a line is small compared to a chunk. Shorter
- * messages are cut into equal parts to the byte, as in the paper. */
-#define LINE       64
-#define PART_LINES 8
+#include "dapl_rail/stripe/proportional.h"
 
 static double weight_of(const drail_stripe_t *s, unsigned rail)
 {
@@ -71,9 +67,7 @@ static unsigned parts_of(const drail_stripe_t *s)
 
 static size_t border_of(const drail_stripe_t *s, size_t bytes)
 {
-    if (s->align)
-        return s->align;
-    return bytes / parts_of(s) >= PART_LINES * LINE ? LINE : 1;
+    return s->align ? s->align : stripe_border(bytes, parts_of(s));
 }
 
 static int proportional(const drail_stripe_t *s, double sum, size_t bytes,
@@ -89,9 +83,7 @@ static int proportional(const drail_stripe_t *s, double sum, size_t bytes,
         if (w <= 0)
             continue;
         reached += w;
-        long double exact = (long double)bytes * reached / sum;
-        size_t end = exact >= (long double)bytes ? bytes : (size_t)exact;
-        end -= end % align;
+        size_t end = stripe_end(bytes, reached, sum, align);
         if (end <= begin)
             continue;
         chunks[n++] =

@@ -40,13 +40,21 @@ mount_bare()
         mount --bind "$bare" "$bare" &&
         mount -t proc proc "$bare/proc" &&
         mount -t sysfs sysfs "$bare/sys" &&
-        mount -t tmpfs -o mode=755 none "$bare/sys/fs/cgroup" && # for Slurm
         mount -t tmpfs -o mode=1777 none "$bare/dev/shm" &&
-        mount -t devpts -o newinstance,ptmxmode=666 none "$bare/dev/pts"
+        mount -t devpts -o newinstance,ptmxmode=666 none "$bare/dev/pts" &&
+        { mount_groups || true; }
+}
+# Control groups of their own, where the kernel has this kind: slurmd wants it.
+mount_groups()
+{
+    mount -t tmpfs -o mode=755 none "$bare/sys/fs/cgroup" &&
+        mkdir "$bare/sys/fs/cgroup/systemd" &&
+        mount -t cgroup -o none,name=bare none "$bare/sys/fs/cgroup/systemd"
 }
 umount_bare()
 {
-    umount "$bare"/{dev/pts,dev/shm,sys/fs/cgroup,sys,proc} "$bare" 2>/dev/null
+    umount "$bare"/{sys/fs/cgroup/systemd,sys/fs/cgroup,dev/pts,dev/shm,sys,proc} \
+        "$bare" 2>/dev/null
 }
 
 # in_bare SECONDS COMMAND…: there, with an environment of its own. Not by chroot,

@@ -9,8 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-void restart_with_rails(char **argv, const char *library,
-                        const char *const rails[][2], size_t count)
+void restart_with_lines(char **argv, const char *const lines[][3], size_t count)
 {
     char conf[] = "/tmp/test_rails_XXXXXX";
     const char *was = getenv("DAT_OVERRIDE");
@@ -23,12 +22,24 @@ void restart_with_rails(char **argv, const char *library,
         dprintf(fd,
                 "%s u2.0 nonthreadsafe default %.*s/%s dapl_rail.0.1 \"%s\" "
                 "\"\"\n",
-                rails[i][0], (int)(slash - was), was, library, rails[i][1]);
+                lines[i][1], (int)(slash - was), was, lines[i][0], lines[i][2]);
     close(fd);
     setenv("DAT_OVERRIDE", conf, 1);
     setenv("TEST_CONF", conf, 1);
     execv("/proc/self/exe", argv);
     _exit(127);
+}
+
+void restart_with_rails(char **argv, const char *library,
+                        const char *const rails[][2], size_t count)
+{
+    const char *lines[count][3];
+    for (size_t i = 0; i < count; i++) {
+        lines[i][0] = library;
+        lines[i][1] = rails[i][0];
+        lines[i][2] = rails[i][1];
+    }
+    restart_with_lines(argv, (const char *const(*)[3])lines, count);
 }
 
 const char *ia_name(void)

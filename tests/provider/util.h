@@ -130,6 +130,10 @@ DAT_RMR_TRIPLET remote(const region_t *region, size_t offset, size_t bytes);
 void restart_with_rails(char **argv, const char *library,
                         const char *const rails[][2], size_t count);
 
+/** The same with lines of {library, name, parameters}. */
+void restart_with_lines(char **argv, const char *const lines[][3],
+                        size_t count);
+
 /* ----------------------------------------------------------------- end --- */
 
 /** One end of a connection: an open IA with what an Endpoint needs. */

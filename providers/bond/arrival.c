@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages of the peer. b->lock is held. */
+#include "bond.h"
+
+static void on_intro(struct bond_link *l, const struct bond_intro *intro)
+{
+    struct bond_conn *c = l->conn;
+    if (intro->count != c->b->params.count)
+        return;
+    c->peer_id = intro->id;
+    c->peer_table = intro->table;
+    for (unsigned i = 0; i < intro->count; i++) {
+        struct bond_path *p = &c->path[i];
+        p->table = intro->member[i].table;
+        p->qual = intro->member[i].qual;
+        p->address = intro->member[i].address;
+    }
+    l->peer_mark = intro->mark;
+    l->peer_mark_context = intro->mark_context;
+    l->introduced = true;
+    bond_thread_wake(c->b); /* other links can join now */
+}
+
+static void on_ended(struct bond_conn *c, const struct bond_ended *e)
+{
+    if (e->member >= c->b->params.count)
+        return;
+    struct bond_path *p = &c->path[e->member];
+    struct bond_link *l = c->link[e->member];
+    if (e->epoch != p->epoch)
+        return;
+    p->peer_ended = e->epoch;
+    p->peer_expected = e->expected;
+    p->peer_mark = e->mark;
+    if (l)
+        bond_link_leave(l);
+    bond_thread_wake(c->b);
+}
+
+static void on_data(struct bond_link *l, struct bond_slot *slot)
+{
+    struct bond_conn *c = l->conn;
+    if (slot->at->number != c->expected) { /* it came over a lost link, too */
+        bond_slot_done(slot);
+        return;
+    }
+    c->expected++;
+    slot->next = NULL;
+    *c->waiting_end = slot;
+    c->waiting_end = &slot->next;
+    bond_deliver(c);
+}
+
+static void on_own(struct bond_link *l, const struct bond_header *h)
+{
+    switch ((enum bond_message_kind)h->kind) {
+    case BOND_INTRO:
+        if (h->bytes == sizeof(struct bond_intro))
+            on_intro(l, (const struct bond_intro *)(h + 1));
+        break;
+    case BOND_ENDED:
+        if (h->bytes == sizeof(struct bond_ended))
+            on_ended(l->conn, (const struct bond_ended *)(h + 1));
+        break;
+    case BOND_READY:
+        l->conn->peer_ready = true;
+        bond_thread_wake(l->conn->b);
+        break;
+    case BOND_BYE:
+        l->conn->bye = true;
+        bond_thread_wake(l->conn->b);
+        break;
+    case BOND_PING:
+        bond_say(l, BOND_PONG, NULL, 0);
+        break;
+    case BOND_PONG:
+    case BOND_NEWS:
+    case BOND_DATA:
+        break;
+    }
+}
+
+void bond_on_message(struct bond_link *l, struct bond_slot *slot,
+                     uint64_t bytes)
+{
+    const struct bond_header *h = slot->at;
+    if (bytes < sizeof *h || h->bytes != bytes - sizeof *h) {
+        atomic_store(&l->conn->aborted, true); /* not of a bond */
+        return;
+    }
+    if ((int32_t)(h->returned - l->peer_returned) > 0)
+        l->peer_returned = h->returned;
+    if ((int32_t)(h->delivered - l->conn->peer_delivered) > 0)
+        bond_delivered(l->conn, h->delivered);
+    if (h->kind == BOND_DATA) {
+        on_data(l, slot);
+        return;
+    }
+    on_own(l, h);
+    bond_slot_done(slot);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completions of the members. b->lock is held. */
+#include "bond.h"
+
+/* Is it the consumer's error? All others are of the link. */
+static bool is_consumers(DAT_DTO_COMPLETION_STATUS status)
+{
+    switch (status) {
+    case DAT_DTO_ERR_LOCAL_LENGTH:
+    case DAT_DTO_ERR_LOCAL_PROTECTION:
+    case DAT_DTO_ERR_BAD_RESPONSE:
+    case DAT_DTO_ERR_REMOTE_ACCESS:
+    case DAT_DTO_ERR_REMOTE_RESPONDER:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void bond_op_done(struct bond_op *op)
+{
+    struct bond_conn *c = op->conn;
+    if (op->kind == BOND_OP_KEY)
+        bond_key_read(c, op);
+    if (op->request != UINT64_MAX && bond_conn_open(c)) {
+        core_ep_lock(c->ep);
+        struct bond_request *q = core_request_at(c->ep, op->request)->tp;
+        q->under_way--;
+        if (op->body)
+            bond_body_done(c, op);
+        bond_request_look(c, op->request);
+        core_ep_unlock(c->ep);
+    }
+    bond_op_free(op);
+}
+
+static void on_request(struct bond_op *op, DAT_DTO_COMPLETION_STATUS status)
+{
+    struct bond_conn *c = op->conn;
+    if (status == DAT_DTO_SUCCESS) {
+        bond_op_done(op);
+    } else if (is_consumers(status) && op->request != UINT64_MAX) {
+        if (bond_conn_open(c)) {
+            core_ep_lock(c->ep);
+            bond_request_fail(c, op->request, status);
+            core_ep_unlock(c->ep);
+        }
+        bond_op_free(op);
+    } else {
+        bond_link_leave(op->link);
+        bond_op_lost(op);
+    }
+    bond_issue(c);
+}
+
+static void on_dto(const DAT_DTO_COMPLETION_EVENT_DATA *d)
+{
+    struct bond_op *op = d->user_cookie.as_ptr;
+    struct bond_link *l = op->link;
+    l->posted--;
+    l->alive = l->alive || d->status == DAT_DTO_SUCCESS;
+    if (op->kind != BOND_OP_RECEIVE) {
+        on_request(op, d->status);
+    } else if (d->status == DAT_DTO_SUCCESS) {
+        bond_on_message(l, &l->slot[op->place], d->transfered_length);
+        bond_issue(l->conn); /* there may be credits, or the peer's table */
+    }
+}
+
+void bond_drain(struct bond_member *m)
+{
+    DAT_EVENT e;
+    while (dat_evd_dequeue(m->dto, &e) == DAT_SUCCESS)
+        if (e.event_number == DAT_DTO_COMPLETION_EVENT)
+            on_dto(&e.event_data.dto_completion_event_data);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lost links. Both ends end the link and tell each other, over another one,
+ * when all that arrived over it is seen. From then on nothing of it can land
+ * late, and what was unfinished goes over other links. b->lock is held.
+ */
+#include "bond.h"
+
+#define MS         1000000u
+#define PING_NS    (30 * MS)  /* without a sign of life, with work to do */
+#define SILENCE_NS (100 * MS) /* of a link, while another one answers */
+
+/* ------------------------------------------------------------ settlement ---
+ */
+
+void bond_path_ended(struct bond_link *l)
+{
+    struct bond_conn *c = l->conn;
+    c->path[l->m->index].mark = l->region->mark;
+    c->news = true; /* the link may have carried that, or … */
+    for (unsigned i = 0; i < c->b->params.count; i++)
+        c->path[i].told = false;
+}
+
+/* Had the peer received it, or was it written, before the link was lost? */
+static bool was_done(const struct bond_path *p, const struct bond_op *op)
+{
+    if (op->ordered)
+        return (int32_t)(op->header.number - p->peer_expected) < 0;
+    return op->mark && op->mark <= p->peer_mark;
+}
+
+bool bond_path_settled(const struct bond_conn *c, unsigned member)
+{
+    const struct bond_path *p = &c->path[member];
+    return !c->link[member] && p->peer_ended == p->epoch;
+}
+
+static void settle(struct bond_conn *c, unsigned member)
+{
+    struct bond_path *p = &c->path[member];
+    for (struct bond_op *op; (op = p->lost);) {
+        p->lost = op->next;
+        if (was_done(p, op))
+            bond_op_done(op);
+        else
+            bond_op_insert(&c->redo, op);
+    }
+    if (c->lead == member)
+        c->lead = bond_any_usable(c);
+}
+
+/* ------------------------------------------------------------ each look --- */
+
+static void tell_ended(struct bond_conn *c)
+{
+    unsigned over = bond_any_usable(c);
+    for (unsigned i = 0; over < BOND_NONE && i < c->b->params.count; i++) {
+        struct bond_path *p = &c->path[i];
+        if (c->link[i] || !p->epoch || p->told)
+            continue;
+        struct bond_ended e = {.member = i,
+                               .epoch = p->epoch,
+                               .expected = c->expected,
+                               .mark = p->mark};
+        p->told = bond_say(c->link[over], BOND_ENDED, &e, sizeof e);
+    }
+}
+
+static bool has_work(const struct bond_link *l)
+{
+    return l->posted > BOND_SLOTS; /* beside its receives */
+}
+
+/* Another link has shown life since this one was asked for it. */
+static bool others_answer(const struct bond_conn *c, const struct bond_link *l)
+{
+    for (unsigned i = 0; i < c->b->params.count; i++) {
+        const struct bond_link *o = c->link[i];
+        if (o && o != l && o->state == BOND_LINK_UP && o->heard > l->pinged &&
+            o->heard > l->heard)
+            return true;
+    }
+    return false;
+}
+
+static void ping_all(struct bond_conn *c, uint64_t now)
+{
+    for (unsigned i = 0; i < c->b->params.count; i++)
+        if (c->link[i] && bond_say(c->link[i], BOND_PING, NULL, 0))
+            c->link[i]->pinged = now;
+}
+
+static bool look_silence(struct bond_conn *c, uint64_t now)
+{
+    bool asks = false;
+    for (unsigned i = 0; i < c->b->params.count; i++) {
+        struct bond_link *l = c->link[i];
+        if (!l || l->state != BOND_LINK_UP)
+            continue;
+        if (l->alive || !has_work(l))
+            l->heard = now;
+        l->alive = false;
+        if (now > l->heard + SILENCE_NS && others_answer(c, l))
+            bond_link_leave(l);
+        else if (now > l->heard + PING_NS && now > l->pinged + PING_NS)
+            asks = true;
+    }
+    return asks;
+}
+
+void bond_failover_look(struct bond_conn *c, uint64_t now)
+{
+    if (c->b->params.count < 2)
+        return;
+    if (look_silence(c, now))
+        ping_all(c, now);
+    tell_ended(c);
+    bond_news_send(c);
+    for (unsigned i = 0; i < c->b->params.count; i++)
+        if (bond_path_settled(c, i) && (c->path[i].lost || c->lead == i))
+            settle(c, i);
+    if (c->lead == BOND_NONE)
+        c->lead = bond_any_usable(c);
+    bond_issue(c);
+}
+
+void bond_link_drop(struct bond_link *l)
+{
+    bond_link_close(l);
+    bond_drain(l->m);
+    bond_link_free(l);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The private data that the bonds of both ends exchange. */
+#include "bond.h"
+
+uint16_t bond_members_hash(const struct bond_params *p)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (unsigned i = 0; i < p->count; i++)
+        for (const char *c = p->names[i];; c++) {
+            hash = (hash ^ (unsigned char)*c) * 16777619u;
+            if (!*c)
+                break;
+        }
+    return (uint16_t)(hash ^ hash >> 16);
+}
+
+DAT_COUNT bond_hello_say(const struct bond_ia *b, unsigned kind, uint32_t to,
+                         uint32_t epoch, DAT_COUNT size, const void *data,
+                         struct bond_said *said)
+{
+    said->hello = (struct bond_hello){.magic = BOND_MAGIC,
+                                      .kind = (uint8_t)kind,
+                                      .size = (uint8_t)size,
+                                      .members = b->hash,
+                                      .to = to,
+                                      .epoch = epoch};
+    if (size)
+        memcpy(said->data, data, (size_t)size);
+    return (DAT_COUNT)sizeof said->hello + size;
+}
+
+bool bond_hello_read(const void *data, DAT_COUNT bytes, struct bond_said *said)
+{
+    DAT_COUNT head = (DAT_COUNT)sizeof said->hello;
+    if (!data || bytes < head)
+        return false;
+    memcpy(&said->hello, data, sizeof said->hello);
+    DAT_COUNT size = said->hello.size;
+    if (said->hello.magic != BOND_MAGIC || size > bytes - head ||
+        size > (DAT_COUNT)BOND_PRIVATE_MAX)
+        return false;
+    memcpy(said->data, (const char *)data + head, (size_t)size);
+    return true;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Links that join a connection: those of the other members at first, and of any
+ * that was lost. The active side asks; both number the links of a member by
+ * epochs. ia->lock is held, and b->lock.
+ */
+#include <stdio.h>
+
+#include "bond.h"
+
+#define MS         1000000u
+#define TIMEOUT_US 1000000u
+#define PAUSE_MIN  (20 * MS)
+#define PAUSE_MAX  (200 * MS)
+#define LOOK_NS    (20 * MS)
+#define FAILURES   4 /* attempts, until the first that this side complains of */
+
+static bool may_join(const struct bond_conn *c, unsigned member)
+{
+    const struct bond_path *p = &c->path[member];
+    if (c->link[member] || !p->qual || p->lost)
+        return false;
+    return !p->epoch || bond_path_settled(c, member);
+}
+
+/* ---------------------------------------------------------- active side --- */
+
+static void say_unreachable(const struct bond_conn *c, unsigned member)
+{
+    fprintf(stderr,
+            "dapl bond: rail %s: %s does not reach the peer; the others carry "
+            "all until it does\n",
+            c->b->ia->name, c->b->params.names[member]);
+}
+
+void bond_join_failed(struct bond_conn *c, unsigned member, bool answered)
+{
+    struct bond_path *p = &c->path[member];
+    p->failures += !p->joined && !answered && c->active;
+    if (p->failures == FAILURES)
+        say_unreachable(c, member);
+    p->peer_ended = p->epoch; /* it never began */
+    p->pause = p->pause ? 2 * p->pause : PAUSE_MIN;
+    p->pause = p->pause < PAUSE_MAX ? p->pause : PAUSE_MAX;
+}
+
+bool bond_join_complete(const struct bond_conn *c)
+{
+    bool complete = true;
+    for (unsigned i = 0; i < c->b->params.count; i++)
+        complete = complete && (c->path[i].joined || c->path[i].pause);
+    return c->active ? complete : c->peer_ready || c->b->params.count == 1;
+}
+
+static void try_join(struct bond_conn *c, unsigned member, uint64_t now)
+{
+    struct bond_path *p = &c->path[member];
+    struct bond_said said;
+    p->retry_at = now + (p->pause ? p->pause : PAUSE_MIN);
+    struct bond_link *l = bond_link_new(c, member, p->epoch + 1);
+    if (!l)
+        return;
+    DAT_COUNT bytes =
+        bond_hello_say(c->b, BOND_JOIN, c->peer_id, l->epoch, 0, NULL, &said);
+    if (dat_ep_connect(l->ep, (DAT_IA_ADDRESS_PTR)&p->address, p->qual,
+                       TIMEOUT_US, bytes, &said, DAT_QOS_BEST_EFFORT,
+                       DAT_CONNECT_DEFAULT_FLAG)) {
+        bond_link_drop(l);
+        bond_join_failed(c, member, false);
+    }
+}
+
+uint64_t bond_join_look(struct bond_conn *c, uint64_t now)
+{
+    uint64_t next = now + LOOK_NS;
+    for (unsigned i = 0; c->active && i < c->b->params.count; i++) {
+        struct bond_path *p = &c->path[i];
+        if (may_join(c, i) && p->retry_at <= now)
+            try_join(c, i, now);
+        if (may_join(c, i) && p->retry_at < next)
+            next = p->retry_at;
+    }
+    return next;
+}
+
+/* --------------------------------------------------------- passive side --- */
+
+static struct bond_conn *find(const struct bond_ia *b, uint32_t id)
+{
+    struct bond_conn *c = b->conns;
+    while (c && (c->id != id || c->state < BOND_JOINING ||
+                 c->state > BOND_CONNECTED))
+        c = c->next;
+    return c;
+}
+
+/* The peer may have given up an attempt that this side has accepted. */
+static bool is_newer(const struct bond_conn *c, unsigned member, uint32_t epoch)
+{
+    const struct bond_path *p = &c->path[member];
+    return !c->link[member] && !p->lost && epoch > p->epoch;
+}
+
+void bond_on_join_request(struct bond_member *m, DAT_CR_HANDLE cr,
+                          const struct bond_hello *hello)
+{
+    struct bond_said said;
+    struct bond_conn *c = find(m->b, hello->to);
+    struct bond_link *l = NULL;
+    if (c && is_newer(c, m->index, hello->epoch))
+        l = bond_link_new(c, m->index, hello->epoch);
+    DAT_COUNT bytes = bond_hello_say(m->b, BOND_JOIN, hello->to, hello->epoch,
+                                     0, NULL, &said);
+    if (!l) {
+        dat_cr_reject(cr, bytes, &said);
+    } else if (dat_cr_accept(cr, l->ep, bytes, &said)) {
+        dat_cr_reject(cr, bytes, &said);
+        bond_link_drop(l);
+    }
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a link: its EP, its buffers, its end. b->lock is held. */
+#include <stdlib.h>
+
+#include "dapl_rail/platform/busywait.h"
+
+#include "bond.h"
+
+#define FLUSH_NS 1000000000u /* for an ended EP's completions to come */
+
+/* ---------------------------------------------------------------- birth --- */
+
+static int region_open(struct bond_link *l)
+{
+    struct bond_member *m = l->m;
+    void *at = NULL;
+    if (posix_memalign(&at, 4096, sizeof *l->region))
+        return -1;
+    l->region = at;
+    l->region->mark = 0;
+    DAT_REGION_DESCRIPTION where = {.for_va = at};
+    return dat_lmr_create(m->ia, DAT_MEM_TYPE_VIRTUAL, where, sizeof *l->region,
+                          l->conn->zone->pz[m->index],
+                          DAT_MEM_PRIV_LOCAL_READ_FLAG |
+                              DAT_MEM_PRIV_LOCAL_WRITE_FLAG |
+                              DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
+                          DAT_VA_TYPE_VA, &l->lmr, &l->context,
+                          &l->remote_context, NULL, NULL)
+               ? -1
+               : 0;
+}
+
+static int ep_open(struct bond_link *l)
+{
+    const struct core_ability *can = &l->m->b->ia->can;
+    DAT_EP_ATTR attr = {
+        .service_type = DAT_SERVICE_TYPE_RC,
+        .max_message_size = BOND_SLOT_BYTES,
+        .max_rdma_size = can->max_rdma_size,
+        .qos = DAT_QOS_BEST_EFFORT,
+        .max_recv_dtos = BOND_SLOTS,
+        .max_request_dtos = BOND_OPS + 1,
+        .max_recv_iov = 1,
+        .max_request_iov = (DAT_COUNT)l->m->b->send_segments + 1,
+        .max_rdma_read_in = (DAT_COUNT)can->max_rdma_reads,
+        .max_rdma_read_out = (DAT_COUNT)can->max_rdma_reads,
+        .max_rdma_read_iov = (DAT_COUNT)can->max_rdma_iov,
+        .max_rdma_write_iov = (DAT_COUNT)can->max_rdma_iov,
+    };
+    return dat_ep_create(l->m->ia, l->conn->zone->pz[l->m->index], l->m->dto,
+                         l->m->dto, l->m->conn, &attr, &l->ep)
+               ? -1
+               : 0;
+}
+
+int bond_slot_post(struct bond_link *l, struct bond_slot *slot)
+{
+    DAT_LMR_TRIPLET seg = {.virtual_address = (uintptr_t)slot->at,
+                           .segment_length = BOND_SLOT_BYTES,
+                           .lmr_context = l->context};
+    DAT_DTO_COOKIE cookie = {.as_ptr = &slot->receive};
+    if (dat_ep_post_recv(l->ep, 1, &seg, cookie, DAT_COMPLETION_DEFAULT_FLAG))
+        return -1;
+    l->posted++;
+    return 0;
+}
+
+static int post_slots(struct bond_link *l)
+{
+    int err = 0;
+    for (unsigned i = 0; i < BOND_SLOTS && !err; i++) {
+        struct bond_slot *s = &l->slot[i];
+        s->at = (void *)l->region->receive[i];
+        s->receive = (struct bond_op){
+            .kind = BOND_OP_RECEIVE, .conn = l->conn, .link = l, .place = i};
+        err = bond_slot_post(l, s);
+    }
+    return err;
+}
+
+void bond_link_close(struct bond_link *l)
+{
+    if (l->ep)
+        dat_ep_free(l->ep);
+    l->ep = DAT_HANDLE_NULL;
+}
+
+static void link_delete(struct bond_link *l)
+{
+    bond_link_close(l);
+    if (l->lmr)
+        dat_lmr_free(l->lmr);
+    free(l->region);
+    free(l);
+}
+
+struct bond_link *bond_link_new(struct bond_conn *c, unsigned member,
+                                uint32_t epoch)
+{
+    struct bond_link *l = calloc(1, sizeof *l);
+    struct bond_member *m = &c->b->member[member];
+    if (!l)
+        return NULL;
+    l->conn = c;
+    l->m = m;
+    l->epoch = epoch;
+    l->heard = busywait_now_ns();
+    if (!bond_member_room(m, BOND_SLOTS + 2 * BOND_OPS) || region_open(l) ||
+        ep_open(l) || post_slots(l)) {
+        link_delete(l);
+        return NULL;
+    }
+    l->next = m->links;
+    m->links = l;
+    c->link[member] = l;
+    c->path[member].epoch = epoch;
+    return l;
+}
+
+/* ------------------------------------------------------------------ end --- */
+
+/* A copy that belongs to no link; NULL: out of memory. */
+static struct bond_slot *copy_of(const struct bond_slot *slot)
+{
+    size_t bytes = sizeof *slot->at + slot->at->bytes;
+    struct bond_slot *copy = malloc(sizeof *copy + bytes);
+    if (!copy)
+        return NULL;
+    *copy = *slot;
+    copy->receive.link = NULL;
+    copy->at = (struct bond_header *)(copy + 1);
+    memcpy(copy->at, slot->at, bytes);
+    return copy;
+}
+
+static void keep_slots(struct bond_link *l)
+{
+    struct bond_conn *c = l->conn;
+    for (struct bond_slot **at = &c->waiting; *at; at = &(*at)->next) {
+        if ((*at)->receive.link != l)
+            continue;
+        struct bond_slot *copy = copy_of(*at);
+        if (!copy) { /* what follows can't be delivered either */
+            atomic_store(&c->aborted, true);
+            *at = NULL;
+            c->waiting_end = at;
+            return;
+        }
+        if (c->waiting_end == &(*at)->next)
+            c->waiting_end = &copy->next;
+        *at = copy;
+    }
+}
+
+static void unlink_it(struct bond_link *l)
+{
+    struct bond_link **at = &l->m->links;
+    while (*at != l)
+        at = &(*at)->next;
+    *at = l->next;
+    l->conn->link[l->m->index] = NULL;
+    l->m->events -= BOND_SLOTS + 2 * BOND_OPS;
+}
+
+void bond_link_free(struct bond_link *l)
+{
+    keep_slots(l);
+    unlink_it(l);
+    link_delete(l);
+}
+
+void bond_link_leave(struct bond_link *l)
+{
+    if (l->state == BOND_LINK_LEAVING)
+        return;
+    l->state = BOND_LINK_LEAVING;
+    if (dat_ep_disconnect(l->ep, DAT_CLOSE_ABRUPT_FLAG)) {
+        l->ended = true; /* it never began */
+        l->end_event = DAT_CONNECTION_EVENT_BROKEN;
+    }
+}
+
+bool bond_link_over(struct bond_link *l, uint64_t now)
+{
+    if (!l->ended)
+        return false;
+    if (!l->ended_at)
+        l->ended_at = now;
+    return !l->posted || now > l->ended_at + FLUSH_NS;
+}
+
+struct bond_link *bond_link_find(struct bond_member *m, DAT_EP_HANDLE ep)
+{
+    struct bond_link *l = m->links;
+    while (l && l->ep != ep)
+        l = l->next;
+    return l;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a member's thread does: it takes the connection events. That of the
+ * first member also looks at all connections, for what is due.
+ */
+#include "dapl_rail/platform/busywait.h"
+
+#include "bond.h"
+
+#define FIRST   0
+#define MS      1000000u
+#define REST_NS (20 * MS) /* between looks while there are connections */
+#define IDLE_NS (500 * MS)
+
+static void handle(struct bond_member *m, const DAT_EVENT *e)
+{
+    if (e->event_number == DAT_CONNECTION_REQUEST_EVENT)
+        bond_on_request(m, &e->event_data.cr_arrival_event_data);
+    else if (e->event_number != DAT_SOFTWARE_EVENT)
+        bond_on_connection(m, e->event_number,
+                           &e->event_data.connect_event_data);
+}
+
+static uint64_t look_at_all(struct bond_ia *b)
+{
+    uint64_t now = busywait_now_ns();
+    uint64_t next = now + (b->conns ? REST_NS : IDLE_NS);
+    for (unsigned i = 0; i < b->params.count; i++)
+        bond_drain(&b->member[i]);
+    for (struct bond_conn *c = b->conns, *after; c; c = after) {
+        after = c->next;
+        uint64_t due = bond_conn_look(c, now);
+        next = due < next ? due : next;
+    }
+    return next;
+}
+
+void *bond_loop(void *arg)
+{
+    struct bond_member *m = arg;
+    struct bond_ia *b = m->b;
+    uint64_t wait_us = IDLE_NS / 1000;
+    while (!atomic_load(&b->stop)) {
+        DAT_EVENT event;
+        DAT_COUNT more;
+        bool any = dat_evd_wait(m->conn, (DAT_TIMEOUT)wait_us, 1, &event,
+                                &more) == DAT_SUCCESS;
+        if (!any && m->index != FIRST)
+            continue;
+        core_ia_lock(b->ia);
+        pthread_mutex_lock(&b->lock);
+        if (any)
+            handle(m, &event);
+        uint64_t next = look_at_all(b), now = busywait_now_ns();
+        pthread_mutex_unlock(&b->lock);
+        core_ia_unlock(b->ia);
+        wait_us = m->index != FIRST ? IDLE_NS / 1000
+                  : next > now      ? (next - now) / 1000 + 1
+                                    : 1;
+    }
+    return NULL;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The members: opening and closing them, what they can do, and where their
+ * links join connections. */
+#include <stdio.h>
+
+#include "bond.h"
+
+#define CONN_EVENTS 4096
+#define DTO_EVENTS  1024 /* at first */
+
+/* A bond of a bond would never end. */
+static _Thread_local bool opening;
+
+static const char *why_not_open(DAT_RETURN ret)
+{
+    switch (DAT_GET_TYPE(ret)) {
+    case DAT_PROVIDER_NOT_FOUND:
+        return "dat.conf has no rail of this name";
+    case DAT_INSUFFICIENT_RESOURCES:
+        return "the rail does not open: too few resources";
+    default:
+        return "the rail does not open";
+    }
+}
+
+static int open_events(struct bond_member *m)
+{
+    return dat_cno_create(m->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &m->cno) ||
+           dat_evd_create(m->ia, DTO_EVENTS, m->cno,
+                          DAT_EVD_DTO_FLAG | DAT_EVD_SOFTWARE_FLAG, &m->dto) ||
+           dat_evd_create(m->ia, CONN_EVENTS, DAT_HANDLE_NULL,
+                          DAT_EVD_CONNECTION_FLAG | DAT_EVD_CR_FLAG |
+                              DAT_EVD_SOFTWARE_FLAG,
+                          &m->conn);
+}
+
+static unsigned least(unsigned a, DAT_COUNT b)
+{
+    return b < 0 || (unsigned)b < a ? (unsigned)(b < 0 ? 0 : b) : a;
+}
+
+/* What the bond can do is what all members can. */
+static void limit(struct bond_ia *b, const DAT_IA_ATTR *ia,
+                  const DAT_PROVIDER_ATTR *provider)
+{
+    struct core_ability *can = &b->ia->can;
+    DAT_COUNT head = (DAT_COUNT)sizeof(struct bond_hello);
+    b->send_segments =
+        least(b->send_segments, ia->max_iov_segments_per_dto - 1);
+    can->max_rdma_iov =
+        least(can->max_rdma_iov, ia->max_iov_segments_per_rdma_read);
+    can->max_rdma_iov =
+        least(can->max_rdma_iov, ia->max_iov_segments_per_rdma_write);
+    can->max_rdma_reads =
+        least(can->max_rdma_reads, ia->max_rdma_read_per_ep_out);
+    can->max_private_data =
+        least(can->max_private_data, provider->max_private_data_size - head);
+    if (ia->max_rdma_size < can->max_rdma_size)
+        can->max_rdma_size = ia->max_rdma_size;
+}
+
+static bool reaches_host_only(const DAT_PROVIDER_ATTR *provider)
+{
+    const DAT_NAMED_ATTR *a = provider->provider_specific_attr;
+    for (DAT_COUNT i = 0; i < provider->num_provider_specific_attr; i++)
+        if (!strcmp(a[i].name, "scope"))
+            return !strcmp(a[i].value, "host");
+    return false;
+}
+
+/* Its attributes. -1 after one line on stderr. */
+static int look_at(struct bond_member *m)
+{
+    struct bond_ia *b = m->b;
+    DAT_IA_ATTR ia;
+    DAT_PROVIDER_ATTR provider;
+    if (dat_ia_query(m->ia, NULL, DAT_IA_FIELD_ALL, &ia, DAT_PROVIDER_FIELD_ALL,
+                     &provider))
+        return bond_member_bad(b, m->index, "the rail has no attributes");
+    if (!strcmp(provider.provider_name, "dapl_rail sim"))
+        return bond_member_bad(b, m->index, "a simulated rail can't be bonded");
+    bool v4 = ia.ia_address_ptr->sa_family == AF_INET;
+    memcpy(&m->address, ia.ia_address_ptr,
+           v4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+    limit(b, &ia, &provider);
+    b->of_host = b->of_host || reaches_host_only(&provider);
+    if (!b->send_segments)
+        return bond_member_bad(b, m->index, "the rail can't gather");
+    return 0;
+}
+
+static int member_open(struct bond_member *m)
+{
+    struct bond_ia *b = m->b;
+    opening = true;
+    DAT_RETURN ret =
+        dat_ia_open(b->params.names[m->index], 8, &m->async, &m->ia);
+    opening = false;
+    if (ret != DAT_SUCCESS) {
+        m->ia = DAT_HANDLE_NULL;
+        return bond_member_bad(b, m->index, why_not_open(ret));
+    }
+    if (open_events(m))
+        return bond_member_bad(b, m->index, "the rail gives no event queues");
+    return look_at(m);
+}
+
+void bond_members_close(struct bond_ia *b)
+{
+    for (unsigned i = 0; i < b->params.count; i++)
+        if (b->member[i].ia)
+            dat_ia_close(b->member[i].ia, DAT_CLOSE_ABRUPT_FLAG);
+}
+
+int bond_members_open(struct bond_ia *b)
+{
+    if (opening)
+        return bond_member_bad(b, 0, "a bond can't be a member of a bond");
+    b->send_segments = CORE_MAX_IOV;
+    for (unsigned i = 0; i < b->params.count; i++) {
+        struct bond_member *m = &b->member[i];
+        *m = (struct bond_member){.b = b, .index = i};
+        if (member_open(m)) {
+            bond_members_close(b);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+DAT_RETURN bond_members_listen(struct bond_ia *b)
+{
+    DAT_RETURN ret = DAT_SUCCESS;
+    for (unsigned i = 0; i < b->params.count && ret == DAT_SUCCESS; i++) {
+        struct bond_member *m = &b->member[i];
+        if (!m->join_psp)
+            ret = dat_psp_create_any(m->ia, &m->join_qual, m->conn,
+                                     DAT_PSP_CONSUMER_FLAG, &m->join_psp);
+    }
+    return ret;
+}
+
+bool bond_member_room(struct bond_member *m, DAT_COUNT events)
+{
+    if (dat_evd_resize(m->dto, DTO_EVENTS + m->events + events))
+        return false;
+    m->events += events;
+    return true;
+}
+
+void bond_evd_wake(DAT_EVD_HANDLE evd)
+{
+    DAT_EVENT event = {.event_number = DAT_SOFTWARE_EVENT};
+    dat_evd_post_se(evd, &event);
+}
+
+void bond_thread_wake(struct bond_ia *b)
+{
+    bond_evd_wake(b->member[0].conn);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests to members. b->lock is held. */
+#include "providers/core/segments.h"
+
+#include "bond.h"
+
+#define OPS_RESERVE 16u /* for messages of the bond's own, and marks */
+
+struct bond_op *bond_op_new(struct bond_conn *c, enum bond_op_kind kind,
+                            uint64_t request)
+{
+    struct bond_op *op = c->free_ops;
+    if (!op || (request != UINT64_MAX && c->free_count <= OPS_RESERVE))
+        return NULL;
+    c->free_ops = op->next;
+    c->free_count--;
+    *op = (struct bond_op){.kind = kind,
+                           .conn = c,
+                           .request = request,
+                           .place = (unsigned)(op - c->ops),
+                           .serial = c->next_serial++};
+    return op;
+}
+
+void bond_op_free(struct bond_op *op)
+{
+    struct bond_conn *c = op->conn;
+    op->next = c->free_ops;
+    c->free_ops = op;
+    c->free_count++;
+}
+
+/* Adds an op in the order in which the ops were first posted. */
+void bond_op_insert(struct bond_op **at, struct bond_op *op)
+{
+    while (*at && (*at)->serial < op->serial)
+        at = &(*at)->next;
+    op->next = *at;
+    *at = op;
+}
+
+void bond_op_lost(struct bond_op *op)
+{
+    struct bond_conn *c = op->conn;
+    if (op->kind == BOND_OP_KEY)
+        c->key_asked = false;
+    if (op->request == UINT64_MAX || !bond_conn_open(c))
+        bond_op_free(op);
+    else
+        bond_op_insert(&c->path[op->link->m->index].lost, op);
+}
+
+/* ------------------------------------------------------------- segments --- */
+
+/* The part of a request's segments, as the member describes them; returns their
+ * number, or -1: a range is gone. */
+static int take_part(const struct bond_op *op, unsigned member,
+                     DAT_LMR_TRIPLET *out)
+{
+    struct bond_conn *c = op->conn;
+    const struct core_wqe *w = &core_request_at(c->ep, op->request)->w;
+    uint64_t skip = op->offset, bytes = op->bytes;
+    int n = 0;
+    for (uint32_t i = 0; i < w->nseg && bytes; i++) {
+        uint64_t length = w->seg[i].segment_length;
+        if (skip >= length) {
+            skip -= length;
+            continue;
+        }
+        const struct bond_range *r =
+            bond_range_find(c->b, w->seg[i].lmr_context);
+        if (!r)
+            return -1;
+        uint64_t part = length - skip < bytes ? length - skip : bytes;
+        out[n++] = (DAT_LMR_TRIPLET){.virtual_address =
+                                         w->seg[i].virtual_address + skip,
+                                     .segment_length = (DAT_SEG_LENGTH)part,
+                                     .lmr_context = r->context[member]};
+        bytes -= part;
+        skip = 0;
+    }
+    return n;
+}
+
+static DAT_LMR_TRIPLET own(const struct bond_link *l, const void *at,
+                           size_t bytes)
+{
+    return (DAT_LMR_TRIPLET){.virtual_address = (uintptr_t)at,
+                             .segment_length = (DAT_SEG_LENGTH)bytes,
+                             .lmr_context = l->context};
+}
+
+/* ------------------------------------------------------------- posting --- */
+
+/* The header, and the data behind it if they are short; else as segments. */
+static int message_segments(struct bond_op *op, struct bond_link *l,
+                            DAT_LMR_TRIPLET *seg)
+{
+    unsigned char *at = l->region->send[op->place];
+    size_t bytes = sizeof op->header + op->header.bytes;
+    int n = 0;
+    op->header.returned = l->returned;
+    op->header.delivered = op->conn->delivered;
+    memcpy(at, &op->header, sizeof op->header);
+    if (op->ordered && op->bytes)
+        n = take_part(op, l->m->index, seg + 1);
+    if (n < 0)
+        return -1;
+    if (bytes > BOND_SHORT) {
+        seg[0] = own(l, at, sizeof op->header);
+        return n + 1;
+    }
+    if (n)
+        core_gather(at + sizeof op->header, (uint32_t)n, seg + 1);
+    seg[0] = own(l, at, bytes);
+    return 1;
+}
+
+static DAT_RETURN send_message(struct bond_op *op, struct bond_link *l, int n,
+                               DAT_LMR_TRIPLET *seg, DAT_DTO_COOKIE cookie)
+{
+    DAT_RETURN ret =
+        dat_ep_post_send(l->ep, n, seg, cookie, DAT_COMPLETION_DEFAULT_FLAG);
+    if (ret == DAT_SUCCESS) {
+        l->sent++;
+        l->told = op->header.returned;
+        op->conn->news = false;
+    }
+    return ret;
+}
+
+static DAT_RETURN access_remote(struct bond_op *op, struct bond_link *l, int n,
+                                DAT_LMR_TRIPLET *seg, DAT_DTO_COOKIE cookie)
+{
+    struct bond_conn *c = op->conn;
+    unsigned m = l->m->index;
+    DAT_RMR_TRIPLET there = {.segment_length = op->bytes};
+    if (op->kind == BOND_OP_KEY) {
+        there.virtual_address = c->peer_table + op->offset;
+        there.rmr_context = c->path[m].table;
+    } else if (op->kind == BOND_OP_MARK) {
+        there.virtual_address = l->peer_mark;
+        there.rmr_context = l->peer_mark_context;
+    } else {
+        const struct bond_request *q = core_request_at(c->ep, op->request)->tp;
+        there.virtual_address = q->remote_address + op->offset;
+        there.rmr_context = q->context[m];
+    }
+    bool reads = op->kind == BOND_OP_READ || op->kind == BOND_OP_KEY;
+    return reads ? dat_ep_post_rdma_read(l->ep, n, seg, cookie, &there,
+                                         DAT_COMPLETION_DEFAULT_FLAG)
+                 : dat_ep_post_rdma_write(l->ep, n, seg, cookie, &there,
+                                          DAT_COMPLETION_DEFAULT_FLAG);
+}
+
+static int segments_of(struct bond_op *op, struct bond_link *l,
+                       DAT_LMR_TRIPLET *seg)
+{
+    switch (op->kind) {
+    case BOND_OP_MESSAGE:
+        return message_segments(op, l, seg);
+    case BOND_OP_KEY:
+        seg[0] = own(l, &l->region->entry, op->bytes);
+        return 1;
+    case BOND_OP_MARK:
+        l->region->marked[op->place] = op->mark;
+        seg[0] = own(l, &l->region->marked[op->place], op->bytes);
+        return 1;
+    default:
+        return take_part(op, l->m->index, seg);
+    }
+}
+
+bool bond_op_post(struct bond_op *op, struct bond_link *l)
+{
+    DAT_LMR_TRIPLET seg[CORE_MAX_IOV + 1];
+    DAT_DTO_COOKIE cookie = {.as_ptr = op};
+    int n = segments_of(op, l, seg);
+    op->link = l;
+    if (n < 0) {
+        bond_request_fail(op->conn, op->request, DAT_DTO_ERR_LOCAL_PROTECTION);
+        bond_op_free(op);
+        return true;
+    }
+    DAT_RETURN ret = op->kind == BOND_OP_MESSAGE
+                         ? send_message(op, l, n, seg, cookie)
+                         : access_remote(op, l, n, seg, cookie);
+    if (ret == DAT_SUCCESS) {
+        l->posted++;
+        return true;
+    }
+    if (DAT_GET_TYPE(ret) == DAT_INSUFFICIENT_RESOURCES)
+        return false;
+    bond_link_leave(l);
+    bond_op_lost(op);
+    return true;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The consumer posts and polls. */
+#include "bond.h"
+
+DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto)
+{
+    struct bond_ia *b = bond_ia(ep->o.ia);
+    int state = core_cancel_off();
+    pthread_mutex_lock(&b->lock);
+    core_ep_lock(ep);
+    struct bond_conn *c = ep->tp;
+    bool open = c && c->state == BOND_CONNECTED && !atomic_load(&c->aborted);
+    struct core_request *r = core_request_queue(ep, dto);
+    struct bond_request *q = r->tp;
+    q->remote_address = dto->remote_address;
+    q->remote_key = dto->remote_key;
+    if (!open) {
+        r->done = true;
+        r->status = DAT_DTO_ERR_FLUSHED;
+        core_requests_retire(ep);
+    }
+    core_ep_unlock(ep);
+    if (open)
+        bond_issue(c);
+    if (open && bond_waits(c) && c->lead < BOND_NONE)
+        bond_drain(&b->member[c->lead]); /* there may be room again */
+    pthread_mutex_unlock(&b->lock);
+    core_cancel_as(state);
+    return DAT_SUCCESS;
+}
+
+static void progress(struct bond_ia *b)
+{
+    for (unsigned i = 0; i < b->params.count; i++)
+        bond_drain(&b->member[i]);
+    for (struct bond_conn *c = b->conns; c; c = c->next)
+        if (c->news || atomic_load_explicit(&c->stalled, memory_order_relaxed))
+            bond_deliver(c);
+}
+
+void bond_progress(struct core_ia *ia, bool sure)
+{
+    struct bond_ia *b = bond_ia(ia);
+    int state = core_cancel_off();
+    if (sure)
+        pthread_mutex_lock(&b->lock);
+    if (sure || !pthread_mutex_trylock(&b->lock)) {
+        progress(b);
+        pthread_mutex_unlock(&b->lock);
+    }
+    core_cancel_as(state);
+}
+
+void bond_recv_posted(struct core_ep *ep)
+{
+    struct bond_ia *b = bond_ia(ep->o.ia);
+    int state = core_cancel_off();
+    pthread_mutex_lock(&b->lock);
+    struct bond_conn *c = ep->tp;
+    if (c && atomic_load(&c->stalled))
+        bond_deliver(c);
+    pthread_mutex_unlock(&b->lock);
+    core_cancel_as(state);
+}

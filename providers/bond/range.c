@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * LMRs. One of the bond is one of each member. Peers know it by its key, whose
+ * index finds its entry in the table; they read the members' contexts there, by
+ * RDMA. A key is never used again soon, so an entry that a peer has kept does
+ * no harm: the member refuses its contexts.
+ */
+#include <stdlib.h>
+
+#include "dapl_rail/platform/busywait.h"
+
+#include "bond.h"
+
+#define RETRY_NS 1000000000u
+
+static struct bond_entry *entry_of(struct bond_ia *b, const struct core_mr *mr)
+{
+    return &b->table[mr->key % CORE_MAX_MRS];
+}
+
+/* A peer that reads meanwhile sees two different keys. */
+static void publish(struct bond_entry *e, uint32_t key,
+                    const DAT_RMR_CONTEXT *context, unsigned count)
+{
+    atomic_store(&e->again, 0);
+    atomic_store(&e->key, 0);
+    for (unsigned i = 0; i < count; i++)
+        e->context[i] = context[i];
+    atomic_store(&e->key, key);
+    atomic_store(&e->again, key);
+}
+
+/* Gives back what it has. False: a member still has peers inside. */
+static bool release(struct bond_ia *b, struct bond_range *r)
+{
+    for (unsigned i = 0; i < b->params.count; i++) {
+        if (r->lmr[i] && dat_lmr_free(r->lmr[i]))
+            return false;
+        r->lmr[i] = DAT_HANDLE_NULL;
+    }
+    bond_zone_put(b, r->zone);
+    free(r);
+    return true;
+}
+
+static int register_all(struct bond_ia *b, struct bond_range *r,
+                        const struct core_mr *mr, DAT_RMR_CONTEXT *remote)
+{
+    DAT_REGION_DESCRIPTION at = {.for_va = (void *)(uintptr_t)mr->base};
+    DAT_MEM_PRIV_FLAGS priv =
+        (DAT_MEM_PRIV_FLAGS)(mr->priv & ~CORE_PRIV_REMOTE_ATOMIC);
+    for (unsigned i = 0; i < b->params.count; i++)
+        if (dat_lmr_create(b->member[i].ia, DAT_MEM_TYPE_VIRTUAL, at,
+                           mr->length, r->zone->pz[i], priv, DAT_VA_TYPE_VA,
+                           &r->lmr[i], &r->context[i], &remote[i], NULL, NULL))
+            return -1;
+    return 0;
+}
+
+DAT_RETURN bond_mr_publish(struct core_ia *ia, struct core_mr *mr)
+{
+    struct bond_ia *b = bond_ia(ia);
+    DAT_RMR_CONTEXT remote[BOND_MAX_MEMBERS];
+    struct bond_range *r = calloc(1, sizeof *r);
+    DAT_RETURN ret =
+        CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY_REGION);
+    if (!r)
+        return ret;
+    pthread_mutex_lock(&b->lock);
+    r->zone = bond_zone_get(b, mr->pz_id);
+    if (!r->zone) {
+        free(r);
+    } else if (register_all(b, r, mr, remote)) {
+        release(b, r);
+    } else {
+        mr->tp = r;
+        publish(entry_of(b, mr), mr->key, remote, b->params.count);
+        ret = DAT_SUCCESS;
+    }
+    pthread_mutex_unlock(&b->lock);
+    return ret;
+}
+
+bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
+{
+    struct bond_ia *b = bond_ia(ia);
+    struct bond_range *r = mr->tp;
+    if (busywait_now_ns() < r->retry_at) /* the member has waited long */
+        return false;
+    pthread_mutex_lock(&b->lock);
+    publish(entry_of(b, mr), 0, NULL, 0);
+    bool gone = release(b, r);
+    pthread_mutex_unlock(&b->lock);
+    if (gone)
+        mr->tp = NULL;
+    else
+        r->retry_at = busywait_now_ns() + RETRY_NS;
+    return gone;
+}
+
+const struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key)
+{
+    const struct core_mr *mr = core_mr_find(b->ia, key);
+    return mr ? mr->tp : NULL;
+}

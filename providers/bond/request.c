@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests: when they are complete. b->lock is held. */
+#include "bond.h"
+
+void bond_request_fail(struct bond_conn *c, uint64_t request,
+                       DAT_DTO_COMPLETION_STATUS status)
+{
+    struct core_request *r = core_request_at(c->ep, request);
+    if (!r->done)
+        r->status = status;
+    r->done = true;
+    atomic_store(&c->aborted, true);
+    bond_thread_wake(c->b);
+}
+
+void bond_request_look(struct bond_conn *c, uint64_t n)
+{
+    struct core_request *r = core_request_at(c->ep, n);
+    struct bond_request *q = r->tp;
+    if (!q->led || q->under_way || r->done)
+        return;
+    if (q->asks && (int32_t)(c->peer_delivered - q->number) <= 0)
+        return;
+    r->done = true;
+    c->reads -= r->op == CORE_READ;
+}
+
+void bond_delivered(struct bond_conn *c, uint32_t before)
+{
+    c->peer_delivered = before;
+    if (!bond_conn_open(c))
+        return;
+    core_ep_lock(c->ep);
+    for (uint64_t n = atomic_load(&c->ep->sq_head); n != c->next_lead; n++)
+        bond_request_look(c, n);
+    core_requests_retire(c->ep);
+    core_ep_unlock(c->ep);
+}
+
+bool bond_waits(struct bond_conn *c)
+{
+    return c->next_lead != atomic_load(&c->ep->sq_tail);
+}

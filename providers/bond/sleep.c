@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Consumers that sleep: each on a futex. While one does, a thread of each
+ * member waits in the member's CNO, and rings all bells when the member has
+ * events.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bond.h"
+
+enum { RUNG, ARMED };
+enum { RESTS, WATCHES, ENDS }; /* bond_member.watch */
+
+static long futex(_Atomic uint32_t *word, int op, uint32_t value,
+                  const struct timespec *timeout)
+{
+    return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
+}
+
+static _Atomic uint32_t *bell_of(struct bond_ia *b, uint64_t bell)
+{
+    return &b->bell[__builtin_ctzll(bell)];
+}
+
+/* ---------------------------------------------------------- the watcher --- */
+
+static void begin_watch(struct bond_member *m)
+{
+    uint32_t rests = RESTS;
+    if (atomic_compare_exchange_strong(&m->watch, &rests, WATCHES))
+        futex(&m->watch, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+/* It rests before it rings: who sleeps anew sets it to watch again. */
+void *bond_watch(void *member)
+{
+    struct bond_member *m = member;
+    uint32_t watches = WATCHES;
+    DAT_EVD_HANDLE evd;
+    for (uint32_t state; (state = atomic_load(&m->watch)) != ENDS;) {
+        if (state == RESTS) {
+            futex(&m->watch, FUTEX_WAIT_PRIVATE, RESTS, NULL);
+            continue;
+        }
+        if (dat_cno_wait(m->cno, DAT_TIMEOUT_INFINITE, &evd) != DAT_SUCCESS)
+            continue;
+        atomic_compare_exchange_strong(&m->watch, &watches, RESTS);
+        watches = WATCHES;
+        bond_ring(m->b->ia, UINT64_MAX);
+    }
+    return NULL;
+}
+
+void bond_watch_end(struct bond_member *m)
+{
+    atomic_store(&m->watch, ENDS);
+    futex(&m->watch, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+/* ------------------------------------------------------------- sleeping --- */
+
+void bond_arm(struct core_ia *ia, uint64_t bell)
+{
+    struct bond_ia *b = bond_ia(ia);
+    atomic_store(bell_of(b, bell), ARMED);
+}
+
+/* A CNO remembers what has come since its last wait: the watch may begin after
+ * the sleeper's last look. */
+int bond_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
+{
+    struct bond_ia *b = bond_ia(ia);
+    int state = core_cancel_off();
+    for (unsigned i = 0; fed && i < b->params.count; i++)
+        begin_watch(&b->member[i]);
+    core_cancel_as(state);
+    struct timespec t = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
+                         .tv_nsec = (long)(timeout_ns % 1000000000u)};
+    long r = futex(bell_of(b, bell), FUTEX_WAIT_PRIVATE, ARMED,
+                   timeout_ns == UINT64_MAX ? NULL : &t);
+    return r < 0 && errno == EINTR ? EINTR : 0;
+}
+
+void bond_ring(struct core_ia *ia, uint64_t bells)
+{
+    struct bond_ia *b = bond_ia(ia);
+    for (; bells; bells &= bells - 1) {
+        _Atomic uint32_t *bell = bell_of(b, bells);
+        if (atomic_load_explicit(bell, memory_order_relaxed) &&
+            atomic_exchange(bell, RUNG) == ARMED)
+            futex(bell, FUTEX_WAKE_PRIVATE, 1, NULL);
+    }
+}

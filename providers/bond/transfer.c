@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests. Each has up to two parts, in this order: its body, cut over all
+ * links (body.c), and what goes over the lead. Two places in the EP's queue
+ * tell how far each has come. b->lock is held, and ep->lock.
+ */
+#include "bond.h"
+
+static struct bond_request *part_of(struct core_request *r)
+{
+    return r->tp;
+}
+
+static bool is_remote(const struct core_request *r)
+{
+    return r->op != CORE_SEND && r->w.total;
+}
+
+/* ------------------------------------------------------------ beginning --- */
+
+/* Makes sure that the keys of its remote memory are known. */
+static bool has_keys(struct bond_conn *c, struct core_request *r, uint64_t n)
+{
+    struct bond_request *q = part_of(r);
+    if (q->checked || !is_remote(r))
+        return true;
+    int found = bond_key_find(c, q->remote_key, q->context);
+    if (found < 0)
+        bond_request_fail(c, n, DAT_DTO_ERR_REMOTE_ACCESS);
+    q->checked = found > 0;
+    return found;
+}
+
+static bool overlap(const struct core_request *a, const struct core_request *b)
+{
+    const struct bond_request *p = a->tp, *q = b->tp;
+    return !a->done && is_remote(a) && is_remote(b) &&
+           p->remote_address < q->remote_address + b->w.total &&
+           q->remote_address < p->remote_address + a->w.total;
+}
+
+/* Would its body overtake a request to the same remote memory? */
+static bool conflicts(struct bond_conn *c, const struct core_request *r,
+                      uint64_t n)
+{
+    for (uint64_t i = atomic_load(&c->ep->sq_head); i != n; i++)
+        if (overlap(core_request_at(c->ep, i), r))
+            return true;
+    return false;
+}
+
+/* Posts its body. False: it can't be, yet. */
+static bool begin(struct bond_conn *c, uint64_t n)
+{
+    struct core_request *r = core_request_at(c->ep, n);
+    struct bond_request *q = part_of(r);
+    if (r->done)
+        return true;
+    if (q->body)
+        return bond_body_post(c, n);
+    if (c->reads && (r->w.flags & DAT_COMPLETION_BARRIER_FENCE_FLAG))
+        return false;
+    if (!has_keys(c, r, n))
+        return false;
+    if (r->done)
+        return true;
+    if (!q->begun) {
+        bond_body_cut(c, r);
+        if (q->body && conflicts(c, r, n)) {
+            q->body = 0;
+            return false;
+        }
+        q->begun = true;
+        c->reads += r->op == CORE_READ;
+    }
+    return !q->body || bond_body_post(c, n);
+}
+
+/* ------------------------------------------------------------- the lead --- */
+
+/* A new op for the request, posted over the lead. False: not now. */
+static bool lead_op(struct bond_conn *c, struct bond_link *l, uint64_t n,
+                    const struct bond_op *like)
+{
+    struct bond_op *op = bond_op_new(c, like->kind, n);
+    struct bond_request *q = part_of(core_request_at(c->ep, n));
+    if (!op)
+        return false;
+    op->offset = like->offset;
+    op->bytes = like->bytes;
+    op->ordered = like->ordered;
+    op->header = like->header;
+    op->mark = like->mark;
+    q->under_way++;
+    if (bond_op_post(op, l))
+        return true;
+    q->under_way--;
+    bond_op_free(op);
+    return false;
+}
+
+static bool send_data(struct bond_conn *c, struct bond_link *l, uint64_t n,
+                      struct bond_header header, uint64_t offset)
+{
+    struct bond_op like = {.kind = BOND_OP_MESSAGE,
+                           .offset = offset,
+                           .bytes = header.bytes,
+                           .ordered = true};
+    if (!bond_may_send(l, true))
+        return false;
+    like.header = header;
+    like.header.kind = BOND_DATA;
+    like.header.number = c->next_number;
+    like.header.offset = offset;
+    if (!lead_op(c, l, n, &like))
+        return false;
+    c->next_number++;
+    return true;
+}
+
+/* Of the last piece. If the request has a completion event, that means that the
+ * peer's receive has been filled. */
+static uint8_t last_flags(struct bond_conn *c, const struct core_request *r)
+{
+    struct bond_request *q = r->tp;
+    int flags = r->w.flags;
+    q->asks = !(flags & DAT_COMPLETION_SUPPRESS_FLAG);
+    q->number = c->next_number;
+    return (uint8_t)(BOND_LAST | (q->asks ? BOND_ASK : 0) |
+                     (flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG
+                          ? BOND_SOLICITED
+                          : 0));
+}
+
+/* A piece that fits a slot, and the segments that a member can gather. */
+static uint64_t piece_of(const struct bond_conn *c, const struct core_wqe *w,
+                         uint64_t offset)
+{
+    uint64_t bytes = 0;
+    unsigned segments = 0;
+    for (uint32_t i = 0; i < w->nseg && segments < c->b->send_segments; i++) {
+        uint64_t length = w->seg[i].segment_length;
+        uint64_t skip = offset < length ? offset : length;
+        offset -= skip;
+        bytes += length - skip;
+        segments += length > skip;
+    }
+    return bytes < BOND_DATA_MAX ? bytes : BOND_DATA_MAX;
+}
+
+static bool lead_send(struct bond_conn *c, struct bond_link *l, uint64_t n)
+{
+    struct core_request *r = core_request_at(c->ep, n);
+    struct bond_request *q = part_of(r);
+    do {
+        uint64_t left = r->w.total - q->sent;
+        uint64_t bytes = piece_of(c, &r->w, q->sent);
+        struct bond_header h = {.bytes = (uint16_t)bytes, .total = r->w.total};
+        if (bytes == left)
+            h.flags = last_flags(c, r);
+        if (!send_data(c, l, n, h, q->sent))
+            return false;
+        q->sent += bytes;
+    } while (q->sent < r->w.total);
+    return true;
+}
+
+static bool lead_immed(struct bond_conn *c, struct bond_link *l, uint64_t n)
+{
+    struct core_request *r = core_request_at(c->ep, n);
+    struct bond_header h = {.flags = (uint8_t)(last_flags(c, r) | BOND_IMMED),
+                            .immed = r->immed,
+                            .total = r->w.total};
+    return send_data(c, l, n, h, 0);
+}
+
+static bool lead_access(struct bond_conn *c, struct bond_link *l, uint64_t n)
+{
+    struct core_request *r = core_request_at(c->ep, n);
+    struct bond_request *q = part_of(r);
+    bool reads = r->op == CORE_READ;
+    struct bond_op like = {.kind = reads ? BOND_OP_READ : BOND_OP_WRITE,
+                           .offset = q->body,
+                           .bytes = r->w.total - q->body,
+                           .mark = reads ? 0 : l->marks + 1};
+    if (!like.bytes)
+        return true;
+    if (!lead_op(c, l, n, &like))
+        return false;
+    if (!reads) {
+        l->marks++;
+        bond_lead_mark(c, l);
+    }
+    return true;
+}
+
+/* Posts what goes over the lead. False: it can't be, yet. */
+static bool lead(struct bond_conn *c, uint64_t n)
+{
+    struct core_request *r = core_request_at(c->ep, n);
+    struct bond_request *q = part_of(r);
+    struct bond_link *l = c->lead < BOND_NONE ? c->link[c->lead] : NULL;
+    if (r->done)
+        return true;
+    if (q->body && q->under_way)
+        return false;
+    if (!bond_link_usable(l))
+        return false;
+    if (r->op == CORE_SEND) {
+        if (!lead_send(c, l, n))
+            return false;
+    } else {
+        q->wrote = q->wrote || lead_access(c, l, n);
+        if (!q->wrote || (r->op == CORE_WRITE_IMMED && !lead_immed(c, l, n)))
+            return false;
+    }
+    q->led = true;
+    bond_request_look(c, n);
+    return true;
+}
+
+/* -------------------------------------------------------------- issuing --- */
+
+void bond_issue(struct bond_conn *c)
+{
+    if (c->state != BOND_CONNECTED && c->state != BOND_DRAINING)
+        return;
+    core_ep_lock(c->ep);
+    uint64_t end = atomic_load(&c->ep->sq_tail);
+    if (!atomic_load(&c->aborted) && bond_redo(c)) {
+        while (c->next_body != end && begin(c, c->next_body))
+            c->next_body++;
+        while (c->next_lead != c->next_body && lead(c, c->next_lead))
+            c->next_lead++;
+    }
+    core_requests_retire(c->ep);
+    core_ep_unlock(c->ep);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Protection zones. One of the bond is one of each member, so that members
+ * check which EP may access which range. They are made when they are first
+ * used. b->lock is held. */
+#include "bond.h"
+
+static void release(struct bond_ia *b, struct bond_zone *z)
+{
+    for (unsigned i = 0; i < b->params.count; i++) {
+        if (z->table[i])
+            dat_lmr_free(z->table[i]);
+        if (z->pz[i])
+            dat_pz_free(z->pz[i]);
+    }
+    *z = (struct bond_zone){0};
+}
+
+static int fill(struct bond_ia *b, struct bond_zone *z, uint32_t id)
+{
+    DAT_REGION_DESCRIPTION table = {.for_va = b->table};
+    z->id = id;
+    for (unsigned i = 0; i < b->params.count; i++) {
+        DAT_LMR_CONTEXT own;
+        if (dat_pz_create(b->member[i].ia, &z->pz[i]))
+            return -1;
+        if (dat_lmr_create(b->member[i].ia, DAT_MEM_TYPE_VIRTUAL, table,
+                           CORE_MAX_MRS * sizeof *b->table, z->pz[i],
+                           DAT_MEM_PRIV_REMOTE_READ_FLAG, DAT_VA_TYPE_VA,
+                           &z->table[i], &own, &z->table_context[i], NULL,
+                           NULL))
+            return -1;
+    }
+    return 0;
+}
+
+struct bond_zone *bond_zone_get(struct bond_ia *b, uint32_t id)
+{
+    struct bond_zone *unused = NULL;
+    for (unsigned i = 0; i < BOND_ZONES; i++) {
+        struct bond_zone *z = &b->zone[i];
+        if (z->uses && z->id == id) {
+            z->uses++;
+            return z;
+        }
+        if (!z->uses && !unused)
+            unused = z;
+    }
+    if (!unused)
+        return NULL;
+    if (fill(b, unused, id)) {
+        release(b, unused);
+        return NULL;
+    }
+    unused->uses = 1;
+    return unused;
+}
+
+void bond_zone_put(struct bond_ia *b, struct bond_zone *z)
+{
+    if (z && !--z->uses)
+        release(b, z);
+}

@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Genuine dapltest and dtest over bonds; and lines of dat.conf that no bond can
+# be made of.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+here=$SOURCE/tests/integration
+library=$BUILD/lib/dapl_rail/libdapl_bond.so
+conf=$work/dat.conf
+export BUILD SOURCE
+
+check 'dtest' env IA=bond0 bash "$here/dtest.sh"
+check 'dapltest' env IA=bond0 bash "$here/dapltest.sh"
+
+# refused NAME WANTED PARAMETERS: a bond of these does not open, and says why
+refused()
+{
+    local name=$1 wanted=$2
+    {
+        cat "$BUILD/lib/dapl_rail/dat.conf"
+        echo "wrong u2.0 nonthreadsafe default \"$library\" dapl_rail.0.1 \"$3\" \"\""
+    } >"$conf"
+    DAT_OVERRIDE=$conf timeout 20 "$BUILD/bin/railinfo" wrong >"$work/out" 2>&1
+    check "$name" grep -q "rail wrong: .*$wanted" "$work/out"
+}
+
+refused 'a member that is not listed' 'nothere in dat.conf: .* no rail' \
+    'shm0 nothere'
+refused 'one member twice' 'shm0 in dat.conf: .* given twice' 'shm0 shm1 shm0'
+refused 'a bond of a bond' 'bond0 in dat.conf' 'shm1 bond0'
+refused 'no member' 'no member is given' 'policy=even'
+refused 'a policy' "policy in dat.conf: 'odd', allowed" 'shm0 policy=odd'
+refused 'a parameter' 'unknown parameter' 'shm0 colour=red'
+
+# Two ends that list other members: both say so, and nothing is connected.
+cat >"$conf" <<EOT
+$(cat "$BUILD/lib/dapl_rail/dat.conf")
+other u2.0 nonthreadsafe default "$library" dapl_rail.0.1 "shm0 shm2" ""
+EOT
+export DAT_OVERRIDE=$conf
+port=$((20000 + $$ % 20000))
+timeout -k 5 30 dapltest -T S -D bond0 -n $port >"$work/server.log" 2>&1 &
+background+=($!)
+await_text "$work/server.log" 'Service Point Ready' || exit 1
+timeout -k 5 30 dapltest -T P -D other -s localhost -n $port RW 8 1 \
+    >"$work/client.log" 2>&1
+check 'other members: the passive side says so' \
+    grep -q 'bond of the peer has other members' "$work/server.log"
+check 'other members: the active side, too' \
+    grep -q 'bond of the peer has other members' "$work/client.log"
+
+exit "$failures"

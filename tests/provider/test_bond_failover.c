@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Members of a bond fail, silently or not, and come back. */
+#include "bond.h"
+
+#include <time.h>
+
+#include "tests/cable.h"
+
+static const char *folder;
+static cable_t cable[2];
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+/* ---------------------------------------------------------- disturbances ---
+ */
+
+/* The first member, then the second, and so on. Each is back before the other
+ * fails. */
+static void pull_in_turn(unsigned round)
+{
+    cable_t *c = &cable[round / 100 % 2];
+    if (round % 100 == 40)
+        assert_int_equal(cable_pull(c), 0);
+    if (round % 100 == 60)
+        assert_int_equal(cable_plug(c), 0);
+    if (round % 100 == 99)
+        pause_ms(300);
+}
+
+static void mute_in_turn(unsigned round)
+{
+    cable_t *c = &cable[round / 100 % 2];
+    if (round % 100 == 40)
+        assert_int_equal(cable_mute(c, true), 0);
+    if (round % 100 == 60)
+        assert_int_equal(cable_mute(c, false), 0);
+    if (round % 100 == 99)
+        pause_ms(300);
+}
+
+static void broken(void **state)
+{
+    bond_stream("bond0", 600, pull_in_turn);
+}
+
+static void silent(void **state)
+{
+    bond_stream("bond0", 400, mute_in_turn);
+}
+
+/* The connection breaks only when no member is left. */
+static void none_left(void **state)
+{
+    peer_t peer;
+    end_t me;
+    peer_open(&peer, &me,
+              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
+                                DAT_MEM_PRIV_ALL_FLAG});
+    pause_ms(100);
+    assert_int_equal(cable_pull(&cable[0]), 0);
+    expect_silence(me.conn, 100);
+    assert_int_equal(cable_pull(&cable[1]), 0);
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_BROKEN);
+    peer_expect_event(&peer, EVD_CONN, DAT_CONNECTION_EVENT_BROKEN);
+    assert_int_equal(cable_plug(&cable[0]), 0);
+    assert_int_equal(cable_plug(&cable[1]), 0);
+    peer_close(&peer, &me);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(broken),
+        cmocka_unit_test(silent),
+        cmocka_unit_test(none_left),
+    };
+    setenv("TEST_IA", "bond0", 1);
+    folder = cables_folder();
+    if (!folder || cable_grasp(&cable[0], folder, "shm0") ||
+        cable_grasp(&cable[1], folder, "shm1"))
+        return 1;
+    int failures = cmocka_run_group_tests(tests, NULL, NULL);
+    cable_drop(&cable[0], folder, "shm0");
+    cable_drop(&cable[1], folder, "shm1");
+    rmdir(folder);
+    return failures;
+}
