@@ -34,7 +34,7 @@ COLL_ARCHIVE := $(TEST_BIN)/libcoll.a
 # The provider's tests over TCP, too: those that need what only shm has are not
 # among them, or leave it out (util.h).
 OFI_TESTS := cancel connect death descriptors evd extensions fork fork_posting \
-  ia many missing_evds rdma sendrecv shared_evd sleepers
+  ia last_word many missing_evds rdma sendrecv shared_evd sleepers
 OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
@@ -179,7 +179,7 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 # only scripts do are the same in every build, and peers there are for one; a
 # sanitizer's calloc is not to be replaced; provider and transport are what has
 # threads.
-PLAIN_ONLY := dapltest dtest tcp docs install layers suite compare_p2p \
+PLAIN_ONLY := dapltest dtest dapl_walk tcp docs install layers suite compare_p2p \
   compare_coll compare_layer mpi_layer mpi_faults mpi_forms mpi_requests deb \
   peers_present test_dsm_memory calibrate irregular_figures reproduce reports \
   build_mpi moved mpi4py timens tune_time rail_numbers killed degrade_any
@@ -188,14 +188,17 @@ SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%,\
   $(TEST_PROGRAMS)) $(SANITIZED_ONLY)
 
-# They compare rates or times, or need the machine: nothing runs beside them.
-TEST_ALONE := /hosts/pairs,/test_adaptive,/test_auto,/test_copy_,$\
-              /test_unequal_rails,/link_model,/compare_p2p,/compare_coll,$\
-              /integration/suite,/compare_layer,/mpi,/test_idle_,$\
-              /test_slow_transfers,/test_coll_long,/test_silent_wire,$\
-              /rail_numbers,/interrupted,/tune_time
-# They wait for slow wires and processes: one of them runs beside the others.
-TEST_WAITING := /hosts/
+# They compare rates or times: nothing runs beside them.
+TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\
+              /link_model,/test_idle_,/test_silent_wire,/rail_numbers,/tune_time,$\
+              /degrade_seen
+# Processes that poll keep all processors busy: one of them runs at a time, …
+TEST_POLLING := /integration/mpi,/compare_p2p,/compare_coll,/compare_layer,$\
+                /integration/suite,/interrupted
+# … and beside these and all others one that waits for slow wires and processes.
+TEST_WAITING := /hosts/,/test_slow_transfers,/test_coll_long,/test_launch,$\
+                /test_close_delivers,/test_faults_dsm,/test_withdrawn,$\
+                /test_stopped_rank,/test_given_up,/compare_hosts,/server
 
 # scripts take longest: they begin first
 TEST_ALL := $(TEST_SCRIPTS) $(TEST_PROGRAMS)
@@ -203,7 +206,8 @@ TEST_ASAN = $(patsubst $(TEST_BIN)/%,$(BUILD)/asan/test/%,\
   $(filter-out $(PLAIN_ONLY:%=$(TEST_BIN)/integration/%),$(TEST_ALL)))
 TEST_TSAN = $(TSAN_TESTS:$(TEST_BIN)/%=$(BUILD)/tsan/test/%)
 TEST_RUNS = OMP_TOOL_LIBRARIES='$(ARCHER)' tests/run --again 5 \
-  --alone '$(TEST_ALONE)' --waiting '$(TEST_WAITING)' $(if $(TESTS),--match '$(TESTS)')
+  --alone '$(TEST_ALONE)' --polling '$(TEST_POLLING)' --waiting '$(TEST_WAITING)' \
+  $(if $(TESTS),--match '$(TESTS)')
 
 test: tests
 	@$(TEST_RUNS) $(filter-out $(SANITIZED_ONLY),$(TEST_ALL)) $(HOSTS_TESTS)

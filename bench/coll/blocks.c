@@ -24,6 +24,20 @@ static void fill_operands(const coll_run_t *run, const dcoll_call_t *call)
                        run->rank);
 }
 
+/* A call tells what `auto` takes: the team knows more than the plan. */
+static int find_algorithm(coll_run_t *run, coll_cell_t *cell,
+                          dcoll_team_t *team)
+{
+    const block_call_t *c = run->calls[cell->setup];
+    dcoll_times_t times;
+    dcoll_times_begin(team);
+    int rc = dcoll_run(team, &c->call);
+    dcoll_times_end(team, &times);
+    if (!rc && run->rank == 0)
+        cell->algorithm = times.algorithm;
+    return rc;
+}
+
 static int prepare(coll_run_t *run, coll_cell_t *cell)
 {
     coll_bed_t *bed = coll_bed_of(run, cell->setup);
@@ -36,7 +50,7 @@ static int prepare(coll_run_t *run, coll_cell_t *cell)
     if (c->call.reduction && !run->opts->no_payload)
         fill_operands(run, &c->call);
     if (setup->call == CALL_BLOCKING)
-        return 0; /* cell->algorithm is set already */
+        return setup->algorithm ? 0 : find_algorithm(run, cell, bed->team);
     int rc = dcoll_init(bed->team, &c->call, &c->request);
     if (!rc && run->rank == 0)
         cell->algorithm = dcoll_request_algorithm(c->request);

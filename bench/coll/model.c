@@ -151,12 +151,12 @@ static double flag_us(unsigned ranks, const pinning_t *at)
 
 _Static_assert(sizeof(drail_key_t) <= COLL_CARD_BYTES, "cards have room");
 
-/* The rank that rank 0 measures with: simulated, the first of another node.
- * This machine's ranks are alike. */
+/* The rank that rank 0 measures with: the first of another node, if there is
+ * one. */
 static unsigned other_end(const coll_run_t *run)
 {
     const dcoll_shape_t *shape = &run->plan->shape;
-    return run->opts->simulated && shape->nnodes > 1 ? shape->node_begin[1] : 1;
+    return shape->nnodes > 1 ? shape->node_begin[1] : 1;
 }
 
 int coll_model_measure(coll_bed_t *bed, coll_run_t *run,

@@ -12,7 +12,7 @@
 /**
  * All ranks, before there is a team; takes a few ms. Rank 0 gets the model in
  * microseconds: ts and tau from ping-pongs of a short and a long put on one
- * rail, of simulated ranks between two nodes; copy from memcpy, combine
+ * rail, between two nodes if there are several; copy from memcpy, combine
  * from the operation of a reduction, flag from a cache line between the ranks'
  * cores. One rank alone: copy only, the others
  * are 0.

@@ -6,6 +6,8 @@
  * sender's port keeps the order of posting; a receiver's port serves first the
  * sender that asks first. The sender goes on at once. Discrete events: a rank
  * runs ahead in its own time until it needs a message that has not arrived yet.
+ * If ranks share the ports of their node, the bytes of a message also wait for
+ * those of others.
  */
 #include <stdlib.h>
 
@@ -17,13 +19,13 @@
 
 #define NONE STREAM_EMPTY
 
-enum { ASKS, ENDS, NOTIFIES }; /* events of a message */
+enum { ASKS, ENDS, ARRIVES }; /* events of a message */
 
 /* A put or get, or a notification, which occupies no port. */
 struct message {
     unsigned from, to, port;
     unsigned poster; /* of a get: the receiver */
-    double posted, takes;
+    double posted, bytes;
     uint32_t behind; /* the next in the port's queue */
     uint32_t after;  /* the next in the stream */
     double arrived;  /* < 0: not yet */
@@ -49,6 +51,7 @@ struct cost {
     struct rank_state *ranks;
     double *flags;
     struct port *out, *in; /* [rank * ports + port] */
+    double *wires_out, *wires_in; /* of nodes: free from then on */
     struct streams streams;
     struct message *messages;
     uint32_t nmessages, sent;
@@ -96,10 +99,28 @@ static struct port *in_of(struct cost *c, const struct message *m)
     return &c->in[m->to * c->ports + m->port];
 }
 
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* When its bytes have left, if they begin now. */
+static double carried(struct cost *c, double now, const struct message *m)
+{
+    const dcoll_shape_t *shape = c->program->shape;
+    unsigned from = dcoll_shape_node(shape, m->from);
+    unsigned to = dcoll_shape_node(shape, m->to);
+    double takes = m->bytes * c->model->tau;
+    if (!c->model->shared || from == to)
+        return now + takes;
+    double *out = &c->wires_out[from], *in = &c->wires_in[to];
+    return *out = *in = later(now, later(*out, *in)) + takes / c->ports;
+}
+
 static void start(struct cost *c, double now, uint32_t m)
 {
     in_of(c, &c->messages[m])->busy = true;
-    add_event(c, now + c->messages[m].takes, ENDS, m);
+    add_event(c, carried(c, now + c->model->ts, &c->messages[m]), ENDS, m);
 }
 
 /* The first message of the sender's port asks for the receiver's port. */
@@ -138,7 +159,10 @@ static void end(struct cost *c, double now, uint32_t index)
     }
     c->ranks[m->poster].puts--;
     wake(c, m->poster);
-    arrive(c, now, m);
+    if (c->model->latency > 0)
+        add_event(c, now + c->model->latency, ARRIVES, index);
+    else
+        arrive(c, now, m);
 }
 
 /* ------------------------------------------------------------- ranks --- */
@@ -167,14 +191,13 @@ static uint32_t post(struct cost *c, unsigned rank, const dcoll_op_t *op)
 {
     bool get = op->kind == DCOLL_GET;
     uint32_t m = c->sent++;
-    double takes = c->model->ts + bytes_of(c, rank, op) * c->model->tau;
     c->messages[m] = (struct message){
         .from = get ? op->peer : rank,
         .to = get ? rank : op->peer,
         .poster = rank,
         .port = op->port,
         .posted = c->ranks[rank].time,
-        .takes = takes,
+        .bytes = bytes_of(c, rank, op),
         .after = NONE,
         .arrived = -1,
     };
@@ -223,7 +246,7 @@ static void notify(struct cost *c, unsigned rank, const dcoll_op_t *op)
 {
     uint32_t m = post(c, rank, op);
     enqueue(c, m, op->tag);
-    add_event(c, c->ranks[rank].time + c->model->note, NOTIFIES, m);
+    add_event(c, c->ranks[rank].time + c->model->note, ARRIVES, m);
 }
 
 static void until(struct rank_state *r, double time)
@@ -339,7 +362,7 @@ static void handle(struct cost *c, const struct event *event)
     case ENDS:
         end(c, event->time, event->what);
         break;
-    case NOTIFIES:
+    case ARRIVES:
         arrive(c, event->time, &c->messages[event->what]);
         break;
     }
@@ -385,20 +408,22 @@ static void count(const dcoll_program_t *program, uint32_t *messages,
 static bool set_up(struct cost *c)
 {
     size_t ports = (size_t)c->nranks * c->ports;
-    size_t flags = 0;
+    size_t flags = 0, nodes = c->program->shape->nnodes;
     count(c->program, &c->nmessages, &flags);
     c->ranks = calloc(c->nranks, sizeof *c->ranks);
     c->runnable = calloc(c->nranks, sizeof *c->runnable);
     c->flags = calloc(flags + 1, sizeof *c->flags);
     c->out = calloc(2 * ports, sizeof *c->out);
+    c->wires_out = calloc(2 * nodes, sizeof *c->wires_out);
     c->messages = calloc((size_t)c->nmessages + 1, sizeof *c->messages);
     if (c->program->args.traffic)
         c->contents = contents_make(c->program);
-    if (!c->ranks || !c->runnable || !c->flags || !c->out || !c->messages ||
-        !streams_open(&c->streams, c->nmessages) ||
+    if (!c->ranks || !c->runnable || !c->flags || !c->out || !c->wires_out ||
+        !c->messages || !streams_open(&c->streams, c->nmessages) ||
         !c->contents != !c->program->args.traffic)
         return false;
     c->in = c->out + ports;
+    c->wires_in = c->wires_out + nodes;
     for (size_t i = 0; i < 2 * ports; i++)
         c->out[i].first = NONE;
     double *next = c->flags;
@@ -427,6 +452,7 @@ double dcoll_cost(const dcoll_program_t *program,
     free(c.runnable);
     free(c.flags);
     free(c.out);
+    free(c.wires_out);
     streams_close(&c.streams);
     free(c.messages);
     return time;

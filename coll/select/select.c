@@ -2,6 +2,7 @@
 /*
  * The algorithm of `auto`: the fastest one that `railbench tune` has measured
  * for this collective, shape, engine and size; without a measurement, rules.
+ * Between hosts, predict.h then may know a faster one.
  * Algorithms that refuse the shape are skipped.
  */
 #include "coll/algorithms/algorithms.h"
@@ -10,14 +11,15 @@
 /* ---------------------------------------------------------------- rules */
 
 /* Number of nodes. EACH: several, all with at least `locals` ranks. SHORT:
- * several, and the message from one node to another is short. LITTLE: three to
- * eight, and all messages of a node together are short (two nodes would gain
- * nothing, and many would wait for the one that all messages go through). */
-enum nodes { ANY, ONE, SEVERAL, EACH, SHORT, LITTLE };
+ * several, and the message from one node to another is short. FEW: three to
+ * eight (two nodes would gain nothing by a detour over one of them, and many
+ * would wait for it). LITTLE: few, and all messages of a node together are
+ * short. */
+enum nodes { ANY, ONE, SEVERAL, EACH, SHORT, FEW, LITTLE };
 
 #define SHORT_BYTES  8192u
 #define LITTLE_BYTES 4096u
-#define LITTLE_NODES 8u
+#define FEW_NODES    8u
 
 /* REGISTER: bytes of a block; READ: of all blocks of a rank. */
 #define REGISTER_BYTES (2u << 20)
@@ -61,7 +63,7 @@ static const struct rule rules[] = {
     {ONE, 0, 1024, &allgather_shm, false},
     {ONE, 0, ALWAYS, &allgather_pull, true},
     {ONE, 0, ALWAYS, &allgather_shm, false},
-    {SEVERAL, 2, 512, &allgather_smp_gather_bcast, false},
+    {FEW, 2, 512, &allgather_smp_gather_bcast, false},
     {SEVERAL, 0, 2048, &allgather_smp_bruck, false},
     {SEVERAL, 2, 262144, &allgather_smp_direct, false},
     {SEVERAL, 2, ALWAYS, &allgather_smp_direct, true},
@@ -179,8 +181,10 @@ static bool is_among(const struct rule *rule, const dcoll_shape_t *shape,
         return shape->nnodes > 1 && dcoll_shape_least(shape) >= rule->locals;
     case SHORT:
         return shape->nnodes > 1 && bytes < SHORT_BYTES / (ppn * ppn);
+    case FEW:
+        return shape->nnodes > 2 && shape->nnodes <= FEW_NODES;
     default:
-        return shape->nnodes > 2 && shape->nnodes <= LITTLE_NODES &&
+        return shape->nnodes > 2 && shape->nnodes <= FEW_NODES &&
                bytes <= LITTLE_BYTES / (ppn * blocks);
     }
 }

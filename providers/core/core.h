@@ -214,6 +214,7 @@ struct core_sp { /* service point: a PSP or an RSP */
     DAT_CONN_QUAL qual;
     struct core_evd *evd;
     struct core_ep *ep; /* of an RSP, which serves one request; else NULL */
+    bool served;        /* an RSP has had its request: it listens no more */
     void *tp;           /* the transport's part */
 };
 
@@ -519,17 +520,25 @@ int core_cr_arrived(struct core_sp *sp, void *cr_tp,
 
 /* ---- cancellation, locks, fork ---- */
 
+/* In a state: the thread may be cancelled at any instruction. */
+#define CORE_CANCEL_ANYWHERE (PTHREAD_CANCEL_ASYNCHRONOUS << 1)
+
 /* Disables cancellation of this thread; returns the state before, for
- * core_cancel_as. */
+ * core_cancel_as. The type is part of it: glibc 2.36 acts on a signal that was
+ * under way even if the thread has disabled asynchronous cancellation, … */
 static inline int core_cancel_off(void)
 {
-    int state;
+    int state, type;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    return state;
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+    return state | type << 1;
 }
+/* … and a cancelled thread that enables asynchronous cancellation ends without
+ * PTHREAD_CANCELED, unless it does so by its type. */
 static inline void core_cancel_as(int state)
 {
-    pthread_setcancelstate(state, NULL);
+    pthread_setcancelstate(state & 1, NULL);
+    pthread_setcanceltype(state >> 1, NULL);
 }
 
 /* ia->lock. Its holder can't be cancelled. */

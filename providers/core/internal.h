@@ -311,7 +311,9 @@ void core_ep_set_idle(struct core_ep *ep);
 /* The RSP or CR that had reserved the EP is gone. */
 void core_ep_unreserve(struct core_ep *ep);
 /* Frees a service point; ia->lock is held. */
-void core_sp_destroy(void *sp);
+/* An RSP has its request: it no longer listens. Returns its EP, which stays
+ * reserved. ia->lock is held. */
+struct core_ep *core_rsp_served(struct core_sp *sp);
 /* May a consumer send that as private data? */
 static inline bool core_private_data_ok(const struct core_ia *ia,
                                         DAT_COUNT size, const void *data)

@@ -136,8 +136,9 @@ static void end_reads(struct ofi_conn *c, size_t most)
     } while (ofi_socket_unread(c->fd) != unread);
 }
 
-/* Delivers what has arrived, which libfabric has acknowledged. Afterwards
- * libfabric does not touch the consumer's memory. */
+/* Delivers what has arrived, which libfabric has acknowledged, also if the
+ * connection ends before it is established. Afterwards libfabric does not touch
+ * the consumer's memory. */
 static void close_endpoint(struct ofi_conn *c)
 {
     struct ofi_ia *oia = c->oia;
@@ -152,6 +153,7 @@ static void close_endpoint(struct ofi_conn *c)
     end_reads(c, most);
     ofi_drain_most(oia, most);
     core_ep_lock(c->ep);
+    ofi_receive_early(c);
     struct fid_ep *fid = c->fid;
     c->fid = NULL;
     c->live = false;

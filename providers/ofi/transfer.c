@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 
 #include "ofi.h"
+#include "providers/core/last_word.h"
 #include "providers/core/segments.h"
 
 #define BATCH      64
@@ -90,23 +91,39 @@ static ssize_t give_send(struct ofi_conn *c, const struct core_dto *dto,
     return err;
 }
 
-static ssize_t give_remote(struct ofi_conn *c, const struct core_dto *dto,
-                           const struct pieces *p, void *context)
+/* The peer's memory. Over TCP, the last word of a write is a piece of its own
+ * (core/last_word.h). */
+static size_t take_remote(const struct ofi_conn *c, const struct core_dto *dto,
+                          struct fi_rma_iov there[2])
 {
-    struct fi_rma_iov there = {
-        .addr = dto->remote_address, .len = dto->total, .key = dto->remote_key};
-    if (!dto->total) /* its key is not checked */
-        there = (struct fi_rma_iov){.addr = c->peer_control,
-                                    .key = OFI_CONTROL_KEY};
+    uint64_t at = dto->remote_address, key = dto->remote_key;
+    size_t n = 0, total = dto->total, word = total;
+    if (!total) { /* its key is not checked */
+        at = c->peer_control;
+        key = OFI_CONTROL_KEY;
+    } else if (c->oia->talks && dto->op != CORE_READ) {
+        word = core_last_word(at, total);
+    }
+    if (word < total)
+        there[n++] = (struct fi_rma_iov){at, total - word, key};
+    there[n++] = (struct fi_rma_iov){at + total - word, word, key};
+    return n;
+}
+
+static ssize_t give_remote(struct ofi_conn *c, const struct core_dto *dto,
+                           const struct pieces *p, void *context,
+                           uint64_t flags)
+{
+    struct fi_rma_iov there[2];
+    size_t n = take_remote(c, dto, there);
     struct fi_msg_rma m = {.msg_iov = p->iov,
                            .desc = (void **)p->desc,
                            .iov_count = p->count,
-                           .rma_iov = &there,
-                           .rma_iov_count = 1,
+                           .rma_iov = there,
+                           .rma_iov_count = n,
                            .context = context};
-    if (dto->op == CORE_READ)
-        return fi_readmsg(c->fid, &m, FI_COMPLETION);
-    return fi_writemsg(c->fid, &m, context ? completion(c, dto) : 0);
+    return dto->op == CORE_READ ? fi_readmsg(c->fid, &m, flags)
+                                : fi_writemsg(c->fid, &m, flags);
 }
 
 /* Tells the peer before the first access to its memory. */
@@ -129,11 +146,20 @@ static ssize_t give(struct ofi_conn *c, const struct core_dto *dto,
     case CORE_SEND:
         return give_send(c, dto, &p, op);
     case CORE_WRITE_IMMED:
-        err = dto->total ? give_remote(c, dto, &p, NULL) : 0;
+        err = dto->total ? give_remote(c, dto, &p, NULL, 0) : 0;
         return err ? err : give_send(c, dto, &nothing, op);
+    case CORE_READ:
+        return give_remote(c, dto, &p, op, FI_COMPLETION);
     default:
-        return give_remote(c, dto, &p, op);
+        return give_remote(c, dto, &p, op, completion(c, dto));
     }
+}
+
+static ssize_t inject_write(struct ofi_conn *c, const struct core_dto *dto)
+{
+    struct pieces p;
+    take_pieces(c->oia, dto->nseg, dto->seg, dto->total, &p);
+    return give_remote(c, dto, &p, NULL, FI_INJECT);
 }
 
 static const void *gather(const struct core_dto *dto,
@@ -149,13 +175,12 @@ static const void *gather(const struct core_dto *dto,
 static ssize_t inject(struct ofi_conn *c, const struct core_dto *dto)
 {
     unsigned char room[INJECT_MAX];
-    const void *from = gather(dto, room);
     ssize_t err = announce(c, dto);
     if (!err && dto->op != CORE_SEND && dto->total)
-        err = fi_inject_write(c->fid, from, dto->total, 0, dto->remote_address,
-                              dto->remote_key);
+        err = inject_write(c, dto);
     if (err || dto->op == CORE_WRITE)
         return err;
+    const void *from = gather(dto, room);
     size_t bytes = dto->op == CORE_SEND ? dto->total : 0;
     uint64_t data = c->oia->talks ? send_data(c, dto) : 0;
     err = data ? fi_injectdata(c->fid, from, bytes, data, 0)

@@ -26,6 +26,15 @@ static int parse_scope(const char *text, void *at)
 static const struct core_param_kind scope = {"host or network", sizeof(bool),
                                              parse_scope};
 
+static int parse_flag(const char *text, void *at)
+{
+    bool set = !strcmp(text, "1");
+    *(bool *)at = set;
+    return set || !strcmp(text, "0") ? 0 : -1;
+}
+
+static const struct core_param_kind flag = {"0 or 1", sizeof(bool), parse_flag};
+
 static const struct core_param known[] = {
 #define AT(member) offsetof(struct shm_params, member)
     {"stream", &core_param_bytes, AT(stream_bytes), {0}},
@@ -46,6 +55,7 @@ static const struct core_param known[] = {
     {"cable", &path, AT(cable), {0}},
     {"fabric", &core_param_name, AT(fabric), {0}},
     {"scope", &scope, AT(network), {0}},
+    {"adopt", &flag, AT(adopt), {0}},
 #undef AT
 };
 

@@ -27,6 +27,7 @@ struct shm_params {
     /* attributes by which consumers match rails */
     char fabric[CORE_PARAM_NAME];
     bool network; /* the rail claims to reach ranks of other hosts */
+    bool adopt;   /* memory/adopt.h */
 };
 
 extern const struct core_params shm_params_known;

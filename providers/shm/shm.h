@@ -16,6 +16,7 @@
  *               doorbell         sleeping and waking
  *               announce, poll_announced  which connections have something
  *  memory/      memfd mapping range_table  publishing registered ranges
+ *               adopt share_pages  private memory that peers can map
  *               peer peer_map    peers, and where their ranges are mapped here
  *               access           no range is freed while a peer is in it
  *               copy copy_choice copy_trial copy_cold  how bytes are copied
@@ -36,7 +37,7 @@
 #include "providers/shm/params.h"
 #include "providers/shm/wakeup/control.h"
 
-#define SHM_VERSION 6
+#define SHM_VERSION 7
 #define SHM_MAGIC   UINT64_C(0x6c7061642d6d6873) /* "shm-dapl" */
 
 struct shm_announced;
@@ -63,12 +64,13 @@ struct shm_ia {
     char rate_text[SHM_HOPS][32];
     char params_text[CORE_PARAMS_MAX]; /* as in dat.conf */
     char streamed_text[24], copies_text[160];
-    char fabric_text[CORE_PARAM_NAME + 4], inline_text[12];
+    char fabric_text[CORE_PARAM_NAME + 4], inline_text[12], adopted_text[12];
     _Atomic uint64_t streamed; /* copies with non-temporal stores */
     uint32_t last_ep_id;
     struct shm_peer *peers;
     struct shm_file *files;          /* memory/range_table.c */
     int newest_fd;                   /* of the consumer's, found last */
+    atomic_uint adopted;             /* registrations so far, memory/adopt.h */
     struct shm_announced *announced; /* SHM_ANNOUNCED */
     unsigned announced_next;         /* where a free one is sought */
     /* connection manager, under ia->lock */

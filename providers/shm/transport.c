@@ -12,6 +12,7 @@
 #include "providers/shm/connect/manager.h"
 #include "providers/shm/connect/passive_side.h"
 #include "providers/shm/link_model/cable.h"
+#include "providers/shm/memory/adopt.h"
 #include "providers/shm/memory/copy.h"
 #include "providers/shm/memory/range_table.h"
 #include "providers/shm/message/data.h"
@@ -63,6 +64,8 @@ static void own_attributes(struct core_ia *ia)
     core_attribute_add(ia, DAPL_PLACES_RECEIVES, "TRUE");
     core_attribute_add(ia, "copies", sia->copies_text);
     core_attribute_add(ia, "copies_non_temporal", sia->streamed_text);
+    if (sia->params.adopt)
+        core_attribute_add(ia, "adopted", sia->adopted_text);
     if (sia->cable)
         core_attribute_add(ia, "cable", sia->params.cable);
     if (!sia->clocks)
@@ -87,6 +90,7 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
     DAT_RETURN ret = shm_params_parse(ia->name, params, &sia->params);
     if (ret != DAT_SUCCESS)
         goto fail;
+    sia->params.adopt = sia->params.adopt && shm_adopt_possible();
     snprintf(sia->params_text, sizeof sia->params_text, "%s", params);
     sia->stream_least = shm_choice_least(&sia->params);
     sia->announced = calloc(SHM_ANNOUNCED, sizeof *sia->announced);
@@ -126,6 +130,7 @@ static void shm_forked(struct core_ia *ia)
 {
     shm_manager_forked(shm_ia(ia));
     shm_control_forked(shm_ia(ia));
+    shm_adopted_forked();
 }
 
 static void shm_attributes_asked(struct core_ia *ia)
@@ -134,6 +139,8 @@ static void shm_attributes_asked(struct core_ia *ia)
     shm_choice_text(sia, sia->copies_text, sizeof sia->copies_text);
     snprintf(sia->streamed_text, sizeof sia->streamed_text, "%" PRIu64,
              atomic_load(&sia->streamed));
+    snprintf(sia->adopted_text, sizeof sia->adopted_text, "%u",
+             atomic_load(&sia->adopted));
 }
 
 static const struct core_transport transport = {

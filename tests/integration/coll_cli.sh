@@ -293,37 +293,3 @@ composed()
         $(($(compared reduce,allreduce) + $(compared bcast) + 1)) ]
 }
 check 'check compares an all-reduce with a reduce and a broadcast' composed
-
-# --- compare-coll -------------------------------------------------------------
-
-compare=$SOURCE/scripts/compare-coll
-export BUILD
-for option in '--ranks 1' '--sizes 0' '--peers nonsense' '--repeat 0' \
-    '--collectives scatter' --nonsense; do
-    # shellcheck disable=SC2086 # an option and its value
-    refused "compare-coll $option" "${option%% *}" "$compare" $option
-done
-
-short_run()
-{
-    timeout -k 10 200 "$compare" --repeat 1 --search 0 --ranks 2 --sizes 8 \
-        --collectives allgather,allreduce "$work/coll" >"$work/out" 2>"$work/err" || {
-        cat "$work/out" "$work/err"
-        return 1
-    }
-    python3 - "$work/coll" <<'PY'
-import csv, sys
-folder = sys.argv[1]
-text = open(folder + "/coll.txt", encoding="utf-8").read()
-with open(folder + "/coll.csv", newline="") as file:
-    rows = list(csv.DictReader(file))
-ours = {row["test"] for row in rows if row["program"] == "dapl_rail"}
-assert {"allgather", "allreduce"} <= ours, rows
-for row in rows:
-    assert float(row["latency_us"]) > 0, row
-for peer in ("Open MPI", "MPICH"):
-    measured = any(row["program"] == peer for row in rows)
-    assert measured != (f"{peer}: left out" in text), peer
-PY
-}
-check 'compare-coll: a short run' short_run

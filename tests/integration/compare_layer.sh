@@ -120,6 +120,8 @@ short_run()
 {
     timeout -k 10 200 "$compare" --repeat 2 --ranks 2 --sizes 8,64K \
         --collectives allgather,bcast "$work/layer" >"$work/out" 2>&1 || {
+        ! grep -q 'no MPI library is there' "$work/out" ||
+            skip 'no MPI: nothing was compared (make deps)'
         cat "$work/out"
         return 1
     }
@@ -139,8 +141,4 @@ for row in rows:
 assert "LD_PRELOAD=LIB/libdcoll_mpi_" in text, text
 PY
 }
-"$compare" --repeat 1 --ranks 2 --sizes 8 --collectives bcast "$work/first" \
-    >"$work/out" 2>&1 ||
-    { grep -q 'no MPI library is there' "$work/out" &&
-        skip 'no MPI: nothing was compared (make deps)'; }
 check 'a short run' short_run

@@ -243,7 +243,7 @@ check 'misplaced ranks' misplaced
 
 short_run()
 {
-    timeout -k 10 200 "$compare" --repeat 2 --lat-sizes 8 --bw-sizes 64K \
+    timeout -k 10 200 "$compare" --repeat 1 --lat-sizes 8 --bw-sizes 64K \
         --search 0 "$work/p2p" >"$work/out" 2>"$work/err" || {
         cat "$work/out" "$work/err"
         return 1
@@ -274,7 +274,7 @@ check 'a short run' short_run
 # buffers in turn, which the target reads: bandwidth alone, of all but UCX
 other_memory()
 {
-    timeout -k 10 200 "$compare" --repeat 2 --bw-sizes 64K --buffers 100 \
+    timeout -k 10 200 "$compare" --repeat 1 --bw-sizes 64K --buffers 100 \
         --search 0 --read "$work/memory" >"$work/out" 2>"$work/err" &&
         grep -q '^Messages take turns in 100 buffers, .* reads each' \
             "$work/out" &&

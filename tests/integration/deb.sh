@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # make deb: packages of the last commit that lintian finds right, whose programs
-# run where they are unpacked, and installed in a fresh Debian. Unoptimized: that
-# takes half the time.
+# run where they are unpacked, and installed in a fresh Debian. Unoptimized, and
+# without symbols for debuggers: that takes half the time.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 # shellcheck source=tests/bare/bare.bash
@@ -21,7 +21,8 @@ making=$!
 
 packages()
 {
-    DEB_BUILD_OPTIONS=noopt timeout -k 10 240 make -s -C "$SOURCE" \
+    DEB_BUILD_OPTIONS="noopt noautodbgsym" DEB_CFLAGS_STRIP=-g \
+        DEB_CXXFLAGS_STRIP=-g timeout -k 10 240 make -s -C "$SOURCE" \
         BUILD="$work/build" deb >"$work/out" 2>&1 || {
         tail -30 "$work/out"
         return 1

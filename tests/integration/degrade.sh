@@ -2,37 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # railbench degrade: what it reports while rails are slowed and cut, and what it
 # says when nothing is left.
-# shellcheck source=tests/integration/checks.bash
-. "${SOURCE:?}/tests/integration/checks.bash"
-
-bench=$BUILD/bin/railbench
-quick=(--time 500ms --sizes 64K)
-export TMPDIR=$work/tmp # of cables
-mkdir "$TMPDIR"
-
-# degrade STATUS OPTION…: it ends by itself, with this exit status
-degrade()
-{
-    local wanted=$1 status
-    shift
-    timeout -k 10 60 "$bench" degrade "${quick[@]}" "$@" >"$work/out" \
-        2>"$work/err"
-    status=$?
-    [ $status -eq "$wanted" ] || {
-        echo "status $status"
-        cat "$work/out" "$work/err"
-        return 1
-    }
-}
-
-# json EXPRESSION: what Python says of the result r and its first run
-json()
-{
-    python3 -c 'import json, sys
-r = json.load(open(sys.argv[1]))
-run = r["results"][0]
-assert eval(sys.argv[2]), (sys.argv[2], run)' "$work/r.json" "$1"
-}
+# shellcheck source=tests/integration/degrade.bash
+. "${SOURCE:?}/tests/integration/degrade.bash"
 
 # what is under way at the end of a trial takes its time, too
 printf 'slow u2.0 nonthreadsafe default %s dapl_rail.0.1 "rate=100" ""\n' \
@@ -97,17 +68,6 @@ echo text >"$work/text"
 check 'a file that is no cable' test $? -eq 2
 check 'it is left alone' test "$(cat "$work/text")" = text
 
-check 'a rail is cut and returns' degrade 0 --time 1s \
-    --events 200ms:cut:1,400ms:back:1 --save "$work/r.json"
-check 'nothing is lost, nothing doubled' json \
-    'run["messages"] and not (run["lost"] or run["doubled"] or run["wrong"])'
-check 'whose rail it was' json \
-    '[x["failures"] for x in run["rails"]] == [0, 1]'
-check 'how long it was gone' json '[x["down_ms"] > 0 and x["lost_ms"] > 0
-    for x in run["rails"]] == [False, True]'
-check 'when that was seen' json '[0 < e["seen_ms"] < 200
-    for e in run["events"]] == [True, True]'
-check 'recovered from the cut on' json '(run["events"][0]["recovery_ms"] or 0) >= 0'
 # what a rail costs that is cut again and again, wherever that meets a message
 for options in '--rails shm0,shm1,shm2 --eps 2' '--engine threaded'; do
     # shellcheck disable=SC2086

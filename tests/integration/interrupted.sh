@@ -11,26 +11,45 @@ export DRAIL_SECRET=of-sixteen-characters
 
 cat >"$work/run.py" <<'PY'
 """run.py BENCH FOLDER SIGNAL VICTIM RANKS ARGUMENTS…: the seconds until all
-ranks have ended"""
-import os, signal, socket, subprocess, sys, time
+ranks have ended. Rank 0 tells a terminal how far it is; the signal comes when
+something has been measured."""
+import os, re, select, signal, socket, subprocess, sys, time
 bench, folder, name, victim, ranks, *arguments = sys.argv[1:]
 csv = os.path.join(folder, "saved.csv")
 with socket.socket() as s:
     s.bind(("127.0.0.1", 0))
     place = "127.0.0.1:%d" % s.getsockname()[1]
 
+screen, terminal = os.openpty()
+told = b""
+
+def listen(until):
+    """Reads more of what rank 0 tells; false: there is no more."""
+    global told
+    try:
+        ready = select.select([screen], [], [], max(0, until - time.monotonic()))
+        more = os.read(screen, 65536) if ready[0] else b""
+    except OSError:  # closed by all
+        more = b""
+    told += more
+    return more
+
 def start(rank):
     # a shell's children in the background ignore SIGINT
     return subprocess.Popen(
         [bench, *arguments, "--rank", str(rank), "--ranks", ranks,
          "--rendezvous", place, "--save", csv, "--output", "/dev/null"],
-        stdin=subprocess.DEVNULL, stderr=open(f"{folder}/err.{rank}", "wb"),
+        stdin=subprocess.DEVNULL,
+        stderr=open(f"{folder}/err.{rank}", "wb") if rank else terminal,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
 
 if os.path.exists(csv):
     os.remove(csv)
 jobs = [start(rank) for rank in range(int(ranks))]
-time.sleep(2.5)
+os.close(terminal)
+end = time.monotonic() + 20
+while not re.search(rb"repeat [2-9]", told) and listen(end):
+    pass
 if any(job.poll() is not None for job in jobs):
     sys.exit("ended before the signal")
 begin = time.monotonic()
@@ -42,6 +61,10 @@ try:
 finally:
     for job in jobs:
         job.kill()
+while listen(end):
+    pass
+with open(f"{folder}/err.0", "wb") as err:
+    err.write(told)
 statuses = [job.returncode for job in jobs]
 if statuses != [1] * len(jobs):
     sys.exit(f"statuses {statuses}")

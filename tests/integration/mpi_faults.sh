@@ -21,7 +21,7 @@ faults()
         'communicator of 3 ranks is left: .*no such rail' \
         '^dcoll_mpi: allgather +3 +left: the communicator has no team' || return 1
     # ranks wait so long for a rank that has no memory even to meet them
-    DRAIL_CONNECT_TIMEOUT_MS=2000 fault always "$1" memory '^[0-9]+ refused' \
+    DRAIL_CONNECT_TIMEOUT_MS=1000 fault always "$1" memory '^[0-9]+ refused' \
         'a communicator of 3 ranks is left: ' \
         '^dcoll_mpi: allgather +[0-9]+ +left: no memory' || return 1
     fault always "$1" argument '^dcoll_mpi: allgather +[0-9]+ +failed' \
@@ -102,7 +102,7 @@ some_ranks()
     # shellcheck disable=SC2016
     local one='[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" '$2' 0 ] || unset LD_PRELOAD
         exec "$@"'
-    ! DRAIL_CONNECT_TIMEOUT_MS=2000 said always "$1" 2 sh -c "$one" sh \
+    ! DRAIL_CONNECT_TIMEOUT_MS=500 said always "$1" 2 sh -c "$one" sh \
         "$BUILD/test/mpi/mpi_calls.$1" 1 few &&
         [ $SECONDS -lt $((began + 60)) ] &&
         expect '^dcoll_mpi: rank [01] of MPI_COMM_WORLD: not all ranks have'

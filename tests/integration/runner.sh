@@ -67,7 +67,15 @@ chmod 755 "$some/"{tells,waits}
 if unshare --mount true 2>"$work/err"; then
     check 'beside the others' ends 0 '2 passed, 0 failed' --jobs 1 \
         --waiting /waits "$some/waits" "$some/tells"
+    rm "$some/told"
+    check 'beside one that polls' ends 0 '2 passed, 0 failed' \
+        --waiting /tells --polling /waits "$some/waits" "$some/tells"
 fi
+rm "$some/told"
+sed 's/seq 50/seq 5/' "$some/waits" >"$some/polls"
+chmod 755 "$some/polls"
+check 'nothing else beside one that polls' ends 1 '1 passed, 1 failed' \
+    --polling /polls "$some/polls" "$some/tells"
 
 # what fails once, is late once, is killed, or crashes in some way
 cat >"$some/once" <<'END'

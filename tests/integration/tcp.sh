@@ -21,5 +21,19 @@ check 'shared memory and TCP side by side' "$bench" bw --rails shm0,tcp-lo \
     --engine nonthreaded "${small[@]}"
 check 'railbench allgather' "$bench" allgather --rails tcp-lo --ranks 3 \
     --sizes '8,16K' --iterations 5 --repeat 2 --validate
+
+# chooses RAILS ALGORITHM: that is what `auto` takes between two nodes
+chooses()
+{
+    local call
+    for call in persistent blocking; do
+        "$bench" allreduce --rails "$1" --ranks 4 --ppn 2 --sizes 1K \
+            --call $call --iterations 2 --repeat 1 --format json |
+            grep -q "\"chosen\": \"$2\"" || return 1
+    done
+}
+check 'auto between nodes that share memory' chooses shm0 smp-slices
+check 'auto between nodes that wires join' chooses tcp-lo smp-doubling
+
 check 'dtest' env IA=tcp-lo bash "$here/dtest.sh"
 check 'dapltest' env IA=tcp-lo bash "$here/dapltest.sh"

@@ -148,11 +148,15 @@ static void rsp_takes_one_request(void **state)
     DAT_CR_HANDLE cr = event.event_data.cr_arrival_event_data.cr_handle;
     DAT_OK(dat_cr_query(cr, DAT_CR_FIELD_ALL, &cr_param));
     assert_ptr_equal(cr_param.local_ep_handle, b.ep);
-    /* one request is what it is for: it is gone */
-    DAT_FAILS(dat_rsp_free(rsp), DAT_INVALID_HANDLE);
+    assert_ptr_equal(
+        event.event_data.cr_arrival_event_data.sp_handle.rsp_handle, rsp);
     DAT_OK(dat_cr_accept(cr, b.ep, 0, NULL));
     EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
     EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+    /* one request is what it is for: its qualifier is free */
+    DAT_OK(dat_psp_create(b.ia, b.qual, b.cr, DAT_PSP_CONSUMER_FLAG, &b.psp));
+    DAT_OK(dat_rsp_free(rsp));
+    DAT_FAILS(dat_rsp_free(rsp), DAT_INVALID_HANDLE);
     ends_close(&a, &b);
 }
 

@@ -437,6 +437,38 @@ static void a_cancelled_one_wakes(void **state)
     ends_close(&a, &b);
 }
 
+static atomic_bool entered, cancelled_awake;
+
+static void *sleeps_when_cancelled(void *sleeper)
+{
+    atomic_store(&entered, true);
+    while (!atomic_load(&cancelled_awake))
+        ; /* no cancellation point */
+    return sleeper_run(sleeper);
+}
+
+/* A thread that is awake when it is cancelled ends when it goes to sleep. */
+static void one_is_cancelled_awake(void **state)
+{
+    end_t end;
+    DAT_EVENT event;
+    sleeper_t s = {0};
+    end_open(&end, NULL);
+    DAT_OK(dat_evd_create(end.ia, 4, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG,
+                          &s.evd));
+    assert_int_equal(
+        pthread_create(&s.thread, NULL, sleeps_when_cancelled, &s), 0);
+    while (!atomic_load(&entered))
+        sched_yield();
+    assert_int_equal(pthread_cancel(s.thread), 0);
+    atomic_store(&cancelled_awake, true);
+    assert_ptr_equal(sleeper_join(&s), PTHREAD_CANCELED);
+    software_event(s.evd);
+    DAT_OK(dat_evd_dequeue(s.evd, &event));
+    DAT_OK(dat_evd_free(s.evd));
+    end_close(&end);
+}
+
 static void a_cancelled_one_leaves_nothing(void **state)
 {
     static const int type[] = {PTHREAD_CANCEL_DEFERRED,
@@ -502,6 +534,7 @@ int main(void)
         cmocka_unit_test(a_signal_interrupts),
         cmocka_unit_test(many_sleepers),
         cmocka_unit_test(a_cancelled_one_wakes),
+        cmocka_unit_test(one_is_cancelled_awake),
         cmocka_unit_test(a_cancelled_one_leaves_nothing),
         cmocka_unit_test(no_dequeue_beside_a_waiter),
     };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The active side confirms the connection, sends, and dies, all of which is
- * found at once: the connection was established, and the message is delivered.
+ * The passive side's thread finds late that the active side has confirmed the
+ * connection. A message that has come meanwhile, and whose sender may know that
+ * it has, is delivered, however the connection ends.
  */
 #include "tcp.h"
 
@@ -13,8 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static _Atomic DAT_CONN_QUAL *qual; /* shared by both; 0: not yet */
-static atomic_bool hold;            /* the IA's thread */
+/* Shared by both ends. */
+static struct shared {
+    _Atomic DAT_CONN_QUAL qual; /* 0: not yet */
+    atomic_bool completed;      /* the active side's send */
+} * shared;
+static atomic_bool hold, held; /* the IA's thread */
 static pthread_t self;
 
 __attribute__((visibility("default"))) int
@@ -22,23 +27,40 @@ epoll_wait(int fd, struct epoll_event *events, int most, int ms)
 {
     __typeof__(&epoll_wait) real;
     *(void **)&real = dlsym(RTLD_NEXT, "epoll_wait");
-    while (hold && !pthread_equal(pthread_self(), self))
+    /* libfabric's calls do not wait, and hold the IA's lock */
+    while (hold && ms && !pthread_equal(pthread_self(), self)) {
+        held = true;
         poll_pause();
+    }
     return real(fd, events, most, ms);
 }
 
-static void confirm_send_and_die(void *arg)
+static void confirm_and_send(end_t *me, DAT_COMPLETION_FLAGS flags)
+{
+    while (!shared->qual)
+        poll_pause();
+    end_open_memory(me, MEMORY_MALLOC, 64, DAT_MEM_PRIV_ALL_FLAG);
+    DAT_OK(end_connect(me, shared->qual));
+    EXPECT_EVENT(me->conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+    DAT_LMR_TRIPLET iov = local(&me->mem, 0, 64);
+    DAT_OK(dat_ep_post_send(me->ep, 1, &iov, cookie(1), flags));
+}
+
+static void dies(void *arg)
 {
     end_t me;
-    while (!*qual)
-        poll_pause();
-    end_open_memory(&me, MEMORY_MALLOC, 64, DAT_MEM_PRIV_ALL_FLAG);
-    DAT_OK(end_connect(&me, *qual));
-    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
-    DAT_LMR_TRIPLET iov = local(&me.mem, 0, 64);
-    DAT_OK(dat_ep_post_send(me.ep, 1, &iov, cookie(1),
-                            DAT_COMPLETION_SUPPRESS_FLAG));
+    confirm_and_send(&me, DAT_COMPLETION_SUPPRESS_FLAG);
     _exit(0);
+}
+
+static void completes(void *arg)
+{
+    end_t me;
+    confirm_and_send(&me, DAT_COMPLETION_DEFAULT_FLAG);
+    EXPECT_DTO(me.request, 1, DAT_DTO_SUCCESS, 64);
+    shared->completed = true;
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_BROKEN);
+    end_close(&me);
 }
 
 /* Does the answer lie in the peer's socket? */
@@ -58,26 +80,37 @@ static bool answered(unsigned port)
     return found;
 }
 
-static void found_at_once(void **state)
+/* Accepts, and holds the thread before the peer can confirm. */
+static pid_t accept_held(end_t *me, void (*active)(void *arg))
 {
     int status;
-    qual = shared_memory(sizeof *qual);
+    shared = shared_memory(sizeof *shared);
     self = pthread_self();
-    pid_t peer = spawn(confirm_send_and_die, NULL);
-    end_t me;
-    end_open_memory(&me, MEMORY_MALLOC, 64, DAT_MEM_PRIV_ALL_FLAG);
-    DAT_LMR_TRIPLET iov = local(&me.mem, 0, 64);
-    DAT_OK(dat_ep_post_recv(me.ep, 1, &iov, cookie(7), 0));
-    *qual = me.qual;
-    DAT_EVENT event = EXPECT_EVENT(me.cr, DAT_CONNECTION_REQUEST_EVENT);
+    pid_t peer = spawn(active, NULL);
+    end_open_memory(me, MEMORY_MALLOC, 64, DAT_MEM_PRIV_ALL_FLAG);
+    DAT_LMR_TRIPLET iov = local(&me->mem, 0, 64);
+    DAT_OK(dat_ep_post_recv(me->ep, 1, &iov, cookie(7), 0));
+    shared->qual = me->qual;
+    DAT_EVENT event = EXPECT_EVENT(me->cr, DAT_CONNECTION_REQUEST_EVENT);
     assert_int_equal(kill(peer, SIGSTOP), 0);
     assert_int_equal(waitpid(peer, &status, WUNTRACED), peer);
     DAT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,
-                         me.ep, 0, NULL));
-    while (!answered((uint16_t)me.qual))
+                         me->ep, 0, NULL));
+    while (!answered((uint16_t)me->qual))
         poll_pause();
+    held = false;
     hold = true;
+    while (!held)
+        poll_pause();
     assert_int_equal(kill(peer, SIGCONT), 0);
+    return peer;
+}
+
+static void confirmation_and_death_at_once(void **state)
+{
+    end_t me;
+    int status;
+    pid_t peer = accept_held(&me, dies);
     assert_int_equal(waitpid(peer, &status, 0), peer);
     assert_int_equal(status, 0);
     hold = false;
@@ -85,13 +118,31 @@ static void found_at_once(void **state)
     EXPECT_DTO(me.recv, 7, DAT_DTO_SUCCESS, 64);
     EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_BROKEN);
     end_close(&me);
-    shared_free((void *)qual, sizeof *qual);
+    shared_free(shared, sizeof *shared);
+}
+
+/* The consumer disconnects an EP that it does not know to be connected. */
+static void disconnected_before_established(void **state)
+{
+    end_t me;
+    DAT_EVENT event;
+    pid_t peer = accept_held(&me, completes);
+    while (!shared->completed)
+        DAT_FAILS(dat_evd_dequeue(me.recv, &event), DAT_QUEUE_EMPTY);
+    DAT_OK(dat_ep_disconnect(me.ep, DAT_CLOSE_ABRUPT_FLAG));
+    hold = false;
+    EXPECT_DTO(me.recv, 7, DAT_DTO_SUCCESS, 64);
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    join(peer);
+    end_close(&me);
+    shared_free(shared, sizeof *shared);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(found_at_once),
+        cmocka_unit_test(confirmation_and_death_at_once),
+        cmocka_unit_test(disconnected_before_established),
     };
     tcp_or_skip();
     return cmocka_run_group_tests(tests, NULL, NULL);

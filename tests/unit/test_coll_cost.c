@@ -279,6 +279,26 @@ static void test_node(void **state)
     assert_true(cost_by_hand(relay, 1, &model) == DRAIL_EINVAL);
 }
 
+/* Two nodes of two ranks that send in the same order. */
+static void test_wires(void **state)
+{
+    static const unsigned nodes[] = {0, 2, 4};
+    const dcoll_shape_t shape = {4, 2, nodes, 1};
+    const dcoll_algorithm_t *direct =
+        dcoll_algorithm_find(DCOLL_ALLTOALL, "direct");
+    const double block = BYTES * TAU, latency = 512;
+    const double plain = 3 * (TS + block);
+    dcoll_cost_model_t model = papers;
+    assert_true(cost_of(direct, &shape, false, &model) == plain);
+    /* a rank goes on while its messages are on their way */
+    model.latency = latency;
+    assert_true(cost_of(direct, &shape, false, &model) == plain + latency);
+    /* once one rank waits for the other's block; then they take turns */
+    model.shared = true;
+    assert_true(cost_of(direct, &shape, false, &model) ==
+                plain + latency + block);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +311,7 @@ int main(void)
         cmocka_unit_test(test_single_port),
         cmocka_unit_test(test_ports),
         cmocka_unit_test(test_node),
+        cmocka_unit_test(test_wires),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ def measure(where, what, quick):
     """Runs railbench and returns its result. It takes about a second for each
     point."""
     (ranks, element, pattern), (algorithms, sizes) = where, what
-    repeats = ["--repeat", "1"] if quick else [
+    repeats = ["--repeat", "1", "--iterations", "10"] if quick else [
         "--time-budget", str(len(algorithms) * len(sizes))]
     return json.loads(run(
         [RAILBENCH, "alltoallv", "--ranks", str(ranks), "--engine", "single",
@@ -154,7 +154,8 @@ def options():
                              "seed); figure 23 takes squares from 0.4 P to "
                              "1.6 P")
     parser.add_argument("--quick", action="store_true",
-                        help="one repetition of each: a rough picture")
+                        help="one repetition of ten calls each: a rough "
+                             "picture")
     parser.add_argument("dir", metavar="DIR", nargs="?", default=os.path.join(
         ROOT, "results",
         f"{platform.node()}-{time.strftime('%Y-%m-%d')}-irregular"),

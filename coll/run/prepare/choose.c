@@ -121,6 +121,8 @@ static const dcoll_algorithm_t *choose_auto(dcoll_team_t *team,
     }
     const dcoll_algorithm_t *a =
         dcoll_table_select(&team->table, engine, &team->shape, args);
+    if (!team->table.count)
+        a = predict_faster(&team->prediction, &team->shape, args, a);
     *latest = (struct choice){a,
                               args->bytes,
                               engine,

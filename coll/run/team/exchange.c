@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -43,6 +43,31 @@ static void compare_tables(dcoll_team_t *team)
     }
 }
 
+static double wire_rate(const drail_t *rail)
+{
+    double rate = drail_rail_at(rail, 0)->nominal_MBps;
+    for (unsigned r = 0; r < drail_nrails(rail); r++) {
+        const drail_rail_info_t *info = drail_rail_at(rail, r);
+        if (!info->is_polled)
+            return NAN;
+        rate = fmin(rate, info->nominal_MBps);
+    }
+    return rate;
+}
+
+/* By the slowest rail of all ranks, so that all predict the same. */
+static void prepare_prediction(dcoll_team_t *team)
+{
+    double rate = INFINITY;
+    team->prediction.wires = true;
+    for (unsigned r = 0; r < team->shape.nranks; r++) {
+        double rates = team_member(team, r)->wire_MBps;
+        team->prediction.wires &= !isnan(rates);
+        rate = fmin(rate, rates);
+    }
+    team->prediction.model = predict_model(rate);
+}
+
 static int exchange_members(dcoll_team_t *team)
 {
     /* Late notifications of a freed team on these rails must not count for this
@@ -55,6 +80,7 @@ static int exchange_members(dcoll_team_t *team)
             (uint32_t)(platform_now(team->platform) / 1000u % REQUEST_IDS),
         .keep_bytes = team->cfg.keep_bytes,
         .table = dcoll_table_checksum(&team->table),
+        .wire_MBps = wire_rate(team->rail),
     };
     void *copy = NULL;
     size_t bytes = team->locals * sizeof(struct ledger);
@@ -72,6 +98,7 @@ static int exchange_members(dcoll_team_t *team)
     if (!rc) {
         team->next_id = team_member(team, 0)->first_id;
         compare_tables(team);
+        prepare_prediction(team);
     }
     for (unsigned r = 0; !rc && r < team->shape.nranks; r++)
         if (team_member(team, r)->keep_bytes < team->cfg.keep_bytes)

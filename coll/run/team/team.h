@@ -16,6 +16,7 @@
 #include "coll/run/team/ledger.h"
 #include "coll/run/node/pool.h"
 #include "coll/run/node/segment.h"
+#include "coll/select/predict.h"
 #include "coll/select/table.h"
 #include "dapl_rail/platform/platform.h"
 
@@ -29,6 +30,8 @@ struct member {
     uint32_t first_id; /* id of the team's first request; rank 0's is used */
     size_t keep_bytes; /* the smallest of all ranks is used */
     uint64_t table;    /* checksum of its selection table */
+    double wire_MBps;  /* nominal, of its slowest rail over TCP; NAN: a rail is
+                          not; 0: a rate is not known */
 };
 
 /* An RDMA read of the ledger of a rank on another node. */
@@ -107,6 +110,7 @@ struct dcoll_team {
 
     /* requests, and the choice of algorithms */
     dcoll_table_t table; /* from cfg.table, or empty */
+    struct prediction prediction;
     struct choice latest[DCOLL_COLLECTIVES];
     struct repeat repeat[DCOLL_COLLECTIVES];
     unsigned next_id;

@@ -35,23 +35,15 @@ int core_cr_arrived(struct core_sp *sp, void *cr_tp,
     d->local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address;
     d->conn_qual = sp->qual;
     d->cr_handle = cr;
-    if (sp->ep) { /* an RSP serves one request: it ends, its EP stays reserved
-                   */
-        struct core_ep *ep = sp->ep;
-        cr->ep = ep;
-        sp->ep = NULL;
-        struct core_evd *evd = sp->evd;
-        core_sp_destroy(sp);
-        atomic_store(&ep->state, DAT_EP_STATE_PASSIVE_CONNECTION_PENDING);
-        d->sp_handle.rsp_handle = DAT_HANDLE_NULL;
-        if (core_evd_post(evd, &e, true) == 0)
-            return 0;
-        core_ep_unreserve(ep);
-    } else {
-        d->sp_handle.psp_handle = sp;
-        if (core_evd_post(sp->evd, &e, true) == 0)
-            return 0;
+    d->sp_handle.psp_handle = sp; /* of either kind */
+    if (sp->ep) {
+        cr->ep = core_rsp_served(sp);
+        atomic_store(&cr->ep->state, DAT_EP_STATE_PASSIVE_CONNECTION_PENDING);
     }
+    if (core_evd_post(sp->evd, &e, true) == 0)
+        return 0;
+    if (cr->ep)
+        core_ep_unreserve(cr->ep);
     core_object_free(cr);
     return -1;
 }

@@ -19,20 +19,30 @@ static DAT_RETURN sp_check(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE evd_handle)
     return DAT_SUCCESS;
 }
 
-void core_sp_destroy(void *object)
+static void sp_destroy(void *object)
 {
     struct core_sp *sp = object;
-    sp->o.ia->transport->unlisten(sp);
+    if (!sp->served)
+        sp->o.ia->transport->unlisten(sp);
     core_unref(&sp->evd->o);
     if (sp->ep)
         core_ep_unreserve(sp->ep);
     core_object_free(sp);
 }
 
+struct core_ep *core_rsp_served(struct core_sp *sp)
+{
+    struct core_ep *ep = sp->ep;
+    sp->o.ia->transport->unlisten(sp);
+    sp->served = true;
+    sp->ep = NULL;
+    return ep;
+}
+
 static const struct core_kind psp_kind = {.type = DAT_HANDLE_TYPE_PSP,
-                                          .destroy = core_sp_destroy};
+                                          .destroy = sp_destroy};
 static const struct core_kind rsp_kind = {.type = DAT_HANDLE_TYPE_RSP,
-                                          .destroy = core_sp_destroy};
+                                          .destroy = sp_destroy};
 
 /* ia->lock is held. */
 static DAT_RETURN sp_new(struct core_ia *ia, const struct core_kind *kind,
@@ -127,7 +137,7 @@ static DAT_RETURN sp_free(DAT_HANDLE handle, DAT_HANDLE_TYPE type)
         return core_bad_handle(type);
     struct core_ia *ia = sp->o.ia;
     core_ia_lock(ia);
-    core_sp_destroy(sp);
+    sp_destroy(sp);
     core_ia_unlock(ia);
     return DAT_SUCCESS;
 }

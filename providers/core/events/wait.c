@@ -117,16 +117,14 @@ static void abandon(void *waiter)
  * be cancelled here and nowhere else, if its caller allowed it. */
 static int sleep_ns(struct core_waiter *w, bool fed, uint64_t ns)
 {
-    int err, type;
+    int err;
     pthread_cleanup_push(abandon, w);
-    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
-    core_cancel_as(w->cancel_state);
+    core_cancel_as(w->cancel_state | CORE_CANCEL_ANYWHERE);
     if (w->bell)
         err = w->ia->transport->sleep(w->ia, w->bell, fed, ns);
     else
         err = usleep((useconds_t)(ns / 1000)) ? EINTR : 0;
     core_cancel_off();
-    pthread_setcanceltype(type, NULL);
     pthread_cleanup_pop(0);
     return err;
 }

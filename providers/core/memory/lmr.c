@@ -67,7 +67,9 @@ DAT_RETURN core_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type,
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG8);
     if (type == DAT_MEM_TYPE_VIRTUAL) {
         base = (uintptr_t)region.for_va;
-        if (!base || !length || base + length < base)
+        if (!length)
+            return CORE_ERROR(DAT_LENGTH_ERROR, 0);
+        if (!base || base + length < base)
             return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
     } else if (type == DAT_MEM_TYPE_LMR) {
         struct core_lmr *of =

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "providers/core/last_word.h"
 #include "providers/shm/memory/copy.h"
 #include "dapl_rail/platform/stream.h"
 
@@ -21,20 +22,12 @@ void shm_copy(void *to, const void *from, size_t n,
         memcpy(to, from, n);
 }
 
-size_t shm_last_word(uintptr_t to, size_t n)
-{
-    size_t word = 8;
-    while (word > n || (to + n) % word)
-        word /= 2;
-    return word;
-}
-
 void shm_copy_ordered_any(void *to, const void *from, size_t n,
                           const struct shm_manner *manner)
 {
     if (!n)
         return;
-    size_t word = shm_last_word((uintptr_t)to, n), rest = n - word;
+    size_t word = core_last_word((uintptr_t)to, n), rest = n - word;
     if (rest)
         shm_copy(to, from, rest, manner);
     void *last = (char *)to + rest;

@@ -47,10 +47,7 @@ struct shm_manner {
 };
 void shm_copy(void *to, const void *from, size_t n,
               const struct shm_manner *manner);
-/* Size of the last aligned word of [to, to + n): 8, 4, 2 or 1. n is not 0. */
-size_t shm_last_word(uintptr_t to, size_t n);
-/* Copies so that the last word becomes visible last, and whole: the target may
- * poll it. */
+/* Copies so that the last word becomes visible last (core/last_word.h). */
 void shm_copy_ordered_any(void *to, const void *from, size_t n,
                           const struct shm_manner *manner);
 static inline void shm_copy_ordered(void *to, const void *from, size_t n,

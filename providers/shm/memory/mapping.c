@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -19,37 +20,67 @@ struct query {
     uint32_t major, minor, name_size, build_id_size;
     uint64_t name, build_id;
 };
-#define QUERY  _IOWR('f', 17, struct query)
-#define READ   1u
-#define WRITE  2u
-#define EXEC   4u
-#define SHARED 8u
+#define QUERY   _IOWR('f', 17, struct query)
+#define READ    1u
+#define WRITE   2u
+#define EXEC    4u
+#define SHARED  8u
+#define OR_NEXT 16u
 
 /* The mapping covers the range's first byte: all of it? */
-static bool is_within(const struct query *q, uint64_t base, uint64_t length,
+static bool is_within(const struct shm_vma *v, uint64_t base, uint64_t length,
                       struct shm_mapping *m)
 {
-    if (length > q->end - base || !q->inode ||
-        (q->vma_flags & (READ | WRITE | EXEC | SHARED)) !=
-            (READ | WRITE | SHARED))
+    if (length > v->end - base || !v->inode || !v->shared ||
+        v->prot != (PROT_READ | PROT_WRITE))
         return false;
-    m->offset = q->offset + (base - q->start);
-    m->device = makedev(q->major, q->minor);
-    m->inode = (ino_t)q->inode;
+    m->offset = v->offset + (base - v->start);
+    m->device = v->device;
+    m->inode = v->inode;
     return true;
 }
 
-int shm_mapping_ask(uint64_t base, uint64_t length, struct shm_mapping *m)
+int shm_vma_from(uint64_t address, struct shm_vma *vma)
 {
-    struct query q = {.size = sizeof q, .address = base};
+    char name[16] = "";
+    struct query q = {.size = sizeof q,
+                      .flags = OR_NEXT,
+                      .address = address,
+                      .name_size = sizeof name,
+                      .name = (uintptr_t)name};
     int fd = open(MAPS, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
     int err = ioctl(fd, QUERY, &q) ? errno : 0;
+    if (err == ENAMETOOLONG) { /* some file's */
+        q.name_size = 0;
+        q.name = 0;
+        err = ioctl(fd, QUERY, &q) ? errno : 0;
+    }
     close(fd);
     if (err)
         return err == ENOENT ? 0 : -1; /* no mapping; else: no such call */
-    return is_within(&q, base, length, m);
+    *vma = (struct shm_vma){
+        .start = q.start,
+        .end = q.end,
+        .offset = q.offset,
+        .device = makedev(q.major, q.minor),
+        .inode = (ino_t)q.inode,
+        .prot = (q.vma_flags & READ ? PROT_READ : 0) |
+                (q.vma_flags & WRITE ? PROT_WRITE : 0) |
+                (q.vma_flags & EXEC ? PROT_EXEC : 0),
+        .shared = q.vma_flags & SHARED,
+        .stack = !strcmp(name, "[stack]"),
+    };
+    return 1;
+}
+
+int shm_mapping_ask(uint64_t base, uint64_t length, struct shm_mapping *m)
+{
+    struct shm_vma v;
+    int found = shm_vma_from(base, &v);
+    return found > 0 ? v.start <= base && is_within(&v, base, length, m)
+                     : found;
 }
 
 int shm_mapping_read(uint64_t base, uint64_t length, struct shm_mapping *m)
@@ -60,17 +91,20 @@ int shm_mapping_read(uint64_t base, uint64_t length, struct shm_mapping *m)
     if (!maps)
         return -1;
     while (!found && fgets(line, sizeof line, maps)) {
-        struct query q = {0};
+        struct shm_vma v = {0};
+        unsigned major, minor;
         char perms[5];
         if (sscanf(line,
                    "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64,
-                   &q.start, &q.end, perms, &q.offset, &q.major, &q.minor,
-                   &q.inode) != 7 ||
-            base < q.start || base >= q.end)
+                   &v.start, &v.end, perms, &v.offset, &major, &minor,
+                   &v.inode) != 7 ||
+            base < v.start || base >= v.end)
             continue;
         found = true;
-        q.vma_flags = strcmp(perms, "rw-s") ? 0 : READ | WRITE | SHARED;
-        within = is_within(&q, base, length, m);
+        v.device = makedev(major, minor);
+        v.shared = !strcmp(perms, "rw-s");
+        v.prot = PROT_READ | PROT_WRITE;
+        within = is_within(&v, base, length, m);
     }
     fclose(maps);
     return within;

@@ -7,6 +7,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* A mapping, as the kernel tells (Linux 6.11). */
+struct shm_vma {
+    uint64_t start, end;
+    uint64_t offset; /* in the file, of its first byte */
+    dev_t device;
+    ino_t inode; /* 0: no file */
+    int prot;    /* as of mprotect */
+    bool shared, stack;
+};
+/* The mapping that holds this address, or the next one above it. 1: *vma is it;
+ * 0: there is none; -1: the kernel has no such call. */
+int shm_vma_from(uint64_t address, struct shm_vma *vma);
+
 struct shm_mapping {
     uint64_t offset; /* in the file, of the range's first byte */
     dev_t device;

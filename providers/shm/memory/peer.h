@@ -18,8 +18,8 @@ struct shm_map {
     int32_t priv;
     uint32_t pz_id, ep_id;
     uint64_t address, length; /* in the peer's memory */
-    char *base;               /* here; NULL: it can't be mapped */
-    void *map;                /* whole pages */
+    uintptr_t base; /* of the whole range, if it were mapped here; 0: none */
+    void *map;      /* the whole pages that are mapped; NULL: none */
     size_t size;
 };
 _Static_assert(sizeof(struct shm_map) == CORE_CACHELINE, "one line a map");
@@ -64,6 +64,14 @@ void shm_peer_drop_stale(struct shm_peer *peer);
 /* The peer's range of this key, whose access has been announced; NULL: the peer
  * does not (or no longer) offer it. */
 const struct shm_map *shm_peer_map_new(struct shm_peer *peer, uint32_t key);
+/* Where these bytes of the range are mapped here; NULL: not all of them are. */
+static inline char *shm_map_at(const struct shm_map *m, uint64_t address,
+                               uint64_t length)
+{
+    uintptr_t at = m->base + (address - m->address);
+    uint64_t in_map = at - (uintptr_t)m->map;
+    return in_map < m->size && length <= m->size - in_map ? (char *)at : NULL;
+}
 static inline const struct shm_map *shm_peer_map(struct shm_peer *peer,
                                                  uint32_t key)
 {
@@ -82,7 +90,7 @@ shm_peer_prefetch(const struct shm_peer *peer, uint32_t key, uint64_t address)
      * wherever that leads, a prefetch does no harm */
     const struct shm_map *m = &peer->maps[key % CORE_MAX_MRS];
     shm_prefetch_write(
-        (const char *)((uintptr_t)m->base + address - m->address));
+        (const char *)(m->base + address - m->address));
 }
 
 #endif

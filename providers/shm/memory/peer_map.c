@@ -16,13 +16,20 @@ static void map_drop(struct shm_map *m)
     if (m->map)
         munmap(m->map, m->size);
     m->map = NULL;
-    m->base = NULL;
+    m->size = 0;
+    m->base = 0;
 }
 
 void shm_peer_unmap(struct shm_peer *peer)
 {
     for (unsigned i = 0; i < atomic_load(&peer->maps_end); i++)
         map_drop(&peer->maps[i]);
+}
+
+/* Without the private memory at its ends. */
+static uint64_t mapped_bytes(const struct shm_mr *mr)
+{
+    return mr->length - mr->head - mr->tail;
 }
 
 /* Opens the file of a range, or returns -1. It must be the file that was
@@ -33,7 +40,8 @@ static int open_file(const struct shm_peer *peer, const struct shm_mr *mr)
 {
     char path[64];
     struct stat st;
-    if (mr->fd < 0 || (mr->offset ^ mr->base) % sizeof(uint64_t))
+    if (mr->fd < 0 || (mr->offset ^ (mr->base + mr->head)) % sizeof(uint64_t) ||
+        mr->head >= mr->length || mr->tail >= mr->length - mr->head)
         return -1;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)peer->pid, mr->fd);
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -41,13 +49,14 @@ static int open_file(const struct shm_peer *peer, const struct shm_mr *mr)
         return -1;
     if (shm_cannot_shrink(fd) && !fstat(fd, &st) && st.st_ino == mr->inode &&
         mr->offset <= (uint64_t)st.st_size &&
-        mr->length <= (uint64_t)st.st_size - mr->offset)
+        mapped_bytes(mr) <= (uint64_t)st.st_size - mr->offset)
         return fd;
     close(fd);
     return -1;
 }
 
-/* Maps a range; m->base stays NULL if that is not possible. */
+/* Maps a range, or what of it is not private memory; m->map stays NULL if that
+ * is not possible. */
 static void map_file(struct shm_map *m, const struct shm_peer *peer,
                      const struct shm_mr *mr)
 {
@@ -55,13 +64,13 @@ static void map_file(struct shm_map *m, const struct shm_peer *peer,
     if (fd < 0)
         return;
     uint64_t in_page = mr->offset % SHM_PAGE;
-    size_t size = mr->length + in_page;
+    size_t size = mapped_bytes(mr) + in_page;
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
                    (off_t)(mr->offset - in_page));
     if (p != MAP_FAILED) {
         m->map = p;
         m->size = size;
-        m->base = (char *)p + in_page;
+        m->base = (uintptr_t)p + in_page - mr->head;
     }
     close(fd);
 }

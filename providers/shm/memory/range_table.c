@@ -3,7 +3,8 @@
  * The table of registered ranges, which peers read. Peers can map a range that
  * lies in one shared mapping of a file (a memfd) which is sealed against
  * shrinking and of which this process has an open descriptor: they open it
- * through /proc/PID/fd. They access any other range by process_vm_writev/readv.
+ * through /proc/PID/fd. They access any other range by process_vm_writev/readv,
+ * unless adopt.h makes such a file of it.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,10 +13,17 @@
 
 #include "providers/shm/connect/lifetime.h"
 #include "providers/shm/memory/access.h"
+#include "providers/shm/memory/adopt.h"
 #include "providers/shm/memory/mapping.h"
 #include "providers/shm/memory/memfd.h"
 #include "providers/shm/memory/range_table.h"
 #include "providers/shm/message/data.h"
+
+/* core_mr.tp: a range that peers may access. */
+struct shm_published {
+    struct shm_range range;
+    struct shm_file *file; /* of the consumer; NULL: none */
+};
 
 /* A file that registered ranges are mapped from. */
 struct shm_file {
@@ -27,6 +35,9 @@ struct shm_file {
 };
 
 #define FD_GAP 256
+#define REMOTE                                                                 \
+    ((int)DAT_MEM_PRIV_REMOTE_READ_FLAG |                                      \
+     (int)DAT_MEM_PRIV_REMOTE_WRITE_FLAG | CORE_PRIV_REMOTE_ATOMIC)
 
 /* The consumer's open, writable descriptor of that file from `first` on, or -1.
  * Trying each number is many times faster than reading /proc/self/fd. The
@@ -107,21 +118,42 @@ void shm_mr_close(struct shm_ia *sia)
     }
 }
 
+/* The file that peers can map of a range, and what of it. */
+static void find_file(struct shm_ia *sia, struct shm_published *p, bool adopt,
+                      struct shm_adopted_part *part)
+{
+    struct shm_mapping m;
+    *part = (struct shm_adopted_part){.fd = -1};
+    bool adopted = shm_range_add(&p->range, adopt, part);
+    atomic_fetch_add(&sia->adopted, adopted);
+    if (adopted || !shm_mapping_find(p->range.base, p->range.length, &m))
+        return;
+    p->file = file_get(sia, &m);
+    if (p->file)
+        *part = (struct shm_adopted_part){
+            .fd = p->file->fd, .inode = m.inode, .offset = m.offset};
+}
+
 DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr)
 {
     struct shm_ia *sia = shm_ia(ia);
     struct shm_mr *e = &sia->control.table[mr->key % CORE_MAX_MRS];
-    struct shm_mapping m;
-    struct shm_file *f = NULL;
+    struct shm_published *p = calloc(1, sizeof *p);
+    struct shm_adopted_part part;
+    if (!p)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+    p->range.base = mr->base;
+    p->range.length = mr->length;
+    mr->tp = p;
     /* also ranges without remote privileges: receivers fetch long sends from
      * them */
-    if (shm_mapping_find(mr->base, mr->length, &m))
-        f = file_get(sia, &m);
-    mr->tp = f;
+    find_file(sia, p, sia->params.adopt && mr->priv & REMOTE, &part);
     atomic_fetch_add_explicit(&e->use, 1, memory_order_relaxed);
-    e->fd = f ? f->fd : -1;
-    e->inode = f ? m.inode : 0;
-    e->offset = f ? m.offset : 0;
+    e->fd = part.fd;
+    e->inode = part.inode;
+    e->offset = part.offset;
+    e->head = part.head;
+    e->tail = part.tail;
     e->priv = mr->priv;
     e->base = mr->base;
     e->length = mr->length;
@@ -153,7 +185,10 @@ bool shm_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
     shm_conn_reap(sia);
     if (peers_inside(sia, mr->key))
         return false;
-    file_put(sia, mr->tp);
+    struct shm_published *p = mr->tp;
+    shm_range_remove(&p->range);
+    file_put(sia, p->file);
+    free(p);
     mr->tp = NULL;
     atomic_store(&e->key, SHM_KEY_FREE);
     atomic_fetch_add(&sia->control.door->withdrawals, 1);

@@ -8,7 +8,8 @@
 
 DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr);
 bool shm_mr_withdraw(struct core_ia *ia, struct core_mr *mr);
-/* Closes the files of ranges that were never free of peers. */
+/* Closes the files of ranges that were never free of peers. Pages that were
+ * adopted for them stay so. */
 void shm_mr_close(struct shm_ia *sia);
 
 #endif

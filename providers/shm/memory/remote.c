@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "providers/core/last_word.h"
 #include "providers/shm/memory/access.h"
 #include "providers/shm/memory/copy.h"
 #include "providers/shm/memory/remote.h"
@@ -62,9 +63,7 @@ vm_copy(struct shm_conn *c, bool write, uint32_t nseg,
         return DAT_DTO_ERR_TRANSPORT;
     while (done < total) {
         struct iovec local[CORE_MAX_IOV];
-        /* The last word is a piece of its own: the kernel copies pieces in
-         * order, but may store the bytes of one piece in any order. */
-        size_t word = shm_last_word(address + done, total - done);
+        size_t word = core_last_word(address + done, total - done);
         struct iovec remote[2] = {
             {(void *)(uintptr_t)(address + done), total - done - word},
             {(void *)(uintptr_t)(address + total - word), word},
@@ -135,15 +134,14 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
         enter(c, slot, address, total, dto->remote_key, priv, &status);
     if (!m)
         return status;
-    uint64_t at = address - m->address;
-    if (!m->base)
+    char *at = shm_map_at(m, address, total);
+    if (!at)
         status = vm_copy(c, write, dto->nseg, dto->seg, total, address);
     else if (write && dto->nseg == 1)
-        shm_copy_ordered(m->base + at,
-                         (void *)(uintptr_t)dto->seg->virtual_address, total,
-                         &manner);
+        shm_copy_ordered(at, (void *)(uintptr_t)dto->seg->virtual_address,
+                         total, &manner);
     else
-        map_copy(write, dto->nseg, dto->seg, total, m->base + at, &manner);
+        map_copy(write, dto->nseg, dto->seg, total, at, &manner);
     shm_access_leave(c, slot);
     return status;
 }
@@ -219,8 +217,8 @@ DAT_DTO_COMPLETION_STATUS shm_remote_atomic(struct shm_conn *c,
               CORE_PRIV_REMOTE_ATOMIC, &status);
     if (!m)
         return status;
-    uint64_t *word = (void *)(m->base + (dto->remote_address - m->address));
-    if (!m->base) {
+    uint64_t *word = (void *)shm_map_at(m, dto->remote_address, sizeof *word);
+    if (!word) {
         status = vm_atomic(c, dto, &old);
     } else if (dto->op == CORE_FETCH_ADD) {
         old = __atomic_fetch_add(word, dto->operand, __ATOMIC_SEQ_CST);

@@ -38,10 +38,12 @@ static bool is_readable(struct shm_conn *c, const struct core_dto *d)
 {
     if (atomic_load_explicit(&c->tx->can_read, memory_order_relaxed))
         return true;
-    for (uint32_t i = 0; i < d->nseg; i++)
-        if (d->seg[i].segment_length &&
-            !c->sia->ia->mrs[d->seg[i].lmr_context % CORE_MAX_MRS].tp)
+    for (uint32_t i = 0; i < d->nseg; i++) {
+        const struct shm_mr *own =
+            &c->sia->control.table[d->seg[i].lmr_context % CORE_MAX_MRS];
+        if (d->seg[i].segment_length && (own->fd < 0 || own->head || own->tail))
             return false;
+    }
     return true;
 }
 

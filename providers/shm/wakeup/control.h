@@ -50,8 +50,8 @@ struct shm_mr {
                        memory */
     _Atomic uint32_t use;
     uint64_t inode;
-    uint64_t offset; /* of base in the file */
-    uint64_t reserved;
+    uint64_t offset; /* in the file, of the first byte that is mapped there */
+    uint32_t head, tail; /* bytes before and after, which are private memory */
 };
 _Static_assert(sizeof(struct shm_mr) == CORE_CACHELINE, "one line a range");
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "coll/select/predict.h"
+
+#include <math.h>
+
+#define RANKS_MOST 32u  /* with more, schedules of all ranks take too long */
+#define FASTER     0.9  /* than the rules' algorithm, to take its place */
+#define ALIKE      1.15 /* the model is not more exact */
+
+/* Microseconds. A message costs both its processors some; then it is on its
+ * way. Rails belong to a node. Of a rate that is not known, 1 Gbit/s. */
+dcoll_cost_model_t predict_model(double rate)
+{
+    return (dcoll_cost_model_t){
+        .ts = 12,
+        .tau = 1 / (rate > 0 ? rate : 125),
+        .latency = 20,
+        .note = 32,
+        .copy = 2e-4,
+        .combine = 5e-4,
+        .flag = 0.3,
+        .shared = true,
+    };
+}
+
+struct forecast {
+    double us; /* INFINITY: none */
+    unsigned messages;
+};
+
+static unsigned messages_of(const dcoll_program_t *program)
+{
+    unsigned messages = 0;
+    for (unsigned r = 0; r < program->shape->nranks; r++)
+        for (unsigned i = 0; i < program->rank[r].nops; i++) {
+            dcoll_kind_t kind = program->rank[r].ops[i].kind;
+            messages += kind == DCOLL_PUT || kind == DCOLL_GET ||
+                        kind == DCOLL_NOTIFY;
+        }
+    return messages;
+}
+
+static struct forecast forecast_of(const struct prediction *p,
+                                   const dcoll_shape_t *shape,
+                                   const dcoll_args_t *args,
+                                   const dcoll_algorithm_t *algorithm)
+{
+    struct forecast f = {.us = INFINITY};
+    dcoll_program_t program;
+    if (dcoll_program_make(algorithm, shape, args, &program))
+        return f;
+    double us = dcoll_cost(&program, &p->model);
+    if (us >= 0)
+        f = (struct forecast){us, messages_of(&program)};
+    dcoll_program_free(&program);
+    return f;
+}
+
+/* Of those that are alike, the one with the fewest messages is left. */
+static bool is_better(struct forecast a, struct forecast b)
+{
+    if (a.us * ALIKE < b.us || b.us * ALIKE < a.us)
+        return a.us < b.us;
+    return a.messages != b.messages ? a.messages < b.messages : a.us < b.us;
+}
+
+static const dcoll_algorithm_t *fastest(const struct prediction *p,
+                                        const dcoll_shape_t *shape,
+                                        const dcoll_args_t *args,
+                                        const dcoll_algorithm_t *ruled)
+{
+    const struct forecast mine = forecast_of(p, shape, args, ruled);
+    struct forecast best = {.us = INFINITY};
+    const dcoll_algorithm_t *taken = ruled;
+    for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++) {
+        if ((*a)->collective != args->collective)
+            continue;
+        struct forecast f = forecast_of(p, shape, args, *a);
+        if (f.us < FASTER * mine.us && is_better(f, best)) {
+            best = f;
+            taken = *a;
+        }
+    }
+    return taken;
+}
+
+const dcoll_algorithm_t *predict_faster(struct prediction *p,
+                                        const dcoll_shape_t *shape,
+                                        const dcoll_args_t *args,
+                                        const dcoll_algorithm_t *ruled)
+{
+    if (!p->wires || args->bytes > PREDICTED_BYTES || args->zero_copy ||
+        shape->nnodes < 2 || shape->nranks > RANKS_MOST)
+        return ruled;
+    unsigned class =
+        args->bytes ? 63 - (unsigned)__builtin_clzll(args->bytes) : 0;
+    const dcoll_algorithm_t **known = &p->faster[args->collective][class];
+    if (!*known)
+        *known = fastest(p, shape, args, ruled);
+    return (*known)->refuses && (*known)->refuses(shape, args) ? ruled : *known;
+}

@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A few commands of a random walk over the options of genuine dapltest, dtest
+# and dtestx. A longer one: COMMANDS=200 IAS=shm0 SEED=1.
+
+# dtest's sides meet over one TCP port: where it may, this has its own network
+if [ -z "${OWN_NETWORK:-}" ] && unshare --net ip link set lo up 2>/dev/null; then
+    OWN_NETWORK=1 exec unshare --net sh -c 'ip link set lo up; exec bash "$0"' "$0"
+fi
+
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+export DAT_OVERRIDE=$BUILD/lib/dapl_rail/dat.conf
+ias=${IAS:-shm0}
+if [ -z "${IAS:-}" ] && [ -e "$BUILD/lib/dapl_rail/libdapl_ofi.so" ]; then
+    ias='shm0 tcp-lo'
+fi
+for ia in $ias; do
+    check "$ia" python3 "$SOURCE/tests/integration/dapl_walk.py" --ia "$ia" \
+        --commands "${COMMANDS:-12}" --seconds "${SECONDS_EACH:-12}" \
+        ${SEED:+--seed "$SEED"} --railinfo "$BUILD/bin/railinfo"
+done

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A consumer that polls the last word of an RDMA write finds all of it in its
+ * memory. Processors may store the bytes of one copy in any order. */
+#include "peer.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "dapl_rail/platform/busywait.h"
+
+#define LONGEST 8384
+#define EACH_NS 120000000u
+
+typedef struct writing {
+    end_t *end;
+    size_t bytes;
+    DAT_RMR_TRIPLET target;
+    _Atomic uint64_t seen; /* the last round that the poller has checked */
+    atomic_bool over, failed;
+} writing_t;
+
+static void *write_rounds(void *arg)
+{
+    writing_t *w = arg;
+    uint64_t *words = (uint64_t *)w->end->mem.data;
+    DAT_LMR_TRIPLET from = local(&w->end->mem, 0, w->bytes);
+    for (uint64_t round = 1; !w->over && !w->failed; round++) {
+        for (size_t i = 0; i < w->bytes / 8; i++)
+            words[i] = round;
+        if (dat_ep_post_rdma_write(w->end->ep, 1, &from, cookie(round),
+                                   &w->target, DAT_COMPLETION_SUPPRESS_FLAG))
+            w->failed = true;
+        while (atomic_load(&w->seen) != round && !w->over)
+            sched_yield(); /* the provider's threads need a core */
+    }
+    return NULL;
+}
+
+/* Late words of the round, whose last word is there. */
+static size_t late(const _Atomic uint64_t *words, size_t n, uint64_t round)
+{
+    size_t late = 0;
+    for (size_t i = n; i-- > 0;)
+        late += atomic_load_explicit(&words[i], memory_order_relaxed) != round;
+    return late;
+}
+
+static void poll_rounds(end_t *a, end_t *b, size_t bytes)
+{
+    pthread_t thread;
+    size_t last = bytes / 8 - 1, wrong = 0;
+    const _Atomic uint64_t *words = (_Atomic uint64_t *)b->mem.data;
+    writing_t w = {.end = a, .bytes = bytes, .target = remote(&b->mem, 0, bytes)};
+    uint64_t round = 0, end = busywait_now_ns() + EACH_NS;
+    memset(b->mem.data, 0, bytes);
+    assert_int_equal(pthread_create(&thread, NULL, write_rounds, &w), 0);
+    for (; busywait_now_ns() < end && !w.failed; round++) {
+        while (atomic_load(&words[last]) != round + 1 && !w.failed)
+            ;
+        wrong += late(words, last, round + 1) > 0;
+        atomic_store(&w.seen, round + 1);
+    }
+    w.over = true;
+    pthread_join(thread, NULL);
+    assert_false(w.failed);
+    if (wrong)
+        fail_msg("%zu bytes: %zu of %llu writes were incomplete", bytes, wrong,
+                 (unsigned long long)round);
+}
+
+static void last_word_is_last(void **state)
+{
+    static const size_t bytes[] = {16, 96, 128, 256, 1024, 4032, LONGEST};
+    memory_kind_t kind = *(memory_kind_t *)*state;
+    end_t a, b;
+    end_open_memory(&a, MEMORY_MALLOC, LONGEST, DAT_MEM_PRIV_ALL_FLAG);
+    end_open_memory(&b, kind, LONGEST, DAT_MEM_PRIV_ALL_FLAG);
+    end_connect_both(&a, &b);
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
+        poll_rounds(&a, &b, bytes[i]);
+    ends_close(&a, &b);
+}
+
+int main(void)
+{
+    static memory_kind_t mapped = MEMORY_MEMFD, private_memory = MEMORY_MALLOC;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(last_word_is_last, &mapped),
+        cmocka_unit_test_prestate(last_word_is_last, &private_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `auto` takes between nodes that only wires join, by the cost model. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "coll/select/predict.h"
+#include "coll/select/table.h"
+
+#define NODES 8u
+
+static const char *taken(unsigned nodes, dcoll_collective_t collective,
+                         size_t bytes, bool wires)
+{
+    unsigned first[NODES + 1];
+    for (unsigned n = 0; n <= nodes; n++)
+        first[n] = 2 * n;
+    const dcoll_shape_t shape = {2 * nodes, nodes, first, 2};
+    struct prediction p = {.wires = wires, .model = predict_model(0)};
+    dcoll_args_t args = {
+        .collective = collective, .bytes = bytes, .element = 8, .depth = 2};
+    const dcoll_algorithm_t *ruled =
+        dcoll_table_select(NULL, DRAIL_ENGINE_SINGLE, &shape, &args);
+    const dcoll_algorithm_t *a = predict_faster(&p, &shape, &args, ruled);
+    assert_ptr_equal(predict_faster(&p, &shape, &args, ruled), a);
+    return a->name;
+}
+
+static void expect(unsigned nodes, dcoll_collective_t collective, size_t bytes,
+                   const char *shared, const char *wires)
+{
+    assert_string_equal(taken(nodes, collective, bytes, false), shared);
+    assert_string_equal(taken(nodes, collective, bytes, true), wires);
+}
+
+/* A message takes longer than the copies and flags that save one. */
+static void test_fewer_rounds(void **state)
+{
+    expect(2, DCOLL_ALLREDUCE, 1024, "smp-slices", "smp-doubling");
+    expect(4, DCOLL_ALLTOALL, 8, "smp-gather-scatter", "smp-direct");
+    expect(8, DCOLL_ALLTOALL, 8, "smp-gather-scatter", "smp-bruck");
+    expect(8, DCOLL_ALLGATHER, 8, "smp-gather-bcast", "smp-bruck");
+    assert_string_not_equal(taken(4, DCOLL_ALLGATHER, 8, true),
+                            "smp-gather-bcast");
+}
+
+/* No detour over one of two nodes, wherever they are. */
+static void test_two_nodes(void **state)
+{
+    for (size_t bytes = 1; bytes < 512; bytes *= 2)
+        expect(2, DCOLL_ALLGATHER, bytes, "smp-bruck", "smp-bruck");
+}
+
+static void test_long_by_rules(void **state)
+{
+    for (unsigned c = 0; c < DCOLL_COLLECTIVES; c++)
+        for (size_t bytes = 2048; bytes <= 1 << 20; bytes *= 2)
+            assert_string_equal(taken(4, (dcoll_collective_t)c, bytes, true),
+                                taken(4, (dcoll_collective_t)c, bytes, false));
+}
+
+/* Rules that save copies know more than the model. */
+static void test_without_copies(void **state)
+{
+    static const unsigned first[] = {0, 2, 4};
+    const dcoll_shape_t shape = {4, 2, first, 2};
+    struct prediction p = {.wires = true, .model = predict_model(0)};
+    dcoll_args_t args = {.collective = DCOLL_ALLREDUCE,
+                         .bytes = 1024,
+                         .element = 8,
+                         .depth = 2};
+    const dcoll_algorithm_t *slices =
+        dcoll_algorithm_find(DCOLL_ALLREDUCE, "smp-slices");
+    args.zero_copy = true;
+    assert_ptr_equal(predict_faster(&p, &shape, &args, slices), slices);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fewer_rounds),
+        cmocka_unit_test(test_two_nodes),
+        cmocka_unit_test(test_long_by_rules),
+        cmocka_unit_test(test_without_copies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
