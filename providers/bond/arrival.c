@@ -71,9 +71,8 @@ static void on_own(struct bond_link *l, const struct bond_header *h)
         bond_thread_wake(l->conn->b);
         break;
     case BOND_PING:
-        bond_say(l, BOND_PONG, NULL, 0);
+        l->asked = true;
         break;
-    case BOND_PONG:
     case BOND_NEWS:
     case BOND_DATA:
         break;

@@ -171,12 +171,12 @@ uint16_t bond_members_hash(const struct bond_params *p);
 enum bond_message_kind {
     BOND_DATA,  /* a piece of a send, or immediate data; in order */
     BOND_INTRO, /* struct bond_intro */
-    BOND_NEWS,  /* its header: slots are free, messages were delivered */
+    BOND_NEWS,  /* its header: slots are free, messages were delivered; or it
+                   answers a ping over the same link */
     BOND_READY, /* all links have joined that can */
     BOND_BYE,   /* the sender disconnects */
     BOND_ENDED, /* struct bond_ended */
-    BOND_PING,  /* to be answered … */
-    BOND_PONG,  /* … over the same link */
+    BOND_PING,  /* asks for a sign of life */
 };
 
 #define BOND_LAST      1u /* the last piece */
@@ -283,7 +283,8 @@ struct bond_link {
     DAT_LMR_HANDLE lmr;
     DAT_LMR_CONTEXT context;
     DAT_RMR_CONTEXT remote_context;
-    unsigned posted; /* requests and receives that have not completed */
+    unsigned posted;   /* requests and receives that have not completed */
+    unsigned requests; /* of these */
     struct bond_slot slot[BOND_SLOTS];
     /* from the peer's intro */
     bool introduced;
@@ -295,7 +296,11 @@ struct bond_link {
     uint64_t marks;               /* writes that were marked, so far */
     /* signs of life */
     bool alive; /* something has arrived or completed since the last look */
-    uint64_t heard, pinged; /* ns */
+    bool asked; /* the peer has sent a ping, which is to be answered */
+    bool asks;  /* a ping was sent, and nothing has arrived since */
+    uint64_t lived; /* ns: the last sign of life, … */
+    uint64_t heard; /* … or the last time that none was due */
+    uint64_t pinged;
 };
 
 /* ---------------------------------------------------------- connections --- */
@@ -515,7 +520,8 @@ void bond_intro_send(struct bond_link *l);
 /* A message without data of the consumer. False: there is no room now. */
 bool bond_say(struct bond_link *l, enum bond_message_kind kind,
               const void *data, size_t bytes);
-bool bond_may_send(const struct bond_link *l, bool ordered);
+/* Is there a slot for a BOND_DATA? */
+bool bond_may_send(const struct bond_link *l);
 /* Tells the peer what it waits for, if that is due. */
 void bond_news_send(struct bond_conn *c);
 /* The slot can be used again. */

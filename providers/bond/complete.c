@@ -60,11 +60,14 @@ static void on_dto(const DAT_DTO_COMPLETION_EVENT_DATA *d)
     l->posted--;
     l->alive = l->alive || d->status == DAT_DTO_SUCCESS;
     if (op->kind != BOND_OP_RECEIVE) {
+        l->requests--;
         on_request(op, d->status);
     } else if (d->status == DAT_DTO_SUCCESS) {
+        l->asks = false;
         bond_on_message(l, &l->slot[op->place], d->transfered_length);
         bond_issue(l->conn); /* there may be credits, or the peer's table */
     }
+    bond_news_send(l->conn);
 }
 
 void bond_drain(struct bond_member *m)

@@ -67,18 +67,13 @@ static void tell_ended(struct bond_conn *c)
     }
 }
 
-static bool has_work(const struct bond_link *l)
-{
-    return l->posted > BOND_SLOTS; /* beside its receives */
-}
-
 /* Another link has shown life since this one was asked for it. */
 static bool others_answer(const struct bond_conn *c, const struct bond_link *l)
 {
     for (unsigned i = 0; i < c->b->params.count; i++) {
         const struct bond_link *o = c->link[i];
-        if (o && o != l && o->state == BOND_LINK_UP && o->heard > l->pinged &&
-            o->heard > l->heard)
+        if (o && o != l && o->state == BOND_LINK_UP && o->lived > l->pinged &&
+            o->lived > l->heard)
             return true;
     }
     return false;
@@ -87,8 +82,11 @@ static bool others_answer(const struct bond_conn *c, const struct bond_link *l)
 static void ping_all(struct bond_conn *c, uint64_t now)
 {
     for (unsigned i = 0; i < c->b->params.count; i++)
-        if (c->link[i] && bond_say(c->link[i], BOND_PING, NULL, 0))
+        if (c->link[i] && !c->link[i]->asks &&
+            bond_say(c->link[i], BOND_PING, NULL, 0)) {
+            c->link[i]->asks = true;
             c->link[i]->pinged = now;
+        }
 }
 
 static bool look_silence(struct bond_conn *c, uint64_t now)
@@ -98,7 +96,9 @@ static bool look_silence(struct bond_conn *c, uint64_t now)
         struct bond_link *l = c->link[i];
         if (!l || l->state != BOND_LINK_UP)
             continue;
-        if (l->alive || !has_work(l))
+        if (l->alive)
+            l->lived = now;
+        if (l->alive || !l->requests)
             l->heard = now;
         l->alive = false;
         if (now > l->heard + SILENCE_NS && others_answer(c, l))
@@ -111,12 +111,12 @@ static bool look_silence(struct bond_conn *c, uint64_t now)
 
 void bond_failover_look(struct bond_conn *c, uint64_t now)
 {
+    bond_news_send(c);
     if (c->b->params.count < 2)
         return;
     if (look_silence(c, now))
         ping_all(c, now);
     tell_ended(c);
-    bond_news_send(c);
     for (unsigned i = 0; i < c->b->params.count; i++)
         if (bond_path_settled(c, i) && (c->path[i].lost || c->lead == i))
             settle(c, i);

@@ -8,20 +8,34 @@
 
 #include "bond.h"
 
-#define TELL_AFTER                                                             \
-    (BOND_SLOTS / 4) /* free slots that the peer does not know                 \
-                      */
+/* Free slots that the peer does not know: fewer than those that BOND_DATA
+ * leaves free, so it is told before its other messages lack slots. */
+#define TELL_AFTER (BOND_RESERVE / 2)
 
-bool bond_may_send(const struct bond_link *l, bool ordered)
+static uint32_t used_slots(const struct bond_link *l)
 {
-    uint32_t most = BOND_SLOTS - (ordered ? BOND_RESERVE : 0);
-    return l->sent - l->peer_returned < most;
+    return l->sent - l->peer_returned;
+}
+
+bool bond_may_send(const struct bond_link *l)
+{
+    return used_slots(l) < BOND_SLOTS - BOND_RESERVE;
+}
+
+/* The last slot is for news that return slots: so two ends that have used all
+ * others can still tell each other that these are free again. */
+static bool may_say(const struct bond_link *l, enum bond_message_kind kind)
+{
+    uint32_t most = BOND_SLOTS - 1;
+    if (kind == BOND_NEWS && l->returned != l->told)
+        most = BOND_SLOTS;
+    return l->state == BOND_LINK_UP && used_slots(l) < most;
 }
 
 bool bond_say(struct bond_link *l, enum bond_message_kind kind,
               const void *data, size_t bytes)
 {
-    if (l->state != BOND_LINK_UP || !bond_may_send(l, false))
+    if (!may_say(l, kind))
         return false;
     struct bond_op *op = bond_op_new(l->conn, BOND_OP_MESSAGE, UINT64_MAX);
     if (!op)
@@ -58,17 +72,18 @@ void bond_intro_send(struct bond_link *l)
 
 /* ---------------------------------------------------------------- slots --- */
 
-static void tell_credits(struct bond_link *l)
+static void tell(struct bond_link *l, bool news)
 {
-    if (l->returned - l->told >= TELL_AFTER)
+    if (news || l->asked || l->returned - l->told >= TELL_AFTER)
         bond_say(l, BOND_NEWS, NULL, 0);
 }
 
+/* What can't be said now stays due. */
 void bond_news_send(struct bond_conn *c)
 {
-    for (unsigned i = 0; c->news && i < c->b->params.count; i++)
+    for (unsigned i = 0; i < c->b->params.count; i++)
         if (c->link[i])
-            bond_say(c->link[i], BOND_NEWS, NULL, 0);
+            tell(c->link[i], c->news);
 }
 
 void bond_slot_done(struct bond_slot *slot)
@@ -85,5 +100,5 @@ void bond_slot_done(struct bond_slot *slot)
         return;
     }
     l->returned++;
-    tell_credits(l);
+    tell(l, false);
 }

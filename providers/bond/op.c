@@ -124,7 +124,7 @@ static DAT_RETURN send_message(struct bond_op *op, struct bond_link *l, int n,
     if (ret == DAT_SUCCESS) {
         l->sent++;
         l->told = op->header.returned;
-        op->conn->news = false;
+        op->conn->news = l->asked = false;
     }
     return ret;
 }
@@ -187,6 +187,7 @@ bool bond_op_post(struct bond_op *op, struct bond_link *l)
                          : access_remote(op, l, n, seg, cookie);
     if (ret == DAT_SUCCESS) {
         l->posted++;
+        l->requests++;
         return true;
     }
     if (DAT_GET_TYPE(ret) == DAT_INSUFFICIENT_RESOURCES)

@@ -37,7 +37,7 @@ bool bond_redo(struct bond_conn *c)
 {
     for (struct bond_op *op; (op = c->redo);) {
         struct bond_link *l = link_for(c, op);
-        if (!bond_link_usable(l) || (op->ordered && !bond_may_send(l, true)))
+        if (!bond_link_usable(l) || (op->ordered && !bond_may_send(l)))
             return false;
         c->redo = op->next;
         if (op->mark)

@@ -106,7 +106,7 @@ static bool send_data(struct bond_conn *c, struct bond_link *l, uint64_t n,
                            .offset = offset,
                            .bytes = header.bytes,
                            .ordered = true};
-    if (!bond_may_send(l, true))
+    if (!bond_may_send(l))
         return false;
     like.header = header;
     like.header.kind = BOND_DATA;

@@ -7,6 +7,9 @@
 #include "member_posts.h"
 #include "tests/cable.h"
 
+#define UNRECEIVED 20      /* messages */
+#define SOON_US    1000000 /* ten times what a silent member is given */
+
 static const char *folder;
 static cable_t cable[2];
 
@@ -80,6 +83,29 @@ static void silent(void **state)
     bond_stream("bond0", 200, mute_in_turn);
 }
 
+/* Messages that wait for receives of the consumer don't hide the silence. */
+static void silent_with_messages(void **state)
+{
+    peer_t peer;
+    end_t me;
+    DAT_EVENT event;
+    DAT_COUNT more;
+    peer_open(&peer, &me,
+              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
+                                DAT_MEM_PRIV_ALL_FLAG});
+    for (unsigned i = 0; i < UNRECEIVED; i++)
+        peer_post_send(&peer, 0, 8, i, DAT_COMPLETION_DEFAULT_FLAG);
+    pause_ms(50);
+    assert_int_equal(cable_mute(&cable[0], true), 0);
+    DAT_LMR_TRIPLET seg = local(&me.mem, 0, 8);
+    DAT_RMR_TRIPLET to = remote(&peer.end.mem, 0, 8);
+    DAT_OK(dat_ep_post_rdma_write(me.ep, 1, &seg, cookie(1), &to,
+                                  DAT_COMPLETION_DEFAULT_FLAG));
+    DAT_OK(dat_evd_wait(me.request, SOON_US, 1, &event, &more));
+    assert_int_equal(cable_mute(&cable[0], false), 0);
+    peer_close(&peer, &me);
+}
+
 /* The connection breaks only when no member is left. */
 static void none_left(void **state)
 {
@@ -105,6 +131,7 @@ int main(void)
         cmocka_unit_test(broken),
         cmocka_unit_test(arrived_unknown),
         cmocka_unit_test(silent),
+        cmocka_unit_test(silent_with_messages),
         cmocka_unit_test(none_left),
     };
     setenv("TEST_IA", "bond0", 1);

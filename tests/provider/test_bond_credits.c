@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A bond's own messages get through, however many of the consumer's wait for
+ * receives. */
+#include "bond.h"
+
+#include <unistd.h>
+
+static const char *const lines[][3] = {
+    {"libdapl_shm.so", "a", ""},
+    {"libdapl_bond.so", "bond-one", "a"},
+};
+#define HELD  56 /* messages: as many as the bond takes without receives */
+#define BACK  12
+#define BYTES 8u
+
+static void post_sends(end_t *end, unsigned count)
+{
+    DAT_LMR_TRIPLET seg = local(&end->mem, 0, BYTES);
+    for (unsigned i = 0; i < count; i++)
+        DAT_OK(dat_ep_post_send(end->ep, 1, &seg, cookie(i),
+                                DAT_COMPLETION_DEFAULT_FLAG));
+}
+
+static void post_receives(end_t *end, unsigned count)
+{
+    DAT_LMR_TRIPLET seg = local(&end->mem, 0, BYTES);
+    for (unsigned i = 0; i < count; i++)
+        DAT_OK(dat_ep_post_recv(end->ep, 1, &seg, cookie(i),
+                                DAT_COMPLETION_DEFAULT_FLAG));
+}
+
+/* The peer has no receives; it sends, too, and learns that this has arrived. */
+static void held_messages(void **state)
+{
+    end_t a, b;
+    ends_open(&a, &b, MEMORY_MEMFD, 4096);
+    end_connect_both(&a, &b);
+    post_sends(&a, HELD);
+    expect_silence(a.request, 50);
+    post_sends(&b, BACK);
+    post_receives(&a, BACK);
+    for (unsigned i = 0; i < BACK; i++) {
+        EXPECT_DTO(a.recv, i, DAT_DTO_SUCCESS, BYTES);
+        EXPECT_DTO(b.request, i, DAT_DTO_SUCCESS, BYTES);
+    }
+    post_receives(&b, HELD);
+    for (unsigned i = 0; i < HELD; i++)
+        EXPECT_DTO(a.request, i, DAT_DTO_SUCCESS, BYTES);
+    ends_close(&a, &b);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(held_messages),
+    };
+    setenv("TEST_IA", "bond-one", 1);
+    restart_with_lines(argv, lines, sizeof lines / sizeof *lines);
+    int failures = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(getenv("TEST_CONF"));
+    return failures;
+}
