@@ -10,7 +10,6 @@
 #include "bond.h"
 
 #define LINE         64
-#define PIECE        (256u << 10)
 #define SHORTEST     4096 /* of which a body pays, whatever the threshold */
 #define LEARN        4  /* a new rate counts so many times less than the old */
 #define POSTING_PART 10 /* of a share's time: then the posts moved the data */
@@ -98,7 +97,7 @@ static bool post_piece(struct bond_conn *c, uint64_t request, unsigned member)
     op->body = true;
     op->share = member;
     op->offset = s->at;
-    op->bytes = s->end - s->at < PIECE ? s->end - s->at : PIECE;
+    op->bytes = s->end - s->at < BOND_PIECE ? s->end - s->at : BOND_PIECE;
     q->under_way++;
     uint64_t before = busywait_now_ns();
     if (!bond_op_post(op, l)) {

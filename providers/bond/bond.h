@@ -219,6 +219,7 @@ struct bond_ended {
 #define BOND_RESERVE    8    /* of them for other messages than BOND_DATA */
 #define BOND_SLOT_BYTES 4096 /* with the header */
 #define BOND_DATA_MAX   (BOND_SLOT_BYTES - sizeof(struct bond_header))
+#define BOND_PIECE      (256u << 10) /* of longer requests: an op's bytes */
 #define BOND_OPS        128 /* requests to members of a connection */
 #define BOND_SHORT      512 /* bytes with header that are copied to be sent */
 
@@ -401,7 +402,7 @@ struct bond_request { /* core_request.tp */
     bool led;           /* … and all else */
     unsigned under_way; /* ops */
     uint64_t body;      /* its bytes */
-    uint64_t sent;      /* bytes of a message */
+    uint64_t sent;      /* bytes over the lead */
     bool asks;          /* it is complete when the peer has delivered … */
     uint32_t number;    /* … this BOND_DATA */
     struct bond_share share[BOND_MAX_MEMBERS];

@@ -174,22 +174,25 @@ static bool lead_immed(struct bond_conn *c, struct bond_link *l, uint64_t n)
     return send_data(c, l, n, h, 0);
 }
 
+/* In pieces, so that completions show now and then that the link is alive. */
 static bool lead_access(struct bond_conn *c, struct bond_link *l, uint64_t n)
 {
     struct core_request *r = core_request_at(c->ep, n);
     struct bond_request *q = part_of(r);
     bool reads = r->op == CORE_READ;
-    struct bond_op like = {.kind = reads ? BOND_OP_READ : BOND_OP_WRITE,
-                           .offset = q->body,
-                           .bytes = r->w.total - q->body,
-                           .mark = reads ? 0 : l->marks + 1};
-    if (!like.bytes)
-        return true;
-    if (!lead_op(c, l, n, &like))
-        return false;
-    if (!reads) {
-        l->marks++;
-        bond_lead_mark(c, l);
+    uint64_t left;
+    while ((left = r->w.total - q->body - q->sent)) {
+        struct bond_op like = {.kind = reads ? BOND_OP_READ : BOND_OP_WRITE,
+                               .offset = q->body + q->sent,
+                               .bytes = left < BOND_PIECE ? left : BOND_PIECE,
+                               .mark = reads ? 0 : l->marks + 1};
+        if (!lead_op(c, l, n, &like))
+            return false;
+        q->sent += like.bytes;
+        if (!reads) {
+            l->marks++;
+            bond_lead_mark(c, l);
+        }
     }
     return true;
 }

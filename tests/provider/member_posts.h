@@ -45,6 +45,7 @@ struct post {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned delay_us[2];
+static unsigned byte_ns;
 static struct post held[HELD];
 static unsigned first, last; /* of held, modulo HELD */
 static pid_t worker;         /* the process whose thread posts them */
@@ -76,6 +77,14 @@ static unsigned member_of(DAT_EP_HANDLE ep)
 }
 
 /* -------------------------------------------------------------- posting --- */
+
+static uint64_t bytes_of(const struct post *p)
+{
+    uint64_t sum = 0;
+    for (DAT_COUNT i = 0; i < p->n; i++)
+        sum += p->seg[i].segment_length;
+    return sum;
+}
 
 static DAT_RETURN post_now(struct post *p, DAT_COMPLETION_FLAGS flags)
 {
@@ -122,6 +131,7 @@ static DAT_RETURN hold(struct post *p, unsigned member)
     assert_true(last - first < HELD);
     if (due < members[member].due)
         due = members[member].due;
+    due += byte_ns * bytes_of(p);
     members[member].due = p->due = due;
     held[last++ % HELD] = *p;
     if (worker != getpid()) {
@@ -148,14 +158,6 @@ static DAT_RETURN lose(struct post *p)
     return DAT_SUCCESS;
 }
 
-static uint64_t bytes_of(const struct post *p)
-{
-    uint64_t sum = 0;
-    for (DAT_COUNT i = 0; i < p->n; i++)
-        sum += p->seg[i].segment_length;
-    return sum;
-}
-
 static DAT_RETURN post(struct post *p, const DAT_LMR_TRIPLET *seg)
 {
     pthread_mutex_lock(&lock);
@@ -169,7 +171,7 @@ static DAT_RETURN post(struct post *p, const DAT_LMR_TRIPLET *seg)
     DAT_RETURN ret = DAT_SUCCESS;
     if (of_member && loses_it)
         ret = lose(p);
-    else if (of_member && (delay_us[0] || delay_us[1]))
+    else if (of_member && (delay_us[0] || delay_us[1] || byte_ns))
         ret = hold(p, member);
     else
         of_member = false;
@@ -182,6 +184,13 @@ static DAT_RETURN post(struct post *p, const DAT_LMR_TRIPLET *seg)
 static inline void posts_delay(const unsigned most_us[2])
 {
     memcpy(delay_us, most_us, sizeof delay_us);
+    member_count = 0;
+}
+
+/* The same for so long a byte, on each member's EP one after the other. */
+static inline void posts_slow(unsigned ns)
+{
+    byte_ns = ns;
     member_count = 0;
 }
 
