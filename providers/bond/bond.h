@@ -387,6 +387,7 @@ struct bond_conn {          /* ep->tp, cr->tp */
 };
 
 struct bond_share {          /* of a member in a body */
+    uint64_t filled; /* its bytes so far */
     uint64_t at, end;        /* bytes: the next to be posted, the last */
     uint64_t bytes, left;    /* all, and those not complete */
     uint64_t begun, posting; /* ns: when it began; how long its posts took */

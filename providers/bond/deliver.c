@@ -26,9 +26,27 @@ static void finish(struct bond_conn *c, const struct bond_header *h,
 {
     struct core_wqe *w = c->into;
     c->into = NULL;
+    c->filled = 0;
     core_recv_done(c->ep, w, status, status ? 0 : h->total,
                    status || h->flags & BOND_SOLICITED,
                    h->flags & BOND_IMMED ? &h->immed : NULL);
+}
+
+/* Does the piece continue the message, and end it if it says so? */
+static bool continues(const struct bond_conn *c, const struct bond_header *h)
+{
+    bool last = h->flags & BOND_LAST;
+    if (h->flags & BOND_IMMED)
+        return last && !c->filled && !h->bytes;
+    return h->offset == c->filled && h->total >= c->filled &&
+           h->bytes <= h->total - c->filled &&
+           last == (h->bytes == h->total - c->filled);
+}
+
+static void give_up(struct bond_conn *c)
+{
+    atomic_store(&c->aborted, true);
+    bond_thread_wake(c->b);
 }
 
 /* False: there is no receive for it. */
@@ -40,14 +58,18 @@ static bool take(struct bond_conn *c, const struct bond_slot *slot)
         c->into = core_recv_peek(c->ep, &c->into_copy);
     if (!c->into)
         return false;
-    if (!immed && h->offset + h->bytes > c->into->total) {
+    if (!continues(c, h)) { /* not of a bond */
+        give_up(c);
+        return true;
+    }
+    if (!immed && h->total > c->into->total) {
         finish(c, h, DAT_DTO_ERR_LOCAL_LENGTH);
-        atomic_store(&c->aborted, true);
-        bond_thread_wake(c->b);
+        give_up(c);
         return true;
     }
     if (!immed)
         scatter(c->into, h->offset, (const unsigned char *)(h + 1), h->bytes);
+    c->filled += h->bytes;
     if (h->flags & BOND_LAST)
         finish(c, h, DAT_DTO_SUCCESS);
     return true;
