@@ -220,7 +220,7 @@ struct bond_ended {
 #define BOND_SLOT_BYTES 4096 /* with the header */
 #define BOND_DATA_MAX   (BOND_SLOT_BYTES - sizeof(struct bond_header))
 #define BOND_PIECE      (256u << 10) /* of longer requests: an op's bytes */
-#define BOND_OPS        128 /* requests to members of a connection */
+#define BOND_OPS        128          /* requests to members of a connection */
 #define BOND_SHORT      512 /* bytes with header that are copied to be sent */
 
 enum bond_op_kind {
@@ -262,8 +262,11 @@ enum bond_link_state {
     BOND_LINK_LEAVING, /* until its completions are in, and its last event */
 };
 
-struct bond_region {           /* registered for each link */
-    uint64_t mark;             /* the peer writes it */
+struct bond_region { /* registered for each link */
+    union {
+        uint64_t mark;            /* the peer writes it */
+        unsigned char page[4096]; /* with which a member may register it */
+    };
     struct bond_entry entry;   /* read from the peer */
     uint64_t marked[BOND_OPS]; /* to be written to the peer's mark */
     unsigned char send[BOND_OPS][BOND_SHORT];
@@ -281,9 +284,9 @@ struct bond_link {
     uint64_t ended_at;          /* ns */
     DAT_EP_HANDLE ep;
     struct bond_region *region;
-    DAT_LMR_HANDLE lmr;
-    DAT_LMR_CONTEXT context;
-    DAT_RMR_CONTEXT remote_context;
+    DAT_LMR_HANDLE lmr, mark_lmr;
+    DAT_LMR_CONTEXT context;        /* of all but the mark */
+    DAT_RMR_CONTEXT remote_context; /* of the mark */
     unsigned posted;   /* requests and receives that have not completed */
     unsigned requests; /* of these */
     struct bond_slot slot[BOND_SLOTS];
@@ -296,9 +299,9 @@ struct bond_link {
     uint32_t returned, told;      /* slots here */
     uint64_t marks;               /* writes that were marked, so far */
     /* signs of life */
-    bool alive; /* something has arrived or completed since the last look */
-    bool asked; /* the peer has sent a ping, which is to be answered */
-    bool asks;  /* a ping was sent, and nothing has arrived since */
+    bool alive;     /* something has arrived or completed since the last look */
+    bool asked;     /* the peer has sent a ping, which is to be answered */
+    bool asks;      /* a ping was sent, and nothing has arrived since */
     uint64_t lived; /* ns: the last sign of life, … */
     uint64_t heard; /* … or the last time that none was due */
     uint64_t pinged;
@@ -384,10 +387,10 @@ struct bond_conn {          /* ep->tp, cr->tp */
     atomic_bool stalled;   /* a message waits for a receive */
     struct core_wqe *into; /* the receive that is being filled, or NULL */
     struct core_wqe into_copy;
+    uint64_t filled; /* its bytes so far */
 };
 
 struct bond_share {          /* of a member in a body */
-    uint64_t filled; /* its bytes so far */
     uint64_t at, end;        /* bytes: the next to be posted, the last */
     uint64_t bytes, left;    /* all, and those not complete */
     uint64_t begun, posting; /* ns: when it began; how long its posts took */

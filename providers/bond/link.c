@@ -10,24 +10,38 @@
 
 /* ---------------------------------------------------------------- birth --- */
 
+static DAT_RETURN register_part(struct bond_link *l, void *at, size_t bytes,
+                                DAT_MEM_PRIV_FLAGS remote, DAT_LMR_HANDLE *lmr,
+                                DAT_LMR_CONTEXT *context,
+                                DAT_RMR_CONTEXT *remote_context)
+{
+    DAT_REGION_DESCRIPTION where = {.for_va = at};
+    return dat_lmr_create(
+        l->m->ia, DAT_MEM_TYPE_VIRTUAL, where, bytes,
+        l->conn->zone->pz[l->m->index],
+        DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG | remote,
+        DAT_VA_TYPE_VA, lmr, context, remote_context, NULL, NULL);
+}
+
+/* The peer can write the mark, nothing else. */
 static int region_open(struct bond_link *l)
 {
-    struct bond_member *m = l->m;
     void *at = NULL;
+    DAT_LMR_CONTEXT unused_lmr;
+    DAT_RMR_CONTEXT unused_rmr;
     if (posix_memalign(&at, 4096, sizeof *l->region))
         return -1;
     l->region = at;
     l->region->mark = 0;
-    DAT_REGION_DESCRIPTION where = {.for_va = at};
-    return dat_lmr_create(m->ia, DAT_MEM_TYPE_VIRTUAL, where, sizeof *l->region,
-                          l->conn->zone->pz[m->index],
-                          DAT_MEM_PRIV_LOCAL_READ_FLAG |
-                              DAT_MEM_PRIV_LOCAL_WRITE_FLAG |
-                              DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
-                          DAT_VA_TYPE_VA, &l->lmr, &l->context,
-                          &l->remote_context, NULL, NULL)
-               ? -1
-               : 0;
+    size_t before = offsetof(struct bond_region, entry);
+    if (register_part(l, &l->region->mark, sizeof l->region->mark,
+                      DAT_MEM_PRIV_REMOTE_WRITE_FLAG, &l->mark_lmr, &unused_lmr,
+                      &l->remote_context) ||
+        register_part(l, &l->region->entry, sizeof *l->region - before,
+                      DAT_MEM_PRIV_NONE_FLAG, &l->lmr, &l->context,
+                      &unused_rmr))
+        return -1;
+    return 0;
 }
 
 static int ep_open(struct bond_link *l)
@@ -90,6 +104,8 @@ static void link_delete(struct bond_link *l)
     bond_link_close(l);
     if (l->lmr)
         dat_lmr_free(l->lmr);
+    if (l->mark_lmr)
+        dat_lmr_free(l->mark_lmr);
     free(l->region);
     free(l);
 }
