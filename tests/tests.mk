@@ -73,7 +73,9 @@ $(TEST_BIN)/unit/test_tuner $(TEST_BIN)/unit/test_learns_soon \
   $(TUNING_OBJ)/tuner.o $(TUNING_OBJ)/comparison.o
 $(TEST_BIN)/unit/test_adaptive_stream $(TEST_BIN)/unit/test_stream_corners: \
   $(addprefix $(TUNING_OBJ)/,\
-  comparison.o cut.o rail_rate.o route.o timing.o tuner.o tuners.o waterfill.o)
+  comparison.o cut.o pace.o rail_rate.o route.o timing.o tuner.o tuners.o \
+  waterfill.o)
+$(TEST_BIN)/unit/test_pace: $(TUNING_OBJ)/pace.o
 $(TEST_BIN)/unit/test_node_copy: $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_first_rate: $(TUNING_OBJ)/rail_rate.o
 $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/memory/copy_choice.o
