@@ -19,8 +19,9 @@
 #define MS        1000000u
 #define NEVER     UINT64_MAX
 #define SETTLE_NS MS /* between looks at a connection that begins or ends */
-#define JOIN_NS   (200 * MS) /* for links to join before the consumer is told */
-#define FIRST     0          /* the member whose link begins a connection */
+/* for links to join before the consumer is told, and for the last message */
+#define JOIN_NS (200 * MS)
+#define FIRST   0 /* the member whose link begins a connection */
 
 /* ------------------------------------------------------ birth and death --- */
 
@@ -434,6 +435,18 @@ static void reap_links(struct bond_conn *c, uint64_t now)
     }
 }
 
+/* Its requests are complete: tells the peer, and waits until that has arrived.
+ */
+static void look_draining(struct bond_conn *c, uint64_t now)
+{
+    if (!c->bye_until) {
+        say_bye(c);
+        c->bye_until = now + JOIN_NS;
+    }
+    if (c->free_count == BOND_OPS || now >= c->bye_until)
+        conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+}
+
 static void look_connected(struct bond_conn *c, uint64_t now)
 {
     if (atomic_load(&c->aborted)) {
@@ -441,8 +454,7 @@ static void look_connected(struct bond_conn *c, uint64_t now)
     } else if (c->bye) {
         conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
     } else if (c->state == BOND_DRAINING && !core_requests_pending(c->ep)) {
-        say_bye(c);
-        conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+        look_draining(c, now);
     } else if (!is_up(c)) { /* no member is left */
         conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
     } else {

@@ -1,46 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Over rails of different latencies and rates, a bond keeps the order of one
- * rail: the last byte of a write is written last. */
+/* Whichever member is late, a bond keeps the order of one rail: the last byte
+ * of a write is written last. */
 #include "bond.h"
 
 #include <unistd.h>
 
+#include "member_posts.h"
+
 static const char *const lines[][3] = {
-    {"libdapl_shm.so", "late", "rate=4000 latency=300"},
-    {"libdapl_shm.so", "slow", "rate=400 latency=5"},
-    {"libdapl_shm.so", "quick", "rate=4000 latency=5"},
-    {"libdapl_bond.so", "late-first", "late slow"},
-    {"libdapl_bond.so", "slow-first", "slow late policy=even"},
-    {"libdapl_bond.so", "three", "quick late slow threshold=4K"},
-    {"libdapl_bond.so", "one", "quick"},
+    {"libdapl_shm.so", "a", ""},
+    {"libdapl_shm.so", "b", ""},
+    {"libdapl_shm.so", "c", ""},
+    {"libdapl_bond.so", "bond-two", "a b"},
+    {"libdapl_bond.so", "bond-three", "a b c threshold=4K policy=even"},
+    {"libdapl_bond.so", "bond-one", "a"},
 };
+#define ROUNDS 200
 
-static void late_first(void **state)
+static void late_lead(void **state)
 {
-    bond_stream("late-first", 300, NULL);
+    posts_delay((unsigned[]){2000, 0});
+    bond_stream("bond-two", ROUNDS, NULL);
 }
 
-static void slow_first(void **state)
+static void late_other(void **state)
 {
-    bond_stream("slow-first", 300, NULL);
+    posts_delay((unsigned[]){0, 2000});
+    bond_stream("bond-two", ROUNDS, NULL);
 }
 
-static void three(void **state)
+static void late_all(void **state)
 {
-    bond_stream("three", 300, NULL);
+    posts_delay((unsigned[]){500, 1000});
+    bond_stream("bond-three", ROUNDS, NULL);
 }
 
 static void one(void **state)
 {
-    bond_stream("one", 300, NULL);
+    posts_delay((unsigned[]){500, 0});
+    bond_stream("bond-one", ROUNDS, NULL);
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(late_first),
-        cmocka_unit_test(slow_first),
-        cmocka_unit_test(three),
+        cmocka_unit_test(late_lead),
+        cmocka_unit_test(late_other),
+        cmocka_unit_test(late_all),
         cmocka_unit_test(one),
     };
     restart_with_lines(argv, lines, sizeof lines / sizeof *lines);

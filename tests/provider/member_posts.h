@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Between a bond and its members: what the bond posts on an EP of a member is
+ * delayed, in order, or is carried out without the bond learning of it. The
+ * program's own posts, on EPs of an IA named bond…, are not touched. For the
+ * programs that include this.
+ */
+#ifndef TESTS_PROVIDER_MEMBER_POSTS_H
+#define TESTS_PROVIDER_MEMBER_POSTS_H
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dat2/dat_registry.h> /* DAT_PROVIDER */
+
+#include "util.h"
+
+#define EPS      64
+#define HELD     4096
+#define SEGMENTS 17
+#define SHORT    4096
+#define LOST     2
+#define REST_NS  20000
+
+typedef DAT_RETURN (*rdma_t)(DAT_EP_HANDLE, DAT_COUNT, DAT_LMR_TRIPLET *,
+                             DAT_DTO_COOKIE, const DAT_RMR_TRIPLET *,
+                             DAT_COMPLETION_FLAGS);
+typedef DAT_RETURN (*send_t)(DAT_EP_HANDLE, DAT_COUNT, DAT_LMR_TRIPLET *,
+                             DAT_DTO_COOKIE, DAT_COMPLETION_FLAGS);
+
+enum kind { WRITE, READ, SEND };
+
+struct post {
+    enum kind kind;
+    DAT_EP_HANDLE ep;
+    DAT_COUNT n;
+    DAT_LMR_TRIPLET seg[SEGMENTS];
+    DAT_DTO_COOKIE cookie;
+    DAT_RMR_TRIPLET there;
+    DAT_COMPLETION_FLAGS flags;
+    uint64_t due; /* ns */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned delay_us[2];
+static struct post held[HELD];
+static unsigned first, last; /* of held, modulo HELD */
+static pid_t worker;         /* the process whose thread posts them */
+static void (*loses)(void);
+static struct post lost[LOST];
+static unsigned lost_count;
+static uint64_t seed = 1;
+
+/* ------------------------------------------------------------ the members ---
+ */
+
+static struct {
+    DAT_EP_HANDLE ep;
+    uint64_t due; /* of its last post */
+} members[EPS];
+static unsigned member_count;
+
+/* Its number among the members' EPs, or EPS: it is of the bond. */
+static unsigned member_of(DAT_EP_HANDLE ep)
+{
+    const DAT_PROVIDER *provider = *(const DAT_PROVIDER *const *)ep;
+    for (unsigned i = 0; i < member_count; i++)
+        if (members[i].ep == ep)
+            return i;
+    if (!strncmp(provider->device_name, "bond", 4) || member_count == EPS)
+        return EPS;
+    members[member_count].ep = ep;
+    return member_count++;
+}
+
+/* -------------------------------------------------------------- posting --- */
+
+static DAT_RETURN post_now(struct post *p, DAT_COMPLETION_FLAGS flags)
+{
+    static const char *const names[] = {
+        "dat_ep_post_rdma_write", "dat_ep_post_rdma_read", "dat_ep_post_send"};
+    void *real = dlsym(RTLD_NEXT, names[p->kind]);
+    if (p->kind == SEND)
+        return ((send_t)real)(p->ep, p->n, p->seg, p->cookie, flags);
+    return ((rdma_t)real)(p->ep, p->n, p->seg, p->cookie, &p->there, flags);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Posts what is due: of each EP in order, as the due times of an EP are. */
+static void *post_held(void *arg)
+{
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        for (unsigned i = first; i != last; i++) {
+            struct post *p = &held[i % HELD];
+            if (p->ep && p->due <= now_ns()) {
+                DAT_OK(post_now(p, p->flags));
+                p->ep = DAT_HANDLE_NULL;
+            }
+        }
+        while (first != last && !held[first % HELD].ep)
+            first++;
+        pthread_mutex_unlock(&lock);
+        nanosleep(&(struct timespec){.tv_nsec = REST_NS}, NULL);
+    }
+    return NULL;
+}
+
+static DAT_RETURN hold(struct post *p, unsigned member)
+{
+    pthread_t thread;
+    uint64_t due = now_ns() + random_next(&seed) %
+                                  (1000 * (uint64_t)delay_us[member % 2] + 1);
+    assert_true(last - first < HELD);
+    if (due < members[member].due)
+        due = members[member].due;
+    members[member].due = p->due = due;
+    held[last++ % HELD] = *p;
+    if (worker != getpid()) {
+        worker = getpid();
+        assert_int_equal(pthread_create(&thread, NULL, post_held, NULL), 0);
+        pthread_detach(thread);
+    }
+    return DAT_SUCCESS;
+}
+
+/* Carries it out; the bond learns nothing yet. */
+static DAT_RETURN lose(struct post *p)
+{
+    DAT_OK(post_now(p, DAT_COMPLETION_SUPPRESS_FLAG));
+    lost[lost_count++] = *p;
+    if (lost_count < LOST)
+        return DAT_SUCCESS;
+    void (*cut)(void) = loses;
+    loses = NULL;
+    lost_count = 0;
+    cut();
+    for (unsigned i = 0; i < LOST; i++)
+        DAT_OK(post_now(&lost[i], lost[i].flags));
+    return DAT_SUCCESS;
+}
+
+static uint64_t bytes_of(const struct post *p)
+{
+    uint64_t sum = 0;
+    for (DAT_COUNT i = 0; i < p->n; i++)
+        sum += p->seg[i].segment_length;
+    return sum;
+}
+
+static DAT_RETURN post(struct post *p, const DAT_LMR_TRIPLET *seg)
+{
+    pthread_mutex_lock(&lock);
+    unsigned member = member_of(p->ep);
+    assert_true(p->n <= SEGMENTS);
+    if (p->n)
+        memcpy(p->seg, seg, (size_t)p->n * sizeof *seg);
+    bool of_member = member < EPS;
+    bool loses_it = loses && p->kind == WRITE && bytes_of(p) < SHORT &&
+                    (!lost_count || lost[0].ep == p->ep);
+    DAT_RETURN ret = DAT_SUCCESS;
+    if (of_member && loses_it)
+        ret = lose(p);
+    else if (of_member && (delay_us[0] || delay_us[1]))
+        ret = hold(p, member);
+    else
+        of_member = false;
+    pthread_mutex_unlock(&lock);
+    return of_member ? ret : post_now(p, p->flags);
+}
+
+/* From now on, what is posted on the members' EPs of even or odd number waits
+ * for up to so many microseconds. */
+static inline void posts_delay(const unsigned most_us[2])
+{
+    memcpy(delay_us, most_us, sizeof delay_us);
+    member_count = 0;
+}
+
+/* The next two short writes over a member arrive; then @p lose_by is called,
+ * and the bond learns that both failed. */
+static inline void posts_lose(void (*lose_by)(void))
+{
+    loses = lose_by;
+}
+
+/* ------------------------------------------------------ instead of libdat2 ---
+ */
+
+INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                                  DAT_LMR_TRIPLET *seg,
+                                                  DAT_DTO_COOKIE cookie_,
+                                                  const DAT_RMR_TRIPLET *there,
+                                                  DAT_COMPLETION_FLAGS flags)
+{
+    struct post p = {.kind = WRITE,
+                     .ep = ep,
+                     .n = n,
+                     .cookie = cookie_,
+                     .there = *there,
+                     .flags = flags};
+    return post(&p, seg);
+}
+
+INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                                 DAT_LMR_TRIPLET *seg,
+                                                 DAT_DTO_COOKIE cookie_,
+                                                 const DAT_RMR_TRIPLET *there,
+                                                 DAT_COMPLETION_FLAGS flags)
+{
+    struct post p = {.kind = READ,
+                     .ep = ep,
+                     .n = n,
+                     .cookie = cookie_,
+                     .there = *there,
+                     .flags = flags};
+    return post(&p, seg);
+}
+
+INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                            DAT_LMR_TRIPLET *seg,
+                                            DAT_DTO_COOKIE cookie_,
+                                            DAT_COMPLETION_FLAGS flags)
+{
+    struct post p = {
+        .kind = SEND, .ep = ep, .n = n, .cookie = cookie_, .flags = flags};
+    return post(&p, seg);
+}
+
+#endif
