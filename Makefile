@@ -108,7 +108,7 @@ all: $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DATCONF) $(LIBRAIL) $(LIBCOLL) $(L
 
 help:
 	@echo 'make deps      install what building and testing need (Debian packages, as root;'
-	@echo '               Open MPI and MPICH as Python wheels in $(WHEELS)/)'
+	@echo '               Open MPI, MPICH, Intel MPI 2018 as Python wheels in $(WHEELS)/)'
 	@echo 'make           build libraries and programs into $(BUILD)/'
 	@echo 'make bench     run the bandwidth and latency benchmarks, write results/<host>-<date>/'
 	@echo 'make compare   Open MPI, MPICH, UCX, libfabric next to us (first: make deps-peers)'

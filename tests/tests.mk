@@ -73,7 +73,9 @@ $(TEST_BIN)/unit/test_tuner $(TEST_BIN)/unit/test_learns_soon \
   $(TUNING_OBJ)/tuner.o $(TUNING_OBJ)/comparison.o
 $(TEST_BIN)/unit/test_adaptive_stream $(TEST_BIN)/unit/test_stream_corners: \
   $(addprefix $(TUNING_OBJ)/,\
-  comparison.o cut.o rail_rate.o route.o timing.o tuner.o tuners.o waterfill.o)
+  comparison.o cut.o pace.o rail_rate.o route.o timing.o tuner.o tuners.o \
+  waterfill.o)
+$(TEST_BIN)/unit/test_pace: $(TUNING_OBJ)/pace.o
 $(TEST_BIN)/unit/test_node_copy: $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_first_rate: $(TUNING_OBJ)/rail_rate.o
 $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/memory/copy_choice.o
@@ -179,7 +181,7 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 # only scripts do are the same in every build, and peers there are for one; a
 # sanitizer's calloc is not to be replaced; provider and transport are what has
 # threads.
-PLAIN_ONLY := dapltest dtest dapl_walk tcp docs install layers suite compare_p2p \
+PLAIN_ONLY := dapltest dtest dapl_walk impi2018 tcp docs install layers suite compare_p2p \
   compare_coll compare_layer mpi_layer mpi_faults mpi_forms mpi_requests deb \
   peers_present test_dsm_memory calibrate irregular_figures reproduce reports \
   build_mpi moved mpi4py timens tune_time rail_numbers killed degrade_any

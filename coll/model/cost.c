@@ -50,7 +50,7 @@ struct cost {
     unsigned nranks, ports;
     struct rank_state *ranks;
     double *flags;
-    struct port *out, *in; /* [rank * ports + port] */
+    struct port *out, *in;        /* [rank * ports + port] */
     double *wires_out, *wires_in; /* of nodes: free from then on */
     struct streams streams;
     struct message *messages;

@@ -34,8 +34,8 @@ static unsigned messages_of(const dcoll_program_t *program)
     for (unsigned r = 0; r < program->shape->nranks; r++)
         for (unsigned i = 0; i < program->rank[r].nops; i++) {
             dcoll_kind_t kind = program->rank[r].ops[i].kind;
-            messages += kind == DCOLL_PUT || kind == DCOLL_GET ||
-                        kind == DCOLL_NOTIFY;
+            messages +=
+                kind == DCOLL_PUT || kind == DCOLL_GET || kind == DCOLL_NOTIFY;
         }
     return messages;
 }

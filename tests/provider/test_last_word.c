@@ -51,7 +51,8 @@ static void poll_rounds(end_t *a, end_t *b, size_t bytes)
     pthread_t thread;
     size_t last = bytes / 8 - 1, wrong = 0;
     const _Atomic uint64_t *words = (_Atomic uint64_t *)b->mem.data;
-    writing_t w = {.end = a, .bytes = bytes, .target = remote(&b->mem, 0, bytes)};
+    writing_t w = {
+        .end = a, .bytes = bytes, .target = remote(&b->mem, 0, bytes)};
     uint64_t round = 0, end = busywait_now_ns() + EACH_NS;
     memset(b->mem.data, 0, bytes);
     assert_int_equal(pthread_create(&thread, NULL, write_rounds, &w), 0);

@@ -456,8 +456,8 @@ static void one_is_cancelled_awake(void **state)
     end_open(&end, NULL);
     DAT_OK(dat_evd_create(end.ia, 4, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG,
                           &s.evd));
-    assert_int_equal(
-        pthread_create(&s.thread, NULL, sleeps_when_cancelled, &s), 0);
+    assert_int_equal(pthread_create(&s.thread, NULL, sleeps_when_cancelled, &s),
+                     0);
     while (!atomic_load(&entered))
         sched_yield();
     assert_int_equal(pthread_cancel(s.thread), 0);

@@ -69,10 +69,8 @@ static void test_without_copies(void **state)
     static const unsigned first[] = {0, 2, 4};
     const dcoll_shape_t shape = {4, 2, first, 2};
     struct prediction p = {.wires = true, .model = predict_model(0)};
-    dcoll_args_t args = {.collective = DCOLL_ALLREDUCE,
-                         .bytes = 1024,
-                         .element = 8,
-                         .depth = 2};
+    dcoll_args_t args = {
+        .collective = DCOLL_ALLREDUCE, .bytes = 1024, .element = 8, .depth = 2};
     const dcoll_algorithm_t *slices =
         dcoll_algorithm_find(DCOLL_ALLREDUCE, "smp-slices");
     args.zero_copy = true;

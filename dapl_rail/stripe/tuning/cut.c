@@ -4,7 +4,6 @@
  * earlier messages are still under way, the message is cut so that all rails
  * end at the same time (waterfill.h).
  */
-#include <math.h>
 #include <string.h>
 
 #include "dapl_rail/base/limits.h"
@@ -141,22 +140,6 @@ unsigned cut_whole(const drail_t *t, uint32_t rails, size_t bytes,
                           .slot = rate_slot(t, false, size_class(bytes))};
     weigh(t, &route, weights);
     return route.slot;
-}
-
-unsigned soonest_rail(unsigned nrails, const double *weights,
-                      const uint64_t *under_way)
-{
-    unsigned soonest = 0;
-    double end = INFINITY;
-    for (unsigned r = 0; r < nrails; r++) {
-        double ends =
-            weights[r] > 0 ? (double)(under_way[r] + 1) / weights[r] : INFINITY;
-        if (ends < end) {
-            end = ends;
-            soonest = r;
-        }
-    }
-    return soonest;
 }
 
 unsigned short_rail_cut(drail_t *t, const struct route *route)

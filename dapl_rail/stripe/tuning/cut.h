@@ -48,9 +48,6 @@ static inline bool cut_spreads(const drail_t *t, uint32_t rails, size_t bytes)
 /* The weights of these rails for such messages, and the slot of their rates. */
 unsigned cut_whole(const drail_t *t, uint32_t rails, size_t bytes,
                    double weights[DRAIL_MAX_RAILS]);
-/* The rail that ends first if it gets one more message of the same length. */
-unsigned soonest_rail(unsigned nrails, const double *weights,
-                      const uint64_t *under_way);
 /* The rails' present weights for a long message. */
 void cut_weights(const drail_t *t, double weights[DRAIL_MAX_RAILS]);
 

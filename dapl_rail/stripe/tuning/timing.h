@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/stripe/tuning/pace.h"
 #include "dapl_rail/stripe/tuning/tuner.h"
 #include "dapl_rail/stripe/tuning/rail_rate.h"
 
@@ -58,6 +59,7 @@ struct timing {
     drail_team_t team;            /* auto: the team that was measured, … */
     bool no_threads;              /* … or can't be had */
     struct untimed untimed;
+    struct pace pace;
 };
 
 /* 0 or DRAIL_ENOMEM. Then tuners_begin(), once t->measured is known. */

@@ -13,8 +13,8 @@
 #include "providers/shm/memory/mapping.h"
 #include "providers/shm/memory/share_pages.h"
 
-/* Each takes a descriptor, and up to five mappings of vm.max_map_count, which
- * the consumer's allocator needs, too. */
+/* Each takes a descriptor, and three of the mappings that a process may have
+ * (vm.max_map_count), which the consumer's allocator needs, too. */
 #define AREAS_MAX 1024
 
 /* Pages in a memfd. */

@@ -106,7 +106,7 @@ static inline struct shm_msg *shm_ring_reserve(struct shm_conn *c, uint64_t n)
  * but for the first, which the receiver polls. The receiver had read them last.
  * Not of a longer message: the receiver reads this one at the same time, and
  * would have to wait for its lines. */
-#define SHM_PREFETCH_LINES 32u
+#define SHM_PREFETCH_LINES 40u
 static inline void shm_ring_prefetch_next(const struct shm_conn *c, uint64_t n)
 {
     if (n > SHM_PREFETCH_LINES || c->tx_tail + n - c->tx_head > SHM_RING_LINES)

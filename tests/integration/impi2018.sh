@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Intel MPI 2018, a closed program that speaks uDAPL, over our providers. It
+# polls the last bytes of RDMA writes to memory that malloc gave it. With IAS:
+# over these IAs of $DAT_OVERRIDE instead.
+# shellcheck source=tests/integration/mpi.bash
+. "${SOURCE:?}/tests/integration/mpi.bash"
+
+impi=$wheels/impi2018
+[ -e "$impi/complete" ] || skip 'Intel MPI 2018 is not here (make deps)'
+programs=$BUILD/test/mpi
+[ -x "$programs/mpi_exchange.mpich-wheel" ] || skip 'no MPICH: no programs (make deps)'
+
+# It refuses to start where the system limits locked memory, which these
+# providers do not lock.
+cat >"$work/limit.c" <<'END'
+#define _GNU_SOURCE
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int getrlimit(__rlimit_resource_t what, struct rlimit *limit)
+{
+    *limit = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+    return what == RLIMIT_MEMLOCK
+               ? 0
+               : (int)syscall(SYS_prlimit64, 0, what, NULL, limit);
+}
+END
+"${CC:-cc}" -shared -fPIC -o "$work/limit.so" "$work/limit.c" || exit 1
+
+export DAT_OVERRIDE=${DAT_OVERRIDE:-$BUILD/lib/dapl_rail/dat.conf}
+export I_MPI_ROOT=$impi LD_LIBRARY_PATH=$impi/lib I_MPI_HYDRA_BOOTSTRAP=fork
+export I_MPI_FABRICS=dapl I_MPI_FALLBACK=0 I_MPI_PIN=0
+
+# runs IA RANKS 'REGEX' PROGRAM…: ends well, and says that
+runs()
+{
+    I_MPI_DAPL_PROVIDER=$1 timeout -k 5 60 "$impi/bin/mpiexec.hydra" -n "$2" \
+        -env LD_PRELOAD "$work/limit.so" "${@:4}" >"$work/out" 2>&1 &&
+        grep -q "$3" "$work/out" && return
+    echo "status $?:"
+    tail -30 "$work/out"
+    return 1
+}
+
+# imb IA PROGRAM BENCHMARKS: so many of them
+imb()
+{
+    runs "$1" 2 'entering MPI_Finalize' "$wheels/impi/bin/$2" -iter 5 \
+        -time 2 -npmin 2 -msglen "$work/lengths" &&
+        [ "$(grep -c '^# Benchmarking' "$work/out")" -eq "$3" ]
+}
+printf '%s\n' 0 8 4096 70000 300000 >"$work/lengths"
+
+ias=${IAS:-shm0}
+if [ -z "${IAS:-}" ] && [ -e "$BUILD/lib/dapl_rail/libdapl_ofi.so" ]; then
+    ias='shm0 tcp-lo'
+fi
+for ia in $ias; do
+    check "$ia: messages" runs "$ia" 3 '^0 failures$' \
+        "$programs/mpi_exchange.mpich-wheel" 300
+    check "$ia: collectives" runs "$ia" 3 '^0 failures$' \
+        "$programs/mpi_calls.mpich-wheel"
+    [ -x "$wheels/impi/bin/IMB-MPI1" ] || continue
+    check "$ia: IMB-MPI1" imb "$ia" IMB-MPI1 19
+    check "$ia: IMB-P2P" imb "$ia" IMB-P2P 6
+    check "$ia: IMB-NBC" imb "$ia" IMB-NBC 13
+    check "$ia: IMB-RMA" imb "$ia" IMB-RMA 26
+done
+[ -x "$wheels/impi/bin/IMB-MPI1" ] ||
+    echo 'skipped: no IMB, which comes with Intel MPI of today (make deps-peers)'

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages between two neighbours, of many lengths, several at once, and
+ * checked to the last byte. Argument: how many rounds.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST  400000 /* bytes */
+#define AHEAD 3      /* messages under way, each way */
+
+static unsigned char byte_of(int round, int from, int message, int at)
+{
+    return (unsigned char)(round * 31 + from * 7 + message * 3 + at + at / 251);
+}
+
+static int length_of(int round, int message)
+{
+    static const int lengths[] = {0,    1,     8,     63,    64,    65,
+                                  4096, 8320,  8321,  30000, 70000, 120000,
+                                  7,    16384, 65536, MOST};
+    return lengths[(round * AHEAD + message) % 16];
+}
+
+static int wrong_bytes(const unsigned char *data, int round, int from, int m)
+{
+    int wrong = 0;
+    for (int at = 0; at < length_of(round, m); at++)
+        wrong += data[at] != byte_of(round, from, m, at);
+    return wrong;
+}
+
+/* Sends to the next rank, receives from the one before: messages that are bad.
+ */
+static int exchange(int round, int rank, int size, unsigned char *memory)
+{
+    int next = (rank + 1) % size, before = (rank + size - 1) % size, bad = 0;
+    MPI_Request requests[2 * AHEAD];
+    for (int m = 0; m < AHEAD; m++)
+        MPI_Irecv(memory + m * MOST, MOST, MPI_BYTE, before, m, MPI_COMM_WORLD,
+                  &requests[m]);
+    for (int m = 0; m < AHEAD; m++) {
+        unsigned char *out = memory + (AHEAD + m) * MOST;
+        for (int at = 0; at < length_of(round, m); at++)
+            out[at] = byte_of(round, rank, m, at);
+        MPI_Isend(out, length_of(round, m), MPI_BYTE, next, m, MPI_COMM_WORLD,
+                  &requests[AHEAD + m]);
+    }
+    MPI_Waitall(2 * AHEAD, requests, MPI_STATUSES_IGNORE);
+    for (int m = 0; m < AHEAD; m++) {
+        int wrong = wrong_bytes(memory + m * MOST, round, before, m);
+        if (wrong)
+            printf("rank %d, round %d: %d of %d bytes are wrong\n", rank, round,
+                   wrong, length_of(round, m));
+        bad += wrong > 0;
+    }
+    return bad;
+}
+
+int main(int argc, char **argv)
+{
+    int rank, size, bad = 0, all = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    unsigned char *memory = malloc(2 * AHEAD * MOST);
+    int rounds = argc > 1 ? atoi(argv[1]) : 100;
+    for (int round = 0; memory && round < rounds; round++)
+        bad += exchange(round, rank, size, memory);
+    bad += !memory;
+    MPI_Reduce(&bad, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%d failures\n", all);
+    free(memory);
+    MPI_Finalize();
+    return all > 0;
+}
