@@ -25,8 +25,8 @@
  * Bodies can be written again, because nobody can have used them yet. A write
  * over the lead is followed by a mark: a write of its number to a word of the
  * peer. If the lead is lost, the peer tells the last mark. The first write
- * behind that one, or piece of one, is the only one that may be repeated although
- * it was done.
+ * behind that one, or piece of one, is the only one that may be repeated
+ * although it was done.
  *
  * The files, in reading order. Each uses only those below it:
  *

@@ -128,10 +128,8 @@ static void none_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broken),
-        cmocka_unit_test(arrived_unknown),
-        cmocka_unit_test(silent),
-        cmocka_unit_test(silent_with_messages),
+        cmocka_unit_test(broken),    cmocka_unit_test(arrived_unknown),
+        cmocka_unit_test(silent),    cmocka_unit_test(silent_with_messages),
         cmocka_unit_test(none_left),
     };
     setenv("TEST_IA", "bond0", 1);
