@@ -86,7 +86,7 @@ $(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/sync/ticket.o
 $(TEST_BIN)/unit/test_dsm_lock: $(filter-out %/control.o %/open.o,$(DSM_OBJ))
 $(TEST_BIN)/unit/test_dsm_bench: $(DSM_OBJ)
 $(TEST_BIN)/unit/test_mapping: $(BUILD)/obj/providers/shm/memory/mapping.o
-$(TEST_BIN)/unit/test_adopt_faults: ALL_LDFLAGS += -Wl,--wrap=syscall,--wrap=calloc
+$(TEST_BIN)/unit/test_adopt_faults: private ALL_LDFLAGS += -Wl,--wrap=syscall,--wrap=calloc
 $(TEST_BIN)/unit/test_adopt_faults: $(addprefix $(BUILD)/obj/providers/shm/memory/,\
   adopt.o mapping.o memfd.o share_pages.o)
 JOB_OBJ := $(BUILD)/obj/dapl_rail/job
