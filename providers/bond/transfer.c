@@ -34,7 +34,8 @@ static bool has_keys(struct bond_conn *c, struct core_request *r, uint64_t n)
 static bool overlap(const struct core_request *a, const struct core_request *b)
 {
     const struct bond_request *p = a->tp, *q = b->tp;
-    return !a->done && is_remote(a) && is_remote(b) &&
+    bool writes = a->op != CORE_READ || b->op != CORE_READ;
+    return !a->done && is_remote(a) && is_remote(b) && writes &&
            p->remote_address < q->remote_address + b->w.total &&
            q->remote_address < p->remote_address + a->w.total;
 }
@@ -228,10 +229,13 @@ void bond_issue(struct bond_conn *c)
     core_ep_lock(c->ep);
     uint64_t end = atomic_load(&c->ep->sq_tail);
     if (!atomic_load(&c->aborted) && bond_redo(c)) {
-        while (c->next_body != end && begin(c, c->next_body))
-            c->next_body++;
-        while (c->next_lead != c->next_body && lead(c, c->next_lead))
-            c->next_lead++;
+        for (uint64_t led = UINT64_MAX; led != c->next_lead;) {
+            led = c->next_lead; /* what is led may make room for bodies */
+            while (c->next_body != end && begin(c, c->next_body))
+                c->next_body++;
+            while (c->next_lead != c->next_body && lead(c, c->next_lead))
+                c->next_lead++;
+        }
     }
     core_requests_retire(c->ep);
     core_ep_unlock(c->ep);
