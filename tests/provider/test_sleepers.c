@@ -453,6 +453,8 @@ static void one_is_cancelled_awake(void **state)
     end_t end;
     DAT_EVENT event;
     sleeper_t s = {0};
+    if (TSAN) /* complains of any thread that ends in pthread_setcanceltype() */
+        skip();
     end_open(&end, NULL);
     DAT_OK(dat_evd_create(end.ia, 4, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG,
                           &s.evd));
