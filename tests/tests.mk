@@ -86,6 +86,9 @@ $(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/sync/ticket.o
 $(TEST_BIN)/unit/test_dsm_lock: $(filter-out %/control.o %/open.o,$(DSM_OBJ))
 $(TEST_BIN)/unit/test_dsm_bench: $(DSM_OBJ)
 $(TEST_BIN)/unit/test_mapping: $(BUILD)/obj/providers/shm/memory/mapping.o
+$(TEST_BIN)/unit/test_adopt_faults: private ALL_LDFLAGS += -Wl,--wrap=syscall,--wrap=calloc
+$(TEST_BIN)/unit/test_adopt_faults: $(addprefix $(BUILD)/obj/providers/shm/memory/,\
+  adopt.o mapping.o memfd.o share_pages.o)
 JOB_OBJ := $(BUILD)/obj/dapl_rail/job
 $(TEST_BIN)/unit/test_handshake: $(addprefix $(JOB_OBJ)/rendezvous/,\
   handshake.o sha256.o secret.o) $(BUILD)/obj/dapl_rail/base/error.o

@@ -130,7 +130,6 @@ static void shm_forked(struct core_ia *ia)
 {
     shm_manager_forked(shm_ia(ia));
     shm_control_forked(shm_ia(ia));
-    shm_adopted_forked();
 }
 
 static void shm_attributes_asked(struct core_ia *ia)

@@ -7,12 +7,14 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "peer.h"
+#include "tests/sanitizers.h"
 
 #define PAGE  4096u
 #define BYTES (300 * PAGE)
@@ -356,6 +358,8 @@ static void no_room_for_mappings(void **state)
     enum { PAGES = 1 << 18, LEFT = 10 };
     fixture_t *f = *state;
     size_t split = 0;
+    if (TSAN) /* it needs mappings itself, and ends the process without */
+        skip();
     char *many = mmap(NULL, (size_t)PAGES * PAGE, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     char *all = map_private(300 * PAGE);
@@ -383,8 +387,69 @@ static void no_room_for_mappings(void **state)
             mprotect(many + 2 * --split * PAGE, PAGE, PROT_NONE);
     }
     munmap(many, (size_t)PAGES * PAGE);
+    /* any registration tries again */
+    char *other = map_private(PAGE);
+    assert_true(is_adopted(&f->b, other, PAGE));
+    assert_int_equal(in_memfd(all, 300 * PAGE), 0);
+    munmap(other, PAGE);
     assert_false(limited && !is_adopted(&f->b, all, 300 * PAGE));
     munmap(all, 300 * PAGE);
+}
+
+/* Giving back needs no descriptor. */
+static void no_descriptor_left(void **state)
+{
+    enum { LIMIT = 256 };
+    fixture_t *f = *state;
+    struct rlimit before, limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = (struct rlimit){LIMIT, before.rlim_max};
+    char *all = map_private(8 * PAGE);
+    memset(all, 1, 8 * PAGE);
+    for (int left = 0; left < 4; left++) {
+        region_t r;
+        int fd[LIMIT], n = 0;
+        register_at(&f->b, &r, all, 8 * PAGE);
+        assert_int_equal(in_memfd(all, 8 * PAGE), 8 * PAGE);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        while ((fd[n] = dup(STDERR_FILENO)) >= 0)
+            n++;
+        for (int i = 0; i < left; i++)
+            close(fd[--n]);
+        DAT_OK(dat_lmr_free(r.lmr));
+        while (n)
+            close(fd[--n]);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        assert_int_equal(in_memfd(all, 8 * PAGE), 0);
+        assert_int_equal(all[2 * PAGE], 1);
+    }
+    munmap(all, 8 * PAGE);
+}
+
+/* A thread whose stack is memory of its own registers the part below what it
+ * uses of it now. */
+static void *register_own_stack(void *arg)
+{
+    fixture_t *f = arg;
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    char *at = (char *)(frame & -(uintptr_t)PAGE) - 16 * PAGE;
+    assert_false(is_adopted(&f->b, at, 16 * PAGE));
+    return NULL;
+}
+
+static void own_stack(void **state)
+{
+    enum { STACK = 128 * PAGE };
+    char *stack = map_private(STACK);
+    pthread_t thread;
+    pthread_attr_t attr;
+    assert_int_equal(pthread_attr_init(&attr), 0);
+    assert_int_equal(pthread_attr_setstack(&attr, stack, STACK), 0);
+    assert_int_equal(pthread_create(&thread, &attr, register_own_stack, *state),
+                     0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attr);
+    munmap(stack, STACK);
 }
 
 /* ------------------------------------- what the consumer does with it --- */
@@ -595,10 +660,38 @@ static void not_permitted(void **state)
     join(spawn(without_userfaultfd, NULL));
 }
 
+/* As a daemon does that was started by root. */
+static void frees_without_privileges(void *arg)
+{
+    end_t end;
+    region_t r;
+    char *all = map_private(4 * PAGE);
+    memset(all, 1, 4 * PAGE);
+    end_open(&end, NULL);
+    register_at(&end, &r, all, 4 * PAGE);
+    assert_int_equal(in_memfd(all, 4 * PAGE), 4 * PAGE);
+    assert_int_equal(setgid(65534), 0);
+    assert_int_equal(setuid(65534), 0);
+    DAT_OK(dat_lmr_free(r.lmr));
+    pid_t pid = fork();
+    if (!pid)
+        _exit(all[2 * PAGE] != 1);
+    assert_int_equal(status_of(pid), 0);
+    end_close(&end);
+}
+
+static void privileges_dropped(void **state)
+{
+    if (getuid())
+        skip();
+    join(spawn(frees_without_privileges, NULL));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(not_permitted), /* forks: before any DAT call */
+        cmocka_unit_test(not_permitted),      /* forks: before any DAT call */
+        cmocka_unit_test(privileges_dropped), /* the same */
         cmocka_unit_test(peers_read_and_write_all_of_it),
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_fixture, close_fixture)
         TEST(no_store_is_lost),
@@ -606,6 +699,8 @@ int main(int argc, char **argv)
         TEST(as_many_as_an_ia_has),
         TEST(pinned),
         TEST(no_room_for_mappings),
+        TEST(no_descriptor_left),
+        TEST(own_stack),
         TEST(what_is_not_adopted),
         TEST(unmapped_while_registered),
         TEST(enlarged_while_registered),

@@ -37,8 +37,6 @@ bool shm_range_add(struct shm_range *range, bool wanted,
                    struct shm_adopted_part *part);
 /* Takes it out, when peers no longer access it. */
 void shm_range_remove(struct shm_range *range);
-/* In a forked child. */
-void shm_adopted_forked(void);
 /* Whether this process can adopt memory; if not, says so on stderr, once. */
 bool shm_adopt_possible(void);
 

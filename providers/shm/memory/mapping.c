@@ -40,7 +40,12 @@ static bool is_within(const struct shm_vma *v, uint64_t base, uint64_t length,
     return true;
 }
 
-int shm_vma_from(uint64_t address, struct shm_vma *vma)
+int shm_maps_open(void)
+{
+    return open(MAPS, O_RDONLY | O_CLOEXEC);
+}
+
+int shm_vma_from(int maps, uint64_t address, struct shm_vma *vma)
 {
     char name[16] = "";
     struct query q = {.size = sizeof q,
@@ -48,16 +53,12 @@ int shm_vma_from(uint64_t address, struct shm_vma *vma)
                       .address = address,
                       .name_size = sizeof name,
                       .name = (uintptr_t)name};
-    int fd = open(MAPS, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    int err = ioctl(fd, QUERY, &q) ? errno : 0;
+    int err = ioctl(maps, QUERY, &q) ? errno : 0;
     if (err == ENAMETOOLONG) { /* some file's */
         q.name_size = 0;
         q.name = 0;
-        err = ioctl(fd, QUERY, &q) ? errno : 0;
+        err = ioctl(maps, QUERY, &q) ? errno : 0;
     }
-    close(fd);
     if (err)
         return err == ENOENT ? 0 : -1; /* no mapping; else: no such call */
     *vma = (struct shm_vma){
@@ -78,7 +79,11 @@ int shm_vma_from(uint64_t address, struct shm_vma *vma)
 int shm_mapping_ask(uint64_t base, uint64_t length, struct shm_mapping *m)
 {
     struct shm_vma v;
-    int found = shm_vma_from(base, &v);
+    int maps = shm_maps_open();
+    if (maps < 0)
+        return -1;
+    int found = shm_vma_from(maps, base, &v);
+    close(maps);
     return found > 0 ? v.start <= base && is_within(&v, base, length, m)
                      : found;
 }

@@ -17,8 +17,10 @@ struct shm_vma {
     bool shared, stack;
 };
 /* The mapping that holds this address, or the next one above it. 1: *vma is it;
- * 0: there is none; -1: the kernel has no such call. */
-int shm_vma_from(uint64_t address, struct shm_vma *vma);
+ * 0: there is none; -1: the kernel does not say. @p maps: shm_maps_open(). */
+int shm_vma_from(int maps, uint64_t address, struct shm_vma *vma);
+/* A descriptor, or -1. It stays that of this process in a forked child. */
+int shm_maps_open(void);
 
 struct shm_mapping {
     uint64_t offset; /* in the file, of the range's first byte */

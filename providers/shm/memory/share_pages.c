@@ -67,11 +67,24 @@ struct scan {
 #define SWAPPED   UINT64_C(16)
 #define ZERO_PAGE UINT64_C(32)
 
-struct tools {
-    int uffd, pagemap;
-    char *staging; /* PIECE bytes, where moved pages are copied from */
-    sigset_t signals;
+/* They belong to the memory of the process that opened them. */
+struct descriptors {
+    int uffd, maps, pagemap;
 };
+
+/* Open from the first call on: when pages are to be moved back, the process may
+ * have no descriptor left, or no permission any more. */
+static struct descriptors kept = {-1, -1, -1};
+
+struct tools {
+    struct descriptors of;
+    char *staging; /* PIECE bytes, where moved pages are copied from */
+};
+
+static uint64_t min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
 
 /* -------------------------------------------------------- system calls --- */
 
@@ -127,8 +140,8 @@ static uint64_t move(int uffd, uint64_t to, uint64_t from, uint64_t length,
     return done;
 }
 
-/* The next pages from `at` on that hold anything. */
-static bool next_run(int pagemap, uint64_t at, uint64_t end, struct run *run)
+/* The next pages from `at` on that hold anything. 1: *run; 0: none; -1. */
+static int next_run(int pagemap, uint64_t at, uint64_t end, struct run *run)
 {
     struct scan s = {.size = sizeof s,
                      .start = at,
@@ -139,7 +152,7 @@ static bool next_run(int pagemap, uint64_t at, uint64_t end, struct run *run)
                      .all_of = ZERO_PAGE,
                      .any_of = PRESENT | SWAPPED,
                      .wanted = PRESENT};
-    return sys_ioctl(pagemap, SCAN, &s) == 1;
+    return sys_ioctl(pagemap, SCAN, &s);
 }
 
 /* --------------------------------------------------------------- tools --- */
@@ -164,55 +177,87 @@ static int uffd_open(void)
     return fd;
 }
 
-static void tools_close(struct tools *t)
+static void descriptors_close(struct descriptors *d)
 {
-    if (t->uffd >= 0)
-        close(t->uffd);
-    if (t->pagemap >= 0)
-        close(t->pagemap);
-    if (t->staging != MAP_FAILED)
-        munmap(t->staging, PIECE);
-    pthread_sigmask(SIG_SETMASK, &t->signals, NULL);
+    if (d->uffd >= 0)
+        close(d->uffd);
+    if (d->maps >= 0)
+        close(d->maps);
+    if (d->pagemap >= 0)
+        close(d->pagemap);
+    *d = (struct descriptors){-1, -1, -1};
 }
 
-/* A signal's handler could touch the pages, and wait for this thread for ever.
- */
-static int tools_open(struct tools *t)
+/* NULL, or why they can't be opened. */
+static const char *descriptors_open(struct descriptors *d)
 {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &t->signals);
-    t->uffd = uffd_open();
-    t->pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    t->staging = mmap(NULL, PIECE, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (t->uffd >= 0 && t->pagemap >= 0 && t->staging != MAP_FAILED &&
-        !watch(t->uffd, (uintptr_t)t->staging, PIECE,
-               UFFDIO_REGISTER_MODE_MISSING))
-        return 0;
-    tools_close(t);
-    return -1;
+    const char *why = NULL;
+    struct shm_vma vma;
+    struct run run;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t here = (uintptr_t)&run & -page;
+    *d = (struct descriptors){-1, -1, -1};
+    d->uffd = uffd_open();
+    if (d->uffd < 0)
+        return errno == EPERM ? "userfaultfd is not permitted "
+                                "(vm.unprivileged_userfaultfd is 0)"
+                              : "the kernel has no UFFDIO_MOVE (Linux 6.8)";
+    d->maps = shm_maps_open();
+    d->pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (shm_vma_from(d->maps, here, &vma) < 0)
+        why = "the kernel has no PROCMAP_QUERY (Linux 6.11)";
+    else if (next_run(d->pagemap, here, here + page, &run) != 1)
+        why = "/proc/self/pagemap can't be read (PAGEMAP_SCAN)";
+    if (why)
+        descriptors_close(d);
+    return why;
 }
 
 const char *shm_share_refused(void)
 {
-    struct shm_vma vma;
-    struct run run;
-    int fd = uffd_open();
-    if (fd < 0)
-        return errno == EPERM ? "userfaultfd is not permitted "
-                                "(vm.unprivileged_userfaultfd is 0)"
-                              : "the kernel has no UFFDIO_MOVE (Linux 6.8)";
-    close(fd);
-    if (shm_vma_from((uintptr_t)&vma, &vma) < 0)
-        return "the kernel has no PROCMAP_QUERY (Linux 6.11)";
-    fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t here = (uintptr_t)&run & -page;
-    bool scans = fd >= 0 && next_run(fd, here, here + page, &run);
-    if (fd >= 0)
-        close(fd);
-    return scans ? NULL : "/proc/self/pagemap can't be read (PAGEMAP_SCAN)";
+    struct descriptors d;
+    const char *why = descriptors_open(&d);
+    descriptors_close(&d);
+    return why;
+}
+
+void shm_sharing_forked(void)
+{
+    descriptors_close(&kept);
+}
+
+/* A signal's handler could touch the pages, and wait for this thread for ever.
+ */
+static void signals_block(sigset_t *before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+static void signals_restore(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+static void tools_close(struct tools *t)
+{
+    if (t->staging != MAP_FAILED)
+        munmap(t->staging, PIECE);
+}
+
+static int tools_open(struct tools *t)
+{
+    if (kept.uffd < 0 && descriptors_open(&kept))
+        return -1;
+    t->of = kept;
+    t->staging = mmap(NULL, PIECE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (t->staging != MAP_FAILED && !watch(t->of.uffd, (uintptr_t)t->staging,
+                                           PIECE, UFFDIO_REGISTER_MODE_MISSING))
+        return 0;
+    tools_close(t);
+    return -1;
 }
 
 /* ----------------------------------------------------- private → memfd --- */
@@ -221,7 +266,7 @@ const char *shm_share_refused(void)
  */
 static void unshare_from_children(int pagemap, uint64_t at, uint64_t end)
 {
-    for (struct run run; next_run(pagemap, at, end, &run); at = run.end)
+    for (struct run run; next_run(pagemap, at, end, &run) > 0; at = run.end)
         syscall(SYS_madvise, run.start, run.end - run.start,
                 MADV_POPULATE_WRITE);
 }
@@ -230,8 +275,9 @@ static int fill_file(const struct tools *t, int fd, uint64_t offset,
                      uint64_t length)
 {
     uint64_t from = (uintptr_t)t->staging, at = from;
-    for (struct run run; next_run(t->pagemap, at, from + length, &run);
-         at = run.end)
+    struct run run;
+    int found;
+    while ((found = next_run(t->of.pagemap, at, from + length, &run)) > 0) {
         for (uint64_t left; (left = run.end - run.start);) {
             long n = syscall(SYS_pwrite64, fd, run.start, left,
                              offset + (run.start - from));
@@ -239,7 +285,9 @@ static int fill_file(const struct tools *t, int fd, uint64_t offset,
                 return -1;
             run.start += (uint64_t)n;
         }
-    return 0;
+        at = run.end;
+    }
+    return found;
 }
 
 /* Keeps a mapping of the same kind as that of the piece at `at`, whose pages
@@ -273,19 +321,19 @@ static int share_piece(struct shm_shared_pages *p, const struct tools *t,
                        uint64_t at, uint64_t length)
 {
     uint64_t staging = (uintptr_t)t->staging, moved;
-    unshare_from_children(t->pagemap, at, at + length);
-    if (watch(t->uffd, at, length, UFFDIO_REGISTER_MODE_MISSING))
+    unshare_from_children(t->of.pagemap, at, at + length);
+    if (watch(t->of.uffd, at, length, UFFDIO_REGISTER_MODE_MISSING))
         return -1;
-    moved = move(t->uffd, staging, at, length, MOVE_TRIES);
+    moved = move(t->of.uffd, staging, at, length, MOVE_TRIES);
     if (moved < length || fill_file(t, p->fd, at - p->base, length) ||
         (!p->aside && set_aside(p, at, length)) || map_file(p, at, length)) {
         /* nothing can pin these; only a consumer that unmaps its memory here
          * loses it */
-        move(t->uffd, at, staging, moved, UINT_MAX);
-        unwatch(t->uffd, at, length);
+        move(t->of.uffd, at, staging, moved, UINT_MAX);
+        unwatch(t->of.uffd, at, length);
         return -1;
     }
-    wake(t->uffd, at, length);
+    wake(t->of.uffd, at, length);
     syscall(SYS_madvise, staging, length, MADV_DONTNEED);
     return 0;
 }
@@ -302,25 +350,34 @@ static int file_open(struct shm_shared_pages *p)
     return 0;
 }
 
+static int share_all(struct shm_shared_pages *p, const struct tools *t)
+{
+    for (uint64_t done = 0, n; done < p->length; done += n) {
+        n = min(p->length - done, PIECE);
+        if (share_piece(p, t, p->base + done, n))
+            return -1;
+    }
+    return 0;
+}
+
 int shm_share_pages(struct shm_shared_pages *p, uint64_t base, uint64_t length)
 {
     struct tools t;
-    uint64_t done = 0;
+    sigset_t signals;
     *p = (struct shm_shared_pages){.base = base, .length = length};
-    if (file_open(p))
+    if (tools_open(&t))
         return -1;
-    if (!tools_open(&t)) {
-        for (uint64_t n; done < length; done += n) {
-            n = length - done < PIECE ? length - done : PIECE;
-            if (share_piece(p, &t, base + done, n))
-                break;
-        }
+    if (file_open(p)) {
         tools_close(&t);
+        return -1;
     }
-    if (done == length)
+    signals_block(&signals);
+    int failed = share_all(p, &t);
+    signals_restore(&signals);
+    tools_close(&t);
+    if (!failed)
         return 0;
-    shm_unshare_pages(p);
-    return -1;
+    return shm_unshare_pages(p) ? 1 : -1;
 }
 
 /* ----------------------------------------------------- memfd → private --- */
@@ -333,7 +390,9 @@ static int copy_back(const struct shm_shared_pages *p, uint64_t offset,
         if (data < 0 || (uint64_t)data >= end)
             return data < 0 && errno != ENXIO ? -1 : 0;
         long hole = syscall(SYS_lseek, p->fd, data, SEEK_HOLE);
-        uint64_t stop = (uint64_t)hole < end ? (uint64_t)hole : end;
+        if (hole < 0)
+            return -1;
+        uint64_t stop = min((uint64_t)hole, end);
         for (offset = (uint64_t)data; offset < stop;) {
             long n = syscall(SYS_pread64, p->fd, p->aside + offset,
                              stop - offset, offset);
@@ -352,59 +411,65 @@ static int protect(int uffd, uint64_t at, uint64_t length)
     return sys_ioctl(uffd, UFFDIO_WRITEPROTECT, &w);
 }
 
-static int unshare_piece(struct shm_shared_pages *p, const struct tools *t,
-                         uint64_t at, uint64_t length, int prot)
+static int unshare_piece(struct shm_shared_pages *p, int uffd, uint64_t at,
+                         uint64_t length, int prot)
 {
     uint64_t offset = at - p->base;
     char *aside = p->aside + offset;
-    if (watch(t->uffd, at, length, UFFDIO_REGISTER_MODE_WP))
+    if (watch(uffd, at, length, UFFDIO_REGISTER_MODE_WP))
         return -1;
-    if (protect(t->uffd, at, length) || copy_back(p, offset, offset + length) ||
+    if (protect(uffd, at, length) || copy_back(p, offset, offset + length) ||
         syscall(SYS_mprotect, aside, length, prot) ||
         sys_mremap(aside, length, length, MREMAP_FIXED | MREMAP_DONTUNMAP,
                    (void *)(uintptr_t)at) == MAP_FAILED) {
-        unwatch(t->uffd, at, length);
+        /* the next try copies again */
+        syscall(SYS_mprotect, aside, length, PROT_READ | PROT_WRITE);
+        unwatch(uffd, at, length);
         return -1;
     }
-    wake(t->uffd, at, length);
+    wake(uffd, at, length);
     /* peers may not have unmapped it yet */
     syscall(SYS_fallocate, p->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
             offset, length);
     return 0;
 }
 
-static uint64_t min(uint64_t a, uint64_t b)
+static bool is_from(const struct shm_vma *v, const struct shm_shared_pages *p,
+                    uint64_t at)
 {
-    return a < b ? a : b;
+    return v->inode == p->inode && v->device == p->device && v->shared &&
+           v->offset + (at - v->start) == at - p->base;
 }
 
 /* The consumer may have unmapped or moved some, and protected others. */
-static int unshare_mapped(struct shm_shared_pages *p, const struct tools *t)
+static int unshare_mapped(struct shm_shared_pages *p,
+                          const struct descriptors *d)
 {
     uint64_t end = p->base + p->length, at = p->base;
     struct shm_vma v;
-    while (at < end && shm_vma_from(at, &v) > 0 && v.start < end) {
+    int found = 0;
+    while (at < end && (found = shm_vma_from(d->maps, at, &v)) > 0 &&
+           v.start < end) {
         uint64_t stop = min(v.end, end);
         at = v.start > at ? v.start : at;
-        bool ours = v.inode == p->inode && v.device == p->device && v.shared &&
-                    v.offset + (at - v.start) == at - p->base;
+        bool ours = is_from(&v, p, at);
         for (uint64_t n; at < stop; at += n) {
             n = min(stop - at, PIECE);
-            if (ours && unshare_piece(p, t, at, n, v.prot))
+            if (ours && unshare_piece(p, d->uffd, at, n, v.prot))
                 return -1;
         }
     }
-    return 0;
+    return found < 0 ? -1 : 0;
 }
 
 int shm_unshare_pages(struct shm_shared_pages *p)
 {
-    struct tools t;
     if (p->aside) {
-        if (tools_open(&t))
-            return -1;
-        int failed = unshare_mapped(p, &t);
-        tools_close(&t);
+        struct descriptors d = kept;
+        sigset_t signals;
+        signals_block(&signals);
+        int failed = unshare_mapped(p, &d);
+        signals_restore(&signals);
         if (failed)
             return -1;
         munmap(p->aside, p->length);
@@ -413,9 +478,21 @@ int shm_unshare_pages(struct shm_shared_pages *p)
     return 0;
 }
 
+bool shm_pages_are_shared(const struct shm_shared_pages *p, uint64_t from,
+                          uint64_t to)
+{
+    struct shm_vma v;
+    return shm_vma_from(kept.maps, from, &v) > 0 && v.start <= from &&
+           v.end >= to && is_from(&v, p, from) &&
+           v.prot == (PROT_READ | PROT_WRITE);
+}
+
 void shm_shared_pages_forked(const struct shm_shared_pages *p)
 {
     mmap((void *)(uintptr_t)p->base, p->length, PROT_NONE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
          0);
+    if (p->aside)
+        munmap(p->aside, p->length);
+    close(p->fd);
 }
