@@ -391,6 +391,7 @@ struct bond_request { /* core_request.tp */
     uint32_t remote_key;
     DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS]; /* of the remote memory */
     bool checked;                              /* these are known */
+    DAT_DTO_COMPLETION_STATUS failed; /* when all links have ended */
     bool begun;
     bool wrote;         /* what goes over the lead: the write was posted … */
     bool led;           /* … and all else */
@@ -541,9 +542,12 @@ void bond_key_read(struct bond_conn *c, const struct bond_op *op);
 void bond_issue(struct bond_conn *c);
 
 /* request.c */
-/* Fails the request, and with it the connection. ep->lock is held. */
+/* Breaks the connection. When its links have ended, nobody accesses the
+ * request's memory any more, and it fails. ep->lock is held. */
 void bond_request_fail(struct bond_conn *c, uint64_t request,
                        DAT_DTO_COMPLETION_STATUS status);
+/* The links have ended: requests that broke the connection fail. */
+void bond_requests_failed(struct core_ep *ep);
 /* Is it complete? ep->lock is held. */
 void bond_request_look(struct bond_conn *c, uint64_t request);
 /* Are there requests that can't be posted yet? */

@@ -106,8 +106,10 @@ static void finish(struct bond_conn *c)
     bond_deliver(c);
     bond_deliver_end(c);
     c->state = BOND_CLOSED;
-    if (c->ep)
-        core_ep_disconnected(c->ep, c->event, c->event_data, c->event_size);
+    if (!c->ep)
+        return;
+    bond_requests_failed(c->ep);
+    core_ep_disconnected(c->ep, c->event, c->event_data, c->event_size);
 }
 
 static void set_event(struct bond_conn *c, DAT_EVENT_NUMBER event,

@@ -18,7 +18,7 @@ static bool is_remote(const struct core_request *r)
 
 /* ------------------------------------------------------------ beginning --- */
 
-/* Makes sure that the keys of its remote memory are known. */
+/* Are the keys of its remote memory known? */
 static bool has_keys(struct bond_conn *c, struct core_request *r, uint64_t n)
 {
     struct bond_request *q = part_of(r);
@@ -28,7 +28,7 @@ static bool has_keys(struct bond_conn *c, struct core_request *r, uint64_t n)
     if (found < 0)
         bond_request_fail(c, n, DAT_DTO_ERR_REMOTE_ACCESS);
     q->checked = found > 0;
-    return found;
+    return q->checked;
 }
 
 static bool overlap(const struct core_request *a, const struct core_request *b)
@@ -62,8 +62,6 @@ static bool begin(struct bond_conn *c, uint64_t n)
         return false;
     if (!has_keys(c, r, n))
         return false;
-    if (r->done)
-        return true;
     if (!q->begun) {
         bond_body_cut(c, r);
         if (q->body && conflicts(c, r, n)) {
@@ -226,11 +224,14 @@ void bond_issue(struct bond_conn *c)
     if (c->state != BOND_CONNECTED && c->state != BOND_DRAINING)
         return;
     core_ep_lock(c->ep);
+    const atomic_bool *stop = &c->aborted;
     uint64_t end = atomic_load(&c->ep->sq_tail);
-    if (!atomic_load(&c->aborted) && bond_redo(c)) {
-        while (c->next_body != end && begin(c, c->next_body))
+    if (!atomic_load(stop) && bond_redo(c)) {
+        while (!atomic_load(stop) && c->next_body != end &&
+               begin(c, c->next_body))
             c->next_body++;
-        while (c->next_lead != c->next_body && lead(c, c->next_lead))
+        while (!atomic_load(stop) && c->next_lead != c->next_body &&
+               lead(c, c->next_lead))
             c->next_lead++;
     }
     core_requests_retire(c->ep);
