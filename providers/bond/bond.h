@@ -17,7 +17,7 @@
  *     last byte is written last.
  *  3. What follows a long write goes to the lead after its tail. Only bodies
  *     may overtake, and only if no earlier unfinished request accesses the same
- *     remote memory.
+ *     remote memory, or, before a read, the same local memory.
  *  4. When the lead is lost, both ends close it, and each has seen all that
  *     arrived over it, before another link becomes the lead.
  *

@@ -31,21 +31,42 @@ static bool has_keys(struct bond_conn *c, struct core_request *r, uint64_t n)
     return q->checked;
 }
 
-static bool overlap(const struct core_request *a, const struct core_request *b)
+static bool overlap_there(const struct core_request *a,
+                          const struct core_request *b)
 {
     const struct bond_request *p = a->tp, *q = b->tp;
-    return !a->done && is_remote(a) && is_remote(b) &&
+    return is_remote(a) && is_remote(b) &&
            p->remote_address < q->remote_address + b->w.total &&
            q->remote_address < p->remote_address + a->w.total;
 }
 
-/* Would its body overtake a request to the same remote memory? */
+static bool overlap_here(const struct core_request *a,
+                         const struct core_request *b)
+{
+    for (uint32_t i = 0; i < a->w.nseg; i++) {
+        const DAT_LMR_TRIPLET *s = &a->w.seg[i];
+        for (uint32_t j = 0; j < b->w.nseg; j++) {
+            const DAT_LMR_TRIPLET *t = &b->w.seg[j];
+            if (s->virtual_address < t->virtual_address + t->segment_length &&
+                t->virtual_address < s->virtual_address + s->segment_length)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Would its body overtake a request to the same remote memory, or change local
+ * memory that an earlier one accesses? */
 static bool conflicts(struct bond_conn *c, const struct core_request *r,
                       uint64_t n)
 {
-    for (uint64_t i = atomic_load(&c->ep->sq_head); i != n; i++)
-        if (overlap(core_request_at(c->ep, i), r))
+    for (uint64_t i = atomic_load(&c->ep->sq_head); i != n; i++) {
+        const struct core_request *earlier = core_request_at(c->ep, i);
+        if (!earlier->done &&
+            (overlap_there(earlier, r) ||
+             (r->op == CORE_READ && overlap_here(earlier, r))))
             return true;
+    }
     return false;
 }
 
