@@ -345,6 +345,7 @@ struct bond_conn {          /* ep->tp, cr->tp */
     bool bye;            /* the peer disconnects */
     bool peer_ready;     /* BOND_READY has arrived */
     uint64_t join_until; /* ns: then the consumer is told without it */
+    uint64_t ask_at;     /* ns: asks again how much the peer has delivered */
     uint64_t bye_until;  /* ns: then it ends, whether the peer knows or not */
     struct bond_zone *zone;
     struct bond_link *link[BOND_MAX_MEMBERS]; /* or NULL */

@@ -21,6 +21,7 @@
 #define SETTLE_NS MS /* between looks at a connection that begins or ends */
 /* for links to join before the consumer is told, and for the last message */
 #define JOIN_NS (200 * MS)
+#define ASK_NS  (10 * MS) /* between questions how much was delivered */
 #define FIRST   0 /* the member whose link begins a connection */
 
 /* ------------------------------------------------------ birth and death --- */
@@ -437,6 +438,22 @@ static void reap_links(struct bond_conn *c, uint64_t now)
     }
 }
 
+/* Are its requests complete, and all messages delivered, those without a
+ * completion event, too? */
+static bool is_drained(const struct bond_conn *c)
+{
+    return !core_requests_pending(c->ep) && c->peer_delivered == c->next_number;
+}
+
+/* Each answer tells how many messages the peer has delivered. */
+static void ask_delivered(struct bond_conn *c, uint64_t now)
+{
+    struct bond_link *l = c->lead < BOND_NONE ? c->link[c->lead] : NULL;
+    if (l && c->peer_delivered != c->next_number && now >= c->ask_at &&
+        bond_say(l, BOND_PING, NULL, 0))
+        c->ask_at = now + ASK_NS;
+}
+
 /* Its requests are complete: tells the peer, and waits until that has arrived.
  */
 static void look_draining(struct bond_conn *c, uint64_t now)
@@ -455,11 +472,13 @@ static void look_connected(struct bond_conn *c, uint64_t now)
         conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
     } else if (c->bye) {
         conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
-    } else if (c->state == BOND_DRAINING && !core_requests_pending(c->ep)) {
+    } else if (c->state == BOND_DRAINING && is_drained(c)) {
         look_draining(c, now);
     } else if (!is_up(c)) { /* no member is left */
         conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
     } else {
+        if (c->state == BOND_DRAINING)
+            ask_delivered(c, now);
         bond_failover_look(c, now);
     }
 }

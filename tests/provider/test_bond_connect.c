@@ -4,9 +4,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <dat2/dat_registry.h> /* DAT_PROVIDER */
-
 #include "util.h"
+
+#include <dat2/dat_registry.h> /* DAT_PROVIDER */
 
 #define BYTES 64
 
@@ -50,7 +50,7 @@ INSTEAD_OF_LIBC DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
 {
     __typeof__(&dat_ep_create) real =
         (__typeof__(real))dlsym(RTLD_NEXT, "dat_ep_create");
-    return no_eps ? (DAT_RETURN)DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, 0)
+    return no_eps ? DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES
                   : real(ia, pz, recv, request, conn, attr, ep);
 }
 
@@ -71,7 +71,7 @@ INSTEAD_OF_LIBC DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia,
     __typeof__(&dat_psp_create_any) real =
         (__typeof__(real))dlsym(RTLD_NEXT, "dat_psp_create_any");
     DAT_RETURN ret = real(ia, qual, evd, flags, psp);
-    if (is_of(ia, "b"))
+    if (is_of(evd, "b"))
         join_qual = *qual;
     return ret;
 }
@@ -86,7 +86,7 @@ INSTEAD_OF_LIBC DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep,
     __typeof__(&dat_ep_connect) real =
         (__typeof__(real))dlsym(RTLD_NEXT, "dat_ep_connect");
     return no_joins && ep != stray && is_of(ep, "b")
-               ? (DAT_RETURN)DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, 0)
+               ? DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES
                : real(ep, to, qual, timeout, size, data, qos, flags);
 }
 
