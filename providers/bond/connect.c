@@ -352,6 +352,40 @@ void bond_reject(struct core_cr *cr, DAT_COUNT size, const void *private_data)
 
 /* -------------------------------------------------------------- events --- */
 
+/* The first link could not be set up. */
+static void refused(struct bond_conn *c, DAT_EVENT_NUMBER event,
+                    const struct bond_said *said, bool spoke)
+{
+    bool different = spoke && said->hello.members != c->b->hash;
+    if (different)
+        say_different(c->b);
+    if (event == DAT_CONNECTION_EVENT_PEER_REJECTED && !different && spoke)
+        conn_end(c, event, said->data, said->hello.size);
+    else if (event == DAT_CONNECTION_EVENT_PEER_REJECTED)
+        conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
+    else
+        conn_end(c, event, NULL, 0);
+}
+
+static void say_no_bond(const struct bond_ia *b)
+{
+    fprintf(stderr, "dapl bond: rail %s: the peer is no bond\n", b->ia->name);
+}
+
+/* The peer has accepted, but it is no bond, or one of other members. */
+static void reject(struct bond_link *l, const struct bond_said *said,
+                   bool spoke)
+{
+    struct bond_conn *c = l->conn;
+    if (!spoke)
+        say_no_bond(c->b);
+    bond_link_leave(l);
+    if (c->state == BOND_CONNECTING)
+        refused(c, DAT_CONNECTION_EVENT_PEER_REJECTED, said, spoke);
+    else
+        bond_join_failed(c, l->m->index, spoke);
+}
+
 static void established(struct bond_link *l, const struct bond_said *said)
 {
     struct bond_conn *c = l->conn;
@@ -384,21 +418,6 @@ static void look_joining(struct bond_conn *c, uint64_t now)
     bond_issue(c);
 }
 
-/* The first link could not be set up. */
-static void refused(struct bond_conn *c, DAT_EVENT_NUMBER event,
-                    const struct bond_said *said, bool spoke)
-{
-    bool different = spoke && said->hello.members != c->b->hash;
-    if (different)
-        say_different(c->b);
-    if (event == DAT_CONNECTION_EVENT_PEER_REJECTED && !different && spoke)
-        conn_end(c, event, said->data, said->hello.size);
-    else if (event == DAT_CONNECTION_EVENT_PEER_REJECTED)
-        conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
-    else
-        conn_end(c, event, NULL, 0);
-}
-
 void bond_on_connection(struct bond_member *m, DAT_EVENT_NUMBER event,
                         const DAT_CONNECTION_EVENT_DATA *d)
 {
@@ -409,7 +428,11 @@ void bond_on_connection(struct bond_member *m, DAT_EVENT_NUMBER event,
     struct bond_conn *c = l->conn;
     bool spoke = bond_hello_read(d->private_data, d->private_data_size, &said);
     if (event == DAT_CONNECTION_EVENT_ESTABLISHED) {
-        if (l->state == BOND_LINK_CONNECTING)
+        if (l->state != BOND_LINK_CONNECTING)
+            return;
+        if (c->active && (!spoke || said.hello.members != c->b->hash))
+            reject(l, &said, spoke);
+        else
             established(l, &said);
         return;
     }
