@@ -58,8 +58,10 @@ static void try_join(struct bond_conn *c, unsigned member, uint64_t now)
     struct bond_said said;
     p->retry_at = now + (p->pause ? p->pause : PAUSE_MIN);
     struct bond_link *l = bond_link_new(c, member, p->epoch + 1);
-    if (!l)
+    if (!l) {
+        bond_join_failed(c, member, false);
         return;
+    }
     DAT_COUNT bytes =
         bond_hello_say(c->b, BOND_JOIN, c->peer_id, l->epoch, 0, NULL, &said);
     if (dat_ep_connect(l->ep, (DAT_IA_ADDRESS_PTR)&p->address, p->qual,
