@@ -11,6 +11,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include "dapl_rail/platform/busywait.h"
 
@@ -22,15 +23,17 @@
 /* for links to join before the consumer is told, and for the last message */
 #define JOIN_NS (200 * MS)
 #define ASK_NS  (10 * MS) /* between questions how much was delivered */
-#define FIRST   0 /* the member whose link begins a connection */
+#define FIRST   0         /* the member whose link begins a connection */
 
 /* ------------------------------------------------------ birth and death --- */
 
 static struct bond_conn *conn_new(struct bond_ia *b, enum bond_state state)
 {
     struct bond_conn *c = calloc(1, sizeof *c);
-    if (!c)
+    if (!c || getrandom(&c->token, sizeof c->token, 0) != sizeof c->token) {
+        free(c);
         return NULL;
+    }
     c->b = b;
     c->state = state;
     c->id = ++b->last_id;
@@ -305,7 +308,7 @@ void bond_on_request(struct bond_member *m, const DAT_CR_ARRIVAL_EVENT_DATA *d)
         !bond_hello_read(param.private_data, param.private_data_size, &said)) {
         refuse(b, d->cr_handle, 0, NULL);
     } else if (said.hello.kind == BOND_JOIN) {
-        bond_on_join_request(m, d->cr_handle, &said.hello);
+        bond_on_join_request(m, d->cr_handle, &said);
     } else if (said.hello.members != b->hash) {
         say_different(b);
         refuse(b, d->cr_handle, 0, NULL);

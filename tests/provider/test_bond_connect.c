@@ -27,11 +27,12 @@ static const char *const lines[][3] = {
     {"libdapl_bond.so", "bond-one", "a"},
 };
 
-/* ------------------------------------------------- between bond and members ---
+/* ------------------------------------------------- between bond and members
+ * ---
  */
 
 static bool no_eps, no_joins;
-static DAT_EP_HANDLE stray; /* may connect all the same */
+static DAT_EP_HANDLE stray;     /* may connect all the same */
 static DAT_COUNT room;          /* of the EVD that was resized last */
 static DAT_CONN_QUAL join_qual; /* where links of b join, made last */
 
@@ -175,10 +176,8 @@ static void stranger(void **state)
     end_connect_both(&me, &peer);
     end_open_on(&other, "b", NULL);
     stray = other.ep;
-    struct hello hello = {.magic = BOND_MAGIC,
-                               .kind = BOND_JOIN,
-                               .to = 1,
-                               .epoch = 1000};
+    struct hello hello = {
+        .magic = BOND_MAGIC, .kind = BOND_JOIN, .to = 1, .epoch = 1000};
     DAT_IA_ATTR attr;
     DAT_OK(dat_ia_query(other.ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0,
                         NULL));

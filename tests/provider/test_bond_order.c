@@ -24,9 +24,9 @@ static long ends_late_ms;
 INSTEAD_OF_LIBC DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep,
                                              DAT_CLOSE_FLAGS flags)
 {
-    DAT_RETURN (*real)(DAT_EP_HANDLE, DAT_CLOSE_FLAGS) =
-        (DAT_RETURN(*)(DAT_EP_HANDLE, DAT_CLOSE_FLAGS))dlsym(
-            RTLD_NEXT, "dat_ep_disconnect");
+    DAT_RETURN (*real)
+    (DAT_EP_HANDLE, DAT_CLOSE_FLAGS) = (DAT_RETURN(*)(
+        DAT_EP_HANDLE, DAT_CLOSE_FLAGS))dlsym(RTLD_NEXT, "dat_ep_disconnect");
     nanosleep(&(struct timespec){.tv_nsec = ends_late_ms * 1000000}, NULL);
     return real(ep, flags);
 }
@@ -120,12 +120,9 @@ static void failed_read(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(late_lead),
-        cmocka_unit_test(late_other),
-        cmocka_unit_test(late_all),
-        cmocka_unit_test(one),
-        cmocka_unit_test(same_local_memory),
-        cmocka_unit_test(failed_read),
+        cmocka_unit_test(late_lead),         cmocka_unit_test(late_other),
+        cmocka_unit_test(late_all),          cmocka_unit_test(one),
+        cmocka_unit_test(same_local_memory), cmocka_unit_test(failed_read),
     };
     restart_with_lines(argv, lines, sizeof lines / sizeof *lines);
     setenv("TEST_IA", "bond-two", 1);
