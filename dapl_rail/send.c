@@ -194,17 +194,23 @@ static int receive_rest(drail_t *t, struct receiving *r)
     return await_reading(r);
 }
 
-/* Receives the next message, which has arrived. placed: its bytes are in the
- * caller's buffer. */
-static int receive_next(drail_t *t, struct receiving *r, bool placed)
+/* Receives the next message, which has arrived. */
+static int receive_next(drail_t *t, struct receiving *r)
 {
-    struct reorder *messages = &r->peer->mail->messages;
+    struct mailbox *mail = r->peer->mail;
+    struct reorder *messages = &mail->messages;
     struct slot *slot = reorder_next(messages);
     const struct wire *wire = (const struct wire *)slot->data;
     size_t bytes = wire->bytes;
     bool fits = bytes <= r->capacity && (r->buffer || !bytes);
     bool announced = wire->type == WIRE_RENDEZVOUS;
+    bool placed = mail->placed == slot;
     int rc = 0;
+    if (placed && mail->placed_at != r->buffer) /* its event came too late */
+        return fail(t, DRAIL_EDAT,
+                    "drail_recv: the next message is in the buffer of a call "
+                    "that has failed");
+    mail->placed = NULL;
     if (announced)
         rc = reading_start(t, r->peer, slot, fits ? r->buffer : NULL);
     else if (fits && bytes && !placed)
@@ -240,9 +246,8 @@ static int receive(drail_t *t, struct receiving *r)
     mail->capacity = r->capacity;
     if (!rc)
         rc = progress_wait_on(&r->patience, message_await, &w);
-    bool placed = r->buffer && !mail->buffer;
     mail->buffer = NULL;
-    return rc ? rc : receive_next(t, r, placed);
+    return rc ? rc : receive_next(t, r);
 }
 
 int drail_recv(drail_t *t, unsigned rank, void *buffer, size_t capacity,

@@ -195,7 +195,7 @@ TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\
               /link_model,/test_idle_,/test_silent_wire,/rail_numbers,/tune_time,$\
               /degrade_seen
 # Processes that poll keep all processors busy: one of them runs at a time, …
-TEST_POLLING := /integration/mpi,/compare_p2p,/compare_coll,/compare_layer,$\
+TEST_POLLING := /integration/mpi,/integration/impi,/compare_p2p,/compare_coll,/compare_layer,$\
                 /integration/suite,/interrupted
 # … and beside these and all others one that waits for slow wires and processes.
 TEST_WAITING := /hosts/,/test_slow_transfers,/test_coll_long,/test_launch,$\

@@ -53,6 +53,8 @@ struct mailbox {
     _Atomic uint64_t finished;
     void *buffer;    /* of the drail_recv() that waits, until message_place() */
     size_t capacity; /* of that */
+    const struct slot *placed; /* the bytes of its message are … */
+    const void *placed_at;     /* … there */
     struct reading *reading;   /* NULL: none has been read yet */
     uint16_t asked;            /* number of the last atomic to the peer, … */
     _Atomic uint16_t answered; /* … of the last one that was answered, … */

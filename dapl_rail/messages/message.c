@@ -42,7 +42,14 @@ void *message_place(const struct slot *slot, size_t bytes)
         wire->bytes != bytes - sizeof *wire || wire->bytes > mail->capacity)
         return NULL;
     mail->buffer = NULL;
+    mail->placed = slot;
+    mail->placed_at = buffer;
     return buffer;
+}
+
+static unsigned type_of(const struct slot *slot)
+{
+    return ((const struct wire *)slot->data)->type;
 }
 
 /* The sender has withdrawn the message. If it is being read, that fails. */
@@ -51,6 +58,8 @@ const char *message_withdrawn(struct slot *slot)
     const struct wire *wire = (const struct wire *)slot->data;
     struct slot *about =
         reorder_find(&slot->link->peer->mail->messages, wire->seq);
+    if (about && type_of(about) != WIRE_RENDEZVOUS)
+        return "withdrawal of a message";
     if (about)
         ((struct wire *)about->data)->type = WIRE_WITHDRAWN;
     slot_return(slot, true);
@@ -72,11 +81,6 @@ const char *finished_arrived(struct slot *slot)
 }
 
 /* ----------------------------------------------------------------- waits */
-
-static unsigned type_of(const struct slot *slot)
-{
-    return ((const struct wire *)slot->data)->type;
-}
 
 /* Drops withdrawn messages. Returns the next one that is there, or NULL. */
 static const struct slot *skip_withdrawn(struct reorder *messages)

@@ -140,8 +140,8 @@ struct bond_entry {
 #define BOND_FIRST 1u /* a consumer's connection; its private data follow */
 #define BOND_JOIN  2u /* a link joins the connection `to`; its token follows */
 
-/* Precedes the private data. Both ends have the same byte order: the
- * magic tells. */
+/* Precedes the private data. Both ends have the same byte order: the magic
+ * tells. */
 struct bond_hello {
     uint32_t magic;
     uint8_t kind;

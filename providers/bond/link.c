@@ -6,8 +6,7 @@
 
 #include "bond.h"
 
-#define EVENTS (BOND_SLOTS + 2 * BOND_OPS) /* of a link, in the member's EVD   \
-                                            */
+#define EVENTS   (BOND_SLOTS + 2 * BOND_OPS) /* of a link */
 #define FLUSH_NS 1000000000u /* for an ended EP's completions to come */
 
 /* ---------------------------------------------------------------- birth --- */

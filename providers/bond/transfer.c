@@ -35,7 +35,8 @@ static bool overlap_there(const struct core_request *a,
                           const struct core_request *b)
 {
     const struct bond_request *p = a->tp, *q = b->tp;
-    return is_remote(a) && is_remote(b) &&
+    bool writes = a->op != CORE_READ || b->op != CORE_READ;
+    return is_remote(a) && is_remote(b) && writes &&
            p->remote_address < q->remote_address + b->w.total &&
            q->remote_address < p->remote_address + a->w.total;
 }
@@ -75,6 +76,8 @@ static bool begin(struct bond_conn *c, uint64_t n)
 {
     struct core_request *r = core_request_at(c->ep, n);
     struct bond_request *q = part_of(r);
+    if (atomic_load(&c->aborted))
+        return false;
     if (r->done)
         return true;
     if (q->body)
@@ -219,6 +222,8 @@ static bool lead(struct bond_conn *c, uint64_t n)
     struct core_request *r = core_request_at(c->ep, n);
     struct bond_request *q = part_of(r);
     struct bond_link *l = c->lead < BOND_NONE ? c->link[c->lead] : NULL;
+    if (atomic_load(&c->aborted))
+        return false;
     if (r->done)
         return true;
     if (q->body && q->under_way)
@@ -245,15 +250,15 @@ void bond_issue(struct bond_conn *c)
     if (c->state != BOND_CONNECTED && c->state != BOND_DRAINING)
         return;
     core_ep_lock(c->ep);
-    const atomic_bool *stop = &c->aborted;
     uint64_t end = atomic_load(&c->ep->sq_tail);
-    if (!atomic_load(stop) && bond_redo(c)) {
-        while (!atomic_load(stop) && c->next_body != end &&
-               begin(c, c->next_body))
-            c->next_body++;
-        while (!atomic_load(stop) && c->next_lead != c->next_body &&
-               lead(c, c->next_lead))
-            c->next_lead++;
+    if (!atomic_load(&c->aborted) && bond_redo(c)) {
+        for (uint64_t led = UINT64_MAX; led != c->next_lead;) {
+            led = c->next_lead; /* what is led may make room for bodies */
+            while (c->next_body != end && begin(c, c->next_body))
+                c->next_body++;
+            while (c->next_lead != c->next_body && lead(c, c->next_lead))
+                c->next_lead++;
+        }
     }
     core_requests_retire(c->ep);
     core_ep_unlock(c->ep);

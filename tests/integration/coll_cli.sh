@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The tests of collectives in railbench: bad input, what scripts depend on,
-# data of all algorithms at odd shapes, tune, check, compare-coll.
+# data of all algorithms at odd shapes, tune, check.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 

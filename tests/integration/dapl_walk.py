@@ -302,7 +302,7 @@ def try_command(command: Command) -> Run:
 
 def has_atomics(railinfo: str, ia: str) -> bool:
     done = subprocess.run([railinfo, ia], check=False, stdout=subprocess.PIPE, text=True)
-    return "DAT_IB_FETCH_AND_ADD" in done.stdout
+    return re.search(r"^ *atomics +yes", done.stdout, re.M) is not None
 
 
 def main() -> int:

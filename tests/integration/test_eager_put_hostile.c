@@ -157,6 +157,21 @@ static void released_in_part(struct rank *r)
     expect(r, 0, drail_mem_release(part));
 }
 
+/* A message that has come whole can't be withdrawn. */
+static void withdrawn(struct rank *r)
+{
+    struct wire head = {.type = WIRE_WITHDRAWN, .seq = 0};
+    unsigned char byte = 5;
+    if (r->rank == 0) {
+        expect(r, 0, drail_send(r->t, 1, &byte, 1, NULL));
+        falsify = &head;
+        expect(r, 0, drail_send(r->t, 1, NULL, 0, NULL));
+        falsify = NULL;
+    } else {
+        is_refused(r, "withdrawal of a message");
+    }
+}
+
 static void single(drail_config_t *cfg)
 {
     cfg->engine = DRAIL_ENGINE_SINGLE;
@@ -170,6 +185,7 @@ static const struct test tests[] = {
     {"too short", 2, too_short, single, 0},
     {"no data", 2, no_data, single, 0},
     {"twice", 2, twice, single, 0},
+    {"a message is withdrawn", 2, withdrawn, single, 0},
     {"memory that is released in part", 2, released_in_part, single, 0},
 };
 

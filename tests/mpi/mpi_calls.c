@@ -11,9 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST (1 << 20) /* ints of a side */
-#define GAP  3         /* ints from one element of a vector to the next */
-#define LONG 40        /* times that all shapes are called */
+#define MOST    (1 << 20) /* ints of a side */
+#define GAP     3         /* ints from one element of a vector to the next */
+#define SHORT   1000      /* elements of a block */
+#define LARGEST 30000
+/* Rounds of all shapes. Blocks are longer than SHORT in every fourth. */
+#define LONG   40
+#define SELDOM 4
 
 static int world_rank, failures, few;
 
@@ -493,9 +497,10 @@ static void make_and_free(int rounds)
     }
 }
 
-static void all_shapes(MPI_Comm comm)
+/* Blocks of so many elements at most. */
+static void all_shapes(MPI_Comm comm, int most)
 {
-    static const int counts[] = {0, 1, 7, 1000, 30000};
+    static const int counts[] = {0, 1, 7, SHORT, LARGEST};
     MPI_Datatype vector, resized, five, pairs;
     MPI_Type_vector(4, 1, GAP, MPI_INT, &vector);
     MPI_Type_create_resized(vector, 0, 4 * GAP * (MPI_Aint)sizeof(int),
@@ -508,10 +513,11 @@ static void all_shapes(MPI_Comm comm)
                                    {"fives", pairs, 5, 1},
                                    {"vectors", resized, 4, GAP}};
     for (unsigned i = 0; i < (few ? 1 : sizeof shapes / sizeof *shapes); i++)
-        for (unsigned n = 0; n < sizeof counts / sizeof *counts; n++)
+        for (unsigned n = 0;
+             n < sizeof counts / sizeof *counts && counts[n] <= most; n++)
             all_calls(comm, &shapes[i], counts[n]);
     mixed(comm, &shapes[0], &shapes[2]);
-    for (int n = 0; n < 40000; n = 7 * n + 1) {
+    for (int n = 0; n <= most; n = 7 * n + 1) {
         reduce(comm, n, 0);
         reduce(comm, n, 1);
     }
@@ -542,11 +548,11 @@ int main(int argc, char **argv)
     /* also on a fast machine, so many calls pay for a team */
     int times = argc > 2 && !strcmp(argv[2], "long") ? LONG : 1;
     for (int i = 0; i < times; i++)
-        all_shapes(MPI_COMM_WORLD);
+        all_shapes(MPI_COMM_WORLD, i % SELDOM ? SHORT : LARGEST);
     if (!few) {
-        all_shapes(odd);
-        all_shapes(backwards);
-        all_shapes(MPI_COMM_SELF);
+        all_shapes(odd, LARGEST);
+        all_shapes(backwards, LARGEST);
+        all_shapes(MPI_COMM_SELF, LARGEST);
     }
     owes_a_message(MPI_COMM_WORLD);
     make_and_free(argc > 1 ? atoi(argv[1]) : 3);

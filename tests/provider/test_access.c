@@ -376,7 +376,7 @@ static void lmr_bad_arguments(void **state)
     char byte[64];
     end_open(&end, NULL);
     DAT_FAILS(create_lmr(&end, byte, 0, DAT_MEM_PRIV_ALL_FLAG, &r),
-              DAT_INVALID_PARAMETER);
+              DAT_LENGTH_ERROR);
     DAT_FAILS(create_lmr(&end, byte, ~(DAT_VLEN)0, DAT_MEM_PRIV_ALL_FLAG, &r),
               DAT_INVALID_PARAMETER);
     DAT_FAILS(create_lmr(&end, byte, 64, 0x8000, &r), DAT_INVALID_PARAMETER);

@@ -161,7 +161,7 @@ typedef struct counter {
     _Alignas(64) _Atomic uint64_t *places; /* every STEP bytes */
     size_t count, offset;
     atomic_bool *stop;
-    uint64_t rounds;
+    _Atomic uint64_t rounds;
 } counter_t;
 
 #define STEP 512
@@ -216,7 +216,7 @@ static void no_store_is_lost(void **state)
     counter_t c[COUNTERS];
     filler_t filler = {(unsigned char *)all + 100 * PAGE + KERNEL, &stop};
     pthread_t thread[COUNTERS + 1];
-    uint64_t seed = 7, sum = 0;
+    uint64_t seed = 7;
     void *wrong;
     for (size_t t = 0; t < COUNTERS; t++) {
         c[t] = (counter_t){(void *)all, PAGES * PAGE / STEP, t, &stop, 0};
@@ -224,7 +224,8 @@ static void no_store_is_lost(void **state)
     }
     assert_int_equal(
         pthread_create(&thread[COUNTERS], NULL, read_into, &filler), 0);
-    for (int i = 0; i < ROUNDS; i++) {
+    /* on a busy machine, threads begin late */
+    for (int i = 0; i < ROUNDS || !atomic_load(&c[COUNTERS - 1].rounds); i++) {
         region_t r;
         size_t from = random_next(&seed) % PAGE & ~7u;
         register_at(&f->b, &r, all + from,
@@ -238,9 +239,6 @@ static void no_store_is_lost(void **state)
         pthread_join(thread[t], &wrong);
         assert_ptr_equal(wrong, NULL);
     }
-    for (size_t t = 0; t < COUNTERS; t++)
-        sum += c[t].rounds;
-    assert_true(sum > 0);
     munmap(all, PAGES * PAGE);
 }
 

@@ -242,6 +242,8 @@ static void asks_in_the_thread_that_polls(void **state)
         memset(asked.place, 0, PLACE);
         post_recv(&b, i);
         post_send(&a, 1000, i);
+        if (i % 20 == 0)
+            poll_pause(); /* the other thread takes it */
         poll_for(&b, i, 1000);
         EXPECT_DTO(a.request, i, DAT_DTO_SUCCESS, 1000);
         if (asked.calls) {
