@@ -24,9 +24,8 @@ static long ends_late_ms;
 INSTEAD_OF_LIBC DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep,
                                              DAT_CLOSE_FLAGS flags)
 {
-    DAT_RETURN (*real)
-    (DAT_EP_HANDLE, DAT_CLOSE_FLAGS) = (DAT_RETURN(*)(
-        DAT_EP_HANDLE, DAT_CLOSE_FLAGS))dlsym(RTLD_NEXT, "dat_ep_disconnect");
+    __typeof__(&dat_ep_disconnect) real =
+        (__typeof__(real))dlsym(RTLD_NEXT, "dat_ep_disconnect");
     nanosleep(&(struct timespec){.tv_nsec = ends_late_ms * 1000000}, NULL);
     return real(ep, flags);
 }
