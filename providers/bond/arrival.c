@@ -2,18 +2,30 @@
 /* Messages of the peer. b->lock is held. */
 #include "bond.h"
 
-static void on_intro(struct bond_link *l, const struct bond_intro *intro)
+static void on_first_intro(struct bond_conn *c, const struct bond_intro *intro)
 {
-    struct bond_conn *c = l->conn;
-    if (intro->count != c->b->params.count)
-        return;
     c->peer_id = intro->id;
+    c->peer_token = intro->token;
     c->peer_table = intro->table;
     for (unsigned i = 0; i < intro->count; i++) {
         struct bond_path *p = &c->path[i];
         p->table = intro->member[i].table;
         p->qual = intro->member[i].qual;
         p->address = intro->member[i].address;
+    }
+}
+
+static void on_intro(struct bond_link *l, const struct bond_intro *intro)
+{
+    struct bond_conn *c = l->conn;
+    if (intro->count != c->b->params.count)
+        return;
+    if (!c->peer_id)
+        on_first_intro(c, intro);
+    if (intro->id != c->peer_id || intro->token != c->peer_token) {
+        bond_link_leave(l); /* it is of another peer, which tells no end */
+        c->path[l->m->index].peer_ended = l->epoch;
+        return;
     }
     l->peer_mark = intro->mark;
     l->peer_mark_context = intro->mark_context;

@@ -17,7 +17,7 @@
  *     last byte is written last.
  *  3. What follows a long write goes to the lead after its tail. Only bodies
  *     may overtake, and only if no earlier unfinished request accesses the same
- *     remote memory.
+ *     remote memory, or, before a read, the same local memory.
  *  4. When the lead is lost, both ends close it, and each has seen all that
  *     arrived over it, before another link becomes the lead.
  *
@@ -139,14 +139,14 @@ struct bond_entry {
 /* --------------------------------------------------------------- hello --- */
 
 #define BOND_FIRST 1u /* a consumer's connection; its private data follow */
-#define BOND_JOIN  2u /* a link joins the connection `to` */
+#define BOND_JOIN  2u /* a link joins the connection `to`; its token follows */
 
-/* Precedes the consumer's private data. Both ends have the same byte order: the
- * magic tells. */
+/* Precedes the private data. Both ends have the same byte order: the magic
+ * tells. */
 struct bond_hello {
     uint32_t magic;
     uint8_t kind;
-    uint8_t size;     /* of the consumer's private data */
+    uint8_t size;     /* of the private data */
     uint16_t members; /* hash of count and names */
     uint32_t to;      /* BOND_JOIN: the peer's connection */
     uint32_t epoch;   /* BOND_JOIN: bond_path.epoch */
@@ -201,6 +201,7 @@ struct bond_intro {
     uint32_t count;
     uint64_t table; /* address of its struct bond_entry's */
     uint64_t mark;  /* address of the link's mark */
+    uint64_t token; /* of the sender's connection */
     DAT_RMR_CONTEXT mark_context, pad;
     struct bond_intro_member {
         DAT_RMR_CONTEXT table, pad;
@@ -350,12 +351,14 @@ struct bond_conn {          /* ep->tp, cr->tp */
     struct core_ep *ep; /* NULL: none, or no longer */
     enum bond_state state;
     bool active;
-    uint32_t id, peer_id;
-    atomic_bool aborted; /* a local error: break it */
-    bool bye;            /* the peer disconnects */
-    bool peer_ready;     /* BOND_READY has arrived */
-    uint64_t join_until; /* ns: then the consumer is told without it */
-    uint64_t bye_until;  /* ns: then it ends, whether the peer knows or not */
+    uint32_t id, peer_id;       /* peer's: 0 until it is introduced */
+    uint64_t token, peer_token; /* random: what only the two ends know */
+    atomic_bool aborted;        /* a local error: break it */
+    bool bye;                   /* the peer disconnects */
+    bool peer_ready;            /* BOND_READY has arrived */
+    uint64_t join_until;        /* ns: then the consumer is told without it */
+    uint64_t ask_at;    /* ns: asks again how much the peer has delivered */
+    uint64_t bye_until; /* ns: then it ends, whether the peer knows or not */
     struct bond_zone *zone;
     struct bond_link *link[BOND_MAX_MEMBERS]; /* or NULL */
     struct bond_path path[BOND_MAX_MEMBERS];
@@ -402,6 +405,7 @@ struct bond_request { /* core_request.tp */
     uint32_t remote_key;
     DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS]; /* of the remote memory */
     bool checked;                              /* these are known */
+    DAT_DTO_COMPLETION_STATUS failed;          /* when all links have ended */
     bool begun;
     bool wrote;         /* what goes over the lead: the write was posted … */
     bool led;           /* … and all else */
@@ -514,7 +518,7 @@ void bond_conn_free(struct bond_conn *c);
 
 /* join.c; ia->lock is held */
 void bond_on_join_request(struct bond_member *m, DAT_CR_HANDLE cr,
-                          const struct bond_hello *hello);
+                          const struct bond_said *asks);
 /* Tries to join links that are missing; returns when to look again. */
 uint64_t bond_join_look(struct bond_conn *c, uint64_t now);
 /* Have all links joined that can at present? */
@@ -553,9 +557,12 @@ void bond_key_read(struct bond_conn *c, const struct bond_op *op);
 void bond_issue(struct bond_conn *c);
 
 /* request.c */
-/* Fails the request, and with it the connection. ep->lock is held. */
+/* Breaks the connection. When its links have ended, nobody accesses the
+ * request's memory any more, and it fails. ep->lock is held. */
 void bond_request_fail(struct bond_conn *c, uint64_t request,
                        DAT_DTO_COMPLETION_STATUS status);
+/* The links have ended: requests that broke the connection fail. */
+void bond_requests_failed(struct core_ep *ep);
 /* Is it complete? ep->lock is held. */
 void bond_request_look(struct bond_conn *c, uint64_t request);
 /* Are there requests that can't be posted yet? */

@@ -11,6 +11,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include "dapl_rail/platform/busywait.h"
 
@@ -21,15 +22,18 @@
 #define SETTLE_NS MS /* between looks at a connection that begins or ends */
 /* for links to join before the consumer is told, and for the last message */
 #define JOIN_NS (200 * MS)
-#define FIRST   0 /* the member whose link begins a connection */
+#define ASK_NS  (10 * MS) /* between questions how much was delivered */
+#define FIRST   0         /* the member whose link begins a connection */
 
 /* ------------------------------------------------------ birth and death --- */
 
 static struct bond_conn *conn_new(struct bond_ia *b, enum bond_state state)
 {
     struct bond_conn *c = calloc(1, sizeof *c);
-    if (!c)
+    if (!c || getrandom(&c->token, sizeof c->token, 0) != sizeof c->token) {
+        free(c);
         return NULL;
+    }
     c->b = b;
     c->state = state;
     c->id = ++b->last_id;
@@ -106,8 +110,10 @@ static void finish(struct bond_conn *c)
     bond_deliver(c);
     bond_deliver_end(c);
     c->state = BOND_CLOSED;
-    if (c->ep)
-        core_ep_disconnected(c->ep, c->event, c->event_data, c->event_size);
+    if (!c->ep)
+        return;
+    bond_requests_failed(c->ep);
+    core_ep_disconnected(c->ep, c->event, c->event_data, c->event_size);
 }
 
 static void set_event(struct bond_conn *c, DAT_EVENT_NUMBER event,
@@ -302,7 +308,7 @@ void bond_on_request(struct bond_member *m, const DAT_CR_ARRIVAL_EVENT_DATA *d)
         !bond_hello_read(param.private_data, param.private_data_size, &said)) {
         refuse(b, d->cr_handle, 0, NULL);
     } else if (said.hello.kind == BOND_JOIN) {
-        bond_on_join_request(m, d->cr_handle, &said.hello);
+        bond_on_join_request(m, d->cr_handle, &said);
     } else if (said.hello.members != b->hash) {
         say_different(b);
         refuse(b, d->cr_handle, 0, NULL);
@@ -349,6 +355,40 @@ void bond_reject(struct core_cr *cr, DAT_COUNT size, const void *private_data)
 
 /* -------------------------------------------------------------- events --- */
 
+/* The first link could not be set up. */
+static void refused(struct bond_conn *c, DAT_EVENT_NUMBER event,
+                    const struct bond_said *said, bool spoke)
+{
+    bool different = spoke && said->hello.members != c->b->hash;
+    if (different)
+        say_different(c->b);
+    if (event == DAT_CONNECTION_EVENT_PEER_REJECTED && !different && spoke)
+        conn_end(c, event, said->data, said->hello.size);
+    else if (event == DAT_CONNECTION_EVENT_PEER_REJECTED)
+        conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
+    else
+        conn_end(c, event, NULL, 0);
+}
+
+static void say_no_bond(const struct bond_ia *b)
+{
+    fprintf(stderr, "dapl bond: rail %s: the peer is no bond\n", b->ia->name);
+}
+
+/* The peer has accepted, but it is no bond, or one of other members. */
+static void reject(struct bond_link *l, const struct bond_said *said,
+                   bool spoke)
+{
+    struct bond_conn *c = l->conn;
+    if (!spoke)
+        say_no_bond(c->b);
+    bond_link_leave(l);
+    if (c->state == BOND_CONNECTING)
+        refused(c, DAT_CONNECTION_EVENT_PEER_REJECTED, said, spoke);
+    else
+        bond_join_failed(c, l->m->index, spoke);
+}
+
 static void established(struct bond_link *l, const struct bond_said *said)
 {
     struct bond_conn *c = l->conn;
@@ -381,21 +421,6 @@ static void look_joining(struct bond_conn *c, uint64_t now)
     bond_issue(c);
 }
 
-/* The first link could not be set up. */
-static void refused(struct bond_conn *c, DAT_EVENT_NUMBER event,
-                    const struct bond_said *said, bool spoke)
-{
-    bool different = spoke && said->hello.members != c->b->hash;
-    if (different)
-        say_different(c->b);
-    if (event == DAT_CONNECTION_EVENT_PEER_REJECTED && !different && spoke)
-        conn_end(c, event, said->data, said->hello.size);
-    else if (event == DAT_CONNECTION_EVENT_PEER_REJECTED)
-        conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
-    else
-        conn_end(c, event, NULL, 0);
-}
-
 void bond_on_connection(struct bond_member *m, DAT_EVENT_NUMBER event,
                         const DAT_CONNECTION_EVENT_DATA *d)
 {
@@ -406,7 +431,11 @@ void bond_on_connection(struct bond_member *m, DAT_EVENT_NUMBER event,
     struct bond_conn *c = l->conn;
     bool spoke = bond_hello_read(d->private_data, d->private_data_size, &said);
     if (event == DAT_CONNECTION_EVENT_ESTABLISHED) {
-        if (l->state == BOND_LINK_CONNECTING)
+        if (l->state != BOND_LINK_CONNECTING)
+            return;
+        if (c->active && (!spoke || said.hello.members != c->b->hash))
+            reject(l, &said, spoke);
+        else
             established(l, &said);
         return;
     }
@@ -435,6 +464,22 @@ static void reap_links(struct bond_conn *c, uint64_t now)
     }
 }
 
+/* Are its requests complete, and all messages delivered, those without a
+ * completion event, too? */
+static bool is_drained(const struct bond_conn *c)
+{
+    return !core_requests_pending(c->ep) && c->peer_delivered == c->next_number;
+}
+
+/* Each answer tells how many messages the peer has delivered. */
+static void ask_delivered(struct bond_conn *c, uint64_t now)
+{
+    struct bond_link *l = c->lead < BOND_NONE ? c->link[c->lead] : NULL;
+    if (l && c->peer_delivered != c->next_number && now >= c->ask_at &&
+        bond_say(l, BOND_PING, NULL, 0))
+        c->ask_at = now + ASK_NS;
+}
+
 /* Its requests are complete: tells the peer, and waits until that has arrived.
  */
 static void look_draining(struct bond_conn *c, uint64_t now)
@@ -453,11 +498,13 @@ static void look_connected(struct bond_conn *c, uint64_t now)
         conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
     } else if (c->bye) {
         conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
-    } else if (c->state == BOND_DRAINING && !core_requests_pending(c->ep)) {
+    } else if (c->state == BOND_DRAINING && is_drained(c)) {
         look_draining(c, now);
     } else if (!is_up(c)) { /* no member is left */
         conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
     } else {
+        if (c->state == BOND_DRAINING)
+            ask_delivered(c, now);
         bond_failover_look(c, now);
     }
 }

@@ -58,10 +58,13 @@ static void try_join(struct bond_conn *c, unsigned member, uint64_t now)
     struct bond_said said;
     p->retry_at = now + (p->pause ? p->pause : PAUSE_MIN);
     struct bond_link *l = bond_link_new(c, member, p->epoch + 1);
-    if (!l)
+    if (!l) {
+        bond_join_failed(c, member, false);
         return;
+    }
     DAT_COUNT bytes =
-        bond_hello_say(c->b, BOND_JOIN, c->peer_id, l->epoch, 0, NULL, &said);
+        bond_hello_say(c->b, BOND_JOIN, c->peer_id, l->epoch,
+                       sizeof c->peer_token, &c->peer_token, &said);
     if (dat_ep_connect(l->ep, (DAT_IA_ADDRESS_PTR)&p->address, p->qual,
                        TIMEOUT_US, bytes, &said, DAT_QOS_BEST_EFFORT,
                        DAT_CONNECT_DEFAULT_FLAG)) {
@@ -85,13 +88,18 @@ uint64_t bond_join_look(struct bond_conn *c, uint64_t now)
 
 /* --------------------------------------------------------- passive side --- */
 
-static struct bond_conn *find(const struct bond_ia *b, uint32_t id)
+/* The connection that a peer's link may join. */
+static struct bond_conn *find(const struct bond_ia *b,
+                              const struct bond_said *said)
 {
     struct bond_conn *c = b->conns;
-    while (c && (c->id != id || c->state < BOND_JOINING ||
+    while (c && (c->id != said->hello.to || c->state < BOND_JOINING ||
                  c->state > BOND_CONNECTED))
         c = c->next;
-    return c;
+    return c && said->hello.size == sizeof c->token &&
+                   !memcmp(said->data, &c->token, sizeof c->token)
+               ? c
+               : NULL;
 }
 
 /* The peer may have given up an attempt that this side has accepted. */
@@ -102,10 +110,11 @@ static bool is_newer(const struct bond_conn *c, unsigned member, uint32_t epoch)
 }
 
 void bond_on_join_request(struct bond_member *m, DAT_CR_HANDLE cr,
-                          const struct bond_hello *hello)
+                          const struct bond_said *asks)
 {
+    const struct bond_hello *hello = &asks->hello;
     struct bond_said said;
-    struct bond_conn *c = find(m->b, hello->to);
+    struct bond_conn *c = find(m->b, asks);
     struct bond_link *l = NULL;
     if (c && is_newer(c, m->index, hello->epoch))
         l = bond_link_new(c, m->index, hello->epoch);

@@ -6,6 +6,7 @@
 
 #include "bond.h"
 
+#define EVENTS   (BOND_SLOTS + 2 * BOND_OPS) /* of a link */
 #define FLUSH_NS 1000000000u /* for an ended EP's completions to come */
 
 /* ---------------------------------------------------------------- birth --- */
@@ -102,6 +103,7 @@ void bond_link_close(struct bond_link *l)
 static void link_delete(struct bond_link *l)
 {
     bond_link_close(l);
+    l->m->events -= EVENTS;
     if (l->lmr)
         dat_lmr_free(l->lmr);
     if (l->mark_lmr)
@@ -115,14 +117,15 @@ struct bond_link *bond_link_new(struct bond_conn *c, unsigned member,
 {
     struct bond_link *l = calloc(1, sizeof *l);
     struct bond_member *m = &c->b->member[member];
-    if (!l)
+    if (!l || !bond_member_room(m, EVENTS)) {
+        free(l);
         return NULL;
+    }
     l->conn = c;
     l->m = m;
     l->epoch = epoch;
     l->heard = busywait_now_ns();
-    if (!bond_member_room(m, BOND_SLOTS + 2 * BOND_OPS) || region_open(l) ||
-        ep_open(l) || post_slots(l)) {
+    if (region_open(l) || ep_open(l) || post_slots(l)) {
         link_delete(l);
         return NULL;
     }
@@ -175,7 +178,6 @@ static void unlink_it(struct bond_link *l)
         at = &(*at)->next;
     *at = l->next;
     l->conn->link[l->m->index] = NULL;
-    l->m->events -= BOND_SLOTS + 2 * BOND_OPS;
 }
 
 void bond_link_free(struct bond_link *l)

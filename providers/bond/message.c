@@ -60,6 +60,7 @@ void bond_intro_send(struct bond_link *l)
                                .count = b->params.count,
                                .table = (uintptr_t)b->table,
                                .mark = (uintptr_t)&l->region->mark,
+                               .token = c->token,
                                .mark_context = l->remote_context};
     for (unsigned i = 0; i < b->params.count; i++)
         intro.member[i] =

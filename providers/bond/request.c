@@ -5,19 +5,33 @@
 void bond_request_fail(struct bond_conn *c, uint64_t request,
                        DAT_DTO_COMPLETION_STATUS status)
 {
-    struct core_request *r = core_request_at(c->ep, request);
-    if (!r->done)
-        r->status = status;
-    r->done = true;
+    struct bond_request *q = core_request_at(c->ep, request)->tp;
+    if (!q->failed)
+        q->failed = status;
     atomic_store(&c->aborted, true);
     bond_thread_wake(c->b);
+}
+
+void bond_requests_failed(struct core_ep *ep)
+{
+    core_ep_lock(ep);
+    uint64_t end = atomic_load(&ep->sq_tail);
+    for (uint64_t n = atomic_load(&ep->sq_head); n != end; n++) {
+        struct core_request *r = core_request_at(ep, n);
+        const struct bond_request *q = r->tp;
+        if (r->done || !q->failed)
+            continue;
+        r->done = true;
+        r->status = q->failed;
+    }
+    core_ep_unlock(ep);
 }
 
 void bond_request_look(struct bond_conn *c, uint64_t n)
 {
     struct core_request *r = core_request_at(c->ep, n);
     struct bond_request *q = r->tp;
-    if (!q->led || q->under_way || r->done)
+    if (!q->led || q->under_way || r->done || q->failed)
         return;
     if (q->asks && (int32_t)(c->peer_delivered - q->number) <= 0)
         return;

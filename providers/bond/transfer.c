@@ -18,7 +18,7 @@ static bool is_remote(const struct core_request *r)
 
 /* ------------------------------------------------------------ beginning --- */
 
-/* Makes sure that the keys of its remote memory are known. */
+/* Are the keys of its remote memory known? */
 static bool has_keys(struct bond_conn *c, struct core_request *r, uint64_t n)
 {
     struct bond_request *q = part_of(r);
@@ -28,25 +28,46 @@ static bool has_keys(struct bond_conn *c, struct core_request *r, uint64_t n)
     if (found < 0)
         bond_request_fail(c, n, DAT_DTO_ERR_REMOTE_ACCESS);
     q->checked = found > 0;
-    return found;
+    return q->checked;
 }
 
-static bool overlap(const struct core_request *a, const struct core_request *b)
+static bool overlap_there(const struct core_request *a,
+                          const struct core_request *b)
 {
     const struct bond_request *p = a->tp, *q = b->tp;
     bool writes = a->op != CORE_READ || b->op != CORE_READ;
-    return !a->done && is_remote(a) && is_remote(b) && writes &&
+    return is_remote(a) && is_remote(b) && writes &&
            p->remote_address < q->remote_address + b->w.total &&
            q->remote_address < p->remote_address + a->w.total;
 }
 
-/* Would its body overtake a request to the same remote memory? */
+static bool overlap_here(const struct core_request *a,
+                         const struct core_request *b)
+{
+    for (uint32_t i = 0; i < a->w.nseg; i++) {
+        const DAT_LMR_TRIPLET *s = &a->w.seg[i];
+        for (uint32_t j = 0; j < b->w.nseg; j++) {
+            const DAT_LMR_TRIPLET *t = &b->w.seg[j];
+            if (s->virtual_address < t->virtual_address + t->segment_length &&
+                t->virtual_address < s->virtual_address + s->segment_length)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Would its body overtake a request to the same remote memory, or change local
+ * memory that an earlier one accesses? */
 static bool conflicts(struct bond_conn *c, const struct core_request *r,
                       uint64_t n)
 {
-    for (uint64_t i = atomic_load(&c->ep->sq_head); i != n; i++)
-        if (overlap(core_request_at(c->ep, i), r))
+    for (uint64_t i = atomic_load(&c->ep->sq_head); i != n; i++) {
+        const struct core_request *earlier = core_request_at(c->ep, i);
+        if (!earlier->done &&
+            (overlap_there(earlier, r) ||
+             (r->op == CORE_READ && overlap_here(earlier, r))))
             return true;
+    }
     return false;
 }
 
@@ -55,6 +76,8 @@ static bool begin(struct bond_conn *c, uint64_t n)
 {
     struct core_request *r = core_request_at(c->ep, n);
     struct bond_request *q = part_of(r);
+    if (atomic_load(&c->aborted))
+        return false;
     if (r->done)
         return true;
     if (q->body)
@@ -63,8 +86,6 @@ static bool begin(struct bond_conn *c, uint64_t n)
         return false;
     if (!has_keys(c, r, n))
         return false;
-    if (r->done)
-        return true;
     if (!q->begun) {
         bond_body_cut(c, r);
         if (q->body && conflicts(c, r, n)) {
@@ -204,6 +225,8 @@ static bool lead(struct bond_conn *c, uint64_t n)
     struct core_request *r = core_request_at(c->ep, n);
     struct bond_request *q = part_of(r);
     struct bond_link *l = c->lead < BOND_NONE ? c->link[c->lead] : NULL;
+    if (atomic_load(&c->aborted))
+        return false;
     if (r->done)
         return true;
     if (q->body && q->under_way)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whichever member is late, a bond keeps the order of one rail: the last byte
- * of a write is written last. */
+ * of a write is written last, and what follows does not overtake. */
 #include "bond.h"
 
 #include <unistd.h>
@@ -16,6 +16,19 @@ static const char *const lines[][3] = {
     {"libdapl_bond.so", "bond-one", "a"},
 };
 #define ROUNDS 200
+#define LONG   (256u << 10)
+
+static long ends_late_ms;
+
+/* The EPs end so much later. */
+INSTEAD_OF_LIBC DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep,
+                                             DAT_CLOSE_FLAGS flags)
+{
+    __typeof__(&dat_ep_disconnect) real =
+        (__typeof__(real))dlsym(RTLD_NEXT, "dat_ep_disconnect");
+    nanosleep(&(struct timespec){.tv_nsec = ends_late_ms * 1000000}, NULL);
+    return real(ep, flags);
+}
 
 static void late_lead(void **state)
 {
@@ -41,15 +54,77 @@ static void one(void **state)
     bond_stream("bond-one", ROUNDS, NULL);
 }
 
+/* Of the other end's memory, from that place on. */
+static void post_access(end_t *me, const peer_t *peer, enum kind kind,
+                        int64_t there, uint64_t number)
+{
+    DAT_LMR_TRIPLET seg = local(&me->mem, 0, LONG);
+    DAT_RMR_TRIPLET to = remote(&peer->end.mem, 0, LONG);
+    to.virtual_address += (uint64_t)there;
+    DAT_OK((kind == READ ? dat_ep_post_rdma_read : dat_ep_post_rdma_write)(
+        me->ep, 1, &seg, cookie(number), &to, DAT_COMPLETION_DEFAULT_FLAG));
+}
+
+/* All three use the same local memory: the write sends what was there first,
+ * and the second read's bytes stay there. */
+static void same_local_memory(void **state)
+{
+    static unsigned char image[3 * LONG + 2 * GUARD], sent[LONG];
+    peer_t peer;
+    end_t me;
+    peer_open(&peer, &me,
+              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 3 * LONG,
+                                DAT_MEM_PRIV_ALL_FLAG});
+    peer_fill(&peer, 1);
+    posts_delay((unsigned[]){1000, 2000});
+    for (unsigned round = 0; round < 20; round++) {
+        memset(sent, (int)round, LONG);
+        memset(me.mem.data, (int)round, LONG);
+        post_access(&me, &peer, WRITE, 2 * LONG, 0);
+        post_access(&me, &peer, READ, 0, 1);
+        post_access(&me, &peer, READ, LONG, 2);
+        for (uint64_t i = 0; i < 3; i++)
+            EXPECT_DTO(me.request, i, DAT_DTO_SUCCESS, LONG);
+        peer_read(&peer, image);
+        assert_memory_equal(image + GUARD + 2 * LONG, sent, LONG);
+        assert_memory_equal(me.mem.data, image + GUARD + LONG, LONG);
+    }
+    posts_delay((unsigned[]){0, 0});
+    peer_close(&peer, &me);
+}
+
+/* When a read has failed, its memory is the consumer's: no part that was under
+ * way lands there. */
+static void failed_read(void **state)
+{
+    static unsigned char mine[LONG];
+    peer_t peer;
+    end_t me;
+    peer_open(&peer, &me,
+              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, LONG,
+                                DAT_MEM_PRIV_ALL_FLAG});
+    posts_delay((unsigned[]){0, 20000});
+    ends_late_ms = 50;
+    post_access(&me, &peer, READ, -64, 1); /* the lead's part fails */
+    EXPECT_DTO(me.request, 1, DAT_DTO_ERR_REMOTE_ACCESS, 0);
+    memset(mine, 0xa5, LONG);
+    memcpy(me.mem.data, mine, LONG);
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_BROKEN);
+    assert_memory_equal(me.mem.data, mine, LONG);
+    ends_late_ms = 0;
+    posts_delay((unsigned[]){0, 0});
+    peer_close(&peer, &me);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(late_lead),
-        cmocka_unit_test(late_other),
-        cmocka_unit_test(late_all),
-        cmocka_unit_test(one),
+        cmocka_unit_test(late_lead),         cmocka_unit_test(late_other),
+        cmocka_unit_test(late_all),          cmocka_unit_test(one),
+        cmocka_unit_test(same_local_memory), cmocka_unit_test(failed_read),
     };
     restart_with_lines(argv, lines, sizeof lines / sizeof *lines);
+    setenv("TEST_IA", "bond-two", 1);
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(getenv("TEST_CONF"));
     return failures;

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* With whom a bond connects, and what is done before a connection ends. */
+#include <dlfcn.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util.h"
+
+#include <dat2/dat_registry.h> /* DAT_PROVIDER */
+
+#define BYTES 64
+
+/* What asks a bond to let a link join (providers/bond/bond.h). */
+struct hello {
+    uint32_t magic;
+    uint8_t kind, size;
+    uint16_t members;
+    uint32_t to, epoch;
+};
+#define BOND_MAGIC 0xb04d0001u
+#define BOND_JOIN  2u
+
+static const char *const lines[][3] = {
+    {"libdapl_shm.so", "a", ""},
+    {"libdapl_shm.so", "b", ""},
+    {"libdapl_bond.so", "bond-two", "a b"},
+    {"libdapl_bond.so", "bond-one", "a"},
+};
+
+/* ------------------------------------------------- between bond and members
+ * ---
+ */
+
+static bool no_eps, no_joins;
+static DAT_EP_HANDLE stray;     /* may connect all the same */
+static DAT_COUNT room;          /* of the EVD that was resized last */
+static DAT_CONN_QUAL join_qual; /* where links of b join, made last */
+
+static bool is_of(DAT_HANDLE handle, const char *ia)
+{
+    const DAT_PROVIDER *provider = *(const DAT_PROVIDER *const *)handle;
+    return !strcmp(provider->device_name, ia);
+}
+
+INSTEAD_OF_LIBC DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
+                                         DAT_EVD_HANDLE recv,
+                                         DAT_EVD_HANDLE request,
+                                         DAT_EVD_HANDLE conn,
+                                         const DAT_EP_ATTR *attr,
+                                         DAT_EP_HANDLE *ep)
+{
+    __typeof__(&dat_ep_create) real =
+        (__typeof__(real))dlsym(RTLD_NEXT, "dat_ep_create");
+    return no_eps ? DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES
+                  : real(ia, pz, recv, request, conn, attr, ep);
+}
+
+INSTEAD_OF_LIBC DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT qlen)
+{
+    __typeof__(&dat_evd_resize) real =
+        (__typeof__(real))dlsym(RTLD_NEXT, "dat_evd_resize");
+    room = qlen;
+    return real(evd, qlen);
+}
+
+INSTEAD_OF_LIBC DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia,
+                                              DAT_CONN_QUAL *qual,
+                                              DAT_EVD_HANDLE evd,
+                                              DAT_PSP_FLAGS flags,
+                                              DAT_PSP_HANDLE *psp)
+{
+    __typeof__(&dat_psp_create_any) real =
+        (__typeof__(real))dlsym(RTLD_NEXT, "dat_psp_create_any");
+    DAT_RETURN ret = real(ia, qual, evd, flags, psp);
+    if (is_of(evd, "b"))
+        join_qual = *qual;
+    return ret;
+}
+
+INSTEAD_OF_LIBC DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep,
+                                          DAT_IA_ADDRESS_PTR to,
+                                          DAT_CONN_QUAL qual,
+                                          DAT_TIMEOUT timeout, DAT_COUNT size,
+                                          const DAT_PVOID data, DAT_QOS qos,
+                                          DAT_CONNECT_FLAGS flags)
+{
+    __typeof__(&dat_ep_connect) real =
+        (__typeof__(real))dlsym(RTLD_NEXT, "dat_ep_connect");
+    return no_joins && ep != stray && is_of(ep, "b")
+               ? DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES
+               : real(ep, to, qual, timeout, size, data, qos, flags);
+}
+
+/* ---------------------------------------------------------------- tests --- */
+
+static void open_both(end_t *active, end_t *passive, const char *ia)
+{
+    end_t *ends[] = {active, passive};
+    for (unsigned i = 0; i < 2; i++) {
+        end_open_on(ends[i], ia, NULL);
+        region_create(&ends[i]->mem, MEMORY_MEMFD, BYTES, ends[i]->ia,
+                      ends[i]->pz, DAT_MEM_PRIV_ALL_FLAG);
+    }
+}
+
+/* A message without completion event still arrives, though its receive is
+ * posted after the graceful disconnect. */
+static void last_message(const char *ia)
+{
+    end_t me, peer;
+    open_both(&me, &peer, ia);
+    end_connect_both(&me, &peer);
+    DAT_LMR_TRIPLET seg = local(&me.mem, 0, BYTES);
+    DAT_OK(dat_ep_post_send(me.ep, 1, &seg, cookie(1),
+                            DAT_COMPLETION_SUPPRESS_FLAG));
+    DAT_OK(dat_ep_disconnect(me.ep, DAT_CLOSE_GRACEFUL_FLAG));
+    nanosleep(&(struct timespec){.tv_nsec = 100 * 1000000}, NULL);
+    seg = local(&peer.mem, 0, BYTES);
+    DAT_OK(dat_ep_post_recv(peer.ep, 1, &seg, cookie(2),
+                            DAT_COMPLETION_DEFAULT_FLAG));
+    EXPECT_DTO(peer.recv, 2, DAT_DTO_SUCCESS, BYTES);
+    EXPECT_EVENT(peer.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    end_close(&me);
+    end_close(&peer);
+}
+
+static void last_message_arrives(void **state)
+{
+    last_message("a");
+    last_message("bond-one");
+    last_message("bond-two");
+}
+
+/* The peer uses the member itself. It gets nothing from the bond. */
+static void no_bond(void **state)
+{
+    end_t me, peer;
+    end_open_on(&me, "bond-two", NULL);
+    end_open_on(&peer, "a", NULL);
+    region_create(&peer.mem, MEMORY_MEMFD, 4096, peer.ia, peer.pz,
+                  DAT_MEM_PRIV_ALL_FLAG);
+    DAT_LMR_TRIPLET seg = local(&peer.mem, 0, 4096);
+    DAT_OK(dat_ep_post_recv(peer.ep, 1, &seg, cookie(1),
+                            DAT_COMPLETION_DEFAULT_FLAG));
+    DAT_OK(end_connect(&me, peer.qual));
+    end_accept(&peer);
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    EXPECT_EVENT(peer.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    EXPECT_DTO(peer.recv, 1, DAT_DTO_ERR_FLUSHED, 0);
+    end_close(&me);
+    end_close(&peer);
+}
+
+/* An attempt that finds no resources leaves none behind. */
+static void no_room_is_lost(void **state)
+{
+    end_t me;
+    end_open_on(&me, "bond-two", NULL);
+    no_eps = true;
+    DAT_FAILS(end_connect(&me, 1), DAT_INSUFFICIENT_RESOURCES);
+    DAT_COUNT once = room;
+    DAT_FAILS(end_connect(&me, 1), DAT_INSUFFICIENT_RESOURCES);
+    no_eps = false;
+    assert_int_equal(room, once);
+    end_close(&me);
+}
+
+/* Only the peer's links join a connection. */
+static void stranger(void **state)
+{
+    end_t me, peer, other;
+    open_both(&me, &peer, "bond-two");
+    DAT_CONN_QUAL qual = join_qual;
+    no_joins = true;
+    end_connect_both(&me, &peer);
+    end_open_on(&other, "b", NULL);
+    stray = other.ep;
+    struct hello hello = {
+        .magic = BOND_MAGIC, .kind = BOND_JOIN, .to = 1, .epoch = 1000};
+    DAT_IA_ATTR attr;
+    DAT_OK(dat_ia_query(other.ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0,
+                        NULL));
+    DAT_OK(dat_ep_connect(other.ep, attr.ia_address_ptr, qual, WAIT_MS * 1000,
+                          sizeof hello, &hello, DAT_QOS_BEST_EFFORT,
+                          DAT_CONNECT_DEFAULT_FLAG));
+    EXPECT_EVENT(other.conn, DAT_CONNECTION_EVENT_PEER_REJECTED);
+    no_joins = false;
+    end_close(&other);
+    end_close(&me);
+    end_close(&peer);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(last_message_arrives),
+        cmocka_unit_test(no_bond),
+        cmocka_unit_test(no_room_is_lost),
+        cmocka_unit_test(stranger),
+    };
+    restart_with_lines(argv, lines, sizeof lines / sizeof *lines);
+    int failures = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(getenv("TEST_CONF"));
+    return failures;
+}
