@@ -190,9 +190,10 @@ PLAIN_ONLY := dapltest dtest dapl_walk impi2018 tcp docs install layers suite co
   peers_present test_dsm_memory calibrate irregular_figures reproduce reports \
   build_mpi moved mpi4py timens tune_time rail_numbers killed degrade_any
 SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
-# (ThreadSanitizer gives up where a handler of SIGSEGV does what is not for one.)
-TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%,\
-  $(TEST_PROGRAMS)) $(SANITIZED_ONLY)
+# (ThreadSanitizer gives up where a handler of SIGSEGV does what is not for one,
+# and where a process with threads forks.)
+TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%\
+  $(TEST_BIN)/provider/test_bond_order,$(TEST_PROGRAMS)) $(SANITIZED_ONLY)
 
 # They compare rates or times: nothing runs beside them.
 TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\

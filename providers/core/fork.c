@@ -48,8 +48,8 @@ static void in_parent(void)
 
 static void cut_off(struct core_ia *ia)
 {
-    pthread_mutex_init(&ia->lock, NULL);
-    pthread_mutex_init(&ia->bell_lock, NULL);
+    pthread_mutex_unlock(&ia->bell_lock);
+    pthread_mutex_unlock(&ia->lock);
     atomic_store(&ia->bells, 0);
     ia->forked = true;
     if (ia->transport->forked)
@@ -62,10 +62,10 @@ static void cut_off(struct core_ia *ia)
 static void in_child(void)
 {
     for (unsigned i = 0; i < held.n; i++)
-        pthread_mutex_init(held.lock[i], NULL);
+        pthread_mutex_unlock(held.lock[i]);
     for (struct core_ia *ia = open_ias.first; ia; ia = ia->next_open)
         cut_off(ia);
-    pthread_mutex_init(&open_ias.lock, NULL);
+    pthread_mutex_unlock(&open_ias.lock);
 }
 
 static void watch_forks(void)
