@@ -32,9 +32,10 @@ static bool refuse_back;        /* no page can be moved back */
 static void *next_calloc;
 
 long __real_syscall(long number, ...);
-long __wrap_syscall(long number, ...);
+__attribute__((visibility("default"))) long __wrap_syscall(long number, ...);
 void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
+__attribute__((visibility("default"))) void *__wrap_calloc(size_t n,
+                                                           size_t size);
 
 long __wrap_syscall(long number, ...)
 {
