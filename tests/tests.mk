@@ -185,10 +185,11 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 # only scripts do are the same in every build, and peers there are for one; a
 # sanitizer's calloc is not to be replaced; provider and transport are what has
 # threads.
-PLAIN_ONLY := dapltest dtest dapl_walk impi2018 tcp docs install layers suite compare_p2p \
-  compare_coll compare_layer mpi_layer mpi_faults mpi_forms mpi_requests deb \
-  peers_present test_dsm_memory calibrate irregular_figures reproduce reports \
-  build_mpi moved mpi4py timens tune_time rail_numbers killed degrade_any
+PLAIN_ONLY := dapltest dtest dapl_walk bond impi2018 tcp docs install layers \
+  suite compare_p2p compare_coll compare_layer mpi_layer mpi_faults mpi_forms \
+  mpi_requests deb peers_present test_dsm_memory calibrate irregular_figures \
+  reproduce reports build_mpi moved mpi4py timens tune_time rail_numbers \
+  killed degrade_any
 SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
 # (ThreadSanitizer gives up where a handler of SIGSEGV does what is not for one,
 # and where a process with threads forks.)

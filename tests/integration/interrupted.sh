@@ -54,15 +54,16 @@ if any(job.poll() is not None for job in jobs):
     sys.exit("ended before the signal")
 begin = time.monotonic()
 jobs[int(victim)].send_signal(getattr(signal, "SIG" + name))
+end = begin + 20
+while listen(end):  # a full terminal would stop rank 0
+    pass
 try:
     for job in jobs:
-        job.wait(20)
+        job.wait(max(0, end - time.monotonic()))
     print(time.monotonic() - begin)
 finally:
     for job in jobs:
         job.kill()
-while listen(end):
-    pass
 with open(f"{folder}/err.0", "wb") as err:
     err.write(told)
 statuses = [job.returncode for job in jobs]
