@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of a link: its EP, its buffers, its end. b->lock is held. */
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "dapl_rail/platform/busywait.h"
+#include "dapl_rail/platform/resize.h"
 
 #include "bond.h"
 
@@ -24,25 +28,43 @@ static DAT_RETURN register_part(struct bond_link *l, void *at, size_t bytes,
         DAT_VA_TYPE_VA, lmr, context, remote_context, NULL, NULL);
 }
 
+/* A sealed file: while it is open, members in shared memory find it, and their
+ * peers write the mark without a system call. */
+static int region_map(struct bond_link *l)
+{
+    int fd = memfd_create("dapl-bond-link", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -1;
+    if (!file_resize(fd, sizeof *l->region) &&
+        !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW)) {
+        void *at = mmap(NULL, sizeof *l->region, PROT_READ | PROT_WRITE,
+                        MAP_SHARED, fd, 0);
+        if (at != MAP_FAILED) {
+            l->region = at;
+            return fd;
+        }
+    }
+    close(fd);
+    return -1;
+}
+
 /* The peer can write the mark, nothing else. */
 static int region_open(struct bond_link *l)
 {
-    void *at = NULL;
     DAT_LMR_CONTEXT unused_lmr;
     DAT_RMR_CONTEXT unused_rmr;
-    if (posix_memalign(&at, 4096, sizeof *l->region))
+    int fd = region_map(l);
+    if (fd < 0)
         return -1;
-    l->region = at;
-    l->region->mark = 0;
     size_t before = offsetof(struct bond_region, entry);
-    if (register_part(l, &l->region->mark, sizeof l->region->mark,
-                      DAT_MEM_PRIV_REMOTE_WRITE_FLAG, &l->mark_lmr, &unused_lmr,
-                      &l->remote_context) ||
-        register_part(l, &l->region->entry, sizeof *l->region - before,
-                      DAT_MEM_PRIV_NONE_FLAG, &l->lmr, &l->context,
-                      &unused_rmr))
-        return -1;
-    return 0;
+    bool bad = register_part(l, &l->region->mark, sizeof l->region->mark,
+                             DAT_MEM_PRIV_REMOTE_WRITE_FLAG, &l->mark_lmr,
+                             &unused_lmr, &l->remote_context) ||
+               register_part(l, &l->region->entry, sizeof *l->region - before,
+                             DAT_MEM_PRIV_NONE_FLAG, &l->lmr, &l->context,
+                             &unused_rmr);
+    close(fd);
+    return bad ? -1 : 0;
 }
 
 static int ep_open(struct bond_link *l)
@@ -108,7 +130,8 @@ static void link_delete(struct bond_link *l)
         dat_lmr_free(l->lmr);
     if (l->mark_lmr)
         dat_lmr_free(l->mark_lmr);
-    free(l->region);
+    if (l->region)
+        munmap(l->region, sizeof *l->region);
     free(l);
 }
 
