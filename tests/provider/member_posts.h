@@ -108,9 +108,10 @@ static void *post_held(void *arg)
 {
     for (;;) {
         pthread_mutex_lock(&lock);
+        uint64_t now = now_ns(); /* once: else a later post may overtake */
         for (unsigned i = first; i != last; i++) {
             struct post *p = &held[i % HELD];
-            if (p->ep && p->due <= now_ns()) {
+            if (p->ep && p->due <= now) {
                 DAT_OK(post_now(p, p->flags));
                 p->ep = DAT_HANDLE_NULL;
             }
