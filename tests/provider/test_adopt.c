@@ -721,7 +721,5 @@ int main(int argc, char **argv)
         printf("skipped: the kernel does not let this process adopt memory\n");
         return 77;
     }
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(getenv("TEST_CONF"));
-    return failed;
+    return cmocka_run_group_tests(tests, NULL, remove_rails);
 }

@@ -249,8 +249,7 @@ int main(int argc, char **argv)
     restart_with_rails(argv, "libdapl_ofi.so", rails, 2);
     make_namespaces();
     open_ends();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(getenv("TEST_CONF"));
+    int failed = cmocka_run_group_tests(tests, NULL, remove_rails);
     if (!failed) {
         ends_close(&scene.a, &scene.b);
     }

@@ -42,6 +42,11 @@ void restart_with_rails(char **argv, const char *library,
     restart_with_lines(argv, (const char *const(*)[3])lines, count);
 }
 
+int remove_rails(void **state)
+{
+    return unlink(getenv("TEST_CONF"));
+}
+
 const char *ia_name(void)
 {
     const char *name = getenv("TEST_IA");

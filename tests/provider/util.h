@@ -126,13 +126,16 @@ DAT_RMR_TRIPLET remote(const region_t *region, size_t offset, size_t bytes);
 /** Starts this program again with a dat.conf of these rails, {name,
  *  parameters}: the registry reads it when a process starts. @p library: of the
  *  provider, beside the present dat.conf. In the program that was started again
- *  it does nothing, and TEST_CONF names the file, which is to be unlinked. */
+ *  it does nothing, and TEST_CONF names the file, which remove_rails removes.
+ */
 void restart_with_rails(char **argv, const char *library,
                         const char *const rails[][2], size_t count);
 
 /** The same with lines of {library, name, parameters}. */
 void restart_with_lines(char **argv, const char *const lines[][3],
                         size_t count);
+/** The teardown of the group, for cmocka_run_group_tests. */
+int remove_rails(void **state);
 
 /* ----------------------------------------------------------------- end --- */
 
