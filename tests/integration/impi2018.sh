@@ -52,11 +52,7 @@ imb()
 }
 printf '%s\n' 8 70000 300000 >"$work/lengths"
 
-ias=${IAS:-shm0}
-if [ -z "${IAS:-}" ] && [ -e "$BUILD/lib/dapl_rail/libdapl_ofi.so" ]; then
-    ias='shm0 tcp-lo'
-fi
-for ia in $ias; do
+for ia in $(tested_ias); do
     check "$ia: messages" runs "$ia" 3 '^0 failures$' \
         "$programs/mpi_exchange.mpich-wheel" 300
     check "$ia: collectives" runs "$ia" 3 '^0 failures$' \
