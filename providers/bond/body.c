@@ -69,7 +69,7 @@ void bond_body_cut(struct bond_conn *c, struct core_request *r)
         if (weight[i] > 0)
             last = &q->share[i];
     }
-    last->end = q->body; /* what rounding has left */
+    last->end = q->body; /* the bytes that rounding has left */
     for (unsigned i = 0; i < count; i++)
         q->share[i].bytes = q->share[i].left = q->share[i].end - q->share[i].at;
 }

@@ -19,7 +19,7 @@ void bond_path_ended(struct bond_link *l)
     c->path[l->m->index].mark = l->region->mark;
     c->news = true; /* news over this link may be lost, … */
     for (unsigned i = 0; i < c->b->params.count; i++)
-        c->path[i].told = false; /* … and what it told of other ends */
+        c->path[i].told = false; /* … and so may BOND_ENDED */
 }
 
 /* Has the peer had the message, or the mark of the write? */

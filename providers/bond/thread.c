@@ -4,19 +4,19 @@
  * IA only. The first thread handles connection events (loop.c). The second one,
  * the watcher, wakes consumers (sleep.c).
  */
-#include <signal.h>
+#include "providers/core/thread.h"
 
 #include "bond.h"
 
 static int start(struct bond_member *m)
 {
     if (m->threads == 0) {
-        if (pthread_create(&m->thread, NULL, m->b->thread_main, m))
+        if (core_thread_create(&m->thread, NULL, m->b->thread_main, m))
             return -1;
         m->threads = 1;
     }
     if (m->threads == 1) {
-        if (pthread_create(&m->watcher, NULL, bond_watch, m))
+        if (core_thread_create(&m->watcher, NULL, bond_watch, m))
             return -1;
         m->threads = 2;
     }
@@ -25,14 +25,10 @@ static int start(struct bond_member *m)
 
 int bond_threads_start(struct bond_ia *b)
 {
-    sigset_t all, old;
-    int err = 0;
-    sigfillset(&all); /* the consumer's signals are for its own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    for (unsigned i = 0; i < b->params.count && !err; i++)
-        err = start(&b->member[i]);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return err;
+    for (unsigned i = 0; i < b->params.count; i++)
+        if (start(&b->member[i]))
+            return -1;
+    return 0;
 }
 
 void bond_threads_stop(struct bond_ia *b)

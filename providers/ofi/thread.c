@@ -4,10 +4,11 @@
  * on. What it does: loop.c.
  */
 #include <errno.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "providers/core/thread.h"
 
 #include "ofi.h"
 
@@ -76,13 +77,8 @@ int ofi_thread_start(struct ofi_ia *oia)
         close_fds(oia);
         return -1;
     }
-    /* the consumer's signals are for its own threads */
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
     oia->thread_runs =
-        !pthread_create(&oia->thread, NULL, oia->thread_main, oia);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+        !core_thread_create(&oia->thread, NULL, oia->thread_main, oia);
     if (!oia->thread_runs)
         close_fds(oia);
     return oia->thread_runs ? 0 : -1;

@@ -15,12 +15,12 @@
  * as its consumer's timeout allows.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "providers/core/thread.h"
 #include "providers/shm/connect/active_side.h"
 #include "providers/shm/connect/lifetime.h"
 #include "providers/shm/connect/deadlines.h"
@@ -79,12 +79,7 @@ static int start(struct shm_ia *sia)
         epoll_ctl(sia->epoll_fd, EPOLL_CTL_ADD, sia->cable_fd, &e) &&
         errno != EEXIST)
         return -1;
-    /* the consumer's signals are for its own threads */
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    sia->thread_runs = !pthread_create(&sia->thread, NULL, run, sia);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    sia->thread_runs = !core_thread_create(&sia->thread, NULL, run, sia);
     return sia->thread_runs ? 0 : -1;
 }
 

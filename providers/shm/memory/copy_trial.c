@@ -10,11 +10,11 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "providers/core/thread.h"
 #include "providers/shm/memory/copy.h"
 #include "providers/shm/shm.h"
 
@@ -70,7 +70,6 @@ static int read_elsewhere(struct trial *t)
     pthread_attr_t attr;
     pthread_t thread;
     cpu_set_t others;
-    sigset_t all, old;
     int here = sched_getcpu();
     memset(&others, 0xff, sizeof others);
     if (here >= 0 && here < CPU_SETSIZE)
@@ -78,11 +77,8 @@ static int read_elsewhere(struct trial *t)
     if (pthread_attr_init(&attr))
         return -1;
     int err = pthread_attr_setaffinity_np(&attr, sizeof others, &others);
-    sigfillset(&all); /* the consumer's signals are for its own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &old);
     if (!err)
-        err = pthread_create(&thread, &attr, read_all, t);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+        err = core_thread_create(&thread, &attr, read_all, t);
     pthread_attr_destroy(&attr);
     return err ? -1 : pthread_join(thread, NULL);
 }
