@@ -514,10 +514,10 @@ typedef struct dcoll_cost_model {
     double flag;    /**< from SIGNAL until AWAIT sees it */
     double note;    /**< a notification without data; 0 in the papers */
     double combine; /**< per byte of COMBINE */
-    double latency; /**< after it has left the ports, until a message arrives;
-                         0 in the papers */
-    bool shared; /**< between nodes, a node's ports carry the bytes of all its
-                      ranks, spread over them; false in the papers */
+    double latency; /**< from when a message has left the ports until it
+                         arrives; 0 in the papers */
+    bool shared;    /**< between nodes, all ranks of a node share its ports, and
+                         each message is spread over them; false in the papers */
 } dcoll_cost_model_t;
 
 /** Predicts the time from 0, when all ranks start, until the last rank is done.

@@ -7,7 +7,7 @@
 
 struct peer;
 
-/* The same of an error. */
+/* outcome() of an rc below 0. */
 int outcome_of_error(drail_t *t, struct peer *peer, int rc, const char *call);
 
 /* Returns rc, or the error of the peer's connection; writes the sentence for

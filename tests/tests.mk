@@ -191,8 +191,8 @@ PLAIN_ONLY := dapltest dtest dapl_walk bond impi2018 tcp docs install layers \
   reproduce reports build_mpi moved mpi4py timens tune_time rail_numbers \
   killed degrade_any
 SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
-# (ThreadSanitizer gives up where a handler of SIGSEGV does what is not for one,
-# and where a process with threads forks.)
+# (ThreadSanitizer ends programs whose handler of SIGSEGV calls what is not safe
+# in handlers, and programs that fork while they have threads.)
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%\
   $(TEST_BIN)/provider/test_bond_order,$(TEST_PROGRAMS)) $(SANITIZED_ONLY)
 
@@ -200,10 +200,11 @@ TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%\
 TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\
               /link_model,/test_idle_,/test_silent_wire,/rail_numbers,/tune_time,$\
               /degrade_seen
-# Processes that poll keep all processors busy: one of them runs at a time, …
-TEST_POLLING := /integration/mpi,/integration/impi,/compare_p2p,/compare_coll,/compare_layer,$\
-                /integration/suite,/interrupted
-# … and beside these and all others one that waits for slow wires and processes.
+# Their processes poll, which keeps all processors busy: one of them runs at a
+# time.
+TEST_POLLING := /integration/mpi,/integration/impi,/compare_p2p,/compare_coll,$\
+                /compare_layer,/integration/suite,/interrupted
+# They wait for slow wires and processes: one of them runs beside all others.
 TEST_WAITING := /hosts/,/test_slow_transfers,/test_coll_long,/test_launch,$\
                 /test_close_delivers,/test_faults_dsm,/test_withdrawn,$\
                 /test_stopped_rank,/test_given_up,/compare_hosts,/server

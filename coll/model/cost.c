@@ -6,14 +6,15 @@
  * sender's port keeps the order of posting; a receiver's port serves first the
  * sender that asks first. The sender goes on at once. Discrete events: a rank
  * runs ahead in its own time until it needs a message that has not arrived yet.
- * If ranks share the ports of their node, the bytes of a message also wait for
- * those of others.
+ * If the ranks of a node share its ports, the bytes of a message also wait
+ * until both nodes' ports have carried the earlier messages.
  */
 #include <stdlib.h>
 
 #include "dapl_rail/dapl_rail.h"
 #include "contents.h"
 #include "event_queue.h"
+#include "messages.h"
 #include "streams.h"
 #include "coll/schedule.h"
 
@@ -104,7 +105,7 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-/* When its bytes have left, if they begin now. */
+/* When the message's bytes have left the ports, if they begin now. */
 static double carried(struct cost *c, double now, const struct message *m)
 {
     const dcoll_shape_t *shape = c->program->shape;
@@ -392,24 +393,19 @@ static double play(struct cost *c)
 
 /* ------------------------------------------------------------- memory --- */
 
-static void count(const dcoll_program_t *program, uint32_t *messages,
-                  size_t *flags)
+static size_t flags_of(const dcoll_program_t *program)
 {
-    for (unsigned r = 0; r < program->shape->nranks; r++) {
-        const dcoll_schedule_t *s = &program->rank[r];
-        *flags += s->flags;
-        for (unsigned i = 0; i < s->nops; i++)
-            *messages += s->ops[i].kind == DCOLL_PUT ||
-                         s->ops[i].kind == DCOLL_GET ||
-                         s->ops[i].kind == DCOLL_NOTIFY;
-    }
+    size_t flags = 0;
+    for (unsigned r = 0; r < program->shape->nranks; r++)
+        flags += program->rank[r].flags;
+    return flags;
 }
 
 static bool set_up(struct cost *c)
 {
     size_t ports = (size_t)c->nranks * c->ports;
-    size_t flags = 0, nodes = c->program->shape->nnodes;
-    count(c->program, &c->nmessages, &flags);
+    size_t flags = flags_of(c->program), nodes = c->program->shape->nnodes;
+    c->nmessages = messages_of(c->program);
     c->ranks = calloc(c->nranks, sizeof *c->ranks);
     c->runnable = calloc(c->nranks, sizeof *c->runnable);
     c->flags = calloc(flags + 1, sizeof *c->flags);

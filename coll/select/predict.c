@@ -3,12 +3,14 @@
 
 #include <math.h>
 
-#define RANKS_MOST 32u  /* with more, schedules of all ranks take too long */
-#define FASTER     0.9  /* than the rules' algorithm, to take its place */
-#define ALIKE      1.15 /* the model is not more exact */
+#include "coll/model/messages.h"
 
-/* Microseconds. A message costs both its processors some; then it is on its
- * way. Rails belong to a node. Of a rate that is not known, 1 Gbit/s. */
+#define RANKS_MOST 32u  /* with more, schedules of all ranks take too long */
+#define FASTER     0.9  /* of the time of the rules' algorithm, at most */
+#define ALIKE      1.15 /* a smaller ratio of two predictions says nothing */
+
+/* Microseconds: assumed for any TCP, not measured on this machine. Without a
+ * known rate, 1 Gbit/s is assumed. */
 dcoll_cost_model_t predict_model(double rate)
 {
     return (dcoll_cost_model_t){
@@ -25,20 +27,8 @@ dcoll_cost_model_t predict_model(double rate)
 
 struct forecast {
     double us; /* INFINITY: none */
-    unsigned messages;
+    uint32_t messages;
 };
-
-static unsigned messages_of(const dcoll_program_t *program)
-{
-    unsigned messages = 0;
-    for (unsigned r = 0; r < program->shape->nranks; r++)
-        for (unsigned i = 0; i < program->rank[r].nops; i++) {
-            dcoll_kind_t kind = program->rank[r].ops[i].kind;
-            messages +=
-                kind == DCOLL_PUT || kind == DCOLL_GET || kind == DCOLL_NOTIFY;
-        }
-    return messages;
-}
 
 static struct forecast forecast_of(const struct prediction *p,
                                    const dcoll_shape_t *shape,
@@ -56,7 +46,7 @@ static struct forecast forecast_of(const struct prediction *p,
     return f;
 }
 
-/* Of those that are alike, the one with the fewest messages is left. */
+/* Of predictions that are alike, the one with fewer messages is better. */
 static bool is_better(struct forecast a, struct forecast b)
 {
     if (a.us * ALIKE < b.us || b.us * ALIKE < a.us)
@@ -73,7 +63,7 @@ static const dcoll_algorithm_t *fastest(const struct prediction *p,
     struct forecast best = {.us = INFINITY};
     const dcoll_algorithm_t *taken = ruled;
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++) {
-        if ((*a)->collective != args->collective)
+        if ((*a)->collective != args->collective || *a == ruled)
             continue;
         struct forecast f = forecast_of(p, shape, args, *a);
         if (f.us < FASTER * mine.us && is_better(f, best)) {
@@ -92,8 +82,7 @@ const dcoll_algorithm_t *predict_faster(struct prediction *p,
     if (!p->wires || args->bytes > PREDICTED_BYTES || args->zero_copy ||
         shape->nnodes < 2 || shape->nranks > RANKS_MOST)
         return ruled;
-    unsigned class =
-        args->bytes ? 63 - (unsigned)__builtin_clzll(args->bytes) : 0;
+    unsigned class = 63 - (unsigned)__builtin_clzll(args->bytes | 1);
     const dcoll_algorithm_t **known = &p->faster[args->collective][class];
     if (!*known)
         *known = fastest(p, shape, args, ruled);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Between nodes that only wires join, a message costs far more than a flag or a
- * copy within a node. There `auto` asks the cost model whether another
- * algorithm than that of the rules is faster. Only for short blocks: with long
- * ones, what the transport does with their bytes counts, which the model does
- * not know.
+ * Between nodes that only TCP rails ("wires") join, a message costs far more
+ * than a flag or a copy within a node. There `auto` asks the cost model whether
+ * another algorithm than that of the rules is faster. It asks for short blocks
+ * only: the model does not know how the transport moves long ones.
  */
 #ifndef DCOLL_PREDICT_H
 #define DCOLL_PREDICT_H
@@ -15,9 +14,9 @@
 #define PREDICTED_SIZES 11u   /* their classes: powers of two */
 
 struct prediction {
-    bool wires; /* false: the rules know enough */
+    bool wires; /* all ranks have TCP rails only; false: no predictions */
     dcoll_cost_model_t model;
-    /* of each class, by its first call; NULL: none yet */
+    /* for each class, predicted at its first call; NULL: not yet */
     const dcoll_algorithm_t *faster[DCOLL_COLLECTIVES][PREDICTED_SIZES];
 };
 

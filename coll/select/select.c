@@ -2,7 +2,7 @@
 /*
  * The algorithm of `auto`: the fastest one that `railbench tune` has measured
  * for this collective, shape, engine and size; without a measurement, rules.
- * Between hosts, predict.h then may know a faster one.
+ * Between hosts, predict.h may then take a faster one.
  * Algorithms that refuse the shape are skipped.
  */
 #include "coll/algorithms/algorithms.h"
@@ -12,9 +12,9 @@
 
 /* Number of nodes. EACH: several, all with at least `locals` ranks. SHORT:
  * several, and the message from one node to another is short. FEW: three to
- * eight (two nodes would gain nothing by a detour over one of them, and many
- * would wait for it). LITTLE: few, and all messages of a node together are
- * short. */
+ * eight, for algorithms that relay all blocks over one node (two nodes gain
+ * nothing by that, and many wait for that node). LITTLE: few, and all messages
+ * of a node together are short. */
 enum nodes { ANY, ONE, SEVERAL, EACH, SHORT, FEW, LITTLE };
 
 #define SHORT_BYTES  8192u
@@ -170,6 +170,7 @@ static bool is_among(const struct rule *rule, const dcoll_shape_t *shape,
                      size_t bytes)
 {
     const size_t ppn = dcoll_shape_ppn(shape), blocks = shape->nranks - ppn;
+    const bool few = shape->nnodes > 2 && shape->nnodes <= FEW_NODES;
     switch (rule->nodes) {
     case ANY:
         return true;
@@ -182,10 +183,9 @@ static bool is_among(const struct rule *rule, const dcoll_shape_t *shape,
     case SHORT:
         return shape->nnodes > 1 && bytes < SHORT_BYTES / (ppn * ppn);
     case FEW:
-        return shape->nnodes > 2 && shape->nnodes <= FEW_NODES;
+        return few;
     default:
-        return shape->nnodes > 2 && shape->nnodes <= FEW_NODES &&
-               bytes <= LITTLE_BYTES / (ppn * blocks);
+        return few && bytes <= LITTLE_BYTES / (ppn * blocks);
     }
 }
 

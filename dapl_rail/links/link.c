@@ -7,6 +7,7 @@
 
 #include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/ring.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/buffers.h"
@@ -58,10 +59,8 @@ int link_open(struct rail *rail, struct peer *peer, unsigned index,
               struct link **out)
 {
     drail_t *t = rail->owner;
-    unsigned ring = 1;
-    while (ring < rail->request_depth)
-        ring *= 2;
-    struct link *link = link_new(t->cfg.depth + spare_receives(t), ring);
+    struct link *link = link_new(t->cfg.depth + spare_receives(t),
+                                 ring_places(rail->request_depth));
     if (!link)
         return rail_fail(rail, DRAIL_ENOMEM, "out of memory");
     link->rail = rail;

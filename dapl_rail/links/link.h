@@ -86,11 +86,11 @@ struct link_handlers {
      * handler owns the slot until it calls slot_return(). NULL, or what is
      * wrong with the message. */
     const char *(*arrived[WIRE_TYPES])(struct slot *slot);
-    /* A message of so many bytes is arriving. The slot has its header: where do
-     * the bytes behind it go? NULL: to the slot. */
-    void *(*place)(const struct slot *slot, size_t bytes);
     /* The same for the note of link_write_immed(); the slot holds nothing. */
     const char *(*noted)(struct slot *slot, uint32_t note);
+    /* A message of so many bytes is arriving, and its header is in the slot.
+     * Returns where the bytes behind the header go; NULL: to the slot. */
+    void *(*place)(const struct slot *slot, size_t bytes);
 };
 
 /* Makes a link without an EP; see ep_open(). 0 or an error. */

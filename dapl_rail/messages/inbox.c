@@ -5,16 +5,15 @@
 #include <string.h>
 
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/base/ring.h"
 #include "dapl_rail/dapl_rail.h"
 #include "dapl_rail/links/wire.h"
 
 int inbox_open(struct inbox *box, unsigned capacity)
 {
-    uint32_t n = 1;
-    while (n < capacity)
-        n *= 2;
-    box->mask = n - 1;
-    box->ring = calloc(n, sizeof *box->ring);
+    uint32_t places = ring_places(capacity);
+    box->mask = places - 1;
+    box->ring = calloc(places, sizeof *box->ring);
     return box->ring ? 0 : DRAIL_ENOMEM;
 }
 

@@ -62,6 +62,6 @@ const struct link_handlers mailbox_handlers = {
             [WIRE_ATOMIC] = atomic_asked,
             [WIRE_ATOMIC_REPLY] = atomic_answered,
         },
-    .place = message_place,
     .noted = note_arrived_immed,
+    .place = message_place,
 };

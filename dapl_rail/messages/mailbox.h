@@ -51,10 +51,13 @@ struct mailbox {
     uint32_t announced;             /* rendezvous to the peer, so far */
     /* number of the last of them that the peer has finished, and its status */
     _Atomic uint64_t finished;
-    void *buffer;    /* of the drail_recv() that waits, until message_place() */
-    size_t capacity; /* of that */
-    const struct slot *placed; /* the bytes of its message are … */
-    const void *placed_at;     /* … there */
+    /* the buffer of the drail_recv() that waits; NULL: none, or it is used */
+    void *buffer;
+    size_t capacity;
+    /* the slot of the message that message_place() has placed last, and where
+     * its bytes are */
+    const struct slot *placed;
+    const void *placed_at;
     struct reading *reading;   /* NULL: none has been read yet */
     uint16_t asked;            /* number of the last atomic to the peer, … */
     _Atomic uint16_t answered; /* … of the last one that was answered, … */

@@ -2,8 +2,8 @@
 /*
  * A reorder buffer: the two-sided messages of one peer that have arrived, each
  * whole in its slot, by sequence number. They come over several rails, and are
- * delivered in the order of sending. As with an inbox, credits bound how many
- * there are, so the ring never wraps onto a live entry.
+ * delivered in the order of sending. As in an inbox, credits bound the number
+ * of messages, so the ring never wraps onto a live entry.
  */
 #ifndef DRAIL_MESSAGES_REORDER_H
 #define DRAIL_MESSAGES_REORDER_H
@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "dapl_rail/base/ring.h"
 #include "dapl_rail/dapl_rail.h"
 
 struct slot;
@@ -26,11 +27,9 @@ struct reorder {
 /* 0 or DRAIL_ENOMEM. */
 static inline int reorder_open(struct reorder *b, unsigned capacity)
 {
-    uint32_t n = 1;
-    while (n < capacity)
-        n *= 2;
-    b->mask = n - 1;
-    b->ring = calloc(n, sizeof *b->ring);
+    uint32_t places = ring_places(capacity);
+    b->mask = places - 1;
+    b->ring = calloc(places, sizeof *b->ring);
     return b->ring ? 0 : DRAIL_ENOMEM;
 }
 

@@ -46,8 +46,9 @@ struct rail {
     struct sockaddr_storage address;
     DAT_MEM_PRIV_FLAGS read_sink_priv; /* to add for targets of RDMA reads */
     bool atomics, write_immed;         /* offered, and allowed */
-    uint32_t max_inline_send;          /* the same: extensions.h of … */
-    bool places_receives;              /* … our providers */
+    /* the same, of providers/core/extensions.h: */
+    uint32_t max_inline_send;
+    bool places_receives;
     bool atomics_of_processor; /* atomic with those of the processor, too */
     bool split_receives; /* a receive lies in two places: short messages are
                             close together, which saves memory */

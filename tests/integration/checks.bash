@@ -115,6 +115,14 @@ ends()
     exited_with "$wanted" $?
 }
 
+# tested_ias: $IAS, or an IA of each provider that genuine programs run over
+tested_ias()
+{
+    local tcp=
+    [ ! -e "$BUILD/lib/dapl_rail/libdapl_ofi.so" ] || tcp='tcp-lo'
+    echo "${IAS:-shm0 $tcp}"
+}
+
 # rest_is_simulated: ends here, with what was checked, where there are no
 # simulated rails
 rest_is_simulated()

@@ -58,6 +58,10 @@ class Command:
     wanted: str  # in the output of a good client, and of a good dtest's server
     script: bool = False  # the client's arguments come from a file
 
+    @property
+    def is_dapltest(self) -> bool:
+        return self.client[0] == "dapltest"
+
     def __str__(self) -> str:
         texts = [shlex.join(c) for c in (self.server, self.client) if c]
         return " & ".join(texts) + (" (by -f)" if self.script else "")
@@ -126,7 +130,7 @@ def performance(r: random.Random, ia: str, port: int) -> Command:
 
 
 LIMITS = ["ia", "pz", "cno", "evd", "ep", "rsp", "psp", "lmr", "rpost", "size_lmr"]
-WIDE_LIMITS = ["ia", "pz", "cno", "evd"] # they need no EP
+WIDE_LIMITS = ["ia", "pz", "cno", "evd"]  # they need no EP
 
 
 def limits(r: random.Random, ia: str, port: int) -> Command:
@@ -172,7 +176,7 @@ def dtest(r: random.Random, ia: str, _port: int) -> Command:
                   "-B", str(r.choice([1, 10, 100, 500]))]
         if spin == "-W":
             sizes = r.choice([[], ["-a"], ["-i", str(r.randint(3, 4000))]])
-            if sizes: # -a goes up to the next power of two
+            if sizes:  # -a goes up to the next power of two
                 words[words.index("-b") + 1] = "8192"
             words += sizes
         return both("dtest", ia, words, "PASSED")
@@ -244,14 +248,13 @@ class Run:
                                 stdout=out, stderr=subprocess.STDOUT)
 
     def ready(self) -> bool:
-        if "dapltest" in self.command.client:
+        if self.command.is_dapltest:
             return "Service Point Ready" in read(self.paths["server"])
         return MEETING in read("/proc/net/tcp")
 
     def end_server(self, server: subprocess.Popen[bytes]) -> None:
-        words = self.command.client
-        if words[0] == "dapltest":
-            quit_words = ["dapltest", "-T", "Q", *words[3:7], "-s", "localhost"]
+        if self.command.is_dapltest:
+            quit_words = ["dapltest", "-T", "Q", *self.command.client[3:7], "-s", "localhost"]
             done = subprocess.run(["timeout", "30", *quit_words], check=False,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             if done.returncode:
@@ -281,13 +284,13 @@ class Run:
             text = self.output[side] = read(path)
             self.wrong += [f"{side}: {line.strip()}" for line in trouble(text)]
             needed = side == "client" or (self.command.server and
-                                          "dapltest" not in self.command.client)
+                                          not self.command.is_dapltest)
             if needed and not re.search(self.command.wanted, text):
                 self.wrong.append(f"{side}: no '{self.command.wanted}'")
 
     def too_early(self) -> bool:
         """dtest's client came before the server's PSP: it tries again."""
-        return self.command.client[0] != "dapltest" and TOO_EARLY in self.output["client"]
+        return not self.command.is_dapltest and TOO_EARLY in self.output["client"]
 
 
 def try_command(command: Command) -> Run:

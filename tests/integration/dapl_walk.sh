@@ -12,11 +12,7 @@ fi
 . "${SOURCE:?}/tests/integration/checks.bash"
 
 export DAT_OVERRIDE=$BUILD/lib/dapl_rail/dat.conf
-ias=${IAS:-shm0}
-if [ -z "${IAS:-}" ] && [ -e "$BUILD/lib/dapl_rail/libdapl_ofi.so" ]; then
-    ias='shm0 tcp-lo'
-fi
-for ia in $ias; do
+for ia in $(tested_ias); do
     check "$ia" python3 "$SOURCE/tests/integration/dapl_walk.py" --ia "$ia" \
         --commands "${COMMANDS:-12}" --seconds "${SECONDS_EACH:-12}" \
         ${SEED:+--seed "$SEED"} --railinfo "$BUILD/bin/railinfo"

@@ -12,16 +12,13 @@ mkdir "$TMPDIR"
 # degrade STATUS OPTION…: it ends by itself, with this exit status
 degrade()
 {
-    local wanted=$1 status
+    local wanted=$1
     shift
     timeout -k 10 60 "$bench" degrade "${quick[@]}" "$@" >"$work/out" \
         2>"$work/err"
-    status=$?
-    [ $status -eq "$wanted" ] || {
-        echo "status $status"
-        cat "$work/out" "$work/err"
-        return 1
-    }
+    exited_with "$wanted" $? && return
+    cat "$work/out"
+    return 1
 }
 
 # json EXPRESSION: what Python says of the result r and its first run

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# railbench degrade: when a cut is seen, of a rail that returns. Alone, as that
-# takes longer where others keep the processors busy.
+# railbench degrade: when a cut is seen, and the rail's return. Runs alone: on
+# busy processors that takes longer.
 # shellcheck source=tests/integration/degrade.bash
 . "${SOURCE:?}/tests/integration/degrade.bash"
 

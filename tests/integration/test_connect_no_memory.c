@@ -9,8 +9,9 @@
 
 enum { RANKS = 2 };
 
-#define OWN                                                                    \
-    2 /* the first is of the struct peer, without which it tells nobody */
+/* The second allocation. The first is the struct peer: without it, the rank
+ * can't tell its peer. */
+#define OWN 2
 
 struct outcome {
     int rc;

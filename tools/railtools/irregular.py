@@ -28,7 +28,7 @@ class Figure:
     squares: bool = False
 
     def numbers_of_ranks(self, ranks):
-        """The seed's are 64, and 25 to 100 where it takes squares."""
+        """The paper's are 64, and 25 to 100 where it takes squares."""
         if self.over != RANKS:
             return [ranks]
         if not self.squares:

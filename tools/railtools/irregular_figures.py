@@ -151,7 +151,7 @@ def options():
     parser = Parser(prog="scripts/irregular-figures", description=__doc__)
     parser.add_argument("--ranks", metavar="P", type=square, default="64",
                         help="a square from 4 to 64 (default 64, as the "
-                             "seed); figure 23 takes squares from 0.4 P to "
+                             "paper); figure 23 takes squares from 0.4 P to "
                              "1.6 P")
     parser.add_argument("--quick", action="store_true",
                         help="one repetition of ten calls each: a rough "

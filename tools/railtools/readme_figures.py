@@ -67,7 +67,8 @@ def table():
 
 
 def main():
-    parser = Parser(prog="tools/railtools/readme_figures.py", description=__doc__)
+    parser = Parser(prog="tools/railtools/readme_figures.py",
+                    description=__doc__)
     parser.add_argument("readme", nargs="?",
                         default=os.path.join(ROOT, "README.md"))
     args = parser.parse_args()

@@ -43,6 +43,7 @@ static void compare_tables(dcoll_team_t *team)
     }
 }
 
+/* For member.wire_MBps. */
 static double wire_rate(const drail_t *rail)
 {
     double rate = drail_rail_at(rail, 0)->nominal_MBps;
@@ -61,9 +62,9 @@ static void prepare_prediction(dcoll_team_t *team)
     double rate = INFINITY;
     team->prediction.wires = true;
     for (unsigned r = 0; r < team->shape.nranks; r++) {
-        double rates = team_member(team, r)->wire_MBps;
-        team->prediction.wires &= !isnan(rates);
-        rate = fmin(rate, rates);
+        double its = team_member(team, r)->wire_MBps;
+        team->prediction.wires &= !isnan(its);
+        rate = fmin(rate, its);
     }
     team->prediction.model = predict_model(rate);
 }

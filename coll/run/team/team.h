@@ -30,8 +30,8 @@ struct member {
     uint32_t first_id; /* id of the team's first request; rank 0's is used */
     size_t keep_bytes; /* the smallest of all ranks is used */
     uint64_t table;    /* checksum of its selection table */
-    double wire_MBps;  /* nominal, of its slowest rail over TCP; NAN: a rail is
-                          not; 0: a rate is not known */
+    double wire_MBps;  /* nominal rate of its slowest rail; 0: unknown; NAN: a
+                          rail is not TCP */
 };
 
 /* An RDMA read of the ledger of a rank on another node. */

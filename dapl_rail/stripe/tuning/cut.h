@@ -24,8 +24,8 @@ unsigned short_rail_cut(drail_t *t, const struct route *route);
 static inline unsigned short_rail(drail_t *t, uint32_t rails)
 {
     struct route route;
-    route_is_untimed(t, rails, 0,
-                     &route); /* a message of 0 bytes is never timed */
+    /* a message of 0 bytes is never timed */
+    route_is_untimed(t, rails, 0, &route);
     return cut_is_plain(t, 0, route.rails)
                ? (unsigned)__builtin_ctz(route.rails)
                : short_rail_cut(t, &route);

@@ -38,7 +38,7 @@ static void enlarge(struct pace *p, unsigned nrails, unsigned rail)
     }
 }
 
-/* Has the rail, which has completed all, overtaken another one? */
+/* The rail has completed all. Has it overtaken another one? */
 static bool has_overtaken(const struct pace *p, const void *peer, unsigned rail,
                           const uint64_t *complete)
 {
@@ -58,15 +58,15 @@ unsigned pace_pick(struct pace *p, const void *peer, unsigned nrails,
             continue;
         if (has_overtaken(p, peer, r, complete))
             enlarge(p, nrails, r);
-        p->latest[r].peer = NULL; /* tells only once */
+        p->latest[r].peer = NULL; /* each message counts once */
     }
     for (unsigned r = 0; r < nrails; r++)
         scaled[r] = weights[r] * share_of(p, r);
     unsigned rail = soonest_rail(nrails, scaled, under_way);
     p->latest[rail].peer = NULL;
     for (unsigned r = 0; r < nrails; r++) {
-        double ends = (double)under_way[r] / scaled[r];
-        if (r == rail || weights[r] <= 0 || ends <= longest)
+        double ends = weights[r] > 0 ? (double)under_way[r] / scaled[r] : 0;
+        if (r == rail || ends <= longest)
             continue;
         longest = ends;
         p->latest[rail].peer = peer;

@@ -2,8 +2,8 @@
 /*
  * Which rail takes the next of many short messages in a row. All rails should
  * end what they have at the same time: a consumer that awaits its messages in
- * order waits for the slowest one. A rail that has completed all, while another
- * rail has yet to complete what it got before, deserves a larger share. Pure.
+ * order waits for the slowest one. If a rail has completed all of its requests
+ * while another rail still has earlier ones, its share grows. Pure.
  */
 #ifndef DRAIL_STRIPE_PACE_H
 #define DRAIL_STRIPE_PACE_H
@@ -13,11 +13,12 @@
 #include "dapl_rail/dapl_rail.h"
 
 struct pace {
-    double share[DRAIL_MAX_RAILS]; /* in proportion; 0: the largest, too */
-    /* When the rail last got a message: to which peer, and what another rail
-     * had got by then. */
+    /* By rail: the factor of its weight. The largest is 1; 0 stands for 1. */
+    double share[DRAIL_MAX_RAILS];
+    /* By rail, of its latest message: the peer, the other rail that had most
+     * under way to it, and the number of requests posted there by then. */
     struct {
-        const void *peer; /* NULL: no other had anything under way */
+        const void *peer; /* NULL: no other rail had anything under way */
         unsigned other;
         uint64_t posted;
     } latest[DRAIL_MAX_RAILS];

@@ -10,7 +10,7 @@
  *                       with weights from the settings or from rail_rate.h
  *         waterfill.h   the same while rails still carry earlier messages
  *         timing.h      messages under way that are timed
- *         pace.h        the rail of a short message, of many under way
+ *         pace.h        the rail of a short message in a row
  *     and the times teach:
  *         rail_rate.h   the rate of one rail
  *         tuners.h      the tuner for messages of one size

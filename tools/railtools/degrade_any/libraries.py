@@ -39,7 +39,7 @@ class Library:
         raise NotImplementedError
 
     def describe(self):
-        """Its version is told by its streams."""
+        """Does nothing: each stream prints the version of its library."""
 
     def missing(self):
         return not_built(self.needs, self.made)

@@ -111,9 +111,9 @@ NOTES = {
     "here and takes 4.3 times as long as the paper's way. By a broadcast in "
     "hardware it would be 2.5 times (000-allgather-4K), and this 1.26. What "
     "ranks send to one another beside, which is the same, is 82 % of the "
-    "communication by the paper's way; the seed does not say what it is "
+    "communication by the paper's way; the paper does not say what it is "
     "there."}
-WHOLE_NOTE = ("Neither the seed's rate of computation nor its problem are "
+WHOLE_NOTE = ("Neither the paper's rate of computation nor its problem are "
               "known: how much of the time is communication is ours "
               "(railbench's --rate, --bodies, --keys).")
 

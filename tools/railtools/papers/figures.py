@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the seeds' evaluations show: their figures and numbers, and which runs
+"""What the papers' evaluations show: their figures and numbers, and which runs
 of railbench on the described clusters predict them. Not a program.
 
 The papers' own algorithms run as they describe them: a step after the other
 (--paced), striped from 1 KB on, the better of copying and zero copy; ours as
 they are. Native algorithms, which the
 papers measure theirs against, are made of our baseline algorithms, as the
-seeds describe them."""
+papers describe them."""
 from math import inf
 
 from railtools import irregular
@@ -99,7 +99,7 @@ NOTES |= dict.fromkeys(
     "With receive_gap = 0.8 us the factors are 1.9, 2.7, 2.9 and 3.0: a port "
     "that takes so long for what comes would saturate as the paper's does. "
     "But eight messages at once would then take 6.4 µs, where 002, 3 has "
-    "almost the same latency for 8 pairs as for one; nothing else in the seeds "
+    "almost the same latency for 8 pairs as for one; nothing else in the papers "
     "says what it takes.")
 NOTES |= dict.fromkeys(
     (f"004-{part}-{size}-single-rail" for part in ("post", "wait")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicts the seeds' evaluations on the clusters that they describe, in
+"""Predicts the papers' evaluations on the clusters that they describe, in
 virtual time, and compares: all figures, and a table of what they say.
 
 DIR gets table.md and table.csv (a row for each number
