@@ -93,6 +93,9 @@
 #define CORE_ERROR(type, subtype)                                              \
     ((DAT_RETURN)(DAT_CLASS_ERROR | (type) | (subtype)))
 #define CORE_PRIV_REMOTE_ATOMIC ((int)DAT_IB_MEM_PRIV_REMOTE_ATOMIC)
+#define CORE_PRIV_REMOTE                                                       \
+    ((int)DAT_MEM_PRIV_REMOTE_READ_FLAG |                                      \
+     (int)DAT_MEM_PRIV_REMOTE_WRITE_FLAG | CORE_PRIV_REMOTE_ATOMIC)
 
 struct core_ia;
 struct core_ep;
@@ -135,7 +138,7 @@ struct core_ability {
     uint64_t max_message_size, max_rdma_size; /* bytes */
     uint32_t max_inline_send; /* extensions.h; 0: core refuses them */
     bool srq, rmr, write_immed, atomics; /* false: core refuses them */
-    bool places;                         /* the same: extensions.h */
+    bool places; /* placed receives, extensions.h; false: core refuses them */
 };
 
 struct core_ia {
@@ -533,8 +536,8 @@ static inline int core_cancel_off(void)
     pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
     return state | type << 1;
 }
-/* … and a cancelled thread that enables asynchronous cancellation ends without
- * PTHREAD_CANCELED, unless it does so by its type. */
+/* … and if pthread_setcancelstate() ends a cancelled thread, its result is not
+ * PTHREAD_CANCELED. So the type is set last: that gives the right result. */
 static inline void core_cancel_as(int state)
 {
     pthread_setcancelstate(state & 1, NULL);
@@ -678,12 +681,20 @@ static inline struct core_wqe *core_recv_at(const struct core_ep *ep,
  * stays in its queue until core_recv_done; one of an SRQ is taken, and copied
  * to *copy. */
 struct core_wqe *core_recv_peek(struct core_ep *ep, struct core_wqe *copy);
-/* Moves a message to where the consumer places it (extensions.h). False: it is
- * for the receive only. ep->lock is held. Shorter messages than
- * CORE_PLACED_LEAST are as fast without. */
+/* Bytes; shorter messages are as fast if the receive gets all of them. */
 #define CORE_PLACED_LEAST 256u
-bool core_recv_place(const struct core_ep *ep, const struct core_wqe *w,
-                     const unsigned char *message, size_t bytes);
+/* core_recv_place for an EP that places, and a message that is long enough. */
+bool core_recv_ask_place(const struct core_ep *ep, const struct core_wqe *w,
+                         const unsigned char *message, size_t bytes);
+/* Moves a message to where the consumer places it (extensions.h). False: the
+ * caller must move all of it to the receive. ep->lock is held. */
+static inline bool core_recv_place(const struct core_ep *ep,
+                                   const struct core_wqe *w,
+                                   const unsigned char *message, size_t bytes)
+{
+    return bytes >= CORE_PLACED_LEAST && ep->place &&
+           core_recv_ask_place(ep, w, message, bytes);
+}
 /* Completes the receive of core_recv_peek. ep->lock is held. `immed`: the
  * immediate data of an RDMA write, else NULL. False: its EVD was full, and the
  * connection is broken. */

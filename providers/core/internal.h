@@ -310,7 +310,6 @@ DAT_RETURN core_ep_bad_state(DAT_EP_STATE state);
 void core_ep_set_idle(struct core_ep *ep);
 /* The RSP or CR that had reserved the EP is gone. */
 void core_ep_unreserve(struct core_ep *ep);
-/* Frees a service point; ia->lock is held. */
 /* An RSP has its request: it no longer listens. Returns its EP, which stays
  * reserved. ia->lock is held. */
 struct core_ep *core_rsp_served(struct core_sp *sp);

@@ -14,39 +14,17 @@
 #include <unistd.h>
 
 #include "peer.h"
+#include "tests/adopted.h"
 #include "tests/sanitizers.h"
 
 #define PAGE  4096u
 #define BYTES (300 * PAGE)
 
+/* -1: the IA adopts no memory. */
 static int adopted(const end_t *end)
 {
-    DAT_PROVIDER_ATTR attr;
-    DAT_OK(dat_ia_query(end->ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
-    for (int i = 0; i < attr.num_provider_specific_attr; i++)
-        if (!strcmp(attr.provider_specific_attr[i].name, "adopted"))
-            return atoi(attr.provider_specific_attr[i].value);
-    return -1;
-}
-
-/* Bytes of this process's memory that are mapped from a memfd of adopt=1. */
-static size_t in_memfd(const void *base, size_t length)
-{
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char line[512];
-    size_t bytes = 0;
-    assert_non_null(maps);
-    while (fgets(line, sizeof line, maps)) {
-        size_t start, end, from = (size_t)base, to = from + length;
-        if (!strstr(line, "/memfd:dapl-shm-adopted") ||
-            sscanf(line, "%zx-%zx", &start, &end) != 2)
-            continue;
-        start = start > from ? start : from;
-        end = end < to ? end : to;
-        bytes += start < end ? end - start : 0;
-    }
-    fclose(maps);
-    return bytes;
+    const char *count = provider_attribute(end->ia, "adopted");
+    return count ? atoi(count) : -1;
 }
 
 static char *map_private(size_t bytes)
@@ -59,11 +37,8 @@ static char *map_private(size_t bytes)
 
 static void register_at(const end_t *end, region_t *r, void *at, size_t bytes)
 {
-    DAT_REGION_DESCRIPTION what = {.for_va = at};
     *r = (region_t){.data = at, .bytes = bytes};
-    DAT_OK(dat_lmr_create(end->ia, DAT_MEM_TYPE_VIRTUAL, what, bytes, end->pz,
-                          DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &r->lmr,
-                          &r->lmr_context, &r->rmr_context, NULL, NULL));
+    region_register(r, end->ia, end->pz, DAT_MEM_PRIV_ALL_FLAG);
 }
 
 /* Registers it, and says whether any of it is adopted. */
@@ -246,7 +221,7 @@ static void no_store_is_lost(void **state)
 
 /* ----------------------------------------------------- several ranges --- */
 
-/* Pages go back when the last range that has some of them is freed. */
+/* Pages move back when the last range that overlaps them is freed. */
 static void ranges_overlap(void **state)
 {
     fixture_t *f = *state;
@@ -261,14 +236,14 @@ static void ranges_overlap(void **state)
     assert_int_equal(in_memfd(all, 16 * PAGE), 8 * PAGE);
     put(&f->a, &inner, 0, 64);
     assert_memory_equal(all + 3 * PAGE + 8, f->a.mem.data, 64);
-    put(&f->a, &beside, PAGE - 32, 64); /* across the end of what is adopted */
+    put(&f->a, &beside, PAGE - 32, 64); /* across the end of adopted memory */
     assert_memory_equal(all + 10 * PAGE - 32, f->a.mem.data, 64);
     DAT_OK(dat_lmr_free(beside.lmr));
     DAT_OK(dat_lmr_free(inner.lmr));
     assert_int_equal(in_memfd(all, 16 * PAGE), 0);
     assert_memory_equal(all + 3 * PAGE + 8, f->a.mem.data, 64);
     assert_memory_equal(all + 10 * PAGE - 32, f->a.mem.data, 64);
-    /* a range of less than a page is used by system calls: the other, too */
+    /* peers access the small range by system calls: the pages must not move */
     register_at(&f->b, &small, all + PAGE, 8);
     register_at(&f->b, &whole, all, 8 * PAGE);
     assert_int_equal(in_memfd(all, 16 * PAGE), 0);
@@ -351,8 +326,8 @@ static void what_is_not_adopted(void **state)
     munmap(all, 4 * PAGE);
 }
 
-/* Whatever step fails as the process may have no more mappings, and whether it
- * succeeds later: the content stays. */
+/* The process may have no more mappings, at each step of moving pages in turn.
+ * The content stays, whether or not the step succeeds later. */
 static void no_room_for_mappings(void **state)
 {
     enum { PAGES = 1 << 18, LEFT = 10 };
@@ -462,7 +437,7 @@ static void unmapped_while_registered(void **state)
     memset(all, 1, 8 * PAGE);
     register_at(&f->b, &old, all, 8 * PAGE);
     assert_int_equal(munmap(all + 2 * PAGE, 4 * PAGE), 0);
-    /* something else in its place is none of ours */
+    /* memory of the consumer in the same place must stay */
     assert_ptr_equal(mmap(all + 2 * PAGE, 4 * PAGE, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
                      all + 2 * PAGE);
@@ -505,7 +480,7 @@ static void *grow_and_shrink(void *arg)
     return realloc(block, BYTES);
 }
 
-/* malloc's own ways with memory that was registered. */
+/* malloc reuses, enlarges and unmaps memory that was registered. */
 static void reused_by_malloc(void **state)
 {
     fixture_t *f = *state;
@@ -524,7 +499,7 @@ static void reused_by_malloc(void **state)
             assert_int_equal(clean[i], 0);
         free(clean);
     }
-    /* and an allocator that counts on new pages */
+    /* an allocator may expect zeros after MADV_DONTNEED */
     char *all = map_private(4 * PAGE);
     memset(all, 1, 4 * PAGE);
     assert_true(is_adopted(&f->b, all, 4 * PAGE));
@@ -578,8 +553,8 @@ static int status_of(pid_t pid)
     return status;
 }
 
-/* While it is registered, a child does not have it, as over verbs, but has what
- * lies beside it. Afterwards it has a copy. */
+/* A child that is forked while memory is registered does not have its whole
+ * pages, as with verbs, but has their neighbours. A later child has a copy. */
 static void children(void **state)
 {
     fixture_t *f = *state;
@@ -660,7 +635,7 @@ static void not_permitted(void **state)
     join(spawn(without_userfaultfd, NULL));
 }
 
-/* As a daemon does that was started by root. */
+/* A daemon that root starts drops its privileges in this way. */
 static void frees_without_privileges(void *arg)
 {
     end_t end;
@@ -709,8 +684,9 @@ int main(int argc, char **argv)
         TEST(children),
     };
     end_t end;
-    restart_with_rails(argv, "libdapl_shm.so",
-                       (const char *const[][2]){{"shm0", "adopt=1"}}, 1);
+    restart_with_lines(
+        argv, (const char *const[][3]){{"libdapl_shm.so", "shm0", "adopt=1"}},
+        1);
     pid_t pid = fork(); /* no DAT call in this process yet */
     if (!pid) {
         end_open(&end, NULL);

@@ -51,14 +51,10 @@ static void read_one(fixture_t *f, size_t to, size_t from, size_t bytes)
 
 static const char *attribute(fixture_t *f, const char *name)
 {
-    static DAT_PROVIDER_ATTR attr;
-    DAT_OK(
-        dat_ia_query(f->me.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
-    for (int i = 0; i < attr.num_provider_specific_attr; i++)
-        if (!strcmp(attr.provider_specific_attr[i].name, name))
-            return attr.provider_specific_attr[i].value;
-    fail_msg("no attribute %s", name);
-    return "";
+    const char *value = provider_attribute(f->me.ia, name);
+    if (!value)
+        fail_msg("no attribute %s", name);
+    return value;
 }
 
 /* Other processors have no such stores; then every copy is plain. */

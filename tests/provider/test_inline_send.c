@@ -8,13 +8,8 @@
 
 static size_t most(DAT_IA_HANDLE ia)
 {
-    DAT_PROVIDER_ATTR attr;
-    memset((void *)&attr, 0, sizeof attr);
-    DAT_OK(dat_ia_query(ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
-    for (int i = 0; i < attr.num_provider_specific_attr; i++)
-        if (!strcmp(attr.provider_specific_attr[i].name, DAPL_MAX_INLINE_SEND))
-            return strtoul(attr.provider_specific_attr[i].value, NULL, 10);
-    return 0;
+    const char *bytes = provider_attribute(ia, DAPL_MAX_INLINE_SEND);
+    return bytes ? strtoul(bytes, NULL, 10) : 0;
 }
 
 static DAT_RETURN post(end_t *end, const void *head, size_t head_bytes,

@@ -7,8 +7,7 @@
 
 static atomic_int calls;
 
-__attribute__((visibility("default"))) void *aligned_alloc(size_t alignment,
-                                                           size_t size)
+INSTEAD_OF_LIBC void *aligned_alloc(size_t alignment, size_t size)
 {
     void *memory;
     atomic_fetch_add(&calls, 1);

@@ -12,7 +12,7 @@
 #define HEAD  24 /* bytes that the receive gets in any case */
 #define PLACE 8192
 
-/* What the function below is to say, and what it was told. */
+/* What answer() returns and checks, and how it was called last. */
 static struct {
     unsigned char place[PLACE];
     bool refuses;
@@ -37,13 +37,8 @@ static void *answer(DAT_DTO_COOKIE cookie, size_t bytes)
 
 static bool is_offered(DAT_IA_HANDLE ia)
 {
-    DAT_PROVIDER_ATTR attr;
-    memset((void *)&attr, 0, sizeof attr);
-    DAT_OK(dat_ia_query(ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
-    for (int i = 0; i < attr.num_provider_specific_attr; i++)
-        if (!strcmp(attr.provider_specific_attr[i].name, DAPL_PLACES_RECEIVES))
-            return !strcmp(attr.provider_specific_attr[i].value, "TRUE");
-    return false;
+    const char *value = provider_attribute(ia, DAPL_PLACES_RECEIVES);
+    return value && !strcmp(value, "TRUE");
 }
 
 /* b places. Skips the test where that is not offered. */
@@ -131,7 +126,7 @@ static void goes_where_it_is_placed(void **state)
             is_placed(&a, &b, bytes);
         else
             is_received(&a, &b, bytes);
-        /* there is no promise, but this is what it is for */
+        /* the interface promises no call, but the provider makes it */
         assert_int_equal(asked.calls, bytes >= 256);
         if (asked.calls) {
             assert_int_equal(asked.cookie, i);
@@ -141,8 +136,8 @@ static void goes_where_it_is_placed(void **state)
     ends_close(&a, &b);
 }
 
-/* Only the message that dat_evd_dequeue returns is placed: not one that it
- * finds behind it, nor one that dat_evd_wait finds. */
+/* Only the message that dat_evd_dequeue returns is placed: not a later one that
+ * it finds, too, nor one that dat_evd_wait finds. */
 static void only_what_is_polled(void **state)
 {
     end_t a, b;
@@ -173,7 +168,7 @@ static void with_a_shared_queue(void **state)
     DAT_SRQ_HANDLE srq;
     NEEDS(max_srqs);
     open_both(&a, &b);
-    end_t s = b; /* the same with another EP */
+    end_t s = b; /* but with another EP */
     DAT_OK(dat_srq_create(b.ia, b.pz, &attr, &srq));
     DAT_OK(dat_ep_create_with_srq(b.ia, b.pz, b.recv, b.request, b.conn, srq,
                                   NULL, &s.ep));

@@ -23,10 +23,10 @@
 
 /* Calls of the kernel by the provider, which takes this for libc's. */
 static atomic_int wakes, sleeps;
-/* A provider's threads sleep, too. */
+/* The sleeps of this thread count. Those of a provider's own threads do not. */
 static _Thread_local bool counted;
 
-__attribute__((visibility("default"))) long syscall(long number, ...);
+INSTEAD_OF_LIBC long syscall(long number, ...);
 long syscall(long number, ...)
 {
     static long (*_Atomic found)(long, ...); /* by several threads */
@@ -49,9 +49,8 @@ long syscall(long number, ...)
 }
 
 /* Over TCP one sleeper of an IA's may wait for its descriptor. */
-__attribute__((visibility("default"))) int ppoll(struct pollfd *fds, nfds_t n,
-                                                 const struct timespec *timeout,
-                                                 const sigset_t *mask)
+INSTEAD_OF_LIBC int ppoll(struct pollfd *fds, nfds_t n,
+                          const struct timespec *timeout, const sigset_t *mask)
 {
     struct timespec left = timeout ? *timeout : (struct timespec){0};
     atomic_fetch_add(&sleeps, counted);
@@ -59,8 +58,7 @@ __attribute__((visibility("default"))) int ppoll(struct pollfd *fds, nfds_t n,
                         sizeof(uint64_t));
 }
 
-__attribute__((visibility("default"))) int eventfd_write(int fd,
-                                                         eventfd_t value)
+INSTEAD_OF_LIBC int eventfd_write(int fd, eventfd_t value)
 {
     atomic_fetch_add(&wakes, 1);
     return write(fd, &value, sizeof value) == sizeof value ? 0 : -1;
@@ -71,8 +69,8 @@ __attribute__((visibility("default"))) int eventfd_write(int fd,
 static atomic_bool endless;
 static atomic_int resting;
 
-__attribute__((visibility("default"))) int
-epoll_wait(int fd, struct epoll_event *events, int max, int ms)
+INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
+                               int ms)
 {
     bool rests = ms < 0 || (atomic_load(&endless) && ms >= LONG_MS);
     atomic_fetch_add(&resting, rests);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The passive side's thread finds late that the active side has confirmed the
- * connection. A message that has come meanwhile, and whose sender may know that
- * it has, is delivered, however the connection ends.
+ * connection. A message that arrives meanwhile is delivered, however the
+ * connection ends: its sender may have the completion already.
  */
 #include "tcp.h"
 
@@ -22,8 +22,8 @@ static struct shared {
 static atomic_bool hold, held; /* the IA's thread */
 static pthread_t self;
 
-__attribute__((visibility("default"))) int
-epoll_wait(int fd, struct epoll_event *events, int most, int ms)
+INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int most,
+                               int ms)
 {
     __typeof__(&epoll_wait) real;
     *(void **)&real = dlsym(RTLD_NEXT, "epoll_wait");

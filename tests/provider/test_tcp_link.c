@@ -244,9 +244,11 @@ int main(int argc, char **argv)
     };
     if (!getenv("TEST_CONF"))
         tcp_or_skip();
-    static const char *const rails[][2] = {{"a", "device=va silence=400"},
-                                           {"b", "device=vb silence=400"}};
-    restart_with_rails(argv, "libdapl_ofi.so", rails, 2);
+    static const char *const rails[][3] = {
+        {"libdapl_ofi.so", "a", "device=va silence=400"},
+        {"libdapl_ofi.so", "b", "device=vb silence=400"},
+    };
+    restart_with_lines(argv, rails, 2);
     make_namespaces();
     open_ends();
     int failed = cmocka_run_group_tests(tests, NULL, remove_rails);

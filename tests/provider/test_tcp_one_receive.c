@@ -24,8 +24,7 @@ static struct {
 static _Thread_local bool posting;
 
 /* The provider calls it when it has let go of its locks. */
-__attribute__((visibility("default"))) int pthread_setcancelstate(int state,
-                                                                  int *old)
+INSTEAD_OF_LIBC int pthread_setcancelstate(int state, int *old)
 {
     __typeof__(&pthread_setcancelstate) real;
     *(void **)&real = dlsym(RTLD_NEXT, "pthread_setcancelstate");

@@ -29,8 +29,8 @@ static atomic_uint polls = POLLS, busy = 1; /* threads of the process */
 static atomic_bool stop;
 
 /* libfabric does not sleep. */
-__attribute__((visibility("default"))) int
-epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
+INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
+                               int timeout)
 {
     __typeof__(&epoll_wait) real;
     *(void **)&real = dlsym(RTLD_NEXT, "epoll_wait");
@@ -39,8 +39,7 @@ epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
     return n;
 }
 
-__attribute__((visibility("default"))) int clock_gettime(clockid_t id,
-                                                         struct timespec *t)
+INSTEAD_OF_LIBC int clock_gettime(clockid_t id, struct timespec *t)
 {
     __typeof__(&clock_gettime) real;
     *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");

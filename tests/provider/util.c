@@ -30,18 +30,6 @@ void restart_with_lines(char **argv, const char *const lines[][3], size_t count)
     _exit(127);
 }
 
-void restart_with_rails(char **argv, const char *library,
-                        const char *const rails[][2], size_t count)
-{
-    const char *lines[count][3];
-    for (size_t i = 0; i < count; i++) {
-        lines[i][0] = library;
-        lines[i][1] = rails[i][0];
-        lines[i][2] = rails[i][1];
-    }
-    restart_with_lines(argv, (const char *const(*)[3])lines, count);
-}
-
 int remove_rails(void **state)
 {
     return unlink(getenv("TEST_CONF"));
@@ -62,6 +50,16 @@ DAT_IA_ATTR ia_attributes_of(const char *name)
     DAT_OK(dat_ia_query(ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL));
     DAT_OK(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
     return attr;
+}
+
+const char *provider_attribute(DAT_IA_HANDLE ia, const char *name)
+{
+    DAT_PROVIDER_ATTR attr = {0};
+    DAT_OK(dat_ia_query(ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
+    for (int i = 0; i < attr.num_provider_specific_attr; i++)
+        if (!strcmp(attr.provider_specific_attr[i].name, name))
+            return attr.provider_specific_attr[i].value;
+    return NULL;
 }
 
 void check_dat(DAT_RETURN got, DAT_RETURN want, const char *call,
@@ -168,15 +166,22 @@ void region_create(region_t *region, memory_kind_t kind, size_t bytes,
     }
     region->data = region->all + GUARD;
     fill(region->all, total, 0);
+    region_register(region, ia, pz, privileges);
+}
 
+void region_register(region_t *region, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
+                     DAT_MEM_PRIV_FLAGS privileges)
+{
     DAT_REGION_DESCRIPTION what = {.for_va = region->data};
     DAT_VLEN registered;
     DAT_VADDR address;
-    DAT_OK(dat_lmr_create(ia, DAT_MEM_TYPE_VIRTUAL, what, bytes, pz, privileges,
-                          DAT_VA_TYPE_VA, &region->lmr, &region->lmr_context,
-                          &region->rmr_context, &registered, &address));
+    DAT_OK(dat_lmr_create(ia, DAT_MEM_TYPE_VIRTUAL, what, region->bytes, pz,
+                          privileges, DAT_VA_TYPE_VA, &region->lmr,
+                          &region->lmr_context, &region->rmr_context,
+                          &registered, &address));
     assert_true(address <= (uintptr_t)region->data);
-    assert_true(address + registered >= (uintptr_t)region->data + bytes);
+    assert_true(address + registered >=
+                (uintptr_t)region->data + region->bytes);
 }
 
 void region_destroy(region_t *region)

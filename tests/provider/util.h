@@ -39,6 +39,8 @@ const char *ia_name(void);
             skip();                                                            \
     } while (0)
 DAT_IA_ATTR ia_attributes_of(const char *name);
+/** The value of a provider-specific attribute of an open IA, or NULL. */
+const char *provider_attribute(DAT_IA_HANDLE ia, const char *name);
 /** Skips it where there are no atomics. */
 #define NEEDS_ATOMICS()                                                        \
     do {                                                                       \
@@ -106,6 +108,9 @@ typedef struct region {
 void region_create(region_t *region, memory_kind_t kind, size_t bytes,
                    DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
                    DAT_MEM_PRIV_FLAGS privileges);
+/** Registers what region->data and region->bytes say. */
+void region_register(region_t *region, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
+                     DAT_MEM_PRIV_FLAGS privileges);
 void region_destroy(region_t *region);
 
 /** A millisecond, between two looks at memory that another process writes. */
@@ -123,15 +128,10 @@ uint64_t random_next(uint64_t *seed);
 DAT_LMR_TRIPLET local(const region_t *region, size_t offset, size_t bytes);
 DAT_RMR_TRIPLET remote(const region_t *region, size_t offset, size_t bytes);
 
-/** Starts this program again with a dat.conf of these rails, {name,
- *  parameters}: the registry reads it when a process starts. @p library: of the
- *  provider, beside the present dat.conf. In the program that was started again
- *  it does nothing, and TEST_CONF names the file, which remove_rails removes.
- */
-void restart_with_rails(char **argv, const char *library,
-                        const char *const rails[][2], size_t count);
-
-/** The same with lines of {library, name, parameters}. */
+/** Starts this program again with a dat.conf of these lines, {library, name,
+ *  parameters}: the registry reads it when a process starts. The libraries are
+ *  in the folder of the present dat.conf. In the restarted program this does
+ *  nothing, and TEST_CONF names the new file: remove_rails removes it. */
 void restart_with_lines(char **argv, const char *const lines[][3],
                         size_t count);
 /** The teardown of the group, for cmocka_run_group_tests. */

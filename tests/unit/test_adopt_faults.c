@@ -5,24 +5,16 @@
 #include <errno.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "providers/core/core.h"
 #include "providers/shm/memory/adopt.h"
+#include "tests/adopted.h"
 
 #define PAGE  4096u
 #define PAGES 300u /* two pieces */
@@ -67,19 +59,9 @@ void core_fork_hold(pthread_mutex_t *lock)
 {
 }
 
-/* Pages that are mapped from memfds of adopt=1. */
-static size_t in_memfd(void)
+static size_t pages_in_memfd(void)
 {
-    char line[512];
-    size_t bytes = 0, start, end;
-    FILE *maps = fopen("/proc/self/maps", "re");
-    assert_non_null(maps);
-    while (fgets(line, sizeof line, maps))
-        if (strstr(line, "dapl-shm-adopted") &&
-            sscanf(line, "%zx-%zx", &start, &end) == 2)
-            bytes += end - start;
-    fclose(maps);
-    return bytes / PAGE;
+    return in_memfd(NULL, SIZE_MAX) / PAGE;
 }
 
 static unsigned char *memory(size_t pages)
@@ -101,12 +83,12 @@ static bool is_unchanged(const unsigned char *at, size_t pages)
 
 static void add(struct shm_range *r, void *at, size_t pages)
 {
-    struct shm_adopted_part part;
+    struct shm_file_part part;
     *r = (struct shm_range){.base = (uintptr_t)at, .length = pages * PAGE};
     shm_range_add(r, true, &part);
 }
 
-/* As any registration elsewhere does. */
+/* The provider then moves back what it could not move back before. */
 static void add_and_remove_another(void)
 {
     struct shm_range other;
@@ -124,8 +106,8 @@ static int start(void **state)
     return 0;
 }
 
-/* Adds and removes a range, while call n fails. Returns whether there was one.
- * Of new memory: the kernel may leave the old one as two mappings. */
+/* Adds and removes a range, while call n fails. False: there are fewer calls.
+ * Each time in new memory: the kernel may leave the old one as two mappings. */
 static bool with_failing_call(unsigned n, bool *left_over)
 {
     unsigned char *at = memory(PAGES);
@@ -133,7 +115,7 @@ static bool with_failing_call(unsigned n, bool *left_over)
     calls = 0;
     fail_at = n;
     add(&r, at, PAGES);
-    *left_over |= in_memfd() > 0 && in_memfd() < PAGES;
+    *left_over |= pages_in_memfd() > 0 && pages_in_memfd() < PAGES;
     assert_true(is_unchanged(at, PAGES));
     shm_range_remove(&r);
     assert_true(is_unchanged(at, PAGES));
@@ -141,7 +123,7 @@ static bool with_failing_call(unsigned n, bool *left_over)
     fail_at = 0;
     refuse_back = false;
     add_and_remove_another();
-    assert_int_equal(in_memfd(), 0);
+    assert_int_equal(pages_in_memfd(), 0);
     assert_true(is_unchanged(at, PAGES));
     munmap(at, PAGES * PAGE);
     return failed;
@@ -171,7 +153,7 @@ static void register_free_heap(void)
     char *at = malloc(16 * PAGE);
     next_calloc = (char *)(((uintptr_t)at | (PAGE - 1)) + 1);
     add(&r, next_calloc, 4);
-    if (in_memfd() != 4)
+    if (pages_in_memfd() != 4)
         _exit(1);
     pid_t pid = fork();
     if (!pid)
@@ -180,8 +162,8 @@ static void register_free_heap(void)
     _exit(waitpid(pid, &status, 0) != pid || status);
 }
 
-/* Memory that the allocator gives out meanwhile lies in the range: the provider
- * uses none for what it needs while pages are on their way, or in a child. */
+/* Memory that the allocator gives out meanwhile lies in the range. The provider
+ * must not need any while pages are on their way, nor in a forked child. */
 static void heap_in_the_range(void **state)
 {
     int status;

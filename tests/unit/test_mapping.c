@@ -66,6 +66,23 @@ static void beyond_its_end(void **state)
     unmap(at);
 }
 
+/* The kernel may not say: see mapping.h. */
+static void the_stack(void **state)
+{
+    struct shm_vma vma;
+    uint64_t file_at = map(PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    uint64_t anonymous =
+        map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int maps = shm_maps_open();
+    bool told = shm_vma_from(maps, anonymous, &vma) > 0;
+    assert_true(shm_vma_is_stack(maps, (uintptr_t)__builtin_frame_address(0)));
+    assert_int_equal(shm_vma_is_stack(maps, anonymous), !told);
+    assert_int_equal(shm_vma_is_stack(maps, file_at), !told);
+    close(maps);
+    unmap(anonymous);
+    unmap(file_at);
+}
+
 static void other_memory(void **state)
 {
     uint64_t private = map(PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
@@ -87,6 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_file),
         cmocka_unit_test(beyond_its_end),
+        cmocka_unit_test(the_stack),
         cmocka_unit_test(other_memory),
     };
     fd = memfd_create("mapping", MFD_CLOEXEC);

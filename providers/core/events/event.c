@@ -142,7 +142,7 @@ static bool evd_is_empty(const struct core_evd *evd)
     return true;
 }
 
-/* Is this thread in dat_evd_dequeue, and the next event is what it gets? */
+/* Is this thread in dat_evd_dequeue, with no older event queued? */
 static inline bool evd_is_polled_here(const struct core_evd *evd)
 {
     return atomic_load_explicit(&evd->poller, memory_order_relaxed) ==
@@ -150,12 +150,11 @@ static inline bool evd_is_polled_here(const struct core_evd *evd)
            evd_is_empty(evd);
 }
 
-bool core_recv_place(const struct core_ep *ep, const struct core_wqe *w,
-                     const unsigned char *message, size_t bytes)
+bool core_recv_ask_place(const struct core_ep *ep, const struct core_wqe *w,
+                         const unsigned char *message, size_t bytes)
 {
     uint32_t head = ep->place_head;
-    if (!ep->place || bytes < CORE_PLACED_LEAST ||
-        !evd_is_polled_here(ep->recv_evd))
+    if (!evd_is_polled_here(ep->recv_evd))
         return false;
     core_scatter(w->nseg, w->seg, message, head);
     void *to = ep->place(w->cookie, bytes);

@@ -106,9 +106,7 @@ static DAT_RETURN window_open(const struct core_rmr *rmr,
                           DAT_RESOURCE_MEMORY_REGION);
     mr->base = t->virtual_address;
     mr->length = t->segment_length;
-    mr->priv =
-        priv & ((int)DAT_MEM_PRIV_REMOTE_READ_FLAG |
-                (int)DAT_MEM_PRIV_REMOTE_WRITE_FLAG | CORE_PRIV_REMOTE_ATOMIC);
+    mr->priv = priv & CORE_PRIV_REMOTE;
     mr->pz_id = rmr->pz->id;
     mr->ep = rmr->scope == DAT_RMR_SCOPE_EP ? ep : NULL;
     DAT_RETURN ret = ia->transport->mr_publish(ia, mr);

@@ -12,24 +12,25 @@
 #include "providers/shm/memory/mapping.h"
 #include "providers/shm/memory/share_pages.h"
 
-/* Each takes a descriptor, and three of the mappings that a process may have
- * (vm.max_map_count), which the consumer's allocator needs, too. */
+/* Each area takes a descriptor and three mappings. A process may have only so
+ * many mappings (vm.max_map_count), and its allocator needs some, too. */
 #define AREAS_MAX 1024
-/* Of its stack, a call uses less below it. */
+/* Bytes of its stack, below and above the present frame, that this thread may
+ * use while it moves pages. */
 #define STACK_BELOW 65536
 #define STACK_ABOVE 4096
 
 /* Pages in a memfd. */
 struct area {
     struct shm_shared_pages pages;
-    bool partly_back; /* moving them back has failed: it is tried again */
+    bool partly_back; /* give_back() has failed, and tries again */
 };
 
-/* The areas are not of the heap: it may lie in one of them, and a forked child
- * does not have it then. */
+/* An array outside the heap: an area may hold part of the heap, which a forked
+ * child then does not have. */
 static struct {
     pthread_mutex_t lock;
-    struct shm_range *ranges;
+    LIST_HEAD(, shm_range) ranges;
     struct area areas[AREAS_MAX];
     unsigned area_count;
 } here = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -41,7 +42,8 @@ static void forked(void)
         shm_shared_pages_forked(&here.areas[--here.area_count].pages);
 }
 
-/* Whether or not an IA is open then: areas may be left when all are closed. */
+/* When the library is loaded, not when an IA opens: areas may outlive the last
+ * open IA. */
 __attribute__((constructor)) static void prepare_forks(void)
 {
     core_fork_hold(&here.lock);
@@ -56,7 +58,8 @@ static bool overlap(uint64_t a, uint64_t a_length, uint64_t b,
 
 static bool in_a_range(uint64_t base, uint64_t length)
 {
-    for (const struct shm_range *r = here.ranges; r; r = r->next)
+    for (const struct shm_range *r = LIST_FIRST(&here.ranges); r;
+         r = LIST_NEXT(r, entry))
         if (overlap(base, length, r->base, r->length))
             return true;
     return false;
@@ -73,7 +76,7 @@ static bool in_an_area(uint64_t base, uint64_t length)
 
 /* ------------------------------------------------------------ adopting --- */
 
-/* What this thread, and the kernel for it, need while pages are on their way:
+/* While pages are on their way, this thread, and the kernel for it, need its
  * stack, errno, and the C library's data of the thread. */
 static bool holds_this_thread(uint64_t base, uint64_t length)
 {
@@ -84,21 +87,22 @@ static bool holds_this_thread(uint64_t base, uint64_t length)
            overlap(base, length, (uintptr_t)pthread_self(), 4096);
 }
 
-/* All of it in one mapping of private memory? Not the stack, which grows. */
+/* Is all of it in one mapping of private memory, and not in the stack, which
+ * grows? */
 static bool is_plain(uint64_t base, uint64_t length)
 {
     struct shm_vma v;
     int maps = shm_maps_open();
-    bool plain = shm_vma_from(maps, base, &v) > 0 && v.start <= base &&
-                 length <= v.end - base && !v.inode && !v.shared && !v.stack &&
-                 v.prot == (PROT_READ | PROT_WRITE) &&
-                 !holds_this_thread(base, length);
+    bool plain =
+        shm_vma_from(maps, base, &v) > 0 && shm_vma_covers(&v, base, length) &&
+        !v.inode && !v.shared && v.prot == (PROT_READ | PROT_WRITE) &&
+        !shm_vma_is_stack(maps, base) && !holds_this_thread(base, length);
     if (maps >= 0)
         close(maps);
     return plain;
 }
 
-/* The consumer needs descriptors, too. */
+/* Half of the process's descriptors are left to the consumer. */
 static bool has_room(void)
 {
     struct rlimit files;
@@ -109,10 +113,10 @@ static bool has_room(void)
            next >= 0 && (rlim_t)next < files.rlim_cur / 2;
 }
 
-/* A range that overlaps another one stays as it is: peers may be using it by
- * system calls. Their atomic operations are not atomic to those of peers that
- * map it. Nothing of the heap is used while pages are on their way: the heap
- * may be in the range. */
+/* The pages of a range that overlaps another range stay in their place: peers
+ * may be accessing them by system calls. An atomic operation by system calls is
+ * not atomic to one of a peer that maps the word. While pages are on their way,
+ * this thread must not use the heap: the range may hold part of it. */
 static void adopt(const struct shm_range *r)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -128,10 +132,10 @@ static void adopt(const struct shm_range *r)
         here.areas[here.area_count++] = (struct area){pages, moved > 0};
 }
 
-/* The part of a range that an area holds. The consumer may have mapped
- * something else there. */
+/* Does this area hold a part of the range? No, if the consumer has mapped other
+ * memory there since. */
 static bool part_in(const struct area *a, const struct shm_range *r,
-                    struct shm_adopted_part *part)
+                    struct shm_file_part *part)
 {
     const struct shm_shared_pages *p = &a->pages;
     uint64_t end = r->base + r->length, area_end = p->base + p->length;
@@ -140,18 +144,19 @@ static bool part_in(const struct area *a, const struct shm_range *r,
     if (a->partly_back || from >= to || from - r->base > UINT32_MAX ||
         end - to > UINT32_MAX || !shm_pages_are_shared(p, from, to))
         return false;
-    *part = (struct shm_adopted_part){.fd = p->fd,
-                                      .inode = p->inode,
-                                      .offset = from - p->base,
-                                      .head = (uint32_t)(from - r->base),
-                                      .tail = (uint32_t)(end - to)};
+    *part = (struct shm_file_part){.fd = p->fd,
+                                   .inode = p->inode,
+                                   .offset = from - p->base,
+                                   .head = (uint32_t)(from - r->base),
+                                   .tail = (uint32_t)(end - to)};
     return true;
 }
 
 /* ---------------------------------------------------------- giving back --- */
 
-/* Moves pages back that were in this range, and those that could not be moved
- * back before, if they are in no range any more. */
+/* Moves back the areas that no range overlaps any more. Looks only at areas
+ * that this range overlapped, and at those that an earlier call could not move
+ * back. */
 static void give_back(const struct shm_range *r)
 {
     for (unsigned i = 0; i < here.area_count;) {
@@ -172,7 +177,7 @@ static void give_back(const struct shm_range *r)
 /* -------------------------------------------------------------- ranges --- */
 
 bool shm_range_add(struct shm_range *range, bool wanted,
-                   struct shm_adopted_part *part)
+                   struct shm_file_part *part)
 {
     bool found = false;
     pthread_mutex_lock(&here.lock);
@@ -181,11 +186,7 @@ bool shm_range_add(struct shm_range *range, bool wanted,
         adopt(range);
     for (unsigned i = 0; i < here.area_count && !found; i++)
         found = part_in(&here.areas[i], range, part);
-    range->at = &here.ranges;
-    range->next = here.ranges;
-    if (range->next)
-        range->next->at = &range->next;
-    here.ranges = range;
+    LIST_INSERT_HEAD(&here.ranges, range, entry);
     pthread_mutex_unlock(&here.lock);
     return found;
 }
@@ -193,9 +194,7 @@ bool shm_range_add(struct shm_range *range, bool wanted,
 void shm_range_remove(struct shm_range *range)
 {
     pthread_mutex_lock(&here.lock);
-    *range->at = range->next;
-    if (range->next)
-        range->next->at = range->at;
+    LIST_REMOVE(range, entry);
     give_back(range);
     pthread_mutex_unlock(&here.lock);
 }

@@ -27,11 +27,11 @@ struct query {
 #define SHARED  8u
 #define OR_NEXT 16u
 
-/* The mapping covers the range's first byte: all of it? */
+/* Is all of the range shared memory of a file, in this mapping? */
 static bool is_within(const struct shm_vma *v, uint64_t base, uint64_t length,
                       struct shm_mapping *m)
 {
-    if (length > v->end - base || !v->inode || !v->shared ||
+    if (!shm_vma_covers(v, base, length) || !v->inode || !v->shared ||
         v->prot != (PROT_READ | PROT_WRITE))
         return false;
     m->offset = v->offset + (base - v->start);
@@ -47,20 +47,9 @@ int shm_maps_open(void)
 
 int shm_vma_from(int maps, uint64_t address, struct shm_vma *vma)
 {
-    char name[16] = "";
-    struct query q = {.size = sizeof q,
-                      .flags = OR_NEXT,
-                      .address = address,
-                      .name_size = sizeof name,
-                      .name = (uintptr_t)name};
-    int err = ioctl(maps, QUERY, &q) ? errno : 0;
-    if (err == ENAMETOOLONG) { /* some file's */
-        q.name_size = 0;
-        q.name = 0;
-        err = ioctl(maps, QUERY, &q) ? errno : 0;
-    }
-    if (err)
-        return err == ENOENT ? 0 : -1; /* no mapping; else: no such call */
+    struct query q = {.size = sizeof q, .flags = OR_NEXT, .address = address};
+    if (ioctl(maps, QUERY, &q))
+        return errno == ENOENT ? 0 : -1; /* no mapping; else: no such call */
     *vma = (struct shm_vma){
         .start = q.start,
         .end = q.end,
@@ -71,9 +60,20 @@ int shm_vma_from(int maps, uint64_t address, struct shm_vma *vma)
                 (q.vma_flags & WRITE ? PROT_WRITE : 0) |
                 (q.vma_flags & EXEC ? PROT_EXEC : 0),
         .shared = q.vma_flags & SHARED,
-        .stack = !strcmp(name, "[stack]"),
     };
     return 1;
+}
+
+bool shm_vma_is_stack(int maps, uint64_t address)
+{
+    char name[16] = "";
+    struct query q = {.size = sizeof q,
+                      .address = address,
+                      .name_size = sizeof name,
+                      .name = (uintptr_t)name};
+    if (ioctl(maps, QUERY, &q))
+        return errno != ENAMETOOLONG; /* that of a file, for instance */
+    return !strcmp(name, "[stack]");
 }
 
 int shm_mapping_ask(uint64_t base, uint64_t length, struct shm_mapping *m)
@@ -84,8 +84,7 @@ int shm_mapping_ask(uint64_t base, uint64_t length, struct shm_mapping *m)
         return -1;
     int found = shm_vma_from(maps, base, &v);
     close(maps);
-    return found > 0 ? v.start <= base && is_within(&v, base, length, m)
-                     : found;
+    return found > 0 ? is_within(&v, base, length, m) : found;
 }
 
 int shm_mapping_read(uint64_t base, uint64_t length, struct shm_mapping *m)

@@ -14,11 +14,19 @@ struct shm_vma {
     dev_t device;
     ino_t inode; /* 0: no file */
     int prot;    /* as of mprotect */
-    bool shared, stack;
+    bool shared;
 };
+static inline bool shm_vma_covers(const struct shm_vma *v, uint64_t base,
+                                  uint64_t length)
+{
+    return v->start <= base && base < v->end && length <= v->end - base;
+}
 /* The mapping that holds this address, or the next one above it. 1: *vma is it;
  * 0: there is none; -1: the kernel does not say. @p maps: shm_maps_open(). */
 int shm_vma_from(int maps, uint64_t address, struct shm_vma *vma);
+/* Is this address in the stack of the process? True also if the kernel does not
+ * say. */
+bool shm_vma_is_stack(int maps, uint64_t address);
 /* A descriptor, or -1. It stays that of this process in a forked child. */
 int shm_maps_open(void);
 

@@ -18,8 +18,9 @@ struct shm_map {
     int32_t priv;
     uint32_t pz_id, ep_id;
     uint64_t address, length; /* in the peer's memory */
-    uintptr_t base; /* of the whole range, if it were mapped here; 0: none */
-    void *map;      /* the whole pages that are mapped; NULL: none */
+    uintptr_t base; /* where the range would begin here, were all of it mapped;
+                       0: none of it is */
+    void *map;      /* the pages that are mapped; NULL: none */
     size_t size;
 };
 _Static_assert(sizeof(struct shm_map) == CORE_CACHELINE, "one line a map");

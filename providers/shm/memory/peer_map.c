@@ -26,7 +26,7 @@ void shm_peer_unmap(struct shm_peer *peer)
         map_drop(&peer->maps[i]);
 }
 
-/* Without the private memory at its ends. */
+/* Bytes of the range that lie in its file. */
 static uint64_t mapped_bytes(const struct shm_mr *mr)
 {
     return mr->length - mr->head - mr->tail;
@@ -55,8 +55,8 @@ static int open_file(const struct shm_peer *peer, const struct shm_mr *mr)
     return -1;
 }
 
-/* Maps a range, or what of it is not private memory; m->map stays NULL if that
- * is not possible. */
+/* Maps the part of a range that lies in its file. m->map stays NULL if that is
+ * not possible. */
 static void map_file(struct shm_map *m, const struct shm_peer *peer,
                      const struct shm_mr *mr)
 {

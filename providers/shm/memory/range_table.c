@@ -4,7 +4,7 @@
  * lies in one shared mapping of a file (a memfd) which is sealed against
  * shrinking and of which this process has an open descriptor: they open it
  * through /proc/PID/fd. They access any other range by process_vm_writev/readv,
- * unless adopt.h makes such a file of it.
+ * unless the range is adopted: its pages move to such a file (adopt.h).
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 /* core_mr.tp: a range that peers may access. */
 struct shm_published {
     struct shm_range range;
-    struct shm_file *file; /* of the consumer; NULL: none */
+    struct shm_file *file; /* of the consumer, that peers map; NULL: none */
 };
 
 /* A file that registered ranges are mapped from. */
@@ -35,9 +35,6 @@ struct shm_file {
 };
 
 #define FD_GAP 256
-#define REMOTE                                                                 \
-    ((int)DAT_MEM_PRIV_REMOTE_READ_FLAG |                                      \
-     (int)DAT_MEM_PRIV_REMOTE_WRITE_FLAG | CORE_PRIV_REMOTE_ATOMIC)
 
 /* The consumer's open, writable descriptor of that file from `first` on, or -1.
  * Trying each number is many times faster than reading /proc/self/fd. The
@@ -118,19 +115,20 @@ void shm_mr_close(struct shm_ia *sia)
     }
 }
 
-/* The file that peers can map of a range, and what of it. */
-static void find_file(struct shm_ia *sia, struct shm_published *p, bool adopt,
-                      struct shm_adopted_part *part)
+/* Finds the part of a range that peers can map. part->fd: -1 if there is none.
+ */
+static void find_part(struct shm_ia *sia, struct shm_published *p, bool adopt,
+                      struct shm_file_part *part)
 {
     struct shm_mapping m;
-    *part = (struct shm_adopted_part){.fd = -1};
+    *part = (struct shm_file_part){.fd = -1};
     bool adopted = shm_range_add(&p->range, adopt, part);
     atomic_fetch_add(&sia->adopted, adopted);
     if (adopted || !shm_mapping_find(p->range.base, p->range.length, &m))
         return;
     p->file = file_get(sia, &m);
     if (p->file)
-        *part = (struct shm_adopted_part){
+        *part = (struct shm_file_part){
             .fd = p->file->fd, .inode = m.inode, .offset = m.offset};
 }
 
@@ -139,7 +137,7 @@ DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr)
     struct shm_ia *sia = shm_ia(ia);
     struct shm_mr *e = &sia->control.table[mr->key % CORE_MAX_MRS];
     struct shm_published *p = calloc(1, sizeof *p);
-    struct shm_adopted_part part;
+    struct shm_file_part part;
     if (!p)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     p->range.base = mr->base;
@@ -147,7 +145,7 @@ DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr)
     mr->tp = p;
     /* also ranges without remote privileges: receivers fetch long sends from
      * them */
-    find_file(sia, p, sia->params.adopt && mr->priv & REMOTE, &part);
+    find_part(sia, p, sia->params.adopt && mr->priv & CORE_PRIV_REMOTE, &part);
     atomic_fetch_add_explicit(&e->use, 1, memory_order_relaxed);
     e->fd = part.fd;
     e->inode = part.inode;

@@ -8,8 +8,8 @@
 
 DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr);
 bool shm_mr_withdraw(struct core_ia *ia, struct core_mr *mr);
-/* Closes the files of ranges that were never free of peers. Pages that were
- * adopted for them stay so. */
+/* Closes the files of ranges that peers never left. Adopted pages of such a
+ * range stay in their memfd. */
 void shm_mr_close(struct shm_ia *sia);
 
 #endif

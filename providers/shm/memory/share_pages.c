@@ -37,10 +37,10 @@
 #include "dapl_rail/platform/memfd.h"
 #include "providers/shm/memory/mapping.h"
 
-#define PIECE      1048576u /* bytes on their way at one time */
+#define PIECE      1048576u /* bytes that are moved at one time */
 #define MOVE_TRIES 100
-/* mremap may enlarge the mapping: new pages must exist, as in private memory.
- * More than any mapping has. */
+/* The consumer may enlarge the mapping by mremap. The new pages must exist, as
+ * they do in private memory. No mapping has as many bytes as this. */
 #define GROWTH (UINT64_C(1) << 47)
 
 /* As <linux/userfaultfd.h> has it since Linux 6.8. */
@@ -67,15 +67,17 @@ struct scan {
 #define SWAPPED   UINT64_C(16)
 #define ZERO_PAGE UINT64_C(32)
 
-/* They belong to the memory of the process that opened them. */
+/* They refer to the memory of the process that opened them, in a forked child,
+ * too. */
 struct descriptors {
     int uffd, maps, pagemap;
 };
 
-/* Open from the first call on: when pages are to be moved back, the process may
- * have no descriptor left, or no permission any more. */
+/* Open from the first shm_share_pages() on. When shm_unshare_pages() needs
+ * them, the process may have no descriptor left, or no permission any more. */
 static struct descriptors kept = {-1, -1, -1};
 
+/* A copy on the stack of the thread that moves pages. */
 struct tools {
     struct descriptors of;
     char *staging; /* PIECE bytes, where moved pages are copied from */
@@ -106,7 +108,7 @@ static int watch(int uffd, uint64_t at, uint64_t length, uint64_t mode)
     return sys_ioctl(uffd, UFFDIO_REGISTER, &r);
 }
 
-/* Threads that wait go on. */
+/* Threads that wait for these pages go on. */
 static void unwatch(int uffd, uint64_t at, uint64_t length)
 {
     struct uffdio_range range = {at, length};
@@ -119,8 +121,8 @@ static void wake(int uffd, uint64_t at, uint64_t length)
     sys_ioctl(uffd, UFFDIO_WAKE, &range);
 }
 
-/* How many bytes were moved until all were, or until a page could not be moved
- * in so many tries: it is pinned. */
+/* Returns how many bytes have been moved. Fewer than `length`: a page could not
+ * be moved in so many tries; it is pinned. */
 static uint64_t move(int uffd, uint64_t to, uint64_t from, uint64_t length,
                      unsigned tries)
 {
@@ -140,7 +142,8 @@ static uint64_t move(int uffd, uint64_t to, uint64_t from, uint64_t length,
     return done;
 }
 
-/* The next pages from `at` on that hold anything. 1: *run; 0: none; -1. */
+/* Finds the next pages from `at` on that hold data. 1: they are *run; 0: there
+ * are none; -1: the kernel refuses. */
 static int next_run(int pagemap, uint64_t at, uint64_t end, struct run *run)
 {
     struct scan s = {.size = sizeof s,
@@ -226,8 +229,8 @@ void shm_sharing_forked(void)
     descriptors_close(&kept);
 }
 
-/* A signal's handler could touch the pages, and wait for this thread for ever.
- */
+/* A signal handler in this thread could touch the pages: it would wait for
+ * ever. */
 static void signals_block(sigset_t *before)
 {
     sigset_t all;
@@ -262,8 +265,8 @@ static int tools_open(struct tools *t)
 
 /* ----------------------------------------------------- private → memfd --- */
 
-/* Pages that a child made by fork shares can't be moved before they are copied.
- */
+/* The kernel can't move pages that a forked child shares. This makes it copy
+ * them for this process. */
 static void unshare_from_children(int pagemap, uint64_t at, uint64_t end)
 {
     for (struct run run; next_run(pagemap, at, end, &run) > 0; at = run.end)
@@ -290,8 +293,8 @@ static int fill_file(const struct tools *t, int fd, uint64_t offset,
     return found;
 }
 
-/* Keeps a mapping of the same kind as that of the piece at `at`, whose pages
- * are out, as large as all of them. */
+/* Makes p->aside: an empty mapping with the advice and policy of this piece,
+ * large enough for all pieces. The pages of this piece lie in `staging` now. */
 static int set_aside(struct shm_shared_pages *p, uint64_t at, uint64_t length)
 {
     void *twin = sys_mremap((void *)(uintptr_t)at, length, length,
@@ -327,8 +330,8 @@ static int share_piece(struct shm_shared_pages *p, const struct tools *t,
     moved = move(t->of.uffd, staging, at, length, MOVE_TRIES);
     if (moved < length || fill_file(t, p->fd, at - p->base, length) ||
         (!p->aside && set_aside(p, at, length)) || map_file(p, at, length)) {
-        /* nothing can pin these; only a consumer that unmaps its memory here
-         * loses it */
+        /* Moving back always succeeds, as no page in `staging` can be pinned.
+         * The pages are lost only if the consumer has unmapped their place. */
         move(t->of.uffd, at, staging, moved, UINT_MAX);
         unwatch(t->of.uffd, at, length);
         return -1;
@@ -422,13 +425,13 @@ static int unshare_piece(struct shm_shared_pages *p, int uffd, uint64_t at,
         syscall(SYS_mprotect, aside, length, prot) ||
         sys_mremap(aside, length, length, MREMAP_FIXED | MREMAP_DONTUNMAP,
                    (void *)(uintptr_t)at) == MAP_FAILED) {
-        /* the next try copies again */
+        /* the next call of shm_unshare_pages() copies again */
         syscall(SYS_mprotect, aside, length, PROT_READ | PROT_WRITE);
         unwatch(uffd, at, length);
         return -1;
     }
     wake(uffd, at, length);
-    /* peers may not have unmapped it yet */
+    /* frees the file's pages even if peers have not unmapped them yet */
     syscall(SYS_fallocate, p->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
             offset, length);
     return 0;
@@ -441,7 +444,8 @@ static bool is_from(const struct shm_vma *v, const struct shm_shared_pages *p,
            v->offset + (at - v->start) == at - p->base;
 }
 
-/* The consumer may have unmapped or moved some, and protected others. */
+/* Moves back the pages that are still mapped from the memfd. The consumer may
+ * have unmapped or moved some pages, and protected others. */
 static int unshare_mapped(struct shm_shared_pages *p,
                           const struct descriptors *d)
 {
@@ -482,8 +486,8 @@ bool shm_pages_are_shared(const struct shm_shared_pages *p, uint64_t from,
                           uint64_t to)
 {
     struct shm_vma v;
-    return shm_vma_from(kept.maps, from, &v) > 0 && v.start <= from &&
-           v.end >= to && is_from(&v, p, from) &&
+    return shm_vma_from(kept.maps, from, &v) > 0 &&
+           shm_vma_covers(&v, from, to - from) && is_from(&v, p, from) &&
            v.prot == (PROT_READ | PROT_WRITE);
 }
 

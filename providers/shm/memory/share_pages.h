@@ -14,28 +14,28 @@ struct shm_shared_pages {
     int fd;                /* the memfd; `base` is at offset 0 */
     dev_t device;
     ino_t inode;
-    char *aside; /* their own mapping, empty meanwhile; NULL: none yet */
+    char *aside; /* the private mapping, empty meanwhile; NULL: none yet */
 };
 
-/* NULL: this process can do it; else why it can't. */
+/* NULL: this process can move pages; else the reason why it can't. */
 const char *shm_share_refused(void);
-/* Whole pages of one private anonymous mapping. 0; -1: they can't be moved, and
- * are as before; 1: only some were moved, and can't be moved back now: call
- * shm_unshare_pages() again later. Meanwhile, nothing but *pages and base to
- * base + length is written: *pages must not lie there. */
+/* Moves whole pages of one private anonymous mapping into a new memfd.
+ * 0: done. -1: the pages can't be moved, and are as before. 1: only some pages
+ * have been moved, and can't be moved back now: call shm_unshare_pages() later.
+ * The call writes only *pages and these pages: *pages must not lie there. */
 int shm_share_pages(struct shm_shared_pages *pages, uint64_t base,
                     uint64_t length);
-/* Moves those back that are still mapped from the memfd, and closes it. Peers
- * must not access it any more. -1: the kernel refuses that now, for lack
+/* Moves back the pages that are still mapped from the memfd, and closes it.
+ * Peers must not access it any more. -1: the kernel refuses that now, for lack
  * of memory or mappings, for instance; the call may be made again. */
 int shm_unshare_pages(struct shm_shared_pages *pages);
-/* Are those from @p from up to @p to still mapped from it, all of them? */
+/* Are all pages from @p from up to @p to still mapped from the memfd? */
 bool shm_pages_are_shared(const struct shm_shared_pages *pages, uint64_t from,
                           uint64_t to);
-/* Forgets them in a forked child, which has no such pages: nothing else is
- * mapped in their place any more. */
+/* Forgets them in a forked child, which does not have these pages. Keeps their
+ * addresses from being used again. */
 void shm_shared_pages_forked(const struct shm_shared_pages *pages);
-/* In a forked child, too: what was kept open belongs to its parent's memory. */
+/* In a forked child: closes descriptors that refer to its parent's memory. */
 void shm_sharing_forked(void);
 
 #endif

@@ -69,8 +69,7 @@ static DAT_DTO_COMPLETION_STATUS deliver(struct shm_conn *c,
     if (h->length > w->total)
         return DAT_DTO_ERR_LOCAL_LENGTH;
     if (h->kind == SHM_INLINE) {
-        if (h->length < CORE_PLACED_LEAST ||
-            !core_recv_place(c->ep, w, m->payload, h->length))
+        if (!core_recv_place(c->ep, w, m->payload, h->length))
             core_scatter(w->nseg, w->seg, m->payload, h->length);
         return DAT_DTO_SUCCESS;
     }

@@ -104,8 +104,8 @@ static inline struct shm_msg *shm_ring_reserve(struct shm_conn *c, uint64_t n)
 
 /* After a message of n lines: fetches the lines of another one of this size,
  * but for the first, which the receiver polls. The receiver had read them last.
- * Not of a longer message: the receiver reads this one at the same time, and
- * would have to wait for its lines. */
+ * Not after a longer message: the receiver is still reading that, and the
+ * fetches would delay it. */
 #define SHM_PREFETCH_LINES 40u
 static inline void shm_ring_prefetch_next(const struct shm_conn *c, uint64_t n)
 {

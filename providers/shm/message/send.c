@@ -47,7 +47,7 @@ static bool is_readable(struct shm_conn *c, const struct core_dto *d)
     return true;
 }
 
-/* Inlined, as push() is: each send passes here. */
+/* Inlined, like push(): every send calls both. */
 static inline __attribute__((always_inline)) void
 write_message(struct shm_conn *c, struct shm_msg *m, const struct core_dto *d,
               size_t limit, struct shm_request *p)
