@@ -2,7 +2,6 @@
 /* The public calls on memory. A handle is a view of a region; the cache in
  * regcache.c owns the regions. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,7 +12,7 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/memory/regcache.h"
 #include "dapl_rail/memory/region.h"
-#include "dapl_rail/platform/resize.h"
+#include "dapl_rail/platform/memfd.h"
 
 /* Takes over fd, and the memory if it is ours, also after a failure. */
 static int region_create(drail_t *t, void *address, size_t bytes,
@@ -84,19 +83,14 @@ int memory_map(const drail_t *t, size_t bytes, void **address, int *fd)
     *fd = -1;
     if (platform_is_simulated(t->job->platform))
         return memory_of_process(bytes, address);
-    *fd = memfd_create("drail", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    *fd = memfd_sealed("drail", bytes);
     if (*fd < 0)
         return errno;
-    /* sealed: other processes that map it must not lose pages */
-    if (file_resize(*fd, bytes) == 0 &&
-        fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
-        *address =
-            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-        if (*address != MAP_FAILED) {
-            /* only a hint; pages of shared memory may not be eligible */
-            madvise(*address, bytes, MADV_HUGEPAGE);
-            return 0;
-        }
+    *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    if (*address != MAP_FAILED) {
+        /* only a hint; pages of shared memory may not be eligible */
+        madvise(*address, bytes, MADV_HUGEPAGE);
+        return 0;
     }
     error = errno;
     close(*fd);

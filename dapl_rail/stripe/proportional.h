@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cuts a message in proportion to weights: where the chunk of a rail ends. Cai
- * et al. 2009, section 4.3, have two equal parts. Pure. Also for the providers.
+ * Where the chunk of each rail ends when a message is cut in proportion to
+ * weights. Cai et al. 2009, section 4.3, cut two equal parts. Pure. Also for
+ * the providers.
  */
 #ifndef DRAIL_PROPORTIONAL_H
 #define DRAIL_PROPORTIONAL_H
@@ -13,14 +14,15 @@
 #define STRIPE_LINE       64
 #define STRIPE_PART_LINES 8
 
-/* Chunks of a message in so many parts begin at multiples of this. */
+/* The chunks of a message that is cut into @p parts begin at multiples of the
+ * result. */
 static inline size_t stripe_border(size_t bytes, unsigned parts)
 {
     return bytes / parts >= STRIPE_PART_LINES * STRIPE_LINE ? STRIPE_LINE : 1;
 }
 
-/* The end of the chunk of the rail with which the sum of the weights has
- * reached @p reached of @p sum. */
+/* The end of a rail's chunk. @p reached: the sum of the weights of this rail
+ * and of those before it; @p sum: of all weights. */
 static inline size_t stripe_end(size_t bytes, long double reached, double sum,
                                 size_t align)
 {

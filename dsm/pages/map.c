@@ -2,12 +2,11 @@
 #include "dsm/pages/map.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dapl_rail/platform/resize.h"
+#include "dapl_rail/platform/memfd.h"
 #include "dsm/pages/huge.h"
 
 /* A hint for views: far from where the loader and the heap map, so likely to
@@ -61,15 +60,10 @@ static size_t store_bytes(const ddsm_t *d)
     return (d->bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
 }
 
-/* A memfd that is sealed: a peer that maps it over the rails relies on its
- * size. */
 static int make_pages(ddsm_t *d)
 {
-    d->fd = memfd_create("ddsm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    return d->fd >= 0 && file_resize(d->fd, store_bytes(d)) == 0 &&
-                   fcntl(d->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0
-               ? 0
-               : errno;
+    d->fd = memfd_sealed("ddsm", store_bytes(d));
+    return d->fd >= 0 ? 0 : errno;
 }
 
 int map_open(ddsm_t *d)

@@ -23,7 +23,7 @@ static void on_intro(struct bond_link *l, const struct bond_intro *intro)
     if (!c->peer_id)
         on_first_intro(c, intro);
     if (intro->id != c->peer_id || intro->token != c->peer_token) {
-        bond_link_leave(l); /* it is of another peer, which tells no end */
+        bond_link_leave(l); /* of another peer, which will not tell its end */
         c->path[l->m->index].peer_ended = l->epoch;
         return;
     }
@@ -52,7 +52,7 @@ static void on_ended(struct bond_conn *c, const struct bond_ended *e)
 static void on_data(struct bond_link *l, struct bond_slot *slot)
 {
     struct bond_conn *c = l->conn;
-    if (slot->at->number != c->expected) { /* it came over a lost link, too */
+    if (slot->at->number != c->expected) { /* it has arrived before */
         bond_slot_done(slot);
         return;
     }
@@ -96,7 +96,7 @@ void bond_on_message(struct bond_link *l, struct bond_slot *slot,
 {
     const struct bond_header *h = slot->at;
     if (bytes < sizeof *h || h->bytes != bytes - sizeof *h) {
-        atomic_store(&l->conn->aborted, true); /* not of a bond */
+        atomic_store(&l->conn->aborted, true); /* the peer is no bond */
         return;
     }
     if ((int32_t)(h->returned - l->peer_returned) > 0)

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bodies: long requests are cut over all links, in proportion to the rates that
- * their members have shown. Each share goes in pieces, so that a completion now
- * and then shows that the link is alive. b->lock is held.
+ * Bodies. Long requests are cut over all links, in proportion to the rates that
+ * the members have shown. Each share goes in pieces: the completion of a piece
+ * shows that the link is alive. b->lock is held.
  */
 #include "dapl_rail/platform/busywait.h"
 #include "dapl_rail/stripe/proportional.h"
 
 #include "bond.h"
 
-#define LINE         64
-#define SHORTEST     4096 /* of which a body pays, whatever the threshold */
-#define LEARN        4  /* a new rate counts so many times less than the old */
-#define POSTING_PART 10 /* of a share's time: then the posts moved the data */
+#define SHORTEST     4096 /* shorter requests are never cut */
+#define LEARN        4    /* a new rate counts as 1 / LEARN */
+#define POSTING_PART 10   /* see bond_body_done */
 
 /* ----------------------------------------------------------------- cut --- */
 
-/* The bytes that go over the lead, after all others: the end of a write, up to
- * a cache line. */
+/* The end of a write, up to a cache line: the lead carries it when all other
+ * bytes have been written. */
 static uint64_t tail_of(const struct core_request *r)
 {
     const struct bond_request *q = r->tp;
-    uint64_t over = (q->remote_address + r->w.total) % LINE;
-    return r->op == CORE_READ ? 0 : over ? over : LINE;
+    uint64_t over = (q->remote_address + r->w.total) % STRIPE_LINE;
+    return r->op == CORE_READ ? 0 : over ? over : STRIPE_LINE;
 }
 
 static double weight_of(const struct bond_conn *c, unsigned member)
@@ -75,8 +74,7 @@ void bond_body_cut(struct bond_conn *c, struct core_request *r)
         q->share[i].bytes = q->share[i].left = q->share[i].end - q->share[i].at;
 }
 
-/* --------------------------------------------------------------- posting ---
- */
+/* -------------------------------------------------------------- posting --- */
 
 /* Posts the next piece of a share. False: not now. */
 static bool post_piece(struct bond_conn *c, uint64_t request, unsigned member)
@@ -84,31 +82,23 @@ static bool post_piece(struct bond_conn *c, uint64_t request, unsigned member)
     struct core_request *r = core_request_at(c->ep, request);
     struct bond_request *q = r->tp;
     struct bond_share *s = &q->share[member];
-    struct bond_link *l = c->link[member];
-    if (!bond_link_usable(l)) /* lost since it was cut */
-        l = c->lead < BOND_NONE ? c->link[c->lead] : NULL;
-    struct bond_op *op =
-        bond_link_usable(l)
-            ? bond_op_new(c, r->op == CORE_READ ? BOND_OP_READ : BOND_OP_WRITE,
-                          request)
-            : NULL;
-    if (!op)
+    struct bond_link *l = bond_usable_link(c, member);
+    if (!l) /* lost since the request was cut */
+        l = bond_usable_link(c, c->lead);
+    uint64_t left = s->end - s->at, before = busywait_now_ns();
+    struct bond_op op = {.kind =
+                             r->op == CORE_READ ? BOND_OP_READ : BOND_OP_WRITE,
+                         .request = request,
+                         .body = true,
+                         .share = member,
+                         .offset = s->at,
+                         .bytes = left < BOND_PIECE ? left : BOND_PIECE};
+    if (!l || !bond_op_start(&op, l, NULL))
         return false;
-    op->body = true;
-    op->share = member;
-    op->offset = s->at;
-    op->bytes = s->end - s->at < BOND_PIECE ? s->end - s->at : BOND_PIECE;
-    q->under_way++;
-    uint64_t before = busywait_now_ns();
-    if (!bond_op_post(op, l)) {
-        q->under_way--;
-        bond_op_free(op);
-        return false;
-    }
     if (!s->begun)
         s->begun = before;
     s->posting += busywait_now_ns() - before;
-    s->at += op->bytes;
+    s->at += op.bytes;
     return true;
 }
 
@@ -116,7 +106,7 @@ bool bond_body_post(struct bond_conn *c, uint64_t request)
 {
     struct bond_request *q = core_request_at(c->ep, request)->tp;
     bool left = true, moved = true;
-    while (moved) { /* in turn, so that all links work */
+    while (moved) { /* one piece of each share in turn: all links work */
         left = moved = false;
         for (unsigned i = 0; i < c->b->params.count; i++) {
             if (q->share[i].at == q->share[i].end)
@@ -131,6 +121,9 @@ bool bond_body_post(struct bond_conn *c, uint64_t request)
 
 /* ------------------------------------------------------------- learning --- */
 
+/* The rate of a share: its bytes by the time from its first post to its last
+ * completion. If a good part of that was spent in the posts, the posts
+ * themselves have moved the data: then only their time counts. */
 void bond_body_done(struct bond_conn *c, const struct bond_op *op)
 {
     struct bond_request *q = core_request_at(c->ep, op->request)->tp;

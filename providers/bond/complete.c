@@ -2,7 +2,7 @@
 /* Completions of the members. b->lock is held. */
 #include "bond.h"
 
-/* Is it the consumer's error? All others are of the link. */
+/* Is it an error of the consumer? All other errors are of the link. */
 static bool is_consumers(DAT_DTO_COMPLETION_STATUS status)
 {
     switch (status) {
@@ -22,7 +22,7 @@ void bond_op_done(struct bond_op *op)
     struct bond_conn *c = op->conn;
     if (op->kind == BOND_OP_KEY)
         bond_key_read(c, op);
-    if (op->request != UINT64_MAX && bond_conn_open(c)) {
+    if (op->request != BOND_NO_REQUEST && bond_conn_open(c)) {
         core_ep_lock(c->ep);
         struct bond_request *q = core_request_at(c->ep, op->request)->tp;
         q->under_way--;
@@ -39,7 +39,7 @@ static void on_request(struct bond_op *op, DAT_DTO_COMPLETION_STATUS status)
     struct bond_conn *c = op->conn;
     if (status == DAT_DTO_SUCCESS) {
         bond_op_done(op);
-    } else if (is_consumers(status) && op->request != UINT64_MAX) {
+    } else if (is_consumers(status) && op->request != BOND_NO_REQUEST) {
         if (bond_conn_open(c)) {
             core_ep_lock(c->ep);
             bond_request_fail(c, op->request, status);

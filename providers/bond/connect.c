@@ -17,13 +17,12 @@
 
 #include "bond.h"
 
-#define MS        1000000u
 #define NEVER     UINT64_MAX
-#define SETTLE_NS MS /* between looks at a connection that begins or ends */
-/* for links to join before the consumer is told, and for the last message */
-#define JOIN_NS (200 * MS)
-#define ASK_NS  (10 * MS) /* between questions how much was delivered */
-#define FIRST   0         /* the member whose link begins a connection */
+#define SETTLE_NS BOND_MS /* between looks while it begins, ends or waits */
+/* The wait for links to join before the consumer gets its event, and the wait
+ * for BOND_BYE to arrive. */
+#define JOIN_NS (200 * BOND_MS)
+#define ASK_NS  (10 * BOND_MS) /* between two pings of a disconnecting side */
 
 /* ------------------------------------------------------ birth and death --- */
 
@@ -37,7 +36,7 @@ static struct bond_conn *conn_new(struct bond_ia *b, enum bond_state state)
     c->b = b;
     c->state = state;
     c->id = ++b->last_id;
-    c->lead = FIRST;
+    c->lead = BOND_FIRST_MEMBER;
     c->waiting_end = &c->waiting;
     for (unsigned i = BOND_OPS; i-- > 0;) {
         c->ops[i].conn = c;
@@ -64,7 +63,8 @@ void bond_conn_free(struct bond_conn *c)
 static struct bond_link *attach(struct bond_conn *c, struct core_ep *ep)
 {
     c->zone = ep->pz ? bond_zone_get(c->b, ep->pz->id) : NULL;
-    struct bond_link *l = c->zone ? bond_link_new(c, FIRST, 1) : NULL;
+    struct bond_link *l =
+        c->zone ? bond_link_new(c, BOND_FIRST_MEMBER, 1) : NULL;
     if (!l)
         return NULL;
     c->ep = ep;
@@ -104,7 +104,7 @@ static bool has_links(const struct bond_conn *c)
     return false;
 }
 
-/* Its links have ended: no member accesses the consumer's memory any more. */
+/* All links have ended: no member accesses the consumer's memory any more. */
 static void finish(struct bond_conn *c)
 {
     bond_deliver(c);
@@ -138,11 +138,20 @@ static void conn_end(struct bond_conn *c, DAT_EVENT_NUMBER event,
     bond_thread_wake(c->b);
 }
 
-static void say_bye(struct bond_conn *c)
+/* Over all links: some may be lost. */
+static void say_to_all(struct bond_conn *c, enum bond_message_kind kind)
 {
     for (unsigned i = 0; i < c->b->params.count; i++)
         if (c->link[i])
-            bond_say(c->link[i], BOND_BYE, NULL, 0);
+            bond_say(c->link[i], kind, NULL, 0);
+}
+
+/* Disconnects at once. */
+static void leave(struct bond_conn *c)
+{
+    if (c->state >= BOND_JOINING && c->state <= BOND_DRAINING)
+        say_to_all(c, BOND_BYE);
+    conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
 }
 
 void bond_disconnect(struct core_ep *ep, bool graceful)
@@ -150,16 +159,13 @@ void bond_disconnect(struct core_ep *ep, bool graceful)
     struct bond_conn *c = ep->tp;
     struct bond_ia *b = c->b;
     pthread_mutex_lock(&b->lock);
-    bool connected = c->state >= BOND_JOINING && c->state <= BOND_DRAINING;
     bool drains = c->state == BOND_CONNECTED || c->state == BOND_DRAINING;
     if (drains && graceful) {
         atomic_store(&ep->state, DAT_EP_STATE_DISCONNECT_PENDING);
         c->state = BOND_DRAINING;
         bond_thread_wake(b);
     } else {
-        if (connected)
-            say_bye(c);
-        conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+        leave(c);
     }
     pthread_mutex_unlock(&b->lock);
 }
@@ -170,9 +176,7 @@ void bond_ep_release(struct core_ep *ep)
     if (!c)
         return;
     pthread_mutex_lock(&c->b->lock);
-    if (c->state >= BOND_JOINING && c->state <= BOND_DRAINING)
-        say_bye(c);
-    conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+    leave(c);
     bond_deliver_end(c);
     core_ep_lock(ep);
     atomic_store(&ep->tp, NULL);
@@ -222,6 +226,7 @@ DAT_RETURN bond_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
 DAT_RETURN bond_listen(struct core_sp *sp)
 {
     struct bond_ia *b = bond_ia(sp->o.ia);
+    struct bond_member *first = &b->member[BOND_FIRST_MEMBER];
     struct bond_listener *s = calloc(1, sizeof *s);
     DAT_RETURN ret =
         CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
@@ -232,9 +237,8 @@ DAT_RETURN bond_listen(struct core_sp *sp)
     if (!bond_threads_start(b))
         ret = bond_members_listen(b);
     if (ret == DAT_SUCCESS)
-        ret =
-            dat_psp_create(b->member[FIRST].ia, sp->qual, b->member[FIRST].conn,
-                           DAT_PSP_CONSUMER_FLAG, &s->psp);
+        ret = dat_psp_create(first->ia, sp->qual, first->conn,
+                             DAT_PSP_CONSUMER_FLAG, &s->psp);
     if (ret == DAT_SUCCESS) {
         s->next = b->listeners;
         b->listeners = sp->tp = s;
@@ -279,9 +283,7 @@ static bool offer(struct bond_ia *b, struct core_sp *sp,
     struct bond_conn *c = conn_new(b, BOND_OFFERED);
     if (!c)
         return false;
-    bool v4 = param->remote_ia_address_ptr->sa_family == AF_INET;
-    memcpy(&from, param->remote_ia_address_ptr,
-           v4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+    bond_address_copy(&from, param->remote_ia_address_ptr);
     c->offered = cr;
     if (!core_cr_arrived(sp, c, &from, param->remote_port_qual, said->data,
                          said->hello.size))
@@ -375,7 +377,7 @@ static void say_no_bond(const struct bond_ia *b)
     fprintf(stderr, "dapl bond: rail %s: the peer is no bond\n", b->ia->name);
 }
 
-/* The peer has accepted, but it is no bond, or one of other members. */
+/* The peer has accepted, but it is no bond, or a bond of other members. */
 static void reject(struct bond_link *l, const struct bond_said *said,
                    bool spoke)
 {
@@ -403,14 +405,13 @@ static void established(struct bond_link *l, const struct bond_said *said)
               c->active ? said->hello.size : 0);
 }
 
-/* Tells the consumer when all links have joined that can. */
+/* Gives the consumer its event when all links have joined that can. */
 static void look_joining(struct bond_conn *c, uint64_t now)
 {
     if (!bond_join_complete(c) && is_up(c) && !c->bye && now < c->join_until)
         return;
-    for (unsigned i = 0; c->active && i < c->b->params.count; i++)
-        if (c->link[i])
-            bond_say(c->link[i], BOND_READY, NULL, 0);
+    if (c->active)
+        say_to_all(c, BOND_READY);
     if (core_ep_poll(c->ep)) {
         conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
         return;
@@ -442,7 +443,6 @@ void bond_on_connection(struct bond_member *m, DAT_EVENT_NUMBER event,
     bool began = l->state == BOND_LINK_CONNECTING;
     l->state = BOND_LINK_LEAVING;
     l->ended = true;
-    l->end_event = event;
     if (began && c->state == BOND_CONNECTING)
         refused(c, event, &said, spoke);
     else if (began)
@@ -464,28 +464,27 @@ static void reap_links(struct bond_conn *c, uint64_t now)
     }
 }
 
-/* Are its requests complete, and all messages delivered, those without a
- * completion event, too? */
+/* Are all requests complete, and all messages delivered? A message without a
+ * completion event is complete before the peer has it. */
 static bool is_drained(const struct bond_conn *c)
 {
     return !core_requests_pending(c->ep) && c->peer_delivered == c->next_number;
 }
 
-/* Each answer tells how many messages the peer has delivered. */
+/* Pings the peer: its answer tells how many messages it has delivered. */
 static void ask_delivered(struct bond_conn *c, uint64_t now)
 {
-    struct bond_link *l = c->lead < BOND_NONE ? c->link[c->lead] : NULL;
+    struct bond_link *l = bond_usable_link(c, c->lead);
     if (l && c->peer_delivered != c->next_number && now >= c->ask_at &&
         bond_say(l, BOND_PING, NULL, 0))
         c->ask_at = now + ASK_NS;
 }
 
-/* Its requests are complete: tells the peer, and waits until that has arrived.
- */
+/* Tells the peer of the end. Ends the links when that message is complete. */
 static void look_draining(struct bond_conn *c, uint64_t now)
 {
     if (!c->bye_until) {
-        say_bye(c);
+        say_to_all(c, BOND_BYE);
         c->bye_until = now + JOIN_NS;
     }
     if (c->free_count == BOND_OPS || now >= c->bye_until)

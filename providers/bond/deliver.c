@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that have arrived, and the receives of the consumer. b->lock is
+/* Moves messages that have arrived into the consumer's receives. b->lock is
  * held. */
+#include "providers/core/segments.h"
+
 #include "bond.h"
 
-/* Copies into the segments from that place on. */
-static void scatter(const struct core_wqe *w, uint64_t offset,
-                    const unsigned char *from, uint64_t bytes)
+/* Copies a piece to its place in the receive. */
+static void place(const struct core_wqe *w, const struct bond_header *h)
 {
-    for (uint32_t i = 0; i < w->nseg && bytes; i++) {
-        uint64_t length = w->seg[i].segment_length;
-        if (offset >= length) {
-            offset -= length;
-            continue;
-        }
-        uint64_t n = length - offset < bytes ? length - offset : bytes;
-        memcpy((char *)(uintptr_t)w->seg[i].virtual_address + offset, from, n);
-        from += n;
-        bytes -= n;
-        offset = 0;
-    }
+    DAT_LMR_TRIPLET part[CORE_MAX_IOV];
+    uint32_t n = core_slice(w->nseg, w->seg, h->offset, h->bytes, part);
+    core_scatter(n, part, h + 1, h->bytes);
 }
 
 static void finish(struct bond_conn *c, const struct bond_header *h,
@@ -32,7 +24,8 @@ static void finish(struct bond_conn *c, const struct bond_header *h,
                    h->flags & BOND_IMMED ? &h->immed : NULL);
 }
 
-/* Does the piece continue the message, and end it if it says so? */
+/* Does the piece follow the pieces before it? And is it the last one if, and
+ * only if, its flags say so? */
 static bool continues(const struct bond_conn *c, const struct bond_header *h)
 {
     bool last = h->flags & BOND_LAST;
@@ -49,7 +42,7 @@ static void give_up(struct bond_conn *c)
     bond_thread_wake(c->b);
 }
 
-/* False: there is no receive for it. */
+/* Moves a piece into the consumer's receive. False: there is no receive. */
 static bool take(struct bond_conn *c, const struct bond_slot *slot)
 {
     const struct bond_header *h = slot->at;
@@ -58,7 +51,7 @@ static bool take(struct bond_conn *c, const struct bond_slot *slot)
         c->into = core_recv_peek(c->ep, &c->into_copy);
     if (!c->into)
         return false;
-    if (!continues(c, h)) { /* not of a bond */
+    if (!continues(c, h)) { /* the peer is no bond */
         give_up(c);
         return true;
     }
@@ -67,8 +60,7 @@ static bool take(struct bond_conn *c, const struct bond_slot *slot)
         give_up(c);
         return true;
     }
-    if (!immed)
-        scatter(c->into, h->offset, (const unsigned char *)(h + 1), h->bytes);
+    place(c->into, h);
     c->filled += h->bytes;
     if (h->flags & BOND_LAST)
         finish(c, h, DAT_DTO_SUCCESS);

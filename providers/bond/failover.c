@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lost links. Both ends end the link and tell each other, over another one,
- * when all that arrived over it is seen. From then on nothing of it can land
- * late, and what was unfinished goes over other links. b->lock is held.
+ * Lost links. Both ends end the link. Each end then handles all that arrived
+ * over it, and tells the other end so, over another link. From then on nothing
+ * of the lost link can arrive, and its lost ops are posted over other links.
+ * b->lock is held.
  */
 #include "bond.h"
 
-#define MS         1000000u
-#define PING_NS    (30 * MS)  /* without a sign of life, with work to do */
-#define SILENCE_NS (100 * MS) /* of a link, while another one answers */
+#define PING_NS (30 * BOND_MS) /* without a sign of life, with work to do */
+#define SILENCE_NS                                                             \
+    (100 * BOND_MS) /* then the link is lost, if another answers */
 
-/* ------------------------------------------------------------ settlement ---
- */
+/* ----------------------------------------------------------- settlement --- */
 
 void bond_path_ended(struct bond_link *l)
 {
     struct bond_conn *c = l->conn;
     c->path[l->m->index].mark = l->region->mark;
-    c->news = true; /* the link may have carried that, or … */
+    c->news = true; /* news over this link may be lost, … */
     for (unsigned i = 0; i < c->b->params.count; i++)
-        c->path[i].told = false;
+        c->path[i].told = false; /* … and what it told of other ends */
 }
 
-/* Had the peer received it, or was it written, before the link was lost? */
+/* Has the peer had the message, or the mark of the write? */
 static bool was_done(const struct bond_path *p, const struct bond_op *op)
 {
     if (op->ordered)
@@ -67,7 +67,7 @@ static void tell_ended(struct bond_conn *c)
     }
 }
 
-/* Another link has shown life since this one was asked for it. */
+/* Has another link been alive since the last ping over this one? */
 static bool others_answer(const struct bond_conn *c, const struct bond_link *l)
 {
     for (unsigned i = 0; i < c->b->params.count; i++) {
@@ -89,6 +89,7 @@ static void ping_all(struct bond_conn *c, uint64_t now)
         }
 }
 
+/* Ends silent links. True: a link needs a ping. */
 static bool look_silence(struct bond_conn *c, uint64_t now)
 {
     bool asks = false;

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The private data that the bonds of both ends exchange. */
+#include "dapl_rail/platform/fnv.h"
+
 #include "bond.h"
 
 uint16_t bond_members_hash(const struct bond_params *p)
 {
-    uint32_t hash = 2166136261u; /* FNV-1a */
+    uint64_t sum = FNV_EMPTY;
     for (unsigned i = 0; i < p->count; i++)
-        for (const char *c = p->names[i];; c++) {
-            hash = (hash ^ (unsigned char)*c) * 16777619u;
-            if (!*c)
-                break;
-        }
-    return (uint16_t)(hash ^ hash >> 16);
+        sum = fnv_add(sum, p->names[i], strlen(p->names[i]) + 1);
+    return (uint16_t)(sum ^ sum >> 16 ^ sum >> 32 ^ sum >> 48);
 }
 
 DAT_COUNT bond_hello_say(const struct bond_ia *b, unsigned kind, uint32_t to,

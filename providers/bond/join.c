@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Links that join a connection: those of the other members at first, and of any
- * that was lost. The active side asks; both number the links of a member by
- * epochs. ia->lock is held, and b->lock.
+ * Links that join a connection: first the links of the other members, later the
+ * links that replace lost ones. The active side asks the peer. Both sides
+ * number the links of each member: the epoch. ia->lock is held, and b->lock.
  */
 #include <stdio.h>
 
 #include "bond.h"
 
-#define MS         1000000u
 #define TIMEOUT_US 1000000u
-#define PAUSE_MIN  (20 * MS)
-#define PAUSE_MAX  (200 * MS)
-#define LOOK_NS    (20 * MS)
-#define FAILURES   4 /* attempts, until the first that this side complains of */
+#define PAUSE_MIN  (20 * BOND_MS)
+#define PAUSE_MAX  (200 * BOND_MS)
+#define LOOK_NS    (20 * BOND_MS)
+#define FAILURES   4 /* attempts without an answer: then a message says so */
 
 static bool may_join(const struct bond_conn *c, unsigned member)
 {
@@ -39,7 +38,7 @@ void bond_join_failed(struct bond_conn *c, unsigned member, bool answered)
     p->failures += !p->joined && !answered && c->active;
     if (p->failures == FAILURES)
         say_unreachable(c, member);
-    p->peer_ended = p->epoch; /* it never began */
+    p->peer_ended = p->epoch; /* the peer has no such link */
     p->pause = p->pause ? 2 * p->pause : PAUSE_MIN;
     p->pause = p->pause < PAUSE_MAX ? p->pause : PAUSE_MAX;
 }
@@ -102,7 +101,8 @@ static struct bond_conn *find(const struct bond_ia *b,
                : NULL;
 }
 
-/* The peer may have given up an attempt that this side has accepted. */
+/* The peer may have given up an earlier attempt that this side has accepted: a
+ * higher epoch is a new attempt. */
 static bool is_newer(const struct bond_conn *c, unsigned member, uint32_t epoch)
 {
     const struct bond_path *p = &c->path[member];

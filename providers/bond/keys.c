@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys of the peer's memory: read from its table, without the peer's help, and
- * kept. b->lock is held. */
+/* Keys of the peer's memory. The bond reads the members' contexts from the
+ * peer's table by RDMA, and keeps them. b->lock is held. */
 #include "bond.h"
 
 static bool ask(struct bond_conn *c, uint32_t key)
 {
-    struct bond_link *l = c->lead < BOND_NONE ? c->link[c->lead] : NULL;
-    struct bond_op *op =
-        bond_link_usable(l) ? bond_op_new(c, BOND_OP_KEY, UINT64_MAX) : NULL;
-    if (!op)
-        return false;
-    op->offset = key % CORE_MAX_MRS * sizeof(struct bond_entry);
-    op->bytes = sizeof(struct bond_entry);
-    op->mark = key;
-    if (bond_op_post(op, l))
-        return true;
-    bond_op_free(op);
-    return false;
+    struct bond_link *l = bond_usable_link(c, c->lead);
+    struct bond_op op = {.kind = BOND_OP_KEY,
+                         .request = BOND_NO_REQUEST,
+                         .offset =
+                             key % CORE_MAX_MRS * sizeof(struct bond_entry),
+                         .bytes = sizeof(struct bond_entry),
+                         .mark = key};
+    return l && bond_op_start(&op, l, NULL);
 }
 
 int bond_key_find(struct bond_conn *c, uint32_t key,

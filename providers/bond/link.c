@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of a link: its EP, its buffers, its end. b->lock is held. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "dapl_rail/platform/busywait.h"
-#include "dapl_rail/platform/resize.h"
+#include "dapl_rail/platform/memfd.h"
 
 #include "bond.h"
 
 #define EVENTS   (BOND_SLOTS + 2 * BOND_OPS) /* of a link */
-#define FLUSH_NS 1000000000u /* for an ended EP's completions to come */
+#define FLUSH_NS 1000000000u /* the wait for an ended EP's completions */
 
 /* ---------------------------------------------------------------- birth --- */
 
@@ -28,43 +27,38 @@ static DAT_RETURN register_part(struct bond_link *l, void *at, size_t bytes,
         DAT_VA_TYPE_VA, lmr, context, remote_context, NULL, NULL);
 }
 
-/* A sealed file: while it is open, members in shared memory find it, and their
- * peers write the mark without a system call. */
-static int region_map(struct bond_link *l)
-{
-    int fd = memfd_create("dapl-bond-link", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return -1;
-    if (!file_resize(fd, sizeof *l->region) &&
-        !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW)) {
-        void *at = mmap(NULL, sizeof *l->region, PROT_READ | PROT_WRITE,
-                        MAP_SHARED, fd, 0);
-        if (at != MAP_FAILED) {
-            l->region = at;
-            return fd;
-        }
-    }
-    close(fd);
-    return -1;
-}
-
 /* The peer can write the mark, nothing else. */
-static int region_open(struct bond_link *l)
+static int region_register(struct bond_link *l)
 {
     DAT_LMR_CONTEXT unused_lmr;
     DAT_RMR_CONTEXT unused_rmr;
-    int fd = region_map(l);
+    size_t before = offsetof(struct bond_region, entry);
+    if (register_part(l, &l->region->mark, sizeof l->region->mark,
+                      DAT_MEM_PRIV_REMOTE_WRITE_FLAG, &l->mark_lmr, &unused_lmr,
+                      &l->remote_context))
+        return -1;
+    if (register_part(l, &l->region->entry, sizeof *l->region - before,
+                      DAT_MEM_PRIV_NONE_FLAG, &l->lmr, &l->context,
+                      &unused_rmr))
+        return -1;
+    return 0;
+}
+
+/* A sealed file. The shm provider finds the file while its descriptor is open;
+ * then its peers map the file, and write the mark without a system call. */
+static int region_open(struct bond_link *l)
+{
+    int err = -1, fd = memfd_sealed("dapl-bond-link", sizeof *l->region);
     if (fd < 0)
         return -1;
-    size_t before = offsetof(struct bond_region, entry);
-    bool bad = register_part(l, &l->region->mark, sizeof l->region->mark,
-                             DAT_MEM_PRIV_REMOTE_WRITE_FLAG, &l->mark_lmr,
-                             &unused_lmr, &l->remote_context) ||
-               register_part(l, &l->region->entry, sizeof *l->region - before,
-                             DAT_MEM_PRIV_NONE_FLAG, &l->lmr, &l->context,
-                             &unused_rmr);
+    void *at = mmap(NULL, sizeof *l->region, PROT_READ | PROT_WRITE, MAP_SHARED,
+                    fd, 0);
+    if (at != MAP_FAILED) {
+        l->region = at;
+        err = region_register(l);
+    }
     close(fd);
-    return bad ? -1 : 0;
+    return err;
 }
 
 static int ep_open(struct bond_link *l)
@@ -161,7 +155,7 @@ struct bond_link *bond_link_new(struct bond_conn *c, unsigned member,
 
 /* ------------------------------------------------------------------ end --- */
 
-/* A copy that belongs to no link; NULL: out of memory. */
+/* A copy of a message that belongs to no link; NULL: out of memory. */
 static struct bond_slot *copy_of(const struct bond_slot *slot)
 {
     size_t bytes = sizeof *slot->at + slot->at->bytes;
@@ -175,6 +169,7 @@ static struct bond_slot *copy_of(const struct bond_slot *slot)
     return copy;
 }
 
+/* Messages that wait for the consumer's receives outlive the link. */
 static void keep_slots(struct bond_link *l)
 {
     struct bond_conn *c = l->conn;
@@ -182,7 +177,7 @@ static void keep_slots(struct bond_link *l)
         if ((*at)->receive.link != l)
             continue;
         struct bond_slot *copy = copy_of(*at);
-        if (!copy) { /* what follows can't be delivered either */
+        if (!copy) { /* later messages must not overtake this one */
             atomic_store(&c->aborted, true);
             *at = NULL;
             c->waiting_end = at;
@@ -215,10 +210,8 @@ void bond_link_leave(struct bond_link *l)
     if (l->state == BOND_LINK_LEAVING)
         return;
     l->state = BOND_LINK_LEAVING;
-    if (dat_ep_disconnect(l->ep, DAT_CLOSE_ABRUPT_FLAG)) {
+    if (dat_ep_disconnect(l->ep, DAT_CLOSE_ABRUPT_FLAG))
         l->ended = true; /* it never began */
-        l->end_event = DAT_CONNECTION_EVENT_BROKEN;
-    }
 }
 
 bool bond_link_over(struct bond_link *l, uint64_t now)
@@ -228,6 +221,14 @@ bool bond_link_over(struct bond_link *l, uint64_t now)
     if (!l->ended_at)
         l->ended_at = now;
     return !l->posted || now > l->ended_at + FLUSH_NS;
+}
+
+unsigned bond_any_usable(const struct bond_conn *c)
+{
+    for (unsigned i = 0; i < c->b->params.count; i++)
+        if (bond_link_usable(c->link[i]))
+            return i;
+    return BOND_NONE;
 }
 
 struct bond_link *bond_link_find(struct bond_member *m, DAT_EP_HANDLE ep)

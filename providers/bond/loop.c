@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a member's thread does: it takes the connection events. That of the
- * first member also looks at all connections, for what is due.
+ * The thread of a member handles the member's connection events. The thread of
+ * the first member also looks at all connections when something is due.
  */
 #include "dapl_rail/platform/busywait.h"
 
 #include "bond.h"
 
-#define FIRST   0
-#define MS      1000000u
-#define REST_NS (20 * MS) /* between looks while there are connections */
-#define IDLE_NS (500 * MS)
+#define REST_NS (20 * BOND_MS) /* between looks while there are connections */
+#define IDLE_NS (500 * BOND_MS)
 
 static void handle(struct bond_member *m, const DAT_EVENT *e)
 {
@@ -45,7 +43,7 @@ void *bond_loop(void *arg)
         DAT_COUNT more;
         bool any = dat_evd_wait(m->conn, (DAT_TIMEOUT)wait_us, 1, &event,
                                 &more) == DAT_SUCCESS;
-        if (!any && m->index != FIRST)
+        if (!any && m->index != BOND_FIRST_MEMBER)
             continue;
         core_ia_lock(b->ia);
         pthread_mutex_lock(&b->lock);
@@ -54,9 +52,9 @@ void *bond_loop(void *arg)
         uint64_t next = look_at_all(b), now = busywait_now_ns();
         pthread_mutex_unlock(&b->lock);
         core_ia_unlock(b->ia);
-        wait_us = m->index != FIRST ? IDLE_NS / 1000
-                  : next > now      ? (next - now) / 1000 + 1
-                                    : 1;
+        wait_us = m->index != BOND_FIRST_MEMBER ? IDLE_NS / 1000
+                  : next > now                  ? (next - now) / 1000 + 1
+                                                : 1;
     }
     return NULL;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The members: opening and closing them, what they can do, and where their
- * links join connections. */
+/* The members: opening and closing them, their abilities, and the service
+ * points where links join connections. */
 #include <stdio.h>
 
 #include "bond.h"
 
 #define CONN_EVENTS 4096
-#define DTO_EVENTS  1024 /* at first */
+#define DTO_EVENTS  1024 /* without links */
 
-/* A bond of a bond would never end. */
+/* While a bond opens its members, no bond opens: else a bond that lists itself
+ * would open itself for ever. */
 static _Thread_local bool opening;
 
 static const char *why_not_open(DAT_RETURN ret)
@@ -39,7 +40,7 @@ static unsigned least(unsigned a, DAT_COUNT b)
     return b < 0 || (unsigned)b < a ? (unsigned)(b < 0 ? 0 : b) : a;
 }
 
-/* What the bond can do is what all members can. */
+/* The bond can do no more than each of its members. */
 static void limit(struct bond_ia *b, const DAT_IA_ATTR *ia,
                   const DAT_PROVIDER_ATTR *provider)
 {
@@ -68,7 +69,7 @@ static bool reaches_host_only(const DAT_PROVIDER_ATTR *provider)
     return false;
 }
 
-/* Its attributes. -1 after one line on stderr. */
+/* Reads a member's attributes. -1 after one line on stderr. */
 static int look_at(struct bond_member *m)
 {
     struct bond_ia *b = m->b;
@@ -79,9 +80,7 @@ static int look_at(struct bond_member *m)
         return bond_member_bad(b, m->index, "the rail has no attributes");
     if (!strcmp(provider.provider_name, "dapl_rail sim"))
         return bond_member_bad(b, m->index, "a simulated rail can't be bonded");
-    bool v4 = ia.ia_address_ptr->sa_family == AF_INET;
-    memcpy(&m->address, ia.ia_address_ptr,
-           v4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+    bond_address_copy(&m->address, ia.ia_address_ptr);
     limit(b, &ia, &provider);
     b->of_host = b->of_host || reaches_host_only(&provider);
     if (!b->send_segments)
@@ -156,5 +155,5 @@ void bond_evd_wake(DAT_EVD_HANDLE evd)
 
 void bond_thread_wake(struct bond_ia *b)
 {
-    bond_evd_wake(b->member[0].conn);
+    bond_evd_wake(b->member[BOND_FIRST_MEMBER].conn);
 }

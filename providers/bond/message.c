@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages between the two ends of a connection. Each takes a slot of the peer:
- * the sender counts those that it has used, the receiver tells in each message
- * how many are free again. b->lock is held.
+ * Messages between the two ends of a connection. Each message uses a slot of
+ * the receiver. The sender counts the slots that it has used. The receiver
+ * tells in each of its own messages how many slots are free again. b->lock is
+ * held.
  */
 #include <stdlib.h>
 
 #include "bond.h"
 
-/* Free slots that the peer does not know: fewer than those that BOND_DATA
- * leaves free, so it is told before its other messages lack slots. */
+/* So many slots are free, and the peer does not know: then it is told. The
+ * bound is below BOND_RESERVE, so that the peer's own messages never lack
+ * slots. */
 #define TELL_AFTER (BOND_RESERVE / 2)
 
 static uint32_t used_slots(const struct bond_link *l)
@@ -22,8 +24,8 @@ bool bond_may_send(const struct bond_link *l)
     return used_slots(l) < BOND_SLOTS - BOND_RESERVE;
 }
 
-/* The last slot is for news that return slots: so two ends that have used all
- * others can still tell each other that these are free again. */
+/* The last slot is for a BOND_NEWS that returns slots. So two ends that have
+ * used all other slots can still tell each other which slots are free again. */
 static bool may_say(const struct bond_link *l, enum bond_message_kind kind)
 {
     uint32_t most = BOND_SLOTS - 1;
@@ -35,19 +37,11 @@ static bool may_say(const struct bond_link *l, enum bond_message_kind kind)
 bool bond_say(struct bond_link *l, enum bond_message_kind kind,
               const void *data, size_t bytes)
 {
-    if (!may_say(l, kind))
-        return false;
-    struct bond_op *op = bond_op_new(l->conn, BOND_OP_MESSAGE, UINT64_MAX);
-    if (!op)
-        return false;
-    op->header =
-        (struct bond_header){.kind = (uint8_t)kind, .bytes = (uint16_t)bytes};
-    if (bytes)
-        memcpy(l->region->send[op->place] + sizeof op->header, data, bytes);
-    bool posted = bond_op_post(op, l);
-    if (!posted)
-        bond_op_free(op);
-    return posted;
+    struct bond_op op = {
+        .kind = BOND_OP_MESSAGE,
+        .request = BOND_NO_REQUEST,
+        .header = {.kind = (uint8_t)kind, .bytes = (uint16_t)bytes}};
+    return may_say(l, kind) && bond_op_start(&op, l, data);
 }
 
 /* ---------------------------------------------------------------- intro --- */
@@ -79,7 +73,6 @@ static void tell(struct bond_link *l, bool news)
         bond_say(l, BOND_NEWS, NULL, 0);
 }
 
-/* What can't be said now stays due. */
 void bond_news_send(struct bond_conn *c)
 {
     for (unsigned i = 0; i < c->b->params.count; i++)
@@ -90,7 +83,7 @@ void bond_news_send(struct bond_conn *c)
 void bond_slot_done(struct bond_slot *slot)
 {
     struct bond_link *l = slot->receive.link;
-    if (!l) { /* kept */
+    if (!l) { /* a copy: its link has ended */
         free(slot);
         return;
     }

@@ -6,19 +6,18 @@
 
 #define OPS_RESERVE 16u /* for messages of the bond's own, and marks */
 
-struct bond_op *bond_op_new(struct bond_conn *c, enum bond_op_kind kind,
-                            uint64_t request)
+static struct bond_op *op_new(struct bond_conn *c, const struct bond_op *like)
 {
     struct bond_op *op = c->free_ops;
-    if (!op || (request != UINT64_MAX && c->free_count <= OPS_RESERVE))
+    if (!op ||
+        (like->request != BOND_NO_REQUEST && c->free_count <= OPS_RESERVE))
         return NULL;
     c->free_ops = op->next;
     c->free_count--;
-    *op = (struct bond_op){.kind = kind,
-                           .conn = c,
-                           .request = request,
-                           .place = (unsigned)(op - c->ops),
-                           .serial = c->next_serial++};
+    *op = *like;
+    op->conn = c;
+    op->place = (unsigned)(op - c->ops);
+    op->serial = c->next_serial++;
     return op;
 }
 
@@ -30,7 +29,6 @@ void bond_op_free(struct bond_op *op)
     c->free_count++;
 }
 
-/* Adds an op in the order in which the ops were first posted. */
 void bond_op_insert(struct bond_op **at, struct bond_op *op)
 {
     while (*at && (*at)->serial < op->serial)
@@ -44,7 +42,7 @@ void bond_op_lost(struct bond_op *op)
     struct bond_conn *c = op->conn;
     if (op->kind == BOND_OP_KEY)
         c->key_asked = false;
-    if (op->request == UINT64_MAX || !bond_conn_open(c))
+    if (op->request == BOND_NO_REQUEST || !bond_conn_open(c))
         bond_op_free(op);
     else
         bond_op_insert(&c->path[op->link->m->index].lost, op);
@@ -52,34 +50,21 @@ void bond_op_lost(struct bond_op *op)
 
 /* ------------------------------------------------------------- segments --- */
 
-/* The part of a request's segments, as the member describes them; returns their
- * number, or -1: a range is gone. */
+/* Lists the op's part of the request's segments, with the member's contexts.
+ * Returns their number, or -1: the consumer has freed an LMR. */
 static int take_part(const struct bond_op *op, unsigned member,
                      DAT_LMR_TRIPLET *out)
 {
     struct bond_conn *c = op->conn;
     const struct core_wqe *w = &core_request_at(c->ep, op->request)->w;
-    uint64_t skip = op->offset, bytes = op->bytes;
-    int n = 0;
-    for (uint32_t i = 0; i < w->nseg && bytes; i++) {
-        uint64_t length = w->seg[i].segment_length;
-        if (skip >= length) {
-            skip -= length;
-            continue;
-        }
-        const struct bond_range *r =
-            bond_range_find(c->b, w->seg[i].lmr_context);
+    uint32_t n = core_slice(w->nseg, w->seg, op->offset, op->bytes, out);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct bond_range *r = bond_range_find(c->b, out[i].lmr_context);
         if (!r)
             return -1;
-        uint64_t part = length - skip < bytes ? length - skip : bytes;
-        out[n++] = (DAT_LMR_TRIPLET){.virtual_address =
-                                         w->seg[i].virtual_address + skip,
-                                     .segment_length = (DAT_SEG_LENGTH)part,
-                                     .lmr_context = r->context[member]};
-        bytes -= part;
-        skip = 0;
+        out[i].lmr_context = r->context[member];
     }
-    return n;
+    return (int)n;
 }
 
 static DAT_LMR_TRIPLET own(const struct bond_link *l, const void *at,
@@ -92,7 +77,8 @@ static DAT_LMR_TRIPLET own(const struct bond_link *l, const void *at,
 
 /* ------------------------------------------------------------- posting --- */
 
-/* The header, and the data behind it if they are short; else as segments. */
+/* Writes the header into the op's buffer. Short data follow it there; longer
+ * data stay where they are, as segments of their own. */
 static int message_segments(struct bond_op *op, struct bond_link *l,
                             DAT_LMR_TRIPLET *seg)
 {
@@ -195,4 +181,27 @@ bool bond_op_post(struct bond_op *op, struct bond_link *l)
     bond_link_leave(l);
     bond_op_lost(op);
     return true;
+}
+
+bool bond_op_start(const struct bond_op *like, struct bond_link *l,
+                   const void *data)
+{
+    struct bond_op *op = op_new(l->conn, like);
+    if (!op)
+        return false;
+    if (data)
+        memcpy(l->region->send[op->place] + sizeof op->header, data,
+               op->header.bytes);
+    struct bond_request *q =
+        op->request == BOND_NO_REQUEST
+            ? NULL
+            : core_request_at(l->conn->ep, op->request)->tp;
+    if (q)
+        q->under_way++;
+    if (bond_op_post(op, l))
+        return true;
+    if (q)
+        q->under_way--;
+    bond_op_free(op);
+    return false;
 }

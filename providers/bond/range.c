@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LMRs. One of the bond is one of each member. Peers know it by its key, whose
- * index finds its entry in the table; they read the members' contexts there, by
- * RDMA. A key is never used again soon, so an entry that a peer has kept does
- * no harm: the member refuses its contexts.
+ * LMRs. For each LMR of the bond, the bond creates an LMR on each member. The
+ * LMR's key is its index in a table. Peers read the members' contexts from the
+ * table by RDMA, and keep them. Core does not give the same key to another LMR
+ * soon. So a peer's old contexts do no harm: the member refuses them.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ static struct bond_entry *entry_of(struct bond_ia *b, const struct core_mr *mr)
     return &b->table[mr->key % CORE_MAX_MRS];
 }
 
-/* A peer that reads meanwhile sees two different keys. */
+/* A peer that reads the entry meanwhile sees two different keys. */
 static void publish(struct bond_entry *e, uint32_t key,
                     const DAT_RMR_CONTEXT *context, unsigned count)
 {
@@ -30,7 +30,7 @@ static void publish(struct bond_entry *e, uint32_t key,
     atomic_store(&e->again, key);
 }
 
-/* Gives back what it has. False: a member still has peers inside. */
+/* Frees the members' LMRs. False: a peer still accesses one of them. */
 static bool release(struct bond_ia *b, struct bond_range *r)
 {
     for (unsigned i = 0; i < b->params.count; i++) {
@@ -85,7 +85,7 @@ bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
 {
     struct bond_ia *b = bond_ia(ia);
     struct bond_range *r = mr->tp;
-    if (busywait_now_ns() < r->retry_at) /* the member has waited long */
+    if (busywait_now_ns() < r->retry_at) /* each attempt takes long */
         return false;
     pthread_mutex_lock(&b->lock);
     publish(entry_of(b, mr), 0, NULL, 0);

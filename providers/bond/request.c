@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests: when they are complete. b->lock is held. */
+/* When requests are complete. b->lock is held. */
 #include "bond.h"
 
 void bond_request_fail(struct bond_conn *c, uint64_t request,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Consumers that sleep: each on a futex. While one does, a thread of each
- * member waits in the member's CNO, and rings all bells when the member has
- * events.
+ * Consumers that sleep: each consumer sleeps on a futex, its bell. Meanwhile
+ * the watcher thread of each member waits in the member's CNO. When the member
+ * has events, the watcher rings all bells.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -35,7 +35,8 @@ static void begin_watch(struct bond_member *m)
         futex(&m->watch, FUTEX_WAKE_PRIVATE, 1, NULL);
 }
 
-/* It rests before it rings: who sleeps anew sets it to watch again. */
+/* The watcher rests before it rings: a consumer that it wakes, and that sleeps
+ * again, sets it to watch again. */
 void *bond_watch(void *member)
 {
     struct bond_member *m = member;
@@ -69,8 +70,8 @@ void bond_arm(struct core_ia *ia, uint64_t bell)
     atomic_store(bell_of(b, bell), ARMED);
 }
 
-/* A CNO remembers what has come since its last wait: the watch may begin after
- * the sleeper's last look. */
+/* The watcher may begin its wait after the consumer's last poll: the CNO also
+ * reports events from before the wait. */
 int bond_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
 {
     struct bond_ia *b = bond_ia(ia);

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests. Each has up to two parts, in this order: its body, cut over all
- * links (body.c), and what goes over the lead. Two places in the EP's queue
- * tell how far each has come. b->lock is held, and ep->lock.
+ * Requests. A request has up to two parts: first its body, cut over all links
+ * (body.c), then the part that goes over the lead. Two places in the EP's queue
+ * tell which requests have posted their bodies, and which ones both parts.
+ * b->lock is held, and ep->lock.
  */
 #include "bond.h"
-
-static struct bond_request *part_of(struct core_request *r)
-{
-    return r->tp;
-}
 
 static bool is_remote(const struct core_request *r)
 {
@@ -21,7 +17,7 @@ static bool is_remote(const struct core_request *r)
 /* Are the keys of its remote memory known? */
 static bool has_keys(struct bond_conn *c, struct core_request *r, uint64_t n)
 {
-    struct bond_request *q = part_of(r);
+    struct bond_request *q = r->tp;
     if (q->checked || !is_remote(r))
         return true;
     int found = bond_key_find(c, q->remote_key, q->context);
@@ -56,8 +52,8 @@ static bool overlap_here(const struct core_request *a,
     return false;
 }
 
-/* Would its body overtake a request to the same remote memory, or change local
- * memory that an earlier one accesses? */
+/* Would the request's body overtake a request to the same remote memory, or
+ * change local memory that an earlier request accesses? */
 static bool conflicts(struct bond_conn *c, const struct core_request *r,
                       uint64_t n)
 {
@@ -71,77 +67,52 @@ static bool conflicts(struct bond_conn *c, const struct core_request *r,
     return false;
 }
 
-/* Posts its body. False: it can't be, yet. */
+/* Posts the body of a request. False: not now. */
 static bool begin(struct bond_conn *c, uint64_t n)
 {
     struct core_request *r = core_request_at(c->ep, n);
-    struct bond_request *q = part_of(r);
+    struct bond_request *q = r->tp;
     if (atomic_load(&c->aborted))
         return false;
     if (r->done)
         return true;
-    if (q->body)
+    if (q->body) /* it was cut earlier */
         return bond_body_post(c, n);
     if (c->reads && (r->w.flags & DAT_COMPLETION_BARRIER_FENCE_FLAG))
         return false;
     if (!has_keys(c, r, n))
         return false;
-    if (!q->begun) {
-        bond_body_cut(c, r);
-        if (q->body && conflicts(c, r, n)) {
-            q->body = 0;
-            return false;
-        }
-        q->begun = true;
-        c->reads += r->op == CORE_READ;
+    bond_body_cut(c, r);
+    if (q->body && conflicts(c, r, n)) {
+        q->body = 0;
+        return false;
     }
+    c->reads += r->op == CORE_READ;
     return !q->body || bond_body_post(c, n);
 }
 
 /* ------------------------------------------------------------- the lead --- */
 
-/* A new op for the request, posted over the lead. False: not now. */
-static bool lead_op(struct bond_conn *c, struct bond_link *l, uint64_t n,
-                    const struct bond_op *like)
-{
-    struct bond_op *op = bond_op_new(c, like->kind, n);
-    struct bond_request *q = part_of(core_request_at(c->ep, n));
-    if (!op)
-        return false;
-    op->offset = like->offset;
-    op->bytes = like->bytes;
-    op->ordered = like->ordered;
-    op->header = like->header;
-    op->mark = like->mark;
-    q->under_way++;
-    if (bond_op_post(op, l))
-        return true;
-    q->under_way--;
-    bond_op_free(op);
-    return false;
-}
-
 static bool send_data(struct bond_conn *c, struct bond_link *l, uint64_t n,
                       struct bond_header header, uint64_t offset)
 {
-    struct bond_op like = {.kind = BOND_OP_MESSAGE,
-                           .offset = offset,
-                           .bytes = header.bytes,
-                           .ordered = true};
-    if (!bond_may_send(l))
-        return false;
-    like.header = header;
-    like.header.kind = BOND_DATA;
-    like.header.number = c->next_number;
-    like.header.offset = offset;
-    if (!lead_op(c, l, n, &like))
+    header.kind = BOND_DATA;
+    header.number = c->next_number;
+    header.offset = offset;
+    struct bond_op op = {.kind = BOND_OP_MESSAGE,
+                         .request = n,
+                         .offset = offset,
+                         .bytes = header.bytes,
+                         .ordered = true,
+                         .header = header};
+    if (!bond_may_send(l) || !bond_op_start(&op, l, NULL))
         return false;
     c->next_number++;
     return true;
 }
 
-/* Of the last piece. If the request has a completion event, that means that the
- * peer's receive has been filled. */
+/* The flags of the last piece. If the request has a completion event, it must
+ * not complete before the peer's receive is filled: the piece asks for news. */
 static uint8_t last_flags(struct bond_conn *c, const struct core_request *r)
 {
     struct bond_request *q = r->tp;
@@ -154,7 +125,8 @@ static uint8_t last_flags(struct bond_conn *c, const struct core_request *r)
                           : 0));
 }
 
-/* A piece that fits a slot, and the segments that a member can gather. */
+/* The bytes of the piece at this offset: it must fit a slot, and have no more
+ * segments than a member can gather. */
 static uint64_t piece_of(const struct bond_conn *c, const struct core_wqe *w,
                          uint64_t offset)
 {
@@ -173,7 +145,7 @@ static uint64_t piece_of(const struct bond_conn *c, const struct core_wqe *w,
 static bool lead_send(struct bond_conn *c, struct bond_link *l, uint64_t n)
 {
     struct core_request *r = core_request_at(c->ep, n);
-    struct bond_request *q = part_of(r);
+    struct bond_request *q = r->tp;
     do {
         uint64_t left = r->w.total - q->sent;
         uint64_t bytes = piece_of(c, &r->w, q->sent);
@@ -196,21 +168,23 @@ static bool lead_immed(struct bond_conn *c, struct bond_link *l, uint64_t n)
     return send_data(c, l, n, h, 0);
 }
 
-/* In pieces, so that completions show now and then that the link is alive. */
+/* Posts a read or write in pieces: the completion of each piece shows that the
+ * link is alive. */
 static bool lead_access(struct bond_conn *c, struct bond_link *l, uint64_t n)
 {
     struct core_request *r = core_request_at(c->ep, n);
-    struct bond_request *q = part_of(r);
+    struct bond_request *q = r->tp;
     bool reads = r->op == CORE_READ;
     uint64_t left;
     while ((left = r->w.total - q->body - q->sent)) {
-        struct bond_op like = {.kind = reads ? BOND_OP_READ : BOND_OP_WRITE,
-                               .offset = q->body + q->sent,
-                               .bytes = left < BOND_PIECE ? left : BOND_PIECE,
-                               .mark = reads ? 0 : l->marks + 1};
-        if (!lead_op(c, l, n, &like))
+        struct bond_op op = {.kind = reads ? BOND_OP_READ : BOND_OP_WRITE,
+                             .request = n,
+                             .offset = q->body + q->sent,
+                             .bytes = left < BOND_PIECE ? left : BOND_PIECE,
+                             .mark = reads ? 0 : l->marks + 1};
+        if (!bond_op_start(&op, l, NULL))
             return false;
-        q->sent += like.bytes;
+        q->sent += op.bytes;
         if (!reads) {
             l->marks++;
             bond_lead_mark(c, l);
@@ -219,28 +193,22 @@ static bool lead_access(struct bond_conn *c, struct bond_link *l, uint64_t n)
     return true;
 }
 
-/* Posts what goes over the lead. False: it can't be, yet. */
+/* Posts the part of a request that goes over the lead. False: not now. */
 static bool lead(struct bond_conn *c, uint64_t n)
 {
     struct core_request *r = core_request_at(c->ep, n);
-    struct bond_request *q = part_of(r);
-    struct bond_link *l = c->lead < BOND_NONE ? c->link[c->lead] : NULL;
+    struct bond_request *q = r->tp;
+    struct bond_link *l = bond_usable_link(c, c->lead);
     if (atomic_load(&c->aborted))
         return false;
     if (r->done)
         return true;
-    if (q->body && q->under_way)
+    if (!l || (q->body && q->under_way))
         return false;
-    if (!bond_link_usable(l))
+    if (r->op == CORE_SEND ? !lead_send(c, l, n) : !lead_access(c, l, n))
         return false;
-    if (r->op == CORE_SEND) {
-        if (!lead_send(c, l, n))
-            return false;
-    } else {
-        q->wrote = q->wrote || lead_access(c, l, n);
-        if (!q->wrote || (r->op == CORE_WRITE_IMMED && !lead_immed(c, l, n)))
-            return false;
-    }
+    if (r->op == CORE_WRITE_IMMED && !lead_immed(c, l, n))
+        return false;
     q->led = true;
     bond_request_look(c, n);
     return true;
@@ -256,7 +224,7 @@ void bond_issue(struct bond_conn *c)
     uint64_t end = atomic_load(&c->ep->sq_tail);
     if (!atomic_load(&c->aborted) && bond_redo(c)) {
         for (uint64_t led = UINT64_MAX; led != c->next_lead;) {
-            led = c->next_lead; /* what is led may make room for bodies */
+            led = c->next_lead; /* after these requests, bodies may have room */
             while (c->next_body != end && begin(c, c->next_body))
                 c->next_body++;
             while (c->next_lead != c->next_body && lead(c, c->next_lead))

@@ -37,7 +37,7 @@ static void own_free(struct bond_ia *b)
     free(b);
 }
 
-/* Most entries are never touched, and take no memory. */
+/* The kernel gives memory only to the entries that are used. */
 static int table_open(struct bond_ia *b)
 {
     void *at = mmap(NULL, TABLE_BYTES, PROT_READ | PROT_WRITE,
@@ -101,7 +101,8 @@ static void bond_ia_close(struct core_ia *ia)
     own_free(b);
 }
 
-/* The child has none of the threads. The members have forks of their own. */
+/* The child process has none of the threads. Core calls the members' providers
+ * for their own part. */
 static void bond_forked(struct core_ia *ia)
 {
     struct bond_ia *b = bond_ia(ia);

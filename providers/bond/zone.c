@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Protection zones. One of the bond is one of each member, so that members
- * check which EP may access which range. They are made when they are first
- * used. b->lock is held. */
+/* Protection zones. For each PZ of the bond, the bond creates a PZ on each
+ * member when the zone is first used. So the members check which EP may access
+ * which range. b->lock is held. */
 #include "bond.h"
 
 static void release(struct bond_ia *b, struct bond_zone *z)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies between lists of local segments and contiguous memory. */
+/* Lists of local segments: a part of one, and copies between a list and
+ * contiguous memory. */
 #ifndef PROVIDERS_CORE_SEGMENTS_H
 #define PROVIDERS_CORE_SEGMENTS_H
 
@@ -7,6 +8,29 @@
 #include <string.h>
 
 #include <dat2/udat.h>
+
+/* Lists the part [at, at + len) of the segments, as far as these reach. Returns
+ * how many segments it has; out: as many as there are. */
+static inline uint32_t core_slice(uint32_t nseg, const DAT_LMR_TRIPLET *seg,
+                                  uint64_t at, uint64_t len,
+                                  DAT_LMR_TRIPLET *out)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < nseg && len; i++) {
+        uint64_t have = seg[i].segment_length;
+        if (at >= have) {
+            at -= have;
+            continue;
+        }
+        uint64_t use = have - at < len ? have - at : len;
+        out[n] = seg[i];
+        out[n].virtual_address += at;
+        out[n++].segment_length = (DAT_SEG_LENGTH)use;
+        len -= use;
+        at = 0;
+    }
+    return n;
+}
 
 /* A function like memcpy. */
 typedef void *(*core_mover_t)(void *to, const void *from, size_t bytes);

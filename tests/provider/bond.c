@@ -12,7 +12,7 @@
 #define AHEAD  4u /* rounds that are under way */
 #define QUIET  60 /* seconds without progress: a failure */
 
-/* What the two ends tell each other beside DAT. */
+/* Memory of both processes: the data that they exchange without DAT. */
 struct meeting {
     const char *ia;
     unsigned rounds;
@@ -20,7 +20,7 @@ struct meeting {
     DAT_RMR_TRIPLET target;
 };
 
-/* Short ones, long ones, and those whose end is not aligned. */
+/* Short writes, long writes, and writes whose end is not aligned. */
 static size_t bytes_of(unsigned round)
 {
     static const size_t sizes[] = {8, 64, 200, 4096, 40008, 65536, 300016};
@@ -37,7 +37,7 @@ static size_t place_of(unsigned round)
     return round % PLACES * PLACE;
 }
 
-/* The last word of a round: its number, which no other word is. */
+/* The last word of a round holds the round's number. No other word does. */
 static _Atomic uint64_t *end_of(const region_t *mem, unsigned round)
 {
     return (void *)(mem->data + place_of(round) + bytes_of(round) - 8);
@@ -58,7 +58,7 @@ static void await_round(end_t *end, unsigned round, unsigned rounds)
         bool next = round + 1 < rounds && has_come(&end->mem, round + 1);
         if (has_come(&end->mem, round))
             return;
-        assert_false(next); /* it has overtaken this one */
+        assert_false(next); /* the next write has overtaken this one */
         if (polls % 64)
             continue;
         dat_evd_dequeue(end->request, &event); /* for progress */
@@ -99,7 +99,7 @@ static void peer_main(void *arg)
             dat_evd_dequeue(end.request, &event);
     }
     EXPECT_EVENT(end.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
-    /* no write came twice: every place is as it was left */
+    /* no write came twice: all bytes are as this process has left them */
     for (size_t i = 0; i < BYTES; i++)
         assert_int_equal(end.mem.data[i], 0);
     end_close(&end);
@@ -120,7 +120,7 @@ static void write_round(end_t *me, const struct meeting *m, unsigned round)
                                   DAT_COMPLETION_SUPPRESS_FLAG));
 }
 
-/* The peer has had this round. */
+/* Waits until the peer has checked this round. */
 static void await_answer(end_t *me, unsigned round)
 {
     DAT_EVENT event;

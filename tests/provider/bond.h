@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * A stream of RDMA writes over a bond, checked by a peer that polls the last
- * byte of each, as MPI libraries do: every write arrives whole, in order, once.
+ * A stream of RDMA writes over a bond. The peer polls the last byte of each
+ * write, as MPI libraries do, and checks that every write arrives whole, in
+ * order, once.
  */
 #ifndef TESTS_PROVIDER_BOND_H
 #define TESTS_PROVIDER_BOND_H

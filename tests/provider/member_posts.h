@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Between a bond and its members: what the bond posts on an EP of a member is
- * delayed, in order, or is carried out without the bond learning of it. The
- * program's own posts, on EPs of an IA named bond…, are not touched. For the
- * programs that include this.
+ * Stands between a bond and its members, in a program that includes this. It
+ * delays the posts of the bond on EPs of members, in order. Or it carries them
+ * out, and the bond does not learn of it. The program's own posts, on EPs of an
+ * IA named bond…, are not changed.
  */
 #ifndef TESTS_PROVIDER_MEMBER_POSTS_H
 #define TESTS_PROVIDER_MEMBER_POSTS_H
@@ -15,6 +15,7 @@
 
 #include <dat2/dat_registry.h> /* DAT_PROVIDER */
 
+#include "dapl_rail/platform/busywait.h"
 #include "util.h"
 
 #define EPS      64
@@ -24,11 +25,8 @@
 #define LOST     2
 #define REST_NS  20000
 
-typedef DAT_RETURN (*rdma_t)(DAT_EP_HANDLE, DAT_COUNT, DAT_LMR_TRIPLET *,
-                             DAT_DTO_COOKIE, const DAT_RMR_TRIPLET *,
-                             DAT_COMPLETION_FLAGS);
-typedef DAT_RETURN (*send_t)(DAT_EP_HANDLE, DAT_COUNT, DAT_LMR_TRIPLET *,
-                             DAT_DTO_COOKIE, DAT_COMPLETION_FLAGS);
+typedef __typeof__(&dat_ep_post_rdma_write) rdma_t; /* as of a read, too */
+typedef __typeof__(&dat_ep_post_send) send_t;
 
 enum kind { WRITE, READ, SEND };
 
@@ -49,13 +47,12 @@ static unsigned byte_ns;
 static struct post held[HELD];
 static unsigned first, last; /* of held, modulo HELD */
 static pid_t worker;         /* the process whose thread posts them */
-static void (*loses)(void);
+static void (*loses)(void);  /* see posts_lose; NULL: nothing is lost */
 static struct post lost[LOST];
 static unsigned lost_count;
 static uint64_t seed = 1;
 
-/* ------------------------------------------------------------ the members ---
- */
+/* ---------------------------------------------------------- the members --- */
 
 static struct {
     DAT_EP_HANDLE ep;
@@ -63,7 +60,7 @@ static struct {
 } members[EPS];
 static unsigned member_count;
 
-/* Its number among the members' EPs, or EPS: it is of the bond. */
+/* The number of a member's EP, or EPS: the EP is of the bond. */
 static unsigned member_of(DAT_EP_HANDLE ep)
 {
     const DAT_PROVIDER *provider = *(const DAT_PROVIDER *const *)ep;
@@ -96,19 +93,14 @@ static DAT_RETURN post_now(struct post *p, DAT_COMPLETION_FLAGS flags)
     return ((rdma_t)real)(p->ep, p->n, p->seg, p->cookie, &p->there, flags);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* Posts what is due: of each EP in order, as the due times of an EP are. */
+/* Posts all that is due. The posts of an EP stay in order, because their due
+ * times are in order. */
 static void *post_held(void *arg)
 {
     for (;;) {
         pthread_mutex_lock(&lock);
-        uint64_t now = now_ns(); /* once: else a later post may overtake */
+        /* once: else a later post may overtake */
+        uint64_t now = busywait_now_ns();
         for (unsigned i = first; i != last; i++) {
             struct post *p = &held[i % HELD];
             if (p->ep && p->due <= now) {
@@ -127,8 +119,9 @@ static void *post_held(void *arg)
 static DAT_RETURN hold(struct post *p, unsigned member)
 {
     pthread_t thread;
-    uint64_t due = now_ns() + random_next(&seed) %
-                                  (1000 * (uint64_t)delay_us[member % 2] + 1);
+    uint64_t due =
+        busywait_now_ns() +
+        random_next(&seed) % (1000 * (uint64_t)delay_us[member % 2] + 1);
     assert_true(last - first < HELD);
     if (due < members[member].due)
         due = members[member].due;
@@ -143,7 +136,7 @@ static DAT_RETURN hold(struct post *p, unsigned member)
     return DAT_SUCCESS;
 }
 
-/* Carries it out; the bond learns nothing yet. */
+/* Carries out the post; the bond learns nothing yet. */
 static DAT_RETURN lose(struct post *p)
 {
     DAT_OK(post_now(p, DAT_COMPLETION_SUPPRESS_FLAG));
@@ -159,36 +152,44 @@ static DAT_RETURN lose(struct post *p)
     return DAT_SUCCESS;
 }
 
-static DAT_RETURN post(struct post *p, const DAT_LMR_TRIPLET *seg)
+/* there: NULL for a send. */
+static DAT_RETURN post(enum kind kind, DAT_EP_HANDLE ep, DAT_COUNT n,
+                       const DAT_LMR_TRIPLET *seg, DAT_DTO_COOKIE cookie_,
+                       const DAT_RMR_TRIPLET *there, DAT_COMPLETION_FLAGS flags)
 {
+    struct post p = {
+        .kind = kind, .ep = ep, .n = n, .cookie = cookie_, .flags = flags};
     pthread_mutex_lock(&lock);
-    unsigned member = member_of(p->ep);
-    assert_true(p->n <= SEGMENTS);
-    if (p->n)
-        memcpy(p->seg, seg, (size_t)p->n * sizeof *seg);
+    unsigned member = member_of(ep);
+    assert_true(n <= SEGMENTS);
+    if (n)
+        memcpy(p.seg, seg, (size_t)n * sizeof *seg);
+    if (there)
+        p.there = *there;
     bool of_member = member < EPS;
-    bool loses_it = loses && p->kind == WRITE && bytes_of(p) < SHORT &&
-                    (!lost_count || lost[0].ep == p->ep);
+    bool loses_it = loses && kind == WRITE && bytes_of(&p) < SHORT &&
+                    (!lost_count || lost[0].ep == ep);
     DAT_RETURN ret = DAT_SUCCESS;
     if (of_member && loses_it)
-        ret = lose(p);
+        ret = lose(&p);
     else if (of_member && (delay_us[0] || delay_us[1] || byte_ns))
-        ret = hold(p, member);
+        ret = hold(&p, member);
     else
         of_member = false;
     pthread_mutex_unlock(&lock);
-    return of_member ? ret : post_now(p, p->flags);
+    return of_member ? ret : post_now(&p, flags);
 }
 
-/* From now on, what is posted on the members' EPs of even or odd number waits
- * for up to so many microseconds. */
+/* From now on, each post on a member's EP waits for up to so many microseconds:
+ * most_us[0] for EPs of even number, most_us[1] for the others. */
 static inline void posts_delay(const unsigned most_us[2])
 {
     memcpy(delay_us, most_us, sizeof delay_us);
     member_count = 0;
 }
 
-/* The same for so long a byte, on each member's EP one after the other. */
+/* From now on, each post on a member's EP takes so many nanoseconds a byte. The
+ * posts of an EP wait for one another. */
 static inline void posts_slow(unsigned ns)
 {
     byte_ns = ns;
@@ -202,8 +203,7 @@ static inline void posts_lose(void (*lose_by)(void))
     loses = lose_by;
 }
 
-/* ------------------------------------------------------ instead of libdat2 ---
- */
+/* --------------------------------------------------- instead of libdat2 --- */
 
 INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
                                                   DAT_LMR_TRIPLET *seg,
@@ -211,13 +211,7 @@ INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
                                                   const DAT_RMR_TRIPLET *there,
                                                   DAT_COMPLETION_FLAGS flags)
 {
-    struct post p = {.kind = WRITE,
-                     .ep = ep,
-                     .n = n,
-                     .cookie = cookie_,
-                     .there = *there,
-                     .flags = flags};
-    return post(&p, seg);
+    return post(WRITE, ep, n, seg, cookie_, there, flags);
 }
 
 INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT n,
@@ -226,13 +220,7 @@ INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT n,
                                                  const DAT_RMR_TRIPLET *there,
                                                  DAT_COMPLETION_FLAGS flags)
 {
-    struct post p = {.kind = READ,
-                     .ep = ep,
-                     .n = n,
-                     .cookie = cookie_,
-                     .there = *there,
-                     .flags = flags};
-    return post(&p, seg);
+    return post(READ, ep, n, seg, cookie_, there, flags);
 }
 
 INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
@@ -240,9 +228,7 @@ INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
                                             DAT_DTO_COOKIE cookie_,
                                             DAT_COMPLETION_FLAGS flags)
 {
-    struct post p = {
-        .kind = SEND, .ep = ep, .n = n, .cookie = cookie_, .flags = flags};
-    return post(&p, seg);
+    return post(SEND, ep, n, seg, cookie_, NULL, flags);
 }
 
 #endif

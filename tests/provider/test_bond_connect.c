@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* With whom a bond connects, and what is done before a connection ends. */
+/* Which peers a bond connects with, and what it does before a connection ends.
+ */
 #include <dlfcn.h>
 #include <time.h>
-#include <unistd.h>
-
 #include "util.h"
 
 #include <dat2/dat_registry.h> /* DAT_PROVIDER */
 
 #define BYTES 64
 
-/* What asks a bond to let a link join (providers/bond/bond.h). */
+/* The private data of a link that asks to join (providers/bond/bond.h). */
 struct hello {
     uint32_t magic;
     uint8_t kind, size;
@@ -27,14 +26,12 @@ static const char *const lines[][3] = {
     {"libdapl_bond.so", "bond-one", "a"},
 };
 
-/* ------------------------------------------------- between bond and members
- * ---
- */
+/* --------------------------------------------- between bond and members --- */
 
 static bool no_eps, no_joins;
-static DAT_EP_HANDLE stray;     /* may connect all the same */
+static DAT_EP_HANDLE stray;     /* may connect in spite of no_joins */
 static DAT_COUNT room;          /* of the EVD that was resized last */
-static DAT_CONN_QUAL join_qual; /* where links of b join, made last */
+static DAT_CONN_QUAL join_qual; /* where links of b join: the latest */
 
 static bool is_of(DAT_HANDLE handle, const char *ia)
 {
@@ -95,16 +92,12 @@ INSTEAD_OF_LIBC DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep,
 
 static void open_both(end_t *active, end_t *passive, const char *ia)
 {
-    end_t *ends[] = {active, passive};
-    for (unsigned i = 0; i < 2; i++) {
-        end_open_on(ends[i], ia, NULL);
-        region_create(&ends[i]->mem, MEMORY_MEMFD, BYTES, ends[i]->ia,
-                      ends[i]->pz, DAT_MEM_PRIV_ALL_FLAG);
-    }
+    setenv("TEST_IA", ia, 1);
+    ends_open(active, passive, MEMORY_MEMFD, BYTES);
 }
 
-/* A message without completion event still arrives, though its receive is
- * posted after the graceful disconnect. */
+/* The sender disconnects gracefully, and the peer posts the receive later. Even
+ * a message without a completion event arrives. */
 static void last_message(const char *ia)
 {
     end_t me, peer;
@@ -152,7 +145,7 @@ static void no_bond(void **state)
     end_close(&peer);
 }
 
-/* An attempt that finds no resources leaves none behind. */
+/* An attempt that fails for lack of resources keeps no room in an EVD. */
 static void no_room_is_lost(void **state)
 {
     end_t me;
@@ -200,7 +193,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(stranger),
     };
     restart_with_lines(argv, lines, sizeof lines / sizeof *lines);
-    int failures = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(getenv("TEST_CONF"));
-    return failures;
+    return cmocka_run_group_tests(tests, NULL, remove_rails);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A bond's own messages get through, however many of the consumer's wait for
+/* A bond's own messages arrive, however many messages of the consumer wait for
  * receives. */
 #include "bond.h"
-
-#include <unistd.h>
 
 static const char *const lines[][3] = {
     {"libdapl_shm.so", "a", ""},
@@ -29,7 +27,8 @@ static void post_receives(end_t *end, unsigned count)
                                 DAT_COMPLETION_DEFAULT_FLAG));
 }
 
-/* The peer has no receives; it sends, too, and learns that this has arrived. */
+/* The peer b has no receives. It sends, too, and learns that its messages have
+ * arrived. */
 static void held_messages(void **state)
 {
     end_t a, b;
@@ -56,7 +55,5 @@ int main(int argc, char **argv)
     };
     setenv("TEST_IA", "bond-one", 1);
     restart_with_lines(argv, lines, sizeof lines / sizeof *lines);
-    int failures = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(getenv("TEST_CONF"));
-    return failures;
+    return cmocka_run_group_tests(tests, NULL, remove_rails);
 }

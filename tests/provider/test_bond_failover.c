@@ -8,7 +8,7 @@
 #include "tests/cable.h"
 
 #define UNRECEIVED 20      /* messages */
-#define SOON_US    1000000 /* ten times what a silent member is given */
+#define SOON_US    1000000 /* a silent member is lost ten times sooner */
 
 static const char *folder;
 static cable_t cable[2];
@@ -18,31 +18,29 @@ static void pause_ms(long ms)
     nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
 }
 
-/* ---------------------------------------------------------- disturbances ---
- */
+/* --------------------------------------------------------- disturbances --- */
 
-/* The first member, then the second, and so on. Each is back before the other
- * fails. */
-static void pull_in_turn(unsigned round)
+/* Disturbs the first member, then the second, and so on. Each member is back
+ * before the other one fails. */
+static void fail_in_turn(unsigned round, bool silently)
 {
     cable_t *c = &cable[round / 100 % 2];
     if (round % 100 == 40)
-        assert_int_equal(cable_pull(c), 0);
+        assert_int_equal(silently ? cable_mute(c, true) : cable_pull(c), 0);
     if (round % 100 == 60)
-        assert_int_equal(cable_plug(c), 0);
+        assert_int_equal(silently ? cable_mute(c, false) : cable_plug(c), 0);
     if (round % 100 == 99)
         pause_ms(300);
 }
 
+static void pull_in_turn(unsigned round)
+{
+    fail_in_turn(round, false);
+}
+
 static void mute_in_turn(unsigned round)
 {
-    cable_t *c = &cable[round / 100 % 2];
-    if (round % 100 == 40)
-        assert_int_equal(cable_mute(c, true), 0);
-    if (round % 100 == 60)
-        assert_int_equal(cable_mute(c, false), 0);
-    if (round % 100 == 99)
-        pause_ms(300);
+    fail_in_turn(round, true);
 }
 
 static void pull_first(void)
@@ -83,7 +81,8 @@ static void silent(void **state)
     bond_stream("bond0", 200, mute_in_turn);
 }
 
-/* Messages that wait for receives of the consumer don't hide the silence. */
+/* A member is silent. Messages of it that wait for the consumer's receives are
+ * no sign of life. */
 static void silent_with_messages(void **state)
 {
     peer_t peer;

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of the memory of a bond, peers can write nothing but the marks. */
+/* Peers can write nothing in the memory of a bond but the marks. */
 #include "bond.h"
 
 #include <dlfcn.h>
 
 #define MARK_BYTES 8u
 
-static unsigned regions; /* of members, that peers can write */
-static DAT_VLEN longest;
-
-typedef DAT_RETURN (*create_t)(DAT_IA_HANDLE, DAT_MEM_TYPE,
-                               DAT_REGION_DESCRIPTION, DAT_VLEN, DAT_PZ_HANDLE,
-                               DAT_MEM_PRIV_FLAGS, DAT_VA_TYPE,
-                               DAT_LMR_HANDLE *, DAT_LMR_CONTEXT *,
-                               DAT_RMR_CONTEXT *, DAT_VLEN *, DAT_VADDR *);
+static unsigned regions; /* LMRs of members that peers can write */
+static DAT_VLEN longest; /* of these */
 
 INSTEAD_OF_LIBC DAT_RETURN dat_lmr_create(
     DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION where,
@@ -21,13 +15,14 @@ INSTEAD_OF_LIBC DAT_RETURN dat_lmr_create(
     DAT_VA_TYPE va, DAT_LMR_HANDLE *lmr, DAT_LMR_CONTEXT *lmr_context,
     DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *registered, DAT_VADDR *address)
 {
-    void *real = dlsym(RTLD_NEXT, "dat_lmr_create");
+    __typeof__(&dat_lmr_create) real =
+        (__typeof__(real))dlsym(RTLD_NEXT, "dat_lmr_create");
     if (privileges & DAT_MEM_PRIV_REMOTE_WRITE_FLAG) {
         regions++;
         longest = bytes > longest ? bytes : longest;
     }
-    return ((create_t)real)(ia, type, where, bytes, pz, privileges, va, lmr,
-                            lmr_context, rmr_context, registered, address);
+    return real(ia, type, where, bytes, pz, privileges, va, lmr, lmr_context,
+                rmr_context, registered, address);
 }
 
 static void marks_only(void **state)

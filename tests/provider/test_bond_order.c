@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whichever member is late, a bond keeps the order of one rail: the last byte
- * of a write is written last, and what follows does not overtake. */
+/* A bond keeps the order of one rail, whichever member is late. The last byte
+ * of a write is written last, and later requests do not overtake the write. */
 #include "bond.h"
-
-#include <unistd.h>
 
 #include "member_posts.h"
 
@@ -18,9 +16,8 @@ static const char *const lines[][3] = {
 #define ROUNDS 200
 #define LONG   (256u << 10)
 
-static long ends_late_ms;
+static long ends_late_ms; /* disconnects begin so much later */
 
-/* The EPs end so much later. */
 INSTEAD_OF_LIBC DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep,
                                              DAT_CLOSE_FLAGS flags)
 {
@@ -54,7 +51,7 @@ static void one(void **state)
     bond_stream("bond-one", ROUNDS, NULL);
 }
 
-/* Of the other end's memory, from that place on. */
+/* Reads or writes the peer's memory, from the offset @p there on. */
 static void post_access(end_t *me, const peer_t *peer, enum kind kind,
                         int64_t there, uint64_t number)
 {
@@ -65,8 +62,8 @@ static void post_access(end_t *me, const peer_t *peer, enum kind kind,
         me->ep, 1, &seg, cookie(number), &to, DAT_COMPLETION_DEFAULT_FLAG));
 }
 
-/* All three use the same local memory: the write sends what was there first,
- * and the second read's bytes stay there. */
+/* A write and two reads use the same local memory. The write sends the bytes
+ * that were there first; the bytes of the second read stay there. */
 static void same_local_memory(void **state)
 {
     static unsigned char image[3 * LONG + 2 * GUARD], sent[LONG];
@@ -93,8 +90,8 @@ static void same_local_memory(void **state)
     peer_close(&peer, &me);
 }
 
-/* When a read has failed, its memory is the consumer's: no part that was under
- * way lands there. */
+/* When a read has failed, its memory belongs to the consumer again: no part of
+ * the read arrives there later. */
 static void failed_read(void **state)
 {
     static unsigned char mine[LONG];
@@ -125,7 +122,5 @@ int main(int argc, char **argv)
     };
     restart_with_lines(argv, lines, sizeof lines / sizeof *lines);
     setenv("TEST_IA", "bond-two", 1);
-    int failures = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(getenv("TEST_CONF"));
-    return failures;
+    return cmocka_run_group_tests(tests, NULL, remove_rails);
 }

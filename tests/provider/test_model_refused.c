@@ -37,7 +37,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(refused_rail_leaves_no_trace),
     };
     restart_with_lines(argv, rails, RAILS);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(getenv("TEST_CONF"));
-    return failed;
+    return cmocka_run_group_tests(tests, NULL, remove_rails);
 }

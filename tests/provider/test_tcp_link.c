@@ -251,8 +251,7 @@ int main(int argc, char **argv)
     restart_with_lines(argv, rails, 2);
     make_namespaces();
     open_ends();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(getenv("TEST_CONF"));
+    int failed = cmocka_run_group_tests(tests, NULL, remove_rails);
     if (!failed) {
         ends_close(&scene.a, &scene.b);
     }

@@ -30,6 +30,11 @@ void restart_with_lines(char **argv, const char *const lines[][3], size_t count)
     _exit(127);
 }
 
+int remove_rails(void **state)
+{
+    return unlink(getenv("TEST_CONF"));
+}
+
 const char *ia_name(void)
 {
     const char *name = getenv("TEST_IA");

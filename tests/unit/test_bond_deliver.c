@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a peer says about the length of a message is checked: the consumer is
- * told what its receive holds, or nothing. */
+/* A bond checks the lengths that a peer tells. Either the consumer learns how
+ * many bytes its receive really holds, or the connection breaks. */
 #include "unit.h"
 
 #include "providers/bond/bond.h"
@@ -18,8 +18,7 @@ static struct {
     uint64_t length;
 } done;
 
-/* ----------------------------------------------- instead of core and bond ---
- */
+/* --------------------------------------------- instead of core and bond --- */
 
 struct core_wqe *core_recv_peek(struct core_ep *ep_, struct core_wqe *copy)
 {

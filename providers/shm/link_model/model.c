@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/memfd.h"
 #include "dapl_rail/platform/timens.h"
 #include "providers/shm/connection.h"
 #include "providers/shm/link_model/cable.h"
@@ -76,7 +77,7 @@ static int node_open(void)
     if (node.clocks)
         return 0;
     int fd =
-        shm_memfd("dapl-shm-clocks", SHM_CLOCKS * sizeof(struct shm_clock));
+        memfd_sealed("dapl-shm-clocks", SHM_CLOCKS * sizeof(struct shm_clock));
     if (fd < 0)
         return -1;
     if (fstat(fd, &st) || !(node.clocks = map_clocks(fd))) {

@@ -2,26 +2,10 @@
 #include "providers/shm/memory/memfd.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include "dapl_rail/platform/resize.h"
 
 #define SEALS     (F_SEAL_SHRINK | F_SEAL_GROW)
 #define READ_ONLY (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)
-
-int shm_memfd(const char *name, size_t size)
-{
-    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return -1;
-    if (file_resize(fd, size) || fcntl(fd, F_ADD_SEALS, SEALS)) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
 
 bool shm_memfd_ok(int fd, size_t size)
 {

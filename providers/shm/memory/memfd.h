@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Anonymous files (memfd) that processes share. */
+/* Anonymous files (memfd) that processes share: what is checked of those that
+ * peers send. memfd_sealed makes them. */
 #ifndef DAPL_SHM_MEMFD_H
 #define DAPL_SHM_MEMFD_H
 
@@ -15,8 +16,6 @@
 #define SHM_PAGE 65536
 #endif
 
-/* A new file of that size, which can't shrink or grow. -1: errno says why. */
-int shm_memfd(const char *name, size_t size);
 /* Is this descriptor, which a peer sent, a memfd of exactly that size that can
  * be written and can't change its size? */
 bool shm_memfd_ok(int fd, size_t size);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "providers/core/last_word.h"
+#include "providers/core/segments.h"
 #include "providers/shm/memory/access.h"
 #include "providers/shm/memory/copy.h"
 #include "providers/shm/memory/remote.h"
@@ -63,26 +64,17 @@ vm_copy(struct shm_conn *c, bool write, uint32_t nseg,
         return DAT_DTO_ERR_TRANSPORT;
     while (done < total) {
         struct iovec local[CORE_MAX_IOV];
+        DAT_LMR_TRIPLET rest[CORE_MAX_IOV];
         size_t word = core_last_word(address + done, total - done);
         struct iovec remote[2] = {
             {(void *)(uintptr_t)(address + done), total - done - word},
             {(void *)(uintptr_t)(address + total - word), word},
         };
-        uint64_t skip = done, left = total - done;
-        unsigned n = 0;
-        for (uint32_t i = 0; i < nseg && left; i++) {
-            uint64_t len = seg[i].segment_length;
-            if (skip >= len) {
-                skip -= len;
-                continue;
-            }
-            len = len - skip < left ? len - skip : left;
-            local[n].iov_base =
-                (void *)(uintptr_t)(seg[i].virtual_address + skip);
-            local[n++].iov_len = len;
-            left -= len;
-            skip = 0;
-        }
+        uint32_t n = core_slice(nseg, seg, done, total - done, rest);
+        for (uint32_t i = 0; i < n; i++)
+            local[i] =
+                (struct iovec){(void *)(uintptr_t)rest[i].virtual_address,
+                               rest[i].segment_length};
         ssize_t r =
             write ? process_vm_writev(c->peer->pid, local, n, remote, 2, 0)
                   : process_vm_readv(c->peer->pid, local, n, remote, 2, 0);

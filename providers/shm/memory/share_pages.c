@@ -34,8 +34,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/memfd.h"
 #include "providers/shm/memory/mapping.h"
-#include "providers/shm/memory/memfd.h"
 
 #define PIECE      1048576u /* bytes that are moved at one time */
 #define MOVE_TRIES 100
@@ -344,7 +344,7 @@ static int share_piece(struct shm_shared_pages *p, const struct tools *t,
 static int file_open(struct shm_shared_pages *p)
 {
     struct stat st;
-    p->fd = shm_memfd("dapl-shm-adopted", p->length + GROWTH);
+    p->fd = memfd_sealed("dapl-shm-adopted", p->length + GROWTH);
     if (p->fd < 0)
         return -1;
     fstat(p->fd, &st);

@@ -12,26 +12,6 @@
 #include "providers/shm/message/ring.h"
 #include "providers/shm/wakeup/announce.h"
 
-/* Lists the part [at, at + len) of a receive's segments. */
-static uint32_t slice(const struct core_wqe *w, uint64_t at, uint64_t len,
-                      DAT_LMR_TRIPLET out[CORE_MAX_IOV])
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < w->nseg && len; i++) {
-        uint64_t have = w->seg[i].segment_length;
-        if (at >= have) {
-            at -= have;
-            continue;
-        }
-        uint64_t use = have - at < len ? have - at : len;
-        out[n].virtual_address = w->seg[i].virtual_address + at;
-        out[n++].segment_length = (DAT_SEG_LENGTH)use;
-        len -= use;
-        at = 0;
-    }
-    return n;
-}
-
 /* Fetches a message from the sender's memory. from: the sender's segments. */
 static DAT_DTO_COMPLETION_STATUS fetch(struct shm_conn *c,
                                        const struct shm_head *h,
@@ -46,7 +26,7 @@ static DAT_DTO_COMPLETION_STATUS fetch(struct shm_conn *c,
             return DAT_DTO_ERR_BAD_RESPONSE;
         struct core_dto read = {
             .op = CORE_READ,
-            .nseg = slice(w, at, len, to),
+            .nseg = core_slice(w->nseg, w->seg, at, len, to),
             .seg = to,
             .total = len,
             .remote_address = from[i].virtual_address,

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/memfd.h"
 #include "providers/shm/connection.h"
 #include "providers/shm/memory/peer.h"
 #include "providers/shm/shm.h"
@@ -41,7 +42,7 @@ int shm_segment_place(struct shm_conn *c, int side)
 
 int shm_segment_create(struct shm_conn *c)
 {
-    c->segment_fd = shm_memfd("dapl-shm-connection", SHM_SEGMENT_SIZE);
+    c->segment_fd = memfd_sealed("dapl-shm-connection", SHM_SEGMENT_SIZE);
     if (c->segment_fd < 0 || shm_segment_map(c))
         return -1;
     c->segment->version = SHM_VERSION;

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/memfd.h"
 #include "providers/shm/shm.h"
 
 int shm_control_map(int fd, struct shm_control *control, bool own)
@@ -33,7 +34,7 @@ int shm_control_create(struct shm_ia *sia)
 {
     if (SHM_PAGE % sysconf(_SC_PAGESIZE))
         return -1; /* the kernel has larger pages than SHM_PAGE */
-    sia->control_fd = shm_memfd("dapl-shm-control", SHM_CONTROL_SIZE);
+    sia->control_fd = memfd_sealed("dapl-shm-control", SHM_CONTROL_SIZE);
     if (sia->control_fd < 0)
         return -1;
     if (shm_control_map(sia->control_fd, &sia->control, true)) {
