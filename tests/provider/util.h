@@ -131,7 +131,7 @@ DAT_RMR_TRIPLET remote(const region_t *region, size_t offset, size_t bytes);
 /** Starts this program again with a dat.conf of these lines, {library, name,
  *  parameters}: the registry reads it when a process starts. The libraries are
  *  in the folder of the present dat.conf. In the restarted program this does
- *  nothing, and TEST_CONF names the new file: remove_rails removes it. */
+ *  nothing, and TEST_CONF names the new file, which remove_rails() removes. */
 void restart_with_lines(char **argv, const char *const lines[][3],
                         size_t count);
 /** The teardown of the group, for cmocka_run_group_tests. */
