@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completions of the members. b->lock is held. */
-#include "bond.h"
+#include "providers/bond/progress.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/message/message.h"
+#include "providers/bond/transfer/transfer.h"
 
 /* Is it an error of the consumer? All other errors are of the link. */
 static bool is_consumers(DAT_DTO_COMPLETION_STATUS status)

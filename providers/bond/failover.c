@@ -5,7 +5,10 @@
  * of the lost link can arrive, and its lost ops are posted over other links.
  * b->lock is held.
  */
-#include "bond.h"
+#include "providers/bond/progress.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/message/message.h"
+#include "providers/bond/transfer/transfer.h"
 
 #define PING_NS (30 * BOND_MS) /* without a sign of life, with work to do */
 #define SILENCE_NS                                                             \

@@ -5,7 +5,8 @@
  */
 #include "dapl_rail/platform/busywait.h"
 
-#include "bond.h"
+#include "providers/bond/progress.h"
+#include "providers/bond/connect/connect.h"
 
 #define REST_NS (20 * BOND_MS) /* between looks while there are connections */
 #define IDLE_NS (500 * BOND_MS)

@@ -5,7 +5,9 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "bond.h"
+#include "providers/bond/progress.h"
+#include "providers/bond/connect/connect.h"
+#include "providers/bond/members/members.h"
 
 #define TABLE_BYTES (CORE_MAX_MRS * sizeof(struct bond_entry))
 #define CLOSE_LOOKS 2000 /* milliseconds for links to end */

@@ -3,7 +3,8 @@
  * many bytes its receive really holds, or the connection breaks. */
 #include "unit.h"
 
-#include "providers/bond/bond.h"
+#include "providers/bond/members/members.h"
+#include "providers/bond/message/message.h"
 
 #define ROOM 64u
 

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bond.h"
+#include "providers/bond/members/members.h"
 
 enum { RUNG, ARMED };
 enum { RESTS, WATCHES, ENDS }; /* bond_member.watch */

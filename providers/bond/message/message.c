@@ -7,7 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/message/message.h"
 
 /* So many slots are free, and the peer does not know: then it is told. The
  * bound is below BOND_RESERVE, so that the peer's own messages never lack

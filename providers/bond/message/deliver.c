@@ -3,7 +3,8 @@
  * held. */
 #include "providers/core/segments.h"
 
-#include "bond.h"
+#include "providers/bond/members/members.h"
+#include "providers/bond/message/message.h"
 
 /* Copies a piece to its place in the receive. */
 static void place(const struct core_wqe *w, const struct bond_header *h)

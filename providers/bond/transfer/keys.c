@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys of the peer's memory. The bond reads the members' contexts from the
  * peer's table by RDMA, and keeps them. b->lock is held. */
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/transfer/transfer.h"
 
 static bool ask(struct bond_conn *c, uint32_t key)
 {

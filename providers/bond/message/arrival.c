@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages of the peer. b->lock is held. */
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/members/members.h"
+#include "providers/bond/message/message.h"
 
 static void on_first_intro(struct bond_conn *c, const struct bond_intro *intro)
 {

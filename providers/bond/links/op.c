@@ -2,7 +2,8 @@
 /* Requests to members. b->lock is held. */
 #include "providers/core/segments.h"
 
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/members/members.h"
 
 #define OPS_RESERVE 16u /* for messages of the bond's own, and marks */
 

@@ -9,7 +9,7 @@
 
 #include "dapl_rail/platform/busywait.h"
 
-#include "bond.h"
+#include "providers/bond/members/members.h"
 
 #define RETRY_NS 1000000000u
 

@@ -5,7 +5,9 @@
  * tell which requests have posted their bodies, and which ones both parts.
  * b->lock is held, and ep->lock.
  */
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/message/message.h"
+#include "providers/bond/transfer/transfer.h"
 
 static bool is_remote(const struct core_request *r)
 {

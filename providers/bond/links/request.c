@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When requests are complete. b->lock is held. */
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/members/members.h"
 
 void bond_request_fail(struct bond_conn *c, uint64_t request,
                        DAT_DTO_COMPLETION_STATUS status)
