@@ -128,6 +128,7 @@ static const struct core_transport transport = {
             .max_rdma_size = 1u << 30,
             .srq = true,
             .write_immed = true},
+    .calls_ias = true,
     .request_size = sizeof(struct bond_request),
     .ia_open = bond_ia_open,
     .ia_close = bond_ia_close,

@@ -345,6 +345,7 @@ struct core_transport {
     bool one_thread;     /* one thread runs all ranks of the process: event
                             queues begin anew whenever they are empty, so that
                             many ranks touch little memory */
+    bool calls_ias;      /* its functions call IAs of other libraries */
     size_t ep_size;      /* bytes of core_ep_area */
 
     /* ---- the IA ---- */
