@@ -31,16 +31,20 @@ static void publish(struct bond_entry *e, uint32_t key,
 }
 
 /* Frees the members' LMRs. False: a peer still accesses one of them. */
-static bool release(struct bond_ia *b, struct bond_range *r)
+static bool release(const struct bond_ia *b, struct bond_range *r)
 {
     for (unsigned i = 0; i < b->params.count; i++) {
         if (r->lmr[i] && dat_lmr_free(r->lmr[i]))
             return false;
         r->lmr[i] = DAT_HANDLE_NULL;
     }
+    return true;
+}
+
+static void range_delete(struct bond_ia *b, struct bond_range *r)
+{
     bond_zone_put(b, r->zone);
     free(r);
-    return true;
 }
 
 static int register_all(struct bond_ia *b, struct bond_range *r,
@@ -72,6 +76,7 @@ DAT_RETURN bond_mr_publish(struct core_ia *ia, struct core_mr *mr)
         free(r);
     } else if (register_all(b, r, mr, remote)) {
         release(b, r);
+        range_delete(b, r);
     } else {
         mr->tp = r;
         publish(entry_of(b, mr), mr->key, remote, b->params.count);
@@ -81,6 +86,8 @@ DAT_RETURN bond_mr_publish(struct core_ia *ia, struct core_mr *mr)
     return ret;
 }
 
+/* The members may take long to free their LMRs: meanwhile the bond carries
+ * requests. */
 bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
 {
     struct bond_ia *b = bond_ia(ia);
@@ -89,17 +96,22 @@ bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
         return false;
     pthread_mutex_lock(&b->lock);
     publish(entry_of(b, mr), 0, NULL, 0);
-    bool gone = release(b, r);
+    r->leaving = true;
     pthread_mutex_unlock(&b->lock);
-    if (gone)
-        mr->tp = NULL;
-    else
+    if (!release(b, r)) {
         r->retry_at = busywait_now_ns() + RETRY_NS;
-    return gone;
+        return false;
+    }
+    pthread_mutex_lock(&b->lock);
+    mr->tp = NULL;
+    range_delete(b, r);
+    pthread_mutex_unlock(&b->lock);
+    return true;
 }
 
 const struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key)
 {
     const struct core_mr *mr = core_mr_find(b->ia, key);
-    return mr ? mr->tp : NULL;
+    const struct bond_range *r = mr ? mr->tp : NULL;
+    return r && !r->leaving ? r : NULL;
 }
