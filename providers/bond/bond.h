@@ -151,6 +151,8 @@ struct bond_ia {
     struct bond_entry *table; /* by index of the key */
     struct bond_conn *conns;
     uint32_t last_id;
+    uint64_t executed;  /* atomics of peers */
+    atomic_bool serves; /* the thread executes them: no consumer polls */
     struct bond_listener *listeners;
     void *(*thread_main)(void *member);
     atomic_bool stop;

@@ -22,7 +22,7 @@ enum bond_op_kind {
 struct bond_op {
     enum bond_op_kind kind;
     bool body;    /* a part of a body */
-    bool ordered; /* a BOND_DATA */
+    bool ordered; /* a numbered message */
     struct bond_conn *conn;
     struct bond_link *link; /* over which it was posted last */
     struct bond_op *next;
@@ -126,8 +126,9 @@ struct bond_path {
     double rate; /* bytes per ns, as measured; 0: not yet */
 };
 
-struct bond_key {
+struct bond_key { /* a range of the peer's memory */
     uint32_t key; /* 0: none */
+    uint64_t base, bytes;
     DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS];
 };
 #define BOND_KEYS 64
@@ -158,8 +159,10 @@ struct bond_conn {          /* ep->tp, cr->tp */
     unsigned char event_data[BOND_PRIVATE_MAX];
     /* requests, by number */
     uint64_t next_body, next_lead; /* the first whose part is not posted */
-    unsigned reads;                /* unfinished */
-    uint32_t next_number;          /* of BOND_DATA */
+    unsigned fetches;              /* unfinished reads and atomics */
+    uint32_t atomics, answered;    /* sent, and those of them with an answer */
+    uint64_t atomic[BOND_ATOMICS]; /* requests without an answer */
+    uint32_t next_number;          /* of BOND_DATA and BOND_ATOMIC */
     uint32_t peer_delivered;       /* the peer has delivered those before it */
     uint64_t next_serial;
     struct bond_op *free_ops;
@@ -171,9 +174,11 @@ struct bond_conn {          /* ep->tp, cr->tp */
     uint32_t bad_key; /* the peer has no such range */
     struct bond_key key[BOND_KEYS];
     /* arrival */
-    uint32_t expected;  /* number of the next BOND_DATA */
+    uint32_t expected;  /* the next number */
     uint32_t delivered; /* those before this number are delivered */
     bool news;          /* the peer waits to be told `delivered` */
+    struct bond_answers answers;
+    bool answers_due; /* to be sent (again) */
     struct bond_slot *waiting, **waiting_end;
     atomic_bool stalled;   /* a message waits for a receive */
     struct core_wqe *into; /* the receive that is being filled, or NULL */
@@ -190,6 +195,7 @@ struct bond_share {       /* of a member in a body */
 
 struct bond_request { /* core_request.tp */
     uint64_t remote_address;
+    uint64_t operand, compare; /* of an atomic */
     uint32_t remote_key;
     DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS]; /* of the remote memory */
     bool checked;                              /* these contexts are known */
@@ -199,7 +205,8 @@ struct bond_request { /* core_request.tp */
     uint64_t body;      /* bytes of the body; 0: it has none */
     uint64_t sent;      /* bytes over the lead */
     bool asks;          /* it is complete when the peer has delivered … */
-    uint32_t number;    /* … this BOND_DATA */
+    uint32_t number;    /* … the message of this number */
+    bool answered;      /* an atomic, which the peer has carried out */
     struct bond_share share[BOND_MAX_MEMBERS];
 };
 
@@ -214,6 +221,17 @@ static inline struct bond_link *bond_usable_link(const struct bond_conn *c,
 {
     struct bond_link *l = member < BOND_NONE ? c->link[member] : NULL;
     return bond_link_usable(l) ? l : NULL;
+}
+
+static inline bool bond_is_atomic(const struct core_request *r)
+{
+    return r->op == CORE_FETCH_ADD || r->op == CORE_CMP_SWAP;
+}
+
+/* Does the request bring data of the peer? A fence waits for these. */
+static inline bool bond_fetches(const struct core_request *r)
+{
+    return r->op == CORE_READ || bond_is_atomic(r);
 }
 
 /* Can requests complete? */

@@ -7,6 +7,7 @@
 
 #include "providers/bond/progress.h"
 #include "providers/bond/connect/connect.h"
+#include "providers/bond/members/members.h"
 
 #define REST_NS (20 * BOND_MS) /* between looks while there are connections */
 #define IDLE_NS (500 * BOND_MS)
@@ -20,12 +21,23 @@ static void handle(struct bond_member *m, const DAT_EVENT *e)
                            &e->event_data.connect_event_data);
 }
 
+/* Peers' atomics need no call of the consumer: if this thread has executed
+ * some, it is woken for the next ones. */
+static void drain_all(struct bond_ia *b)
+{
+    uint64_t before = b->executed;
+    for (unsigned i = 0; i < b->params.count; i++)
+        bond_drain(&b->member[i]);
+    atomic_store(&b->serves, b->executed != before);
+    if (b->executed != before)
+        bond_watch_begin(b);
+}
+
 static uint64_t look_at_all(struct bond_ia *b)
 {
     uint64_t now = busywait_now_ns();
     uint64_t next = now + (b->conns ? REST_NS : IDLE_NS);
-    for (unsigned i = 0; i < b->params.count; i++)
-        bond_drain(&b->member[i]);
+    drain_all(b);
     for (struct bond_conn *c = b->conns, *after; c; c = after) {
         after = c->next;
         uint64_t due = bond_conn_look(c, now);

@@ -17,6 +17,8 @@ DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto)
     struct bond_request *q = r->tp;
     q->remote_address = dto->remote_address;
     q->remote_key = dto->remote_key;
+    q->operand = dto->operand;
+    q->compare = dto->compare;
     if (!open) {
         r->done = true;
         r->status = DAT_DTO_ERR_FLUSHED;

@@ -29,6 +29,9 @@ static void own_attributes(struct core_ia *ia)
                        b->params.policy == BOND_EVEN ? "even" : "adaptive");
     core_attribute_add(ia, "threshold", b->threshold_text);
     core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
+    core_attribute_add(ia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
+    core_attribute_add(ia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");
+    core_attribute_add(ia, "atomics", "processor");
 }
 
 static void own_free(struct bond_ia *b)
@@ -127,7 +130,9 @@ static const struct core_transport transport = {
             .max_message_size = 1u << 30,
             .max_rdma_size = 1u << 30,
             .srq = true,
-            .write_immed = true},
+            .rmr = true,
+            .write_immed = true,
+            .atomics = true},
     .calls_ias = true,
     .request_size = sizeof(struct bond_request),
     .ia_open = bond_ia_open,

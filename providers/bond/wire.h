@@ -31,14 +31,18 @@ struct bond_said {
 /* ------------------------------------------------------------ messages --- */
 
 enum bond_message_kind {
-    BOND_DATA,  /* a piece of a send, or immediate data; in order */
-    BOND_INTRO, /* struct bond_intro */
-    BOND_NEWS,  /* a header alone: tells free slots and delivered messages, and
-                   answers a ping over the same link */
-    BOND_READY, /* all links have joined that can join */
-    BOND_BYE,   /* the sender disconnects */
-    BOND_ENDED, /* struct bond_ended */
-    BOND_PING,  /* asks for a sign of life */
+    /* these two are numbered, and handled in order, once */
+    BOND_DATA,   /* a piece of a send, or immediate data */
+    BOND_ATOMIC, /* struct bond_atomic: the receiver carries it out */
+
+    BOND_ANSWERS, /* struct bond_answers */
+    BOND_INTRO,   /* struct bond_intro */
+    BOND_NEWS,    /* a header alone: tells free slots and delivered messages,
+                     and answers a ping over the same link */
+    BOND_READY,   /* all links have joined that can join */
+    BOND_BYE,     /* the sender disconnects */
+    BOND_ENDED,   /* struct bond_ended */
+    BOND_PING,    /* asks for a sign of life */
 };
 
 #define BOND_LAST      1u /* the last piece */
@@ -50,8 +54,8 @@ struct bond_header {
     uint8_t kind, flags;
     uint16_t bytes;     /* that follow */
     uint32_t returned;  /* slots of this link that the sender has freed, ever */
-    uint32_t delivered; /* all BOND_DATA before this number are delivered */
-    uint32_t number;    /* of BOND_DATA */
+    uint32_t delivered; /* all before this number are delivered */
+    uint32_t number;    /* of BOND_DATA and BOND_ATOMIC */
     uint32_t immed, pad;
     uint64_t total, offset; /* bytes of the whole message, of this piece */
 };
@@ -71,9 +75,25 @@ struct bond_intro {
     } member[BOND_MAX_MEMBERS];
 };
 
+struct bond_atomic {
+    uint64_t address, operand, compare;
+    uint32_t key;
+    bool swap; /* compare and swap; else fetch and add */
+    uint8_t pad[3];
+};
+
+/* The results of the last atomics that were carried out. */
+#define BOND_ATOMICS 16 /* the most without an answer */
+struct bond_answers {
+    uint32_t count; /* carried out, ever */
+    bool refused;   /* the next one was refused: it may not access its word */
+    uint8_t pad[3];
+    uint64_t old[BOND_ATOMICS]; /* values before: by number modulo the size */
+};
+
 struct bond_ended {
     uint32_t member, epoch;
-    uint32_t expected; /* the next BOND_DATA */
+    uint32_t expected; /* the next number */
     uint32_t pad;
     uint64_t mark; /* the last mark that the peer has written here */
 };
@@ -83,10 +103,12 @@ struct bond_ended {
 #define BOND_SLOT_BYTES 4096 /* with the header */
 #define BOND_DATA_MAX   (BOND_SLOT_BYTES - sizeof(struct bond_header))
 
-/* The members' contexts of one range: peers read the entry by RDMA. While the
- * entry changes, `again` differs from `key`. */
+/* A range, and the members' contexts of it: peers read the entry by RDMA. While
+ * the entry changes, `again` differs from `key`. */
 struct bond_entry {
     _Atomic uint32_t key;
+    uint32_t pad;
+    uint64_t base, bytes;
     DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS];
     _Atomic uint32_t again;
 };

@@ -36,8 +36,10 @@ void bond_request_look(struct bond_conn *c, uint64_t n)
         return;
     if (q->asks && (int32_t)(c->peer_delivered - q->number) <= 0)
         return;
+    if (bond_is_atomic(r) && !q->answered)
+        return;
     r->done = true;
-    c->reads -= r->op == CORE_READ;
+    c->fetches -= bond_fetches(r);
 }
 
 void bond_delivered(struct bond_conn *c, uint32_t before)

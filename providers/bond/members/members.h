@@ -11,6 +11,8 @@ void bond_threads_stop(struct bond_ia *b);
 
 /* sleep.c */
 void *bond_watch(void *member);
+/* The watchers are to report the members' next events. */
+void bond_watch_begin(struct bond_ia *b);
 void bond_watch_end(struct bond_member *m);
 void bond_arm(struct core_ia *ia, uint64_t bell);
 int bond_sleep(struct core_ia *ia, uint64_t bell, bool fed,

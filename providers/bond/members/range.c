@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LMRs. For each LMR of the bond, the bond creates an LMR on each member. The
- * LMR's key is its index in a table. Peers read the members' contexts from the
- * table by RDMA, and keep them. Core does not give the same key to another LMR
- * soon. So a peer's old contexts do no harm: the member refuses them.
+ * LMRs and windows (RMRs). For each of them, the bond creates an LMR on each
+ * member. (Not every DAT provider has RMRs.) The range's key is its index in a
+ * table. Peers read the range and the members' contexts from the table by RDMA,
+ * and keep them. Core does not give the same key to another range soon. So a
+ * peer's old contexts do no harm: the member refuses them.
  */
 #include <stdlib.h>
 
@@ -19,15 +20,23 @@ static struct bond_entry *entry_of(struct bond_ia *b, const struct core_mr *mr)
 }
 
 /* A peer that reads the entry meanwhile sees two different keys. */
-static void publish(struct bond_entry *e, uint32_t key,
+static void publish(struct bond_entry *e, const struct core_mr *mr,
                     const DAT_RMR_CONTEXT *context, unsigned count)
 {
     atomic_store(&e->again, 0);
     atomic_store(&e->key, 0);
+    e->base = mr->base;
+    e->bytes = mr->length;
     for (unsigned i = 0; i < count; i++)
         e->context[i] = context[i];
-    atomic_store(&e->key, key);
-    atomic_store(&e->again, key);
+    atomic_store(&e->key, mr->key);
+    atomic_store(&e->again, mr->key);
+}
+
+static void withdraw(struct bond_entry *e)
+{
+    atomic_store(&e->again, 0);
+    atomic_store(&e->key, 0);
 }
 
 /* Frees the members' LMRs. False: a peer still accesses one of them. */
@@ -51,12 +60,14 @@ static int register_all(struct bond_ia *b, struct bond_range *r,
                         const struct core_mr *mr, DAT_RMR_CONTEXT *remote)
 {
     DAT_REGION_DESCRIPTION at = {.for_va = (void *)(uintptr_t)mr->base};
-    DAT_MEM_PRIV_FLAGS priv =
-        (DAT_MEM_PRIV_FLAGS)(mr->priv & ~CORE_PRIV_REMOTE_ATOMIC);
+    int priv = mr->priv & ~CORE_PRIV_REMOTE_ATOMIC;
+    if (priv & (int)DAT_MEM_PRIV_REMOTE_WRITE_FLAG)
+        priv |= (int)DAT_MEM_PRIV_LOCAL_WRITE_FLAG;
     for (unsigned i = 0; i < b->params.count; i++)
         if (dat_lmr_create(b->member[i].ia, DAT_MEM_TYPE_VIRTUAL, at,
-                           mr->length, r->zone->pz[i], priv, DAT_VA_TYPE_VA,
-                           &r->lmr[i], &r->context[i], &remote[i], NULL, NULL))
+                           mr->length, r->zone->pz[i], (DAT_MEM_PRIV_FLAGS)priv,
+                           DAT_VA_TYPE_VA, &r->lmr[i], &r->context[i],
+                           &remote[i], NULL, NULL))
             return -1;
     return 0;
 }
@@ -79,7 +90,7 @@ DAT_RETURN bond_mr_publish(struct core_ia *ia, struct core_mr *mr)
         range_delete(b, r);
     } else {
         mr->tp = r;
-        publish(entry_of(b, mr), mr->key, remote, b->params.count);
+        publish(entry_of(b, mr), mr, remote, b->params.count);
         ret = DAT_SUCCESS;
     }
     pthread_mutex_unlock(&b->lock);
@@ -95,7 +106,7 @@ bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
     if (busywait_now_ns() < r->retry_at) /* each attempt takes long */
         return false;
     pthread_mutex_lock(&b->lock);
-    publish(entry_of(b, mr), 0, NULL, 0);
+    withdraw(entry_of(b, mr));
     r->leaving = true;
     pthread_mutex_unlock(&b->lock);
     if (!release(b, r)) {

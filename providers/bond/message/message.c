@@ -74,8 +74,17 @@ static void tell(struct bond_link *l, bool news)
         bond_say(l, BOND_NEWS, NULL, 0);
 }
 
+static void answer(struct bond_conn *c)
+{
+    struct bond_link *l = bond_usable_link(c, bond_any_usable(c));
+    if (l && bond_say(l, BOND_ANSWERS, &c->answers, sizeof c->answers))
+        c->answers_due = false;
+}
+
 void bond_news_send(struct bond_conn *c)
 {
+    if (c->answers_due)
+        answer(c);
     for (unsigned i = 0; i < c->b->params.count; i++)
         if (c->link[i])
             tell(c->link[i], c->news);

@@ -23,10 +23,10 @@ bool bond_redo(struct bond_conn *c);
 void bond_lead_mark(struct bond_conn *c, struct bond_link *l);
 
 /* keys.c */
-/* Finds the peer's contexts of this range. 1: found; 0: the peer was asked; -1:
- * the peer has no such range. */
-int bond_key_find(struct bond_conn *c, uint32_t key,
-                  DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS]);
+/* Finds the peer's contexts of these bytes. 1: found; 0: the peer was asked;
+ * -1: the peer has no such range. */
+int bond_key_find(struct bond_conn *c, uint32_t key, uint64_t address,
+                  uint64_t bytes, DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS]);
 void bond_key_read(struct bond_conn *c, const struct bond_op *op);
 
 #endif
