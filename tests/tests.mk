@@ -39,7 +39,7 @@ OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
 # And over a bond.
-BOND_TESTS := $(OFI_TESTS) order srq
+BOND_TESTS := $(OFI_TESTS) access order srq
 BOND_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),\
   $(BOND_TESTS:%=$(TEST_BIN)/provider/bond_%))
 TEST_PROGRAMS += $(BOND_PROGRAMS)

@@ -11,24 +11,26 @@
  * Order. A peer sees the same order as over one rail:
  *
  *  1. Messages, short writes and short reads go over the lead only, in the
- *     order of their posts. The member keeps that order.
+ *     order of their posts. The member keeps that order. Reads and writes wait
+ *     until the peer has executed the atomics before them.
  *  2. A long write is cut. Its body goes over all links at once. Its tail (at
  *     most a cache line) goes over the lead when the whole body is complete. So
  *     its last byte is written last.
  *  3. Requests after a long write go over the lead after its tail. Only bodies
  *     may overtake earlier requests. A body does so only if no unfinished
- *     earlier request accesses the same remote memory, or, for a read, the same
- *     local memory.
+ *     earlier request is an atomic, accesses the same remote memory, or, for a
+ *     read, the same local memory.
  *  4. When the lead is lost, both ends close it. Another link becomes the lead
  *     only when both ends have handled all that arrived over the lost one.
  *
  * Exactly once. Each message has a number: the receiver drops a message that it
- * already has. A body can be written again, because the peer can't use it
- * before the tail arrives. After each write over the lead, the bond writes a
- * mark: the number of the write, into a word of the peer. If the lead is lost,
- * the peer tells the last mark that it has. The writes up to that mark are
- * done; the bond repeats the later ones. Only the first of these (or a piece of
- * it) may have been done already.
+ * already has. An atomic is such a message: the target's bond executes it. A
+ * body can be written again, because the peer can't use it before the tail
+ * arrives. After each write over the lead, the bond writes a mark: the number
+ * of the write, into a word of the peer. If the lead is lost, the peer tells
+ * the last mark that it has. The writes up to that mark are done; the bond
+ * repeats the later ones. Only the first of these (or a piece of it) may have
+ * been done already.
  *
  * The files, in reading order. Each file uses only the files below it:
  *
@@ -43,6 +45,7 @@
  *                 link: the life of a link, its EP, its buffers
  *  message/       arrival: messages of the peer
  *                 deliver: messages that wait for the consumer's receives
+ *                 atomic: atomics, which the target's bond executes
  *                 message: messages to the peer; credits
  *  transfer/      complete: completions of the members
  *                 transfer: the part of a request that goes over the lead
@@ -151,8 +154,9 @@ struct bond_ia {
     struct bond_entry *table; /* by index of the key */
     struct bond_conn *conns;
     uint32_t last_id;
-    uint64_t executed;  /* atomics of peers */
-    atomic_bool serves; /* the thread executes them: no consumer polls */
+    uint64_t executed;    /* atomics of peers */
+    uint64_t serve_until; /* ns */
+    atomic_bool serves;   /* the thread executes them: no consumer polls */
     struct bond_listener *listeners;
     void *(*thread_main)(void *member);
     atomic_bool stop;
