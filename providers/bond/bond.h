@@ -156,7 +156,8 @@ struct bond_ia {
     uint32_t last_id;
     uint64_t executed;    /* atomics of peers */
     uint64_t serve_until; /* ns */
-    atomic_bool serves;   /* the thread executes them: no consumer polls */
+    atomic_bool serves;   /* own threads execute them: no consumer polls */
+    void (*serve)(struct bond_ia *b);
     struct bond_listener *listeners;
     void *(*thread_main)(void *member);
     atomic_bool stop;

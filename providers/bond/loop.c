@@ -22,8 +22,8 @@ static void handle(struct bond_member *m, const DAT_EVENT *e)
                            &e->event_data.connect_event_data);
 }
 
-/* Peers' atomics need no call of the consumer. If this thread has executed
- * some, the watchers wake it for the next ones. */
+/* Peers' atomics need no call of the consumer. If a thread of the bond has
+ * executed some, the watchers execute the next ones. */
 static void drain_all(struct bond_ia *b, uint64_t now)
 {
     uint64_t before = b->executed;
@@ -34,6 +34,13 @@ static void drain_all(struct bond_ia *b, uint64_t now)
     atomic_store(&b->serves, now < b->serve_until);
     if (now < b->serve_until)
         bond_watch_begin(b);
+}
+
+void bond_serve(struct bond_ia *b)
+{
+    pthread_mutex_lock(&b->lock);
+    drain_all(b, busywait_now_ns());
+    pthread_mutex_unlock(&b->lock);
 }
 
 static uint64_t look_at_all(struct bond_ia *b)

@@ -7,6 +7,8 @@
 
 /* loop.c */
 void *bond_loop(void *member);
+/* A thread that has seen an event makes progress. */
+void bond_serve(struct bond_ia *b);
 
 /* progress.c */
 DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto);

@@ -70,6 +70,7 @@ static DAT_RETURN bond_ia_open(struct core_ia *ia, const char *params)
     memcpy(&ia->address, &b->member[0].address, sizeof b->member[0].address);
     snprintf(ia->adapter, sizeof ia->adapter, "bond");
     b->thread_main = bond_loop;
+    b->serve = bond_serve;
     own_attributes(ia);
     return DAT_SUCCESS;
 fail:

@@ -2,8 +2,8 @@
 /*
  * Consumers that sleep: each consumer sleeps on a futex, its bell. Meanwhile
  * the watcher thread of each member waits in the member's CNO. When the member
- * has events, the watcher rings all bells, and wakes the thread that executes
- * atomics if consumers don't.
+ * has events, the watcher rings all bells. If consumers do not execute the
+ * peers' atomics, the watcher does.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -60,7 +60,7 @@ void *bond_watch(void *member)
         watches = WATCHES;
         bond_ring(m->b->ia, UINT64_MAX);
         if (atomic_load(&m->b->serves))
-            bond_thread_wake(m->b);
+            m->b->serve(m->b);
     }
     return NULL;
 }
