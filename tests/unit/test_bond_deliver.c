@@ -41,6 +41,10 @@ void bond_news_send(struct bond_conn *c)
 {
 }
 
+void bond_atomic_execute(struct bond_conn *c, const struct bond_header *h)
+{
+}
+
 void bond_slot_done(struct bond_slot *slot)
 {
 }
