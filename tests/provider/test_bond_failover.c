@@ -10,7 +10,7 @@
 #include "member_posts.h"
 #include "tests/cable.h"
 
-#define ADDS       200u
+#define ADDS       100u
 #define ADDS_AHEAD 8u
 #define UNRECEIVED 20      /* messages */
 #define SOON_US    1000000 /* a silent member is lost ten times sooner */
