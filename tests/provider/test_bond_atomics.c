@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomics that the bond of the target refuses. */
+/* Atomics whose answer gets lost with a member, or that are refused. */
 #include "peer.h"
 
 #include <dlfcn.h>
@@ -11,8 +11,6 @@
 
 #include "tests/cable.h"
 
-#define SOON_US 1000000 /* a silent member is lost ten times sooner */
-
 static const char *folder;
 static cable_t cable;
 
@@ -21,14 +19,13 @@ static cable_t cable;
 /* Of both processes: the next message of the peer over the first member, and
  * all that follow it there, get lost. */
 static atomic_bool *loses;
+static pid_t tester;
 
 static bool is_first_member(DAT_EP_HANDLE ep)
 {
     const DAT_PROVIDER *provider = *(const DAT_PROVIDER *const *)ep;
     return !strcmp(provider->device_name, "shm0");
 }
-
-static pid_t tester;
 
 INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
                                             DAT_LMR_TRIPLET *seg,
@@ -45,12 +42,11 @@ INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
 
 /* ---------------------------------------------------------------- tests --- */
 
-/* The peer's memory is not for atomics. */
-static void open_refusing(peer_t *peer, end_t *me)
+static void open_with(peer_t *peer, end_t *me, int privileges)
 {
     peer_open(peer, me,
               &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
-                                DAT_MEM_PRIV_ALL_FLAG});
+                                (DAT_MEM_PRIV_FLAGS)privileges});
 }
 
 static void post_add(end_t *me, const peer_t *peer)
@@ -61,14 +57,30 @@ static void post_add(end_t *me, const peer_t *peer)
                                      DAT_COMPLETION_DEFAULT_FLAG));
 }
 
-static void expect_refused(end_t *me)
+static void expect_add(end_t *me, DAT_DTO_COMPLETION_STATUS status)
 {
-    DAT_EVENT event;
-    DAT_COUNT more;
-    DAT_OK(dat_evd_wait(me->request, SOON_US, 1, &event, &more));
-    assert_int_equal(event.event_number, DAT_IB_DTO_EVENT);
-    assert_int_equal(event.event_data.dto_completion_event_data.status,
-                     DAT_DTO_ERR_REMOTE_ACCESS);
+    DAT_EVENT event = EXPECT_EVENT(me->request, DAT_IB_DTO_EVENT);
+    assert_int_equal(event.event_data.dto_completion_event_data.status, status);
+}
+
+/* The answer gets lost. The atomic is not executed again. */
+static void answer_lost(void **state)
+{
+    peer_t peer;
+    end_t me;
+    uint64_t before, after;
+    open_with(&peer, &me,
+              (int)DAT_MEM_PRIV_ALL_FLAG | (int)DAT_IB_MEM_PRIV_REMOTE_ATOMIC);
+    atomic_store(loses, true);
+    post_add(&me, &peer);
+    expect_add(&me, DAT_DTO_SUCCESS);
+    memcpy(&before, me.mem.data, sizeof before);
+    post_add(&me, &peer);
+    expect_add(&me, DAT_DTO_SUCCESS);
+    memcpy(&after, me.mem.data, sizeof after);
+    assert_int_equal(after, before + 1);
+    assert_int_equal(cable_mute(&cable, false), 0);
+    peer_close(&peer, &me);
 }
 
 /* The member that carries the refusal fails. */
@@ -76,11 +88,10 @@ static void refusal_lost(void **state)
 {
     peer_t peer;
     end_t me;
-    open_refusing(&peer, &me);
+    open_with(&peer, &me, DAT_MEM_PRIV_ALL_FLAG);
     atomic_store(loses, true);
     post_add(&me, &peer);
-    expect_refused(&me);
-    assert_false(atomic_load(loses));
+    expect_add(&me, DAT_DTO_ERR_REMOTE_ACCESS);
     assert_int_equal(cable_mute(&cable, false), 0);
     peer_close(&peer, &me);
 }
@@ -91,13 +102,13 @@ static void nothing_behind(void **state)
     peer_t peer;
     end_t me;
     DAT_LMR_TRIPLET seg;
-    open_refusing(&peer, &me);
+    open_with(&peer, &me, DAT_MEM_PRIV_ALL_FLAG);
     seg = local(&me.mem, 0, 8);
     peer_post_recv(&peer, 0, 8, 2);
     post_add(&me, &peer);
     DAT_OK(dat_ep_post_send(me.ep, 1, &seg, cookie(3),
                             DAT_COMPLETION_DEFAULT_FLAG));
-    expect_refused(&me);
+    expect_add(&me, DAT_DTO_ERR_REMOTE_ACCESS);
     EXPECT_DTO(me.request, 3, DAT_DTO_ERR_FLUSHED, 0);
     peer_expect_dto(&peer, EVD_RECV, 2, DAT_DTO_ERR_FLUSHED, 0);
     peer_close(&peer, &me);
@@ -106,8 +117,9 @@ static void nothing_behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_behind),
+        cmocka_unit_test(answer_lost),
         cmocka_unit_test(refusal_lost),
+        cmocka_unit_test(nothing_behind),
     };
     setenv("TEST_IA", "bond0", 1);
     tester = getpid();
