@@ -200,7 +200,9 @@ static inline void posts_slow(unsigned ns)
  * and the bond learns that both failed. */
 static inline void posts_lose(void (*lose_by)(void))
 {
+    pthread_mutex_lock(&lock);
     loses = lose_by;
+    pthread_mutex_unlock(&lock);
 }
 
 /* --------------------------------------------------- instead of libdat2 --- */
