@@ -29,6 +29,7 @@ void bond_op_done(struct bond_op *op)
         if (op->body)
             bond_body_done(c, op);
         bond_request_look(c, op->request);
+        core_requests_retire(c->ep);
         core_ep_unlock(c->ep);
     }
     bond_op_free(op);

@@ -220,6 +220,8 @@ void bond_issue(struct bond_conn *c)
 {
     if (c->state != BOND_CONNECTED && c->state != BOND_DRAINING)
         return;
+    if (!c->redo && !bond_waits(c)) /* as after most completions */
+        return;
     core_ep_lock(c->ep);
     uint64_t end = atomic_load(&c->ep->sq_tail);
     if (!atomic_load(&c->aborted) && bond_redo(c)) {

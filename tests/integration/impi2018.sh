@@ -5,6 +5,8 @@
 # over these IAs of $DAT_OVERRIDE instead.
 # shellcheck source=tests/integration/mpi.bash
 . "${SOURCE:?}/tests/integration/mpi.bash"
+# shellcheck source=tests/integration/tutorial.bash
+. "$SOURCE/tests/integration/tutorial.bash"
 
 impi=$wheels/impi2018
 [ -e "$impi/complete" ] || skip 'Intel MPI 2018 is not here (make deps)'
@@ -50,6 +52,8 @@ for ia in $(tested_ias); do
     check "$ia: IMB-RMA" imb "$ia" IMB-RMA 26
 done
 [ -z "${IAS:-}" ] || exit "$failures"
+
+check 'the tutorial' tutorial_steps 60 --with impi2018
 
 # Bonds: of shared memory, and of two rails over TCP.
 checked bond0 4

@@ -75,9 +75,9 @@ PARTS = ("speed", "losses")
 class Bed:
     """The hosts, and the launches on them."""
 
-    def __init__(self):
-        self.folder = tempfile.mkdtemp(dir="/run")  # which hosts share
-        os.environ["TMPDIR"] = self.folder
+    def __init__(self, folder):
+        """@folder: one that the hosts share."""
+        self.folder = os.environ["TMPDIR"] = folder
         self.commands = {}  # a set in order
         self.write("dat.conf", "".join(
             f'{name} u2.0 nonthreadsafe default "{LIBRARIES}/libdapl_{kind}.so"'
@@ -331,6 +331,19 @@ def options():
     return args
 
 
+def go(folder, bed, args):
+    rounds = Rounds()
+    while another_round(args, rounds.seconds):
+        go_round(rounds, bed, args.parts)
+        text = report(rounds, bed, args.parts)
+        replace(os.path.join(folder, "bond-samples.csv"),
+                table_of_samples(rounds.samples))
+        replace(os.path.join(folder, "bond.txt"), text)
+    print(text)
+    print(f"results: {folder}", flush=True)
+    return 1 if rounds.failed else 0
+
+
 def main():
     args = options()
     why = not_built([os.path.join(IMPI, "bin", "mpiexec.hydra"), IMB],
@@ -341,16 +354,9 @@ def main():
         os.execv(os.path.join(ROOT, "scripts", "testbed"), [
             "testbed", "--hosts", "2", "--rails", "2", "--rate",
             f"{RATE}mbit", os.path.abspath(sys.argv[0]), *sys.argv[1:]])
-    bed, rounds, folder = Bed(), Rounds(), claim(args.dir)
+    folder = claim(args.dir)
     try:
-        while another_round(args, rounds.seconds):
-            go_round(rounds, bed, args.parts)
-            text = report(rounds, bed, args.parts)
-            replace(os.path.join(folder, "bond-samples.csv"),
-                    table_of_samples(rounds.samples))
-            replace(os.path.join(folder, "bond.txt"), text)
+        with tempfile.TemporaryDirectory(dir=BUILD) as shared:
+            return go(folder, Bed(shared), args)
     finally:
         leave(folder)
-    print(text)
-    print(f"results: {folder}", flush=True)
-    return 1 if rounds.failed else 0
