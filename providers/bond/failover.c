@@ -10,8 +10,10 @@
 #include "bond.h"
 
 #define PING_NS (30 * BOND_MS) /* without a sign of life, with work to do */
-#define SILENCE_NS                                                             \
-    (100 * BOND_MS) /* then the link is lost, if another answers */
+/* Then the link is lost, if another answers. A wire that is reported on owes an
+ * acknowledgement after at most 40 ms. */
+#define SILENCE_NS      (100 * BOND_MS)
+#define WIRE_SILENCE_NS (60 * BOND_MS)
 /* The most time that counts between two looks: this end may not have run. */
 #define LOOK_NS (25 * BOND_MS)
 
@@ -95,7 +97,7 @@ static void ping_all(struct bond_conn *c, uint64_t now)
 
 /* Notes the signs of life since the last look. Some members report on the wire:
  * acknowledgements of the peer's system are signs of life, too, and a link owes
- * none while the system owes none. Returns how long an acknowledgement takes. */
+ * none while the system owes none. Returns how long the link may be silent. */
 static uint64_t observe(struct bond_link *l, uint64_t now, uint64_t passed)
 {
     struct health wire = {0};
@@ -113,7 +115,10 @@ static uint64_t observe(struct bond_link *l, uint64_t now, uint64_t passed)
     }
     l->alive = false;
     l->wire_bytes = wire.bytes;
-    return wire.answer_ms * BOND_MS;
+    uint64_t slow = wire.answer_ms * BOND_MS + WIRE_SILENCE_NS / 2;
+    return !wire.reported           ? SILENCE_NS
+           : slow > WIRE_SILENCE_NS ? slow
+                                    : WIRE_SILENCE_NS;
 }
 
 /* Ends silent links. True: a link needs a ping. */
@@ -126,8 +131,8 @@ static bool look_silence(struct bond_conn *c, uint64_t now)
         struct bond_link *l = c->link[i];
         if (!l || l->state != BOND_LINK_UP)
             continue;
-        uint64_t answer = observe(l, now, passed < LOOK_NS ? passed : LOOK_NS);
-        if (l->silent > SILENCE_NS + answer && others_answer(c, l))
+        uint64_t most = observe(l, now, passed < LOOK_NS ? passed : LOOK_NS);
+        if (l->silent > most && others_answer(c, l))
             bond_link_leave(l);
         else if (l->silent > PING_NS && now > l->pinged + PING_NS)
             asks = true;
