@@ -10,10 +10,9 @@
 #include "bond.h"
 
 #define PING_NS (30 * BOND_MS) /* without a sign of life, with work to do */
-/* Then the link is lost, if another answers. A wire that is reported on owes an
- * acknowledgement after at most 40 ms. */
-#define SILENCE_NS      (100 * BOND_MS)
-#define WIRE_SILENCE_NS (60 * BOND_MS)
+/* Then the link is lost, if another answers. A packet of 64 KB takes half of it
+ * at 10 Mbit/s. */
+#define SILENCE_NS (100 * BOND_MS)
 /* The most time that counts between two looks: this end may not have run. */
 #define LOOK_NS (25 * BOND_MS)
 
@@ -115,10 +114,7 @@ static uint64_t observe(struct bond_link *l, uint64_t now, uint64_t passed)
     }
     l->alive = false;
     l->wire_bytes = wire.bytes;
-    uint64_t slow = wire.answer_ms * BOND_MS + WIRE_SILENCE_NS / 2;
-    return !wire.reported           ? SILENCE_NS
-           : slow > WIRE_SILENCE_NS ? slow
-                                    : WIRE_SILENCE_NS;
+    return SILENCE_NS + wire.answer_ms * BOND_MS;
 }
 
 /* Ends silent links. True: a link needs a ping. */

@@ -36,7 +36,7 @@ long_writes()
 }
 
 usual=$(long_writes)
-testbed rate rail1 5
+testbed rate rail1 10
 slow=$(long_writes)
 testbed rate rail1 1gbit
 check "a slow rail is not taken for a lost one: $slow connections, usually $usual" \
@@ -51,17 +51,28 @@ program=$BUILD/test/mpi/mpi_exchange.mpich-wheel
     exit "$failures"
 }
 
-# Each rail in turn is cut, or loses all in silence.
+# back NUMBER PID: n1 has a connection over this rail, or the process has ended
+back()
+{
+    on n1 grep -q ": 010$(($1 + 1))D50A:.* 01 " /proc/net/tcp ||
+        ! kill -0 "$2" 2>/dev/null
+}
+
+# Until the process ends, each rail in turn is cut, or loses all in silence. The
+# bond needs one of them.
 disturb()
 {
     local way rail
+    soon back 1 "$1" # the last of the connection's links
+    sleep 0.5
     while kill -0 "$1" 2>/dev/null; do
         for way in cut drop; do
-            for rail in rail0 rail1; do
-                sleep 0.4
+            for rail in 0 1; do
                 testbed $way $rail
                 sleep 0.4
                 testbed mend $rail
+                soon back $rail "$1"
+                sleep 0.3
             done
         done
     done
