@@ -125,6 +125,7 @@ struct ofi_marker {
 
 struct ofi_early { /* a receive that completed before the connection did */
     struct ofi_early *next;
+    DAT_DTO_COMPLETION_STATUS status;
     uint64_t length, data;
 };
 
@@ -376,6 +377,10 @@ void ofi_thread_forked(struct ofi_ia *oia);
 int ofi_socket_find(struct fid_ep *fid, int guess);
 /* The same for a service point; near the guess only. */
 int ofi_socket_find_listening(struct fid_pep *fid, int guess);
+/* Ends the sockets of a service point that the EQ watches: the one that
+ * listens, and those that libfabric has accepted whose requests have not
+ * arrived. False: all had ended. ia->lock is held. */
+bool ofi_socket_end_service(struct ofi_ia *oia, struct fid_pep *fid);
 /* The number that the next descriptor would have. */
 int ofi_socket_next(void);
 /* Bytes sent that the peer's system has not acknowledged; 0: none, or not

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -25,12 +26,19 @@ struct pair {
     socklen_t local_size, peer_size;
 };
 
-static bool is_socket(int fd, const struct pair *of)
+/* Has it the same local address? */
+static bool is_at(int fd, const struct pair *of)
 {
-    struct pair p = {.local_size = sizeof p.local, .peer_size = sizeof p.peer};
+    struct pair p = {.local_size = sizeof p.local};
     return !getsockname(fd, (struct sockaddr *)&p.local, &p.local_size) &&
            p.local_size == of->local_size &&
-           !memcmp(&p.local, &of->local, p.local_size) &&
+           !memcmp(&p.local, &of->local, p.local_size);
+}
+
+static bool is_socket(int fd, const struct pair *of)
+{
+    struct pair p = {.peer_size = sizeof p.peer};
+    return is_at(fd, of) &&
            !getpeername(fd, (struct sockaddr *)&p.peer, &p.peer_size) &&
            p.peer_size == of->peer_size &&
            !memcmp(&p.peer, &of->peer, p.peer_size);
@@ -40,12 +48,8 @@ static bool is_listening(int fd, const struct pair *of)
 {
     int listens;
     socklen_t size = sizeof listens;
-    struct pair p = {.local_size = sizeof p.local};
     return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) &&
-           listens &&
-           !getsockname(fd, (struct sockaddr *)&p.local, &p.local_size) &&
-           p.local_size == of->local_size &&
-           !memcmp(&p.local, &of->local, p.local_size);
+           listens && is_at(fd, of);
 }
 
 /* Descriptors are given out in order. */
@@ -123,6 +127,35 @@ int ofi_socket_find_listening(struct fid_pep *fid, int guess)
     if (found >= 0)
         fcntl(found, F_SETFD, FD_CLOEXEC);
     return found;
+}
+
+static bool is_of_conn(const struct ofi_ia *oia, int fd)
+{
+    const struct ofi_conn *c = oia->conns;
+    while (c && c->fd != fd)
+        c = c->next;
+    return c;
+}
+
+bool ofi_socket_end_service(struct ofi_ia *oia, struct fid_pep *fid)
+{
+    struct pair of;
+    size_t local = sizeof of.local;
+    char name[64], line[256];
+    bool any = false;
+    int fd;
+    if (fi_getname(&fid->fid, &of.local, &local))
+        return false;
+    of.local_size = (socklen_t)local;
+    snprintf(name, sizeof name, "/proc/self/fdinfo/%d", oia->eq_fd);
+    FILE *watched = fopen(name, "re");
+    while (watched && fgets(line, sizeof line, watched))
+        if (sscanf(line, "tfd: %d", &fd) == 1 && is_at(fd, &of) &&
+            !is_of_conn(oia, fd))
+            any |= !shutdown(fd, SHUT_RDWR);
+    if (watched)
+        fclose(watched);
+    return any;
 }
 
 size_t ofi_socket_unsent(int fd)

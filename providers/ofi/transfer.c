@@ -324,14 +324,15 @@ DAT_RETURN ofi_recv_post(struct core_ep *ep, const struct core_wqe *w)
                : DAT_SUCCESS;
 }
 
-static void receive(struct ofi_conn *c, uint64_t length, uint64_t data)
+static void receive(struct ofi_conn *c, DAT_DTO_COMPLETION_STATUS status,
+                    uint64_t length, uint64_t data)
 {
     uint32_t immed = (uint32_t)data;
     if (data & OFI_IMMED)
         length = data >> 32 & OFI_IMMED_MAX;
     struct core_wqe *w = core_recv_peek(c->ep, NULL);
     if (w)
-        core_recv_done(c->ep, w, DAT_DTO_SUCCESS, length,
+        core_recv_done(c->ep, w, status, length,
                        !c->oia->talks || data & OFI_SOLICITED,
                        data & OFI_IMMED ? &immed : NULL);
 }
@@ -340,24 +341,34 @@ void ofi_receive_early(struct ofi_conn *c)
 {
     for (struct ofi_early *e; (e = c->early);) {
         c->early = e->next;
-        receive(c, e->length, e->data);
+        receive(c, e->status, e->length, e->data);
         free(e);
     }
     c->early_end = &c->early;
 }
 
-/* Data have arrived before the event that the connection is up: the consumer
- * must get that event first. */
-static void keep_early(struct ofi_conn *c, uint64_t length, uint64_t data)
+/* A receive has completed before the event that the connection is up: the
+ * consumer must get that event first. */
+static void keep_early(struct ofi_conn *c, DAT_DTO_COMPLETION_STATUS status,
+                       uint64_t length, uint64_t data)
 {
     struct ofi_early *e = malloc(sizeof *e);
     if (!e) {
         ofi_break_off(c);
         return;
     }
-    *e = (struct ofi_early){NULL, length, data};
+    *e = (struct ofi_early){NULL, status, length, data};
     *c->early_end = e;
     c->early_end = &e->next;
+}
+
+static void on_receive(struct ofi_conn *c, DAT_DTO_COMPLETION_STATUS status,
+                       uint64_t length, uint64_t data)
+{
+    if (c->live)
+        receive(c, status, length, data);
+    else
+        keep_early(c, status, length, data);
 }
 
 /* ---------------------------------------------------------- completions --- */
@@ -411,10 +422,8 @@ static void on_completion(struct ofi_ia *oia, const struct fi_cq_data_entry *e)
         on_marker(c, op);
     else if (op->kind == OFI_REQUEST)
         on_request(c, op, DAT_DTO_SUCCESS);
-    else if (c->live)
-        receive(c, e->len, data);
     else
-        keep_early(c, e->len, data);
+        on_receive(c, DAT_DTO_SUCCESS, e->len, data);
     core_ep_unlock(c->ep);
 }
 
@@ -451,11 +460,8 @@ static void on_error(struct ofi_ia *oia)
     DAT_DTO_COMPLETION_STATUS status = status_of(e.err);
     core_ep_lock(c->ep);
     if (c->fid && status != DAT_DTO_ERR_FLUSHED) {
-        struct core_wqe *w = op->kind == OFI_RECEIVE && c->live
-                                 ? core_recv_peek(c->ep, NULL)
-                                 : NULL;
-        if (w)
-            core_recv_done(c->ep, w, status, 0, true, NULL);
+        if (op->kind == OFI_RECEIVE)
+            on_receive(c, status, 0, 0);
         else if (op->kind == OFI_REQUEST)
             on_request(c, op, status);
         ofi_break_off(c);

@@ -8,15 +8,18 @@
 
 #include "scene.h"
 
-#define RANKS   3
-#define STOPPED 1  /* this rank */
-#define ROUNDS  40 /* of collectives; it stops in the middle */
-#define STOP_MS 700
-#define TIME_MS 1500 /* of those that are impatient */
+#define RANKS    3
+#define STOPPED  1                /* this rank */
+#define ROUNDS   40               /* of collectives; it stops in the middle: */
+#define EARLIEST (ROUNDS / 2)     /* not before this round */
+#define LATEST   (ROUNDS / 4 * 3) /* it begins this round only after its stop */
+#define STOP_MS  700
+#define TIME_MS  1500 /* of those that are impatient */
 
 static struct board {
     volatile pid_t pid;
     volatile unsigned round;
+    volatile bool was_stopped;
 } * board;
 
 /* The state of a process in /proc, for instance 'T'. */
@@ -36,13 +39,14 @@ static char state_of(pid_t pid)
  * after that. */
 static void *stopper(void *ms)
 {
-    while (board->round < ROUNDS / 2)
+    while (board->round < EARLIEST)
         nap(1);
     kill(board->pid, SIGSTOP);
     for (unsigned n = 0; state_of(board->pid) != 'T'; n++) {
         check(n < 10000);
         nap(1);
     }
+    board->was_stopped = true;
     nap((int)(intptr_t)ms);
     kill(board->pid, SIGCONT);
     return NULL;
@@ -70,6 +74,7 @@ static int rounds(struct rank *r, int ms)
     scene_open(&s, r, 2);
     if (r->rank == STOPPED) {
         board->round = 0;
+        board->was_stopped = false;
         board->pid = getpid();
     }
     barrier(r);
@@ -78,6 +83,8 @@ static int rounds(struct rank *r, int ms)
     for (unsigned i = 0; !rc && i < ROUNDS; i++) {
         if (r->rank == STOPPED)
             board->round = i;
+        if (r->rank == STOPPED && i == LATEST)
+            check_within(20, board->was_stopped);
         nap(1); /* so that it is in the middle when it is seen there */
         rc = one_round(&s, i);
     }

@@ -63,6 +63,18 @@ static void completes(void *arg)
     end_close(&me);
 }
 
+static void fails(void *arg)
+{
+    end_t me;
+    confirm_and_send(&me, DAT_COMPLETION_DEFAULT_FLAG);
+    DAT_EVENT event = EXPECT_EVENT(me.request, DAT_DTO_COMPLETION_EVENT);
+    assert_int_not_equal(event.event_data.dto_completion_event_data.status,
+                         DAT_DTO_SUCCESS);
+    shared->completed = true;
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_BROKEN);
+    end_close(&me);
+}
+
 /* Does the answer lie in the peer's socket? */
 static bool answered(unsigned port)
 {
@@ -80,15 +92,15 @@ static bool answered(unsigned port)
     return found;
 }
 
-/* Accepts, and holds the thread before the peer can confirm. */
-static pid_t accept_held(end_t *me, void (*active)(void *arg))
+/* Accepts, with a receive, and holds the thread before the peer can confirm. */
+static pid_t accept_held(end_t *me, void (*active)(void *arg), size_t bytes)
 {
     int status;
     shared = shared_memory(sizeof *shared);
     self = pthread_self();
     pid_t peer = spawn(active, NULL);
     end_open_memory(me, MEMORY_MALLOC, 64, DAT_MEM_PRIV_ALL_FLAG);
-    DAT_LMR_TRIPLET iov = local(&me->mem, 0, 64);
+    DAT_LMR_TRIPLET iov = local(&me->mem, 0, bytes);
     DAT_OK(dat_ep_post_recv(me->ep, 1, &iov, cookie(7), 0));
     shared->qual = me->qual;
     DAT_EVENT event = EXPECT_EVENT(me->cr, DAT_CONNECTION_REQUEST_EVENT);
@@ -110,7 +122,7 @@ static void confirmation_and_death_at_once(void **state)
 {
     end_t me;
     int status;
-    pid_t peer = accept_held(&me, dies);
+    pid_t peer = accept_held(&me, dies, 64);
     assert_int_equal(waitpid(peer, &status, 0), peer);
     assert_int_equal(status, 0);
     hold = false;
@@ -126,7 +138,7 @@ static void disconnected_before_established(void **state)
 {
     end_t me;
     DAT_EVENT event;
-    pid_t peer = accept_held(&me, completes);
+    pid_t peer = accept_held(&me, completes, 64);
     while (!shared->completed)
         DAT_FAILS(dat_evd_dequeue(me.recv, &event), DAT_QUEUE_EMPTY);
     DAT_OK(dat_ep_disconnect(me.ep, DAT_CLOSE_ABRUPT_FLAG));
@@ -138,11 +150,29 @@ static void disconnected_before_established(void **state)
     shared_free(shared, sizeof *shared);
 }
 
+/* The message is longer than its receive, which says so. */
+static void too_long_before_established(void **state)
+{
+    end_t me;
+    DAT_EVENT event;
+    pid_t peer = accept_held(&me, fails, 63);
+    while (!shared->completed)
+        DAT_FAILS(dat_evd_dequeue(me.recv, &event), DAT_QUEUE_EMPTY);
+    hold = false;
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+    EXPECT_DTO(me.recv, 7, DAT_DTO_ERR_LOCAL_LENGTH, 0);
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_BROKEN);
+    join(peer);
+    end_close(&me);
+    shared_free(shared, sizeof *shared);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(confirmation_and_death_at_once),
         cmocka_unit_test(disconnected_before_established),
+        cmocka_unit_test(too_long_before_established),
     };
     tcp_or_skip();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -109,6 +110,36 @@ static int stranger(DAT_CONN_QUAL qual)
     return fd;
 }
 
+/* The other side closes the socket. */
+static void expect_closed(int fd)
+{
+    char byte;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    assert_int_equal(poll(&p, 1, WAIT_MS), 1);
+    assert_true(recv(fd, &byte, 1, 0) <= 0);
+    close(fd);
+}
+
+static unsigned count(const char *folder)
+{
+    unsigned n = 0;
+    DIR *all = opendir(folder);
+    assert_non_null(all);
+    while (readdir(all))
+        n++;
+    closedir(all);
+    return n;
+}
+
+/* Waits until there are as few, at most 10 s: a thread that has been joined
+ * is listed for a moment. */
+static void assert_at_most(const char *folder, unsigned most)
+{
+    for (int i = 0; count(folder) > most && i < 1000; i++)
+        usleep(10000);
+    assert_in_range(count(folder), 0, most);
+}
+
 /* Strangers say nothing, nonsense, or leave: a genuine peer connects. */
 static void strangers(void **state)
 {
@@ -123,8 +154,53 @@ static void strangers(void **state)
         close(fd);
     }
     end_connect_both(&a, &b);
-    close(silent); /* or libfabric leaks its part */
     expect_silence(b.cr, 10);
+    ends_close(&a, &b);
+    expect_closed(silent);
+}
+
+/* The IA is closed when peers' sockets are accepted, some or all, and their
+ * requests have not arrived. */
+static void closed_before_the_request(void **state)
+{
+    enum { N = 20 };
+    unsigned files = count("/proc/self/fd");
+    for (unsigned accepted = 0; accepted <= N; accepted += N / 2) {
+        end_t end;
+        int silent[N];
+        end_open(&end, NULL);
+        unsigned opened = count("/proc/self/fd");
+        for (int n = 0; n < N; n++)
+            silent[n] = stranger(end.qual);
+        while (count("/proc/self/fd") < opened + N + accepted)
+            poll_pause();
+        end_close(&end);
+        for (int n = 0; n < N; n++)
+            expect_closed(silent[n]);
+    }
+    assert_at_most("/proc/self/fd", files);
+}
+
+/* The same for a service point: libfabric reads a request with what describes
+ * its listener. Connections that it has accepted stay. */
+static void freed_before_the_request(void **state)
+{
+    end_t a, b;
+    end_open(&a, NULL);
+    end_open(&b, NULL);
+    int silent = stranger(b.qual);
+    end_connect_both(&a, &b);
+    DAT_OK(dat_psp_free(b.psp));
+    expect_closed(silent);
+    DAT_OK(dat_psp_create(b.ia, b.qual, b.cr, DAT_PSP_CONSUMER_FLAG, &b.psp));
+    silent = stranger(b.qual);
+    expect_silence(b.cr, 10);
+    DAT_OK(dat_psp_free(b.psp));
+    DAT_OK(dat_psp_create(b.ia, b.qual, b.cr, DAT_PSP_CONSUMER_FLAG, &b.psp));
+    expect_closed(silent);
+    DAT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_GRACEFUL_FLAG));
+    EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
     ends_close(&a, &b);
 }
 
@@ -154,26 +230,6 @@ static void a_childs_copies(void **state)
     close(hold[1]);
     join(pid);
     ends_close(&a, &b);
-}
-
-static unsigned count(const char *folder)
-{
-    unsigned n = 0;
-    DIR *all = opendir(folder);
-    assert_non_null(all);
-    while (readdir(all))
-        n++;
-    closedir(all);
-    return n;
-}
-
-/* Waits until there are as few, at most 10 s: a thread that has been joined
- * is listed for a moment. */
-static void assert_at_most(const char *folder, unsigned most)
-{
-    for (int i = 0; count(folder) > most && i < 1000; i++)
-        usleep(10000);
-    assert_in_range(count(folder), 0, most);
 }
 
 /* No thread and no descriptor. */
@@ -206,6 +262,8 @@ int main(void)
         cmocka_unit_test(disconnection_behind_a_message),
         cmocka_unit_test(stopped),
         cmocka_unit_test(strangers),
+        cmocka_unit_test(closed_before_the_request),
+        cmocka_unit_test(freed_before_the_request),
         cmocka_unit_test(a_childs_copies),
         cmocka_unit_test(nothing_is_left),
     };

@@ -5,8 +5,8 @@
  * memory is in use, or nothing accesses it any more.
  */
 #include "tcp.h"
+#include "tests/stop_inside.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
@@ -18,16 +18,9 @@
 typedef struct meeting {
     DAT_CONN_QUAL qual; /* set before the gate opens */
     DAT_RMR_TRIPLET target;
-    atomic_bool begun;
     atomic_int status;   /* of the transfer */
     atomic_uint strange; /* bytes of NEW that the peer has got */
 } meeting_t;
-
-/* Something of the memory has this value, from the begin on. */
-static bool has_begun(const end_t *end, unsigned char value)
-{
-    return *(volatile unsigned char *)end->mem.data == value;
-}
 
 static void transfer(meeting_t *m, bool read)
 {
@@ -39,16 +32,13 @@ static void transfer(meeting_t *m, bool read)
     DAT_OK(end_connect(&end, m->qual));
     EXPECT_EVENT(end.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
     DAT_LMR_TRIPLET iov = local(&end.mem, 0, BYTES);
+    atomic_store(&stop_inside, true);
     if (read)
         DAT_OK(
             dat_ep_post_rdma_read(end.ep, 1, &iov, cookie(0), &m->target, 0));
     else
         DAT_OK(
             dat_ep_post_rdma_write(end.ep, 1, &iov, cookie(0), &m->target, 0));
-    while (read && !has_begun(&end, OLD))
-        ;
-    atomic_store(&m->begun, true);
-    raise(SIGSTOP);
     DAT_OK(dat_evd_wait(end.request, WAIT_MS * 1000, 1, &event, &more));
     atomic_store(&m->status, event.event_data.dto_completion_event_data.status);
     unsigned strange = 0;
@@ -68,7 +58,7 @@ static void writer(void *meeting)
     transfer(meeting, false);
 }
 
-/* The peer's transfer is under way, and the peer stopped. */
+/* The peer is stopped in the middle of its transfer. */
 static pid_t begin(end_t *me, meeting_t **m, void (*peer)(void *))
 {
     int gate[2], status;
@@ -82,10 +72,6 @@ static pid_t begin(end_t *me, meeting_t **m, void (*peer)(void *))
     (*m)->target = remote(&me->mem, 0, BYTES);
     close(gate[1]);
     end_accept(me);
-    for (int i = 0; !atomic_load(&(*m)->begun); i++) {
-        assert_true(i < WAIT_MS);
-        poll_pause();
-    }
     assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
     assert_true(WIFSTOPPED(status));
     return pid;
