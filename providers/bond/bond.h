@@ -307,10 +307,10 @@ struct bond_link {
     uint32_t told;          /* … and as the peer was told last */
     uint64_t marks;         /* writes that were marked, so far */
     /* signs of life */
-    bool alive;     /* a message or completion has come since the last look */
-    bool asked;     /* the peer's ping waits for an answer */
-    bool asks;      /* a ping was sent, and no message has arrived since */
-    uint64_t lived; /* ns: the last look at which the link was alive */
+    bool alive;      /* a message or completion has come since the last look */
+    bool asked;      /* the peer's ping waits for an answer */
+    bool asks;       /* a ping was sent, and no message has arrived since */
+    uint64_t lived;  /* ns: the last look at which the link was alive */
     uint64_t heard;  /* ns: the same, or the link owed no sign of life */
     uint64_t silent; /* ns: the time since then, as far as this end looked */
     uint64_t wire_bytes; /* health.bytes at the last look; 0: unknown */

@@ -124,9 +124,10 @@ class Bed:
     def exchange(self, ia):
         """ms of the longest round. Every byte was right."""
         out = self.launch(ia, [CHECKED, f"{EXCHANGE_S}s"])
-        if not re.search("^0 failures$", out, re.M):
+        good = re.search(r"^longest round: (\S+) ms\n0 failures$", out, re.M)
+        if not good:
             raise Failure(f"wrong data: {out.splitlines()[0]}")
-        return float(re.search(r"longest round: (\S+) ms", out)[1])
+        return float(good[1])
 
 
 @contextlib.contextmanager
@@ -162,12 +163,12 @@ class Rounds:
         self.noise, self.seconds = [], []
 
 
-def attempt(rounds, number, name, measure):
-    """{key: figure} of measure(), or nothing."""
+def attempt(rounds, number, name, measure, *words):
+    """{key: figure} of measure(*words), or nothing."""
     progress(f"round {number}: {name}")
     rounds.tried += 1
     try:
-        return measure()
+        return measure(*words)
     except (Failure, KeyError, ValueError, TypeError, IndexError) as error:
         rounds.failed.append(f"round {number}: {name}: {error}")
         return {}
@@ -187,12 +188,11 @@ def go_round(rounds, bed, parts):
     noise, found = busy_share(), {}
     for name, (ia, rate) in SPEEDS.items() if "speed" in parts else ():
         run(["testbed", "rate", "rail1", f"{rate}mbit"])
-        figures = attempt(rounds, number, name, lambda: bed.imb(ia, TESTS))
+        figures = attempt(rounds, number, name, bed.imb, ia, TESTS)
         found.update({(name, *key): us for key, us in figures.items()})
     run(["testbed", "rate", "rail1", f"{RATE}mbit"])
     for kind in LOSSES if "losses" in parts else ():
-        found.update(attempt(rounds, number, kind,
-                             lambda: under_losses(bed, kind)))
+        found.update(attempt(rounds, number, kind, under_losses, bed, kind))
     progress("")
     for key, figure in found.items():
         rounds.samples.setdefault(key, {})[number] = figure

@@ -41,11 +41,11 @@ static inline struct health ep_health(DAT_EP_HANDLE ep)
 {
     DAT_EP_PARAM param = {0};
     const DAT_EP_ATTR *attr = &param.ep_attr;
-    DAT_RETURN status = dat_ep_query(
-        ep,
-        DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR |
-            DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR,
-        &param);
+    DAT_RETURN status =
+        dat_ep_query(ep,
+                     DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR |
+                         DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR,
+                     &param);
     if (status != DAT_SUCCESS || !ep_attribute(attr, "wire_silent_ms"))
         return (struct health){0};
     return (struct health){.reported = true,
