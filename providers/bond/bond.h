@@ -245,8 +245,7 @@ struct bond_op {
     bool ordered; /* a BOND_DATA */
     struct bond_conn *conn;
     struct bond_link *link; /* over which it was posted last */
-    struct bond_op *next;   /* in bond_link.first, or in another list */
-    bool quiet;       /* the member reports it only if it fails */
+    struct bond_op *next;
     uint64_t request; /* of the EP, or BOND_NO_REQUEST */
     uint64_t offset, bytes;
     uint64_t mark;   /* of a write over the lead (0: none); a key to be read */
@@ -294,10 +293,8 @@ struct bond_link {
     DAT_LMR_HANDLE lmr, mark_lmr;
     DAT_LMR_CONTEXT context;        /* of all but the mark */
     DAT_RMR_CONTEXT remote_context; /* of the mark */
-    unsigned posted;   /* events that must come */
-    unsigned requests; /* that have not completed */
-    struct bond_op *first, **last; /* these, in the order of their posts */
-    unsigned quiet; /* those of them that were posted after the last loud one */
+    unsigned posted;   /* requests and receives that have not completed */
+    unsigned requests; /* those of them that are no receives */
     struct bond_slot slot[BOND_SLOTS];
     /* from the peer's intro */
     bool introduced;
@@ -614,9 +611,6 @@ void bond_op_free(struct bond_op *op);
 bool bond_op_post(struct bond_op *op, struct bond_link *l);
 /* The op did not complete, because its link is lost. */
 void bond_op_lost(struct bond_op *op);
-/* The op is no longer posted, and all that were posted before it over the same
- * link are not, either: calls @p leave for each of those. */
-void bond_op_retire(struct bond_op *op, void (*leave)(struct bond_op *));
 /* Adds the op to a list, which is in the order of the first posts. */
 void bond_op_insert(struct bond_op **at, struct bond_op *op);
 
@@ -625,8 +619,6 @@ void bond_op_insert(struct bond_op **at, struct bond_op *op);
 bool bond_redo(struct bond_conn *c);
 /* Posts the mark of the write that was posted last over the lead. */
 void bond_lead_mark(struct bond_conn *c, struct bond_link *l);
-/* Lets the member report soon that all quiet ops of the link are complete. */
-void bond_link_flush(struct bond_link *l);
 
 /* body.c; ep->lock is held */
 /* Gives a long request a body, and cuts the body into shares. */

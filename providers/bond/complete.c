@@ -39,10 +39,8 @@ static void on_request(struct bond_op *op, DAT_DTO_COMPLETION_STATUS status)
 {
     struct bond_conn *c = op->conn;
     if (status == DAT_DTO_SUCCESS) {
-        bond_op_retire(op, bond_op_done);
         bond_op_done(op);
     } else if (is_consumers(status) && op->request != BOND_NO_REQUEST) {
-        bond_op_retire(op, bond_op_done);
         if (bond_conn_open(c)) {
             core_ep_lock(c->ep);
             bond_request_fail(c, op->request, status);
@@ -51,7 +49,6 @@ static void on_request(struct bond_op *op, DAT_DTO_COMPLETION_STATUS status)
         bond_op_free(op);
     } else {
         bond_link_leave(op->link);
-        bond_op_retire(op, bond_op_lost); /* the mark tells which were done */
         bond_op_lost(op);
     }
     bond_issue(c);
@@ -61,9 +58,10 @@ static void on_dto(const DAT_DTO_COMPLETION_EVENT_DATA *d)
 {
     struct bond_op *op = d->user_cookie.as_ptr;
     struct bond_link *l = op->link;
+    l->posted--;
     l->alive = l->alive || d->status == DAT_DTO_SUCCESS;
-    l->posted -= op->kind == BOND_OP_RECEIVE;
     if (op->kind != BOND_OP_RECEIVE) {
+        l->requests--;
         on_request(op, d->status);
     } else if (d->status == DAT_DTO_SUCCESS) {
         l->asks = false;

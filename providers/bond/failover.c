@@ -139,9 +139,6 @@ static bool look_silence(struct bond_conn *c, uint64_t now)
 void bond_failover_look(struct bond_conn *c, uint64_t now)
 {
     bond_news_send(c);
-    for (unsigned i = 0; i < c->b->params.count; i++)
-        if (c->link[i])
-            bond_link_flush(c->link[i]);
     if (c->b->params.count < 2)
         return;
     if (look_silence(c, now))
@@ -159,9 +156,5 @@ void bond_link_drop(struct bond_link *l)
 {
     bond_link_close(l);
     bond_drain(l->m);
-    for (struct bond_op *op; (op = l->first);) { /* it was quiet */
-        bond_op_retire(op, bond_op_lost);
-        bond_op_lost(op);
-    }
     bond_link_free(l);
 }

@@ -5,7 +5,6 @@
 #include "bond.h"
 
 #define OPS_RESERVE 16u /* for messages of the bond's own, and marks */
-#define QUIET_MOST  8u  /* ops in a row */
 
 static struct bond_op *op_new(struct bond_conn *c, const struct bond_op *like)
 {
@@ -121,8 +120,6 @@ static DAT_RETURN access_remote(struct bond_op *op, struct bond_link *l, int n,
 {
     struct bond_conn *c = op->conn;
     unsigned m = l->m->index;
-    DAT_COMPLETION_FLAGS flags = op->quiet ? DAT_COMPLETION_SUPPRESS_FLAG
-                                           : DAT_COMPLETION_DEFAULT_FLAG;
     DAT_RMR_TRIPLET there = {.segment_length = op->bytes};
     if (op->kind == BOND_OP_KEY) {
         there.virtual_address = c->peer_table + op->offset;
@@ -136,8 +133,10 @@ static DAT_RETURN access_remote(struct bond_op *op, struct bond_link *l, int n,
         there.rmr_context = q->context[m];
     }
     bool reads = op->kind == BOND_OP_READ || op->kind == BOND_OP_KEY;
-    return reads ? dat_ep_post_rdma_read(l->ep, n, seg, cookie, &there, flags)
-                 : dat_ep_post_rdma_write(l->ep, n, seg, cookie, &there, flags);
+    return reads ? dat_ep_post_rdma_read(l->ep, n, seg, cookie, &there,
+                                         DAT_COMPLETION_DEFAULT_FLAG)
+                 : dat_ep_post_rdma_write(l->ep, n, seg, cookie, &there,
+                                          DAT_COMPLETION_DEFAULT_FLAG);
 }
 
 static int segments_of(struct bond_op *op, struct bond_link *l,
@@ -158,55 +157,12 @@ static int segments_of(struct bond_op *op, struct bond_link *l,
     }
 }
 
-/* May its completion come with a later one? The consumer does not wait for it,
- * and has room for many more. */
-static bool may_be_quiet(const struct bond_op *op, const struct bond_link *l)
-{
-    struct core_ep *ep = op->conn->ep;
-    if (l->quiet >= QUIET_MOST || op->body)
-        return false;
-    if (op->kind == BOND_OP_MARK)
-        return op->quiet;
-    if (op->kind != BOND_OP_WRITE)
-        return false;
-    uint64_t pending = atomic_load(&ep->sq_tail) - atomic_load(&ep->sq_head);
-    return pending <= ep->sq_mask / 4 &&
-           core_request_at(ep, op->request)->w.flags &
-               DAT_COMPLETION_SUPPRESS_FLAG;
-}
-
-static void was_posted(struct bond_op *op, struct bond_link *l)
-{
-    op->next = NULL;
-    *l->last = op;
-    l->last = &op->next;
-    l->requests++;
-    l->posted += !op->quiet;
-    l->quiet = op->quiet ? l->quiet + 1 : 0;
-}
-
-void bond_op_retire(struct bond_op *op, void (*leave)(struct bond_op *))
-{
-    struct bond_link *l = op->link;
-    for (struct bond_op *o = NULL; o != op;) {
-        o = l->first;
-        l->first = o->next;
-        if (!l->first)
-            l->last = &l->first;
-        l->requests--;
-        l->posted -= !o->quiet;
-        if (o != op)
-            leave(o);
-    }
-}
-
 bool bond_op_post(struct bond_op *op, struct bond_link *l)
 {
     DAT_LMR_TRIPLET seg[CORE_MAX_IOV + 1];
     DAT_DTO_COOKIE cookie = {.as_ptr = op};
     int n = segments_of(op, l, seg);
     op->link = l;
-    op->quiet = may_be_quiet(op, l);
     if (n < 0) {
         bond_request_fail(op->conn, op->request, DAT_DTO_ERR_LOCAL_PROTECTION);
         bond_op_free(op);
@@ -216,7 +172,8 @@ bool bond_op_post(struct bond_op *op, struct bond_link *l)
                          ? send_message(op, l, n, seg, cookie)
                          : access_remote(op, l, n, seg, cookie);
     if (ret == DAT_SUCCESS) {
-        was_posted(op, l);
+        l->posted++;
+        l->requests++;
         return true;
     }
     if (DAT_GET_TYPE(ret) == DAT_INSUFFICIENT_RESOURCES)

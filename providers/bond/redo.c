@@ -10,19 +10,8 @@ void bond_lead_mark(struct bond_conn *c, struct bond_link *l)
     struct bond_op op = {.kind = BOND_OP_MARK,
                          .request = BOND_NO_REQUEST,
                          .bytes = sizeof op.mark,
-                         .mark = l->marks,
-                         .quiet = true};
-    if (c->b->params.count > 1)
-        bond_op_start(&op, l, NULL);
-}
-
-void bond_link_flush(struct bond_link *l)
-{
-    struct bond_op op = {.kind = BOND_OP_MARK,
-                         .request = BOND_NO_REQUEST,
-                         .bytes = sizeof op.mark,
                          .mark = l->marks};
-    if (l->quiet && bond_link_usable(l))
+    if (c->b->params.count > 1)
         bond_op_start(&op, l, NULL);
 }
 

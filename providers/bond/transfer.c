@@ -85,8 +85,6 @@ static bool begin(struct bond_conn *c, uint64_t n)
     bond_body_cut(c, r);
     if (q->body && conflicts(c, r, n)) {
         q->body = 0;
-        if (bond_usable_link(c, c->lead))
-            bond_link_flush(c->link[c->lead]);
         return false;
     }
     c->reads += r->op == CORE_READ;
