@@ -39,7 +39,7 @@ OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
 # And over a bond.
-BOND_TESTS := $(OFI_TESTS) order srq
+BOND_TESTS := $(OFI_TESTS) access order srq
 BOND_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),\
   $(BOND_TESTS:%=$(TEST_BIN)/provider/bond_%))
 TEST_PROGRAMS += $(BOND_PROGRAMS)
@@ -143,7 +143,7 @@ $(TEST_BIN)/unit/test_tcp_close: $(CORE_OBJ) $(if $(filter ofi,$(PROVIDERS)),\
   $(addprefix $(BUILD)/obj/providers/ofi/,access.o burst.o connection.o transfer.o socket.o))
 $(TEST_BIN)/unit/test_tcp_watch: $(if $(filter ofi,$(PROVIDERS)),\
   $(BUILD)/obj/providers/ofi/sleep.o)
-$(TEST_BIN)/unit/test_bond_deliver: $(BUILD)/obj/providers/bond/deliver.o
+$(TEST_BIN)/unit/test_bond_deliver: $(BUILD)/obj/providers/bond/message/deliver.o
 $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep_loaded.o
 
 # provider tests are plain DAT programs: they do not link libdapl_rail

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completions of the members. b->lock is held. */
-#include "bond.h"
+#include "providers/bond/progress.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/message/message.h"
+#include "providers/bond/transfer/transfer.h"
 
 /* Is it an error of the consumer? All other errors are of the link. */
 static bool is_consumers(DAT_DTO_COMPLETION_STATUS status)
@@ -29,7 +32,6 @@ void bond_op_done(struct bond_op *op)
         if (op->body)
             bond_body_done(c, op);
         bond_request_look(c, op->request);
-        core_requests_retire(c->ep);
         core_ep_unlock(c->ep);
     }
     bond_op_free(op);

@@ -6,8 +6,10 @@
  * b->lock is held.
  */
 #include "dapl_rail/links/failover/ep_health.h"
-
-#include "bond.h"
+#include "providers/bond/progress.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/message/message.h"
+#include "providers/bond/transfer/transfer.h"
 
 #define PING_NS (30 * BOND_MS) /* without a sign of life, with work to do */
 /* Then the link is lost, if another answers. A packet of 64 KB takes half of it
@@ -23,6 +25,7 @@ void bond_path_ended(struct bond_link *l)
     struct bond_conn *c = l->conn;
     c->path[l->m->index].mark = l->region->mark;
     c->news = true; /* news over this link may be lost, … */
+    c->answers_due = c->answers.count > 0;
     for (unsigned i = 0; i < c->b->params.count; i++)
         c->path[i].told = false; /* … and so may BOND_ENDED */
 }

@@ -5,10 +5,13 @@
  */
 #include "dapl_rail/platform/busywait.h"
 
-#include "bond.h"
+#include "providers/bond/progress.h"
+#include "providers/bond/connect/connect.h"
+#include "providers/bond/members/members.h"
 
-#define REST_NS (20 * BOND_MS) /* between looks while there are connections */
-#define IDLE_NS (500 * BOND_MS)
+#define REST_NS  (20 * BOND_MS) /* between looks while there are connections */
+#define IDLE_NS  (500 * BOND_MS)
+#define SERVE_NS (100 * BOND_MS) /* after it has executed an atomic */
 
 static void handle(struct bond_member *m, const DAT_EVENT *e)
 {
@@ -19,12 +22,32 @@ static void handle(struct bond_member *m, const DAT_EVENT *e)
                            &e->event_data.connect_event_data);
 }
 
+/* Peers' atomics need no call of the consumer. If a thread of the bond has
+ * executed some, the watchers execute the next ones. */
+static void drain_all(struct bond_ia *b, uint64_t now)
+{
+    uint64_t before = b->executed;
+    for (unsigned i = 0; i < b->params.count; i++)
+        bond_drain(&b->member[i]);
+    if (b->executed != before)
+        b->serve_until = now + SERVE_NS;
+    atomic_store(&b->serves, now < b->serve_until);
+    if (now < b->serve_until)
+        bond_watch_begin(b);
+}
+
+void bond_serve(struct bond_ia *b)
+{
+    pthread_mutex_lock(&b->lock);
+    drain_all(b, busywait_now_ns());
+    pthread_mutex_unlock(&b->lock);
+}
+
 static uint64_t look_at_all(struct bond_ia *b)
 {
     uint64_t now = busywait_now_ns();
     uint64_t next = now + (b->conns ? REST_NS : IDLE_NS);
-    for (unsigned i = 0; i < b->params.count; i++)
-        bond_drain(&b->member[i]);
+    drain_all(b, now);
     for (struct bond_conn *c = b->conns, *after; c; c = after) {
         after = c->next;
         uint64_t due = bond_conn_look(c, now);

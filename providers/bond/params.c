@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bond.h"
+#include "providers/bond/bond.h"
 
 static int parse_policy(const char *text, void *at)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The consumer posts and polls. */
-#include "bond.h"
+#include "providers/bond/progress.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/message/message.h"
+#include "providers/bond/transfer/transfer.h"
 
 DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto)
 {
@@ -14,6 +17,8 @@ DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto)
     struct bond_request *q = r->tp;
     q->remote_address = dto->remote_address;
     q->remote_key = dto->remote_key;
+    q->operand = dto->operand;
+    q->compare = dto->compare;
     if (!open) {
         r->done = true;
         r->status = DAT_DTO_ERR_FLUSHED;

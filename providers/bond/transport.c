@@ -5,7 +5,9 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "bond.h"
+#include "providers/bond/progress.h"
+#include "providers/bond/connect/connect.h"
+#include "providers/bond/members/members.h"
 
 #define TABLE_BYTES (CORE_MAX_MRS * sizeof(struct bond_entry))
 #define CLOSE_LOOKS 2000 /* milliseconds for links to end */
@@ -27,6 +29,9 @@ static void own_attributes(struct core_ia *ia)
                        b->params.policy == BOND_EVEN ? "even" : "adaptive");
     core_attribute_add(ia, "threshold", b->threshold_text);
     core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
+    core_attribute_add(ia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
+    core_attribute_add(ia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");
+    core_attribute_add(ia, "atomics", "processor");
 }
 
 static void own_free(struct bond_ia *b)
@@ -65,6 +70,7 @@ static DAT_RETURN bond_ia_open(struct core_ia *ia, const char *params)
     memcpy(&ia->address, &b->member[0].address, sizeof b->member[0].address);
     snprintf(ia->adapter, sizeof ia->adapter, "bond");
     b->thread_main = bond_loop;
+    b->serve = bond_serve;
     own_attributes(ia);
     return DAT_SUCCESS;
 fail:
@@ -125,7 +131,10 @@ static const struct core_transport transport = {
             .max_message_size = 1u << 30,
             .max_rdma_size = 1u << 30,
             .srq = true,
-            .write_immed = true},
+            .rmr = true,
+            .write_immed = true,
+            .atomics = true},
+    .calls_ias = true,
     .request_size = sizeof(struct bond_request),
     .ia_open = bond_ia_open,
     .ia_close = bond_ia_close,

@@ -138,6 +138,7 @@ struct core_ability {
     uint64_t max_message_size, max_rdma_size; /* bytes */
     uint32_t max_inline_send; /* extensions.h; 0: core refuses them */
     bool srq, rmr, write_immed, atomics; /* false: core refuses them */
+    bool rmr_of_ep; /* RMRs that only one EP's peer may use; false: the same */
     bool places; /* placed receives, extensions.h; false: core refuses them */
 };
 
@@ -345,6 +346,7 @@ struct core_transport {
     bool one_thread;     /* one thread runs all ranks of the process: event
                             queues begin anew whenever they are empty, so that
                             many ranks touch little memory */
+    bool calls_ias;      /* its functions call IAs of other libraries */
     size_t ep_size;      /* bytes of core_ep_area */
 
     /* ---- the IA ---- */

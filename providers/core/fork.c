@@ -5,6 +5,8 @@
  * its connections are over, and it can free and close everything without
  * affecting the parent.
  */
+#include <link.h>
+
 #include "internal.h"
 
 static struct {
@@ -23,9 +25,16 @@ void core_fork_hold(pthread_mutex_t *lock)
     held.lock[held.n++] = lock;
 }
 
+/* The handlers are registered several times in the library of a transport that
+ * calls other IAs: of these calls, the first takes the locks, and the last
+ * releases them. */
+static _Thread_local unsigned calls;
+
 /* No thread changes an IA while the process is copied. */
 static void before(void)
 {
+    if (calls++)
+        return;
     pthread_mutex_lock(&open_ias.lock);
     for (struct core_ia *ia = open_ias.first; ia; ia = ia->next_open) {
         pthread_mutex_lock(&ia->lock);
@@ -37,6 +46,8 @@ static void before(void)
 
 static void in_parent(void)
 {
+    if (--calls)
+        return;
     for (unsigned i = held.n; i--;)
         pthread_mutex_unlock(held.lock[i]);
     for (struct core_ia *ia = open_ias.first; ia; ia = ia->next_open) {
@@ -61,6 +72,8 @@ static void cut_off(struct core_ia *ia)
 
 static void in_child(void)
 {
+    if (--calls)
+        return;
     for (unsigned i = 0; i < held.n; i++)
         pthread_mutex_unlock(held.lock[i]);
     for (struct core_ia *ia = open_ias.first; ia; ia = ia->next_open)
@@ -68,15 +81,38 @@ static void in_child(void)
     pthread_mutex_unlock(&open_ias.lock);
 }
 
-static void watch_forks(void)
+void core_fork_watch(void)
 {
     pthread_atfork(before, in_parent, in_child);
 }
 
+static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
+{
+    (void)size;
+    *(unsigned long long *)loads = info->dlpi_adds;
+    return 1;
+}
+
+/* A thread takes this library's locks before those of the IAs that it calls.
+ * fork must do so, too. It first calls the handlers that were registered last:
+ * so they are registered anew if a library has been loaded since. */
+static void watch_above(void)
+{
+    static unsigned long long seen;
+    unsigned long long loads = 0;
+    dl_iterate_phdr(count_loads, &loads);
+    pthread_mutex_lock(&open_ias.lock);
+    bool loaded = loads != seen;
+    seen = loads;
+    pthread_mutex_unlock(&open_ias.lock);
+    if (loaded)
+        core_fork_watch();
+}
+
 void core_fork_add(struct core_ia *ia)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
+    if (ia->transport->calls_ias)
+        watch_above();
     pthread_mutex_lock(&open_ias.lock);
     ia->open_at = &open_ias.first;
     ia->next_open = open_ias.first;

@@ -242,7 +242,8 @@ static void provider_attributes(struct core_ia *ia, DAT_PROVIDER_ATTR *out)
         .dto_async_return_guaranteed = DAT_FALSE,
         .rdma_write_for_rdma_read_req = DAT_FALSE,
         .rdma_read_lmr_rmr_context_exposure = DAT_FALSE,
-        .rmr_scope_supported = DAT_RMR_SCOPE_ANY,
+        .rmr_scope_supported =
+            ia->can.rmr_of_ep ? DAT_RMR_SCOPE_ANY : DAT_RMR_SCOPE_PZ,
         .is_signal_safe = DAT_FALSE,
         .ha_supported = DAT_FALSE,
         .ha_loadbalancing = DAT_HA_LB_NONE,

@@ -178,7 +178,10 @@ static inline void core_unref(struct core_object *o)
     atomic_fetch_sub_explicit(&o->refs, 1, memory_order_relaxed);
 }
 
-/* fork.c. The IA is open / is no longer open: forked children cut it off. */
+/* fork.c */
+/* Has forks handled from now on: to be called once. */
+void core_fork_watch(void);
+/* The IA is open / is no longer open: forked children cut it off. */
 void core_fork_add(struct core_ia *ia);
 void core_fork_remove(struct core_ia *ia);
 /* The error of a child's call that would need an IA of its parent

@@ -210,6 +210,7 @@ static struct core_entry *entry_new(const char *name)
 void core_transport_is(const struct core_transport *transport)
 {
     entries.transport = transport;
+    core_fork_watch();
 }
 
 void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)

@@ -157,6 +157,7 @@ static const struct core_transport transport = {
             .places = true,
             .srq = true,
             .rmr = true,
+            .rmr_of_ep = true,
             .write_immed = true,
             .atomics = true},
     .request_size = sizeof(struct shm_request),

@@ -189,6 +189,7 @@ static const struct core_transport transport = {
             .max_message_size = 1u << 30,
             .max_rdma_size = 1u << 30,
             .rmr = true,
+            .rmr_of_ep = true,
             .write_immed = true,
             .atomics = true},
     .max_ias = UINT_MAX, /* of all ranks */

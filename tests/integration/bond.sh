@@ -12,6 +12,21 @@ export BUILD SOURCE
 
 check 'dtest' env IA=bond0 bash "$here/dtest.sh"
 check 'dapltest' env IA=bond0 bash "$here/dapltest.sh"
+if [ -e "$BUILD/lib/dapl_rail/libdapl_ofi.so" ]; then
+    {
+        cat "$BUILD/lib/dapl_rail/dat.conf"
+        for rail in tcp-a tcp-b; do
+            echo "$rail u2.0 nonthreadsafe default" \
+                "\"${library/bond.so/ofi.so}\" dapl_rail.0.1" \
+                '"provider=tcp device=lo" ""'
+        done
+        echo "bond-tcp u2.0 nonthreadsafe default \"$library\" dapl_rail.0.1" \
+            '"tcp-a tcp-b" ""'
+    } >"$conf"
+    check 'dtest over TCP' env CONF="$conf" IA=bond-tcp bash "$here/dtest.sh"
+    check 'immediate data and atomics over TCP' env DAT_OVERRIDE="$conf" \
+        TEST_IA=bond-tcp "$BUILD/test/provider/test_extensions"
+fi
 
 # refused NAME WANTED PARAMETERS: a bond of these does not open, and says why
 refused()

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Debian's genuine dapltest over the provider `shm`, or, a part of it, the
-# rail IA=name.
+# rail IA=name (of CONF=dat.conf).
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 
-export DAT_OVERRIDE=$BUILD/lib/dapl_rail/dat.conf
+export DAT_OVERRIDE=${CONF:-$BUILD/lib/dapl_rail/dat.conf}
 ia=${IA:-shm0}
 # others may run the same test on this host
 port=$((20000 + $$ % 20000))

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "proc_state.h"
 #include "scene.h"
 
 #define RANKS    3
@@ -22,19 +23,6 @@ static struct board {
     volatile bool was_stopped;
 } * board;
 
-/* The state of a process in /proc, for instance 'T'. */
-static char state_of(pid_t pid)
-{
-    char path[64], state = '?';
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "r");
-    if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-        state = '?';
-    if (file)
-        fclose(file);
-    return state;
-}
-
 /* In a rank that is not stopped: stops it when it is under way, until `ms`
  * after that. */
 static void *stopper(void *ms)
@@ -42,7 +30,7 @@ static void *stopper(void *ms)
     while (board->round < EARLIEST)
         nap(1);
     kill(board->pid, SIGSTOP);
-    for (unsigned n = 0; state_of(board->pid) != 'T'; n++) {
+    for (unsigned n = 0; proc_state(board->pid) != 'T'; n++) {
         check(n < 10000);
         nap(1);
     }

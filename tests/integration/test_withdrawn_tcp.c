@@ -4,48 +4,33 @@
  * rank's memory. When a call says that the memory is this rank's again, the
  * peer gets nothing of what is there afterwards, and changes none of it.
  */
-#include <pthread.h>
-#include <signal.h>
-#include <sys/wait.h>
-
 #include "over_tcp.h"
+#include "proc_state.h"
+#include "tests/stop_inside.h"
 
 #define BYTES ((size_t)64 << 20) /* more than the sockets take */
 #define OLD   0x11
 #define NEW   0x5a
 
-static struct board {
-    volatile pid_t pid; /* of rank 1 */
-    volatile bool stops;
-} * board;
+static volatile pid_t *stopped; /* rank 1, in memory that the ranks share */
 
 static unsigned char buffer[BYTES];
 
-/* Rank 1 stops when the first bytes have come, or something was sent. */
-static void *stopper(void *watched)
+/* In rank 1: it stops in the middle of its next transfer. */
+static void stop_soon(void)
 {
-    const volatile unsigned char *first = watched;
-    while (*first != OLD)
-        ;
-    board->stops = true;
-    kill(getpid(), SIGSTOP);
-    return NULL;
-}
-
-static pthread_t stop_at(void *watched)
-{
-    pthread_t thread;
-    board->pid = getpid();
-    check(!pthread_create(&thread, NULL, stopper, watched));
-    return thread;
+    *stopped = getpid();
+    atomic_store(&stop_inside, true);
 }
 
 static void await_stop(void)
 {
-    while (!board->stops)
-        nap(1);
-    nap(50);
-    board->stops = false;
+    check_within(20, *stopped && proc_state(*stopped) == 'T');
+}
+
+static void go_on(void)
+{
+    check(kill(*stopped, SIGCONT) == 0);
 }
 
 static unsigned count(const unsigned char *bytes, unsigned char value)
@@ -64,12 +49,11 @@ static void sent(struct rank *r)
         expect(r, DRAIL_ETIMEOUT, drail_send(r->t, 1, buffer, BYTES, NULL));
         memset(buffer, NEW, BYTES);
         await_stop();
-        check(kill(board->pid, SIGCONT) == 0);
+        go_on();
     } else {
-        pthread_t thread = stop_at(buffer);
+        stop_soon();
         size_t got = 0;
         int rc = drail_recv(r->t, 0, buffer, BYTES, &got, 10000);
-        pthread_join(thread, NULL);
         printf("# drail_recv: %s\n", drail_strerror(rc));
         check(count(buffer, NEW) == 0);
         check(rc || count(buffer, OLD) == BYTES);
@@ -103,13 +87,13 @@ static void put_there(struct rank *r)
         printf("# drail_mem_release: %s\n", drail_strerror(rc));
         check(rc == 0 || rc == DRAIL_EDAT);
         if (rc) /* the peer is inside until it has gone on */
-            check(kill(board->pid, SIGCONT) == 0);
+            go_on();
         for (double end = seconds() + 20; rc; nap(1)) {
             check(seconds() < end);
             rc = drail_mem_release(user);
         }
         memset(buffer, NEW, BYTES);
-        check(kill(board->pid, SIGCONT) == 0);
+        go_on();
     } else {
         drail_req_t req;
         drail_xfer_t put = {.local = memory,
@@ -118,10 +102,8 @@ static void put_there(struct rank *r)
                             .bytes = BYTES};
         check(drail_job_allgather(r->job, &keys[1], sizeof keys[1], keys, -1) ==
               0);
-        board->pid = getpid();
+        stop_soon();
         expect(r, 0, drail_put(r->t, 0, &put, 0, 0, &req));
-        board->stops = true;
-        kill(getpid(), SIGSTOP);
         drail_wait(r->t, &req, 10000);
     }
     barrier(r);
@@ -148,6 +130,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-    board = shared_memory(sizeof *board);
+    stopped = shared_memory(sizeof *stopped);
     return over_tcp(tests, sizeof tests / sizeof tests[0], argc, argv);
 }

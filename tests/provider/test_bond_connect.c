@@ -9,7 +9,7 @@
 
 #define BYTES 64
 
-/* The private data of a link that asks to join (providers/bond/bond.h). */
+/* The private data of a link that asks to join (providers/bond/wire.h). */
 struct hello {
     uint32_t magic;
     uint8_t kind, size;

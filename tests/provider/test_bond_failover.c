@@ -2,11 +2,16 @@
 /* Members of a bond fail, silently or not, and come back. */
 #include "bond.h"
 
+#include <netinet/in.h>
 #include <time.h>
+
+#include <dat2/dat_ib_extensions.h>
 
 #include "member_posts.h"
 #include "tests/cable.h"
 
+#define ADDS       100u
+#define ADDS_AHEAD 8u
 #define UNRECEIVED 20      /* messages */
 #define SOON_US    1000000 /* a silent member is lost ten times sooner */
 
@@ -105,6 +110,52 @@ static void silent_with_messages(void **state)
     peer_close(&peer, &me);
 }
 
+static void post_add(end_t *me, const peer_t *peer, unsigned i)
+{
+    DAT_LMR_TRIPLET seg = local(&me->mem, 8 * i, 8);
+    DAT_RMR_TRIPLET to = remote(&peer->end.mem, 0, 8);
+    DAT_OK(dat_ib_post_fetch_and_add(me->ep, 1, &seg, cookie(i), &to,
+                                     DAT_COMPLETION_DEFAULT_FLAG));
+}
+
+/* Each atomic is carried out once, and its result arrives. */
+static void add_while(void (*disturb)(unsigned round))
+{
+    peer_t peer;
+    end_t me;
+    uint64_t base = 0;
+    peer_open(&peer, &me,
+              &(peer_options_t){
+                  PEER_PROCESS, MEMORY_MEMFD, 4096,
+                  (DAT_MEM_PRIV_FLAGS)(DAT_MEM_PRIV_ALL_FLAG |
+                                       (int)DAT_IB_MEM_PRIV_REMOTE_ATOMIC)});
+    for (unsigned i = 0; i < ADDS + ADDS_AHEAD; i++) {
+        if (i < ADDS) {
+            disturb(i);
+            post_add(&me, &peer, i);
+        }
+        if (i < ADDS_AHEAD)
+            continue;
+        EXPECT_EVENT(me.request, DAT_IB_DTO_EVENT);
+        uint64_t old, done = i - ADDS_AHEAD;
+        memcpy(&old, me.mem.data + 8 * done, 8);
+        if (!done)
+            base = old;
+        assert_int_equal(old, base + done);
+    }
+    peer_close(&peer, &me);
+}
+
+static void atomics(void **state)
+{
+    add_while(pull_in_turn);
+}
+
+static void atomics_silent(void **state)
+{
+    add_while(mute_in_turn);
+}
+
 /* The connection breaks only when no member is left. */
 static void none_left(void **state)
 {
@@ -129,6 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(broken),    cmocka_unit_test(arrived_unknown),
         cmocka_unit_test(silent),    cmocka_unit_test(silent_with_messages),
+        cmocka_unit_test(atomics),   cmocka_unit_test(atomics_silent),
         cmocka_unit_test(none_left),
     };
     setenv("TEST_IA", "bond0", 1);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Peers can write nothing in the memory of a bond but the marks. */
+/* What the members' LMRs of a bond allow, and what happens while they end. */
 #include "bond.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <dat2/dat_registry.h> /* DAT_PROVIDER */
 
 #define MARK_BYTES 8u
 
@@ -25,6 +29,34 @@ INSTEAD_OF_LIBC DAT_RETURN dat_lmr_create(
                 rmr_context, registered, address);
 }
 
+/* A member's LMR ends late, or not at all. */
+static atomic_bool refuses, waits, has_begun, may_end, has_waited_long;
+
+static void await(atomic_bool *flag)
+{
+    for (unsigned ms = 0; !atomic_load(flag) && ms < 2000; ms++)
+        poll_pause();
+}
+
+INSTEAD_OF_LIBC DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr)
+{
+    __typeof__(&dat_lmr_free) real =
+        (__typeof__(real))dlsym(RTLD_NEXT, "dat_lmr_free");
+    const DAT_PROVIDER *provider = *(const DAT_PROVIDER **)lmr;
+    bool second = !strcmp(provider->device_name, "shm1");
+    if (second && atomic_load(&refuses))
+        return DAT_CLASS_ERROR | DAT_INVALID_STATE;
+    if (second && atomic_exchange(&waits, false)) {
+        atomic_store(&has_begun, true);
+        await(&may_end);
+        atomic_store(&has_waited_long, !atomic_load(&may_end));
+    }
+    return real(lmr);
+}
+
+/* ---------------------------------------------------------------- tests --- */
+
+/* Peers can write nothing in the memory of a bond but the marks. */
 static void marks_only(void **state)
 {
     end_t a, b;
@@ -37,10 +69,69 @@ static void marks_only(void **state)
     assert_int_equal(longest, MARK_BYTES);
 }
 
+static void write_from(end_t *me, const region_t *from, const end_t *peer,
+                       DAT_DTO_COMPLETION_STATUS status)
+{
+    DAT_LMR_TRIPLET seg = local(from, 0, 64);
+    DAT_RMR_TRIPLET to = remote(&peer->mem, 0, 64);
+    DAT_OK(dat_ep_post_rdma_write(me->ep, 1, &seg, cookie(1), &to,
+                                  DAT_COMPLETION_DEFAULT_FLAG));
+    EXPECT_DTO(me->request, 1, status, 64);
+}
+
+static void *end_region(void *region)
+{
+    DAT_OK(dat_lmr_free(((region_t *)region)->lmr));
+    return NULL;
+}
+
+/* A member takes long to free its LMR. Meanwhile the bond carries requests. */
+static void others_go_on(void **state)
+{
+    end_t a, b;
+    region_t more;
+    pthread_t thread;
+    ends_open(&a, &b, MEMORY_MEMFD, 4096);
+    end_connect_both(&a, &b);
+    region_create(&more, MEMORY_MEMFD, 4096, a.ia, a.pz, DAT_MEM_PRIV_ALL_FLAG);
+    atomic_store(&waits, true);
+    assert_int_equal(pthread_create(&thread, NULL, end_region, &more), 0);
+    await(&has_begun);
+    write_from(&a, &a.mem, &b, DAT_DTO_SUCCESS);
+    atomic_store(&may_end, true);
+    pthread_join(thread, NULL);
+    assert_false(atomic_load(&has_waited_long));
+    more.lmr = DAT_HANDLE_NULL;
+    region_destroy(&more);
+    ends_close(&a, &b);
+}
+
+/* A member can't free its LMR. A request that uses the range fails. */
+static void half_freed(void **state)
+{
+    end_t a, b;
+    region_t more;
+    ends_open(&a, &b, MEMORY_MEMFD, 4096);
+    end_connect_both(&a, &b);
+    region_create(&more, MEMORY_MEMFD, 4096, a.ia, a.pz, DAT_MEM_PRIV_ALL_FLAG);
+    atomic_store(&refuses, true);
+    DAT_FAILS(dat_lmr_free(more.lmr), DAT_INVALID_STATE);
+    write_from(&a, &more, &b, DAT_DTO_ERR_LOCAL_PROTECTION);
+    atomic_store(&refuses, false);
+    while (dat_lmr_free(more.lmr) != DAT_SUCCESS)
+        poll_pause();
+    more.lmr = DAT_HANDLE_NULL;
+    region_destroy(&more);
+    ends_close(&a, &b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(marks_only),
+        cmocka_unit_test(others_go_on),
+        cmocka_unit_test(half_freed),
     };
+    setenv("TEST_IA", "bond0", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

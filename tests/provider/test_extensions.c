@@ -194,6 +194,12 @@ static void unknown_operation(void **state)
 
 enum { CLIENTS = 3, ADDS = 5000, SWAPS = 500 };
 
+/* Where messages carry atomics, each wakes threads of both ends. */
+static int some_of(int all)
+{
+    return strcmp(IA_NAME, IA_DEFAULT) ? all / 20 : all;
+}
+
 /* Word 0 is a counter, word 1 a lock, word 2 is counted under the lock. */
 typedef struct shared {
     DAT_CONN_QUAL qual;
@@ -241,12 +247,12 @@ static void client(void *arg)
     end_open_memory(&end, MEMORY_MALLOC, 4096, PRIVILEGES);
     DAT_OK(end_connect(&end, shared->qual));
     EXPECT_EVENT(end.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
-    for (int i = 0; i < ADDS; i++) {
+    for (int i = 0; i < some_of(ADDS); i++) {
         uint64_t old = atomic_on(&end, shared, 0, false, 1, 0);
-        assert_in_range(old, 0, CLIENTS * ADDS - 1);
+        assert_in_range(old, 0, CLIENTS * some_of(ADDS) - 1);
         assert_int_equal(atomic_fetch_add(&shared->seen[old], 1), 0);
     }
-    for (int i = 0; i < SWAPS; i++)
+    for (int i = 0; i < some_of(SWAPS); i++)
         count_under_lock(&end, shared);
     DAT_OK(dat_ep_disconnect(end.ep, DAT_CLOSE_GRACEFUL_FLAG));
     EXPECT_EVENT(end.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
@@ -295,9 +301,9 @@ static void serve_clients(memory_kind_t kind)
         join(pid[i]);
         DAT_OK(dat_ep_free(ep[i]));
     }
-    assert_int_equal(*word(&server.mem, 0), CLIENTS * ADDS);
+    assert_int_equal(*word(&server.mem, 0), CLIENTS * some_of(ADDS));
     assert_int_equal(*word(&server.mem, 1), 0);
-    assert_int_equal(*word(&server.mem, 2), CLIENTS * SWAPS);
+    assert_int_equal(*word(&server.mem, 2), CLIENTS * some_of(SWAPS));
     end_close(&server);
     shared_free(shared, sizeof *shared);
 }

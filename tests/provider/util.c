@@ -9,6 +9,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <netinet/in.h>
+
+#include <dat2/dat_ib_extensions.h>
+
 void restart_with_lines(char **argv, const char *const lines[][3], size_t count)
 {
     char conf[] = "/tmp/test_rails_XXXXXX";
@@ -60,6 +64,16 @@ const char *provider_attribute(DAT_IA_HANDLE ia, const char *name)
         if (!strcmp(attr.provider_specific_attr[i].name, name))
             return attr.provider_specific_attr[i].value;
     return NULL;
+}
+
+bool ia_has_atomics(const char *name)
+{
+    DAT_IA_HANDLE ia;
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+    DAT_OK(dat_ia_open((DAT_NAME_PTR)name, 8, &async, &ia));
+    bool has = provider_attribute(ia, DAT_IB_ATTR_FETCH_AND_ADD) != NULL;
+    DAT_OK(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+    return has;
 }
 
 void check_dat(DAT_RETURN got, DAT_RETURN want, const char *call,

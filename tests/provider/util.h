@@ -42,9 +42,10 @@ DAT_IA_ATTR ia_attributes_of(const char *name);
 /** The value of a provider-specific attribute of an open IA, or NULL. */
 const char *provider_attribute(DAT_IA_HANDLE ia, const char *name);
 /** Skips it where there are no atomics. */
+bool ia_has_atomics(const char *name);
 #define NEEDS_ATOMICS()                                                        \
     do {                                                                       \
-        if (strcmp(IA_NAME, IA_DEFAULT))                                       \
+        if (!ia_has_atomics(IA_NAME))                                          \
             skip();                                                            \
     } while (0)
 /** Bound of every wait that must succeed, in milliseconds. */

@@ -32,7 +32,7 @@ static DAT_RETURN rmr_new(DAT_PZ_HANDLE pz_handle, DAT_RMR_SCOPE scope,
     if (!out)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     struct core_ia *ia = pz->o.ia;
-    if (!ia->can.rmr)
+    if (!(scope == DAT_RMR_SCOPE_EP ? ia->can.rmr_of_ep : ia->can.rmr))
         return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
     struct core_rmr *rmr = NULL;
     core_ia_lock(ia);

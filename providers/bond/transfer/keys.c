@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys of the peer's memory. The bond reads the members' contexts from the
  * peer's table by RDMA, and keeps them. b->lock is held. */
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/transfer/transfer.h"
 
 static bool ask(struct bond_conn *c, uint32_t key)
 {
@@ -15,13 +16,22 @@ static bool ask(struct bond_conn *c, uint32_t key)
     return l && bond_op_start(&op, l, NULL);
 }
 
-int bond_key_find(struct bond_conn *c, uint32_t key,
-                  DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS])
+static bool is_within(const struct bond_key *k, uint64_t address,
+                      uint64_t bytes)
+{
+    return address >= k->base && bytes <= k->bytes &&
+           address - k->base <= k->bytes - bytes;
+}
+
+/* The bond looks at the range itself: of a request in parts, no part may move
+ * data if another one is refused. */
+int bond_key_find(struct bond_conn *c, uint32_t key, uint64_t address,
+                  uint64_t bytes, DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS])
 {
     const struct bond_key *k = &c->key[key % BOND_KEYS];
     if (key && k->key == key) {
         memcpy(context, k->context, sizeof k->context);
-        return 1;
+        return is_within(k, address, bytes) ? 1 : -1;
     }
     if (!key || key == c->bad_key)
         return -1;
@@ -38,6 +48,8 @@ void bond_key_read(struct bond_conn *c, const struct bond_op *op)
     if (e->key == key && e->again == key) {
         struct bond_key *k = &c->key[key % BOND_KEYS];
         k->key = key;
+        k->base = e->base;
+        k->bytes = e->bytes;
         memcpy(k->context, e->context, sizeof k->context);
     } else {
         c->bad_key = key;

@@ -2,7 +2,7 @@
 /* Protection zones. For each PZ of the bond, the bond creates a PZ on each
  * member when the zone is first used. So the members check which EP may access
  * which range. b->lock is held. */
-#include "bond.h"
+#include "providers/bond/members/members.h"
 
 static void release(struct bond_ia *b, struct bond_zone *z)
 {

@@ -6,7 +6,9 @@
  */
 #include <stdio.h>
 
-#include "bond.h"
+#include "providers/bond/progress.h"
+#include "providers/bond/connect/connect.h"
+#include "providers/bond/links/links.h"
 
 #define TIMEOUT_US 1000000u
 #define PAUSE_MIN  (20 * BOND_MS)

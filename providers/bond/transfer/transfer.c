@@ -5,7 +5,9 @@
  * tell which requests have posted their bodies, and which ones both parts.
  * b->lock is held, and ep->lock.
  */
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/message/message.h"
+#include "providers/bond/transfer/transfer.h"
 
 static bool is_remote(const struct core_request *r)
 {
@@ -14,13 +16,15 @@ static bool is_remote(const struct core_request *r)
 
 /* ------------------------------------------------------------ beginning --- */
 
-/* Are the keys of its remote memory known? */
+/* Are the keys of its remote memory known? The peer itself finds the word of an
+ * atomic. */
 static bool has_keys(struct bond_conn *c, struct core_request *r, uint64_t n)
 {
     struct bond_request *q = r->tp;
-    if (q->checked || !is_remote(r))
+    if (q->checked || !is_remote(r) || bond_is_atomic(r))
         return true;
-    int found = bond_key_find(c, q->remote_key, q->context);
+    int found = bond_key_find(c, q->remote_key, q->remote_address, r->w.total,
+                              q->context);
     if (found < 0)
         bond_request_fail(c, n, DAT_DTO_ERR_REMOTE_ACCESS);
     q->checked = found > 0;
@@ -52,15 +56,16 @@ static bool overlap_here(const struct core_request *a,
     return false;
 }
 
-/* Would the request's body overtake a request to the same remote memory, or
- * change local memory that an earlier request accesses? */
+/* Would the request's body overtake an atomic (it may take a lock) or a request
+ * to the same remote memory, or change local memory that an earlier request
+ * accesses? */
 static bool conflicts(struct bond_conn *c, const struct core_request *r,
                       uint64_t n)
 {
     for (uint64_t i = atomic_load(&c->ep->sq_head); i != n; i++) {
         const struct core_request *earlier = core_request_at(c->ep, i);
         if (!earlier->done &&
-            (overlap_there(earlier, r) ||
+            (bond_is_atomic(earlier) || overlap_there(earlier, r) ||
              (r->op == CORE_READ && overlap_here(earlier, r))))
             return true;
     }
@@ -78,7 +83,7 @@ static bool begin(struct bond_conn *c, uint64_t n)
         return true;
     if (q->body) /* it was cut earlier */
         return bond_body_post(c, n);
-    if (c->reads && (r->w.flags & DAT_COMPLETION_BARRIER_FENCE_FLAG))
+    if (c->fetches && (r->w.flags & DAT_COMPLETION_BARRIER_FENCE_FLAG))
         return false;
     if (!has_keys(c, r, n))
         return false;
@@ -87,16 +92,16 @@ static bool begin(struct bond_conn *c, uint64_t n)
         q->body = 0;
         return false;
     }
-    c->reads += r->op == CORE_READ;
+    c->fetches += bond_fetches(r);
     return !q->body || bond_body_post(c, n);
 }
 
 /* ------------------------------------------------------------- the lead --- */
 
-static bool send_data(struct bond_conn *c, struct bond_link *l, uint64_t n,
-                      struct bond_header header, uint64_t offset)
+/* Sends a numbered message. */
+static bool send_numbered(struct bond_conn *c, struct bond_link *l, uint64_t n,
+                          struct bond_header header, uint64_t offset)
 {
-    header.kind = BOND_DATA;
     header.number = c->next_number;
     header.offset = offset;
     struct bond_op op = {.kind = BOND_OP_MESSAGE,
@@ -152,10 +157,22 @@ static bool lead_send(struct bond_conn *c, struct bond_link *l, uint64_t n)
         struct bond_header h = {.bytes = (uint16_t)bytes, .total = r->w.total};
         if (bytes == left)
             h.flags = last_flags(c, r);
-        if (!send_data(c, l, n, h, q->sent))
+        if (!send_numbered(c, l, n, h, q->sent))
             return false;
         q->sent += bytes;
     } while (q->sent < r->w.total);
+    return true;
+}
+
+/* The peer's bond carries it out, and answers. */
+static bool lead_atomic(struct bond_conn *c, struct bond_link *l, uint64_t n)
+{
+    struct bond_header h = {.kind = BOND_ATOMIC,
+                            .bytes = sizeof(struct bond_atomic)};
+    if (c->atomics - c->answered == BOND_ATOMICS ||
+        !send_numbered(c, l, n, h, 0))
+        return false;
+    c->atomic[c->atomics++ % BOND_ATOMICS] = n;
     return true;
 }
 
@@ -165,7 +182,7 @@ static bool lead_immed(struct bond_conn *c, struct bond_link *l, uint64_t n)
     struct bond_header h = {.flags = (uint8_t)(last_flags(c, r) | BOND_IMMED),
                             .immed = r->immed,
                             .total = r->w.total};
-    return send_data(c, l, n, h, 0);
+    return send_numbered(c, l, n, h, 0);
 }
 
 /* Posts a read or write in pieces: the completion of each piece shows that the
@@ -175,7 +192,10 @@ static bool lead_access(struct bond_conn *c, struct bond_link *l, uint64_t n)
     struct core_request *r = core_request_at(c->ep, n);
     struct bond_request *q = r->tp;
     bool reads = r->op == CORE_READ;
-    uint64_t left;
+    uint64_t left = r->w.total - q->body;
+    if (left &&
+        c->atomics != c->answered) /* the member must not overtake them */
+        return false;
     while ((left = r->w.total - q->body - q->sent)) {
         struct bond_op op = {.kind = reads ? BOND_OP_READ : BOND_OP_WRITE,
                              .request = n,
@@ -193,6 +213,21 @@ static bool lead_access(struct bond_conn *c, struct bond_link *l, uint64_t n)
     return true;
 }
 
+static bool lead_part(struct bond_conn *c, struct bond_link *l, uint64_t n)
+{
+    switch (core_request_at(c->ep, n)->op) {
+    case CORE_SEND:
+        return lead_send(c, l, n);
+    case CORE_FETCH_ADD:
+    case CORE_CMP_SWAP:
+        return lead_atomic(c, l, n);
+    case CORE_WRITE_IMMED:
+        return lead_access(c, l, n) && lead_immed(c, l, n);
+    default:
+        return lead_access(c, l, n);
+    }
+}
+
 /* Posts the part of a request that goes over the lead. False: not now. */
 static bool lead(struct bond_conn *c, uint64_t n)
 {
@@ -205,9 +240,7 @@ static bool lead(struct bond_conn *c, uint64_t n)
         return true;
     if (!l || (q->body && q->under_way))
         return false;
-    if (r->op == CORE_SEND ? !lead_send(c, l, n) : !lead_access(c, l, n))
-        return false;
-    if (r->op == CORE_WRITE_IMMED && !lead_immed(c, l, n))
+    if (!lead_part(c, l, n))
         return false;
     q->led = true;
     bond_request_look(c, n);
@@ -219,8 +252,6 @@ static bool lead(struct bond_conn *c, uint64_t n)
 void bond_issue(struct bond_conn *c)
 {
     if (c->state != BOND_CONNECTED && c->state != BOND_DRAINING)
-        return;
-    if (!c->redo && !bond_waits(c)) /* as after most completions */
         return;
     core_ep_lock(c->ep);
     uint64_t end = atomic_load(&c->ep->sq_tail);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The private data that the bonds of both ends exchange. */
+#include <stdio.h>
+
 #include "dapl_rail/platform/fnv.h"
 
-#include "bond.h"
+#include "providers/bond/connect/connect.h"
 
 uint16_t bond_members_hash(const struct bond_params *p)
 {
@@ -39,4 +41,11 @@ bool bond_hello_read(const void *data, DAT_COUNT bytes, struct bond_said *said)
         return false;
     memcpy(said->data, (const char *)data + head, (size_t)size);
     return true;
+}
+
+void bond_say_different(const struct bond_ia *b)
+{
+    fprintf(stderr,
+            "dapl bond: rail %s: the bond of the peer has other members\n",
+            b->ia->name);
 }

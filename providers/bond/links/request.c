@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When requests are complete. b->lock is held. */
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/members/members.h"
 
 void bond_request_fail(struct bond_conn *c, uint64_t request,
                        DAT_DTO_COMPLETION_STATUS status)
@@ -35,8 +36,10 @@ void bond_request_look(struct bond_conn *c, uint64_t n)
         return;
     if (q->asks && (int32_t)(c->peer_delivered - q->number) <= 0)
         return;
+    if (bond_is_atomic(r) && !q->answered)
+        return;
     r->done = true;
-    c->reads -= r->op == CORE_READ;
+    c->fetches -= bond_fetches(r);
 }
 
 void bond_delivered(struct bond_conn *c, uint32_t before)

@@ -2,7 +2,8 @@
 /* Requests to members. b->lock is held. */
 #include "providers/core/segments.h"
 
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/members/members.h"
 
 #define OPS_RESERVE 16u /* for messages of the bond's own, and marks */
 
@@ -77,6 +78,18 @@ static DAT_LMR_TRIPLET own(const struct bond_link *l, const void *at,
 
 /* ------------------------------------------------------------- posting --- */
 
+static void write_atomic(const struct bond_op *op, void *at)
+{
+    const struct core_request *r = core_request_at(op->conn->ep, op->request);
+    const struct bond_request *q = r->tp;
+    struct bond_atomic ask = {.address = q->remote_address,
+                              .operand = q->operand,
+                              .compare = q->compare,
+                              .key = q->remote_key,
+                              .swap = r->op == CORE_CMP_SWAP};
+    memcpy(at, &ask, sizeof ask);
+}
+
 /* Writes the header into the op's buffer. Short data follow it there; longer
  * data stay where they are, as segments of their own. */
 static int message_segments(struct bond_op *op, struct bond_link *l,
@@ -88,7 +101,9 @@ static int message_segments(struct bond_op *op, struct bond_link *l,
     op->header.returned = l->returned;
     op->header.delivered = op->conn->delivered;
     memcpy(at, &op->header, sizeof op->header);
-    if (op->ordered && op->bytes)
+    if (op->header.kind == BOND_ATOMIC)
+        write_atomic(op, at + sizeof op->header);
+    else if (op->ordered && op->bytes)
         n = take_part(op, l->m->index, seg + 1);
     if (n < 0)
         return -1;

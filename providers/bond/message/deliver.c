@@ -3,7 +3,8 @@
  * held. */
 #include "providers/core/segments.h"
 
-#include "bond.h"
+#include "providers/bond/members/members.h"
+#include "providers/bond/message/message.h"
 
 /* Copies a piece to its place in the receive. */
 static void place(const struct core_wqe *w, const struct bond_header *h)
@@ -42,11 +43,16 @@ static void give_up(struct bond_conn *c)
     bond_thread_wake(c->b);
 }
 
-/* Moves a piece into the consumer's receive. False: there is no receive. */
+/* Moves a piece into the consumer's receive, or carries out an atomic. False:
+ * there is no receive. */
 static bool take(struct bond_conn *c, const struct bond_slot *slot)
 {
     const struct bond_header *h = slot->at;
     bool immed = h->flags & BOND_IMMED;
+    if (h->kind == BOND_ATOMIC) {
+        bond_atomic_execute(c, h);
+        return true;
+    }
     if (!c->into)
         c->into = core_recv_peek(c->ep, &c->into_copy);
     if (!c->into)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages of the peer. b->lock is held. */
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/members/members.h"
+#include "providers/bond/message/message.h"
 
 static void on_first_intro(struct bond_conn *c, const struct bond_intro *intro)
 {
@@ -49,7 +51,7 @@ static void on_ended(struct bond_conn *c, const struct bond_ended *e)
     bond_thread_wake(c->b);
 }
 
-static void on_data(struct bond_link *l, struct bond_slot *slot)
+static void on_numbered(struct bond_link *l, struct bond_slot *slot)
 {
     struct bond_conn *c = l->conn;
     if (slot->at->number != c->expected) { /* it has arrived before */
@@ -70,6 +72,10 @@ static void on_own(struct bond_link *l, const struct bond_header *h)
         if (h->bytes == sizeof(struct bond_intro))
             on_intro(l, (const struct bond_intro *)(h + 1));
         break;
+    case BOND_ANSWERS:
+        if (h->bytes == sizeof(struct bond_answers))
+            bond_on_answers(l->conn, (const struct bond_answers *)(h + 1));
+        break;
     case BOND_ENDED:
         if (h->bytes == sizeof(struct bond_ended))
             on_ended(l->conn, (const struct bond_ended *)(h + 1));
@@ -87,6 +93,7 @@ static void on_own(struct bond_link *l, const struct bond_header *h)
         break;
     case BOND_NEWS:
     case BOND_DATA:
+    case BOND_ATOMIC:
         break;
     }
 }
@@ -103,8 +110,8 @@ void bond_on_message(struct bond_link *l, struct bond_slot *slot,
         l->peer_returned = h->returned;
     if ((int32_t)(h->delivered - l->conn->peer_delivered) > 0)
         bond_delivered(l->conn, h->delivered);
-    if (h->kind == BOND_DATA) {
-        on_data(l, slot);
+    if (h->kind <= BOND_ATOMIC) {
+        on_numbered(l, slot);
         return;
     }
     on_own(l, h);

@@ -6,7 +6,7 @@
  */
 #include "providers/core/thread.h"
 
-#include "bond.h"
+#include "providers/bond/members/members.h"
 
 static int start(struct bond_member *m)
 {

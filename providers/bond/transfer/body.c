@@ -7,7 +7,8 @@
 #include "dapl_rail/platform/busywait.h"
 #include "dapl_rail/stripe/proportional.h"
 
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/transfer/transfer.h"
 
 #define SHORTEST     4096 /* shorter requests are never cut */
 #define LEARN        4    /* a new rate counts as 1 / LEARN */

@@ -7,7 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/message/message.h"
 
 /* So many slots are free, and the peer does not know: then it is told. The
  * bound is below BOND_RESERVE, so that the peer's own messages never lack
@@ -73,8 +74,17 @@ static void tell(struct bond_link *l, bool news)
         bond_say(l, BOND_NEWS, NULL, 0);
 }
 
+static void answer(struct bond_conn *c)
+{
+    struct bond_link *l = bond_usable_link(c, bond_any_usable(c));
+    if (l && bond_say(l, BOND_ANSWERS, &c->answers, sizeof c->answers))
+        c->answers_due = false;
+}
+
 void bond_news_send(struct bond_conn *c)
 {
+    if (c->answers_due)
+        answer(c);
     for (unsigned i = 0; i < c->b->params.count; i++)
         if (c->link[i])
             tell(c->link[i], c->news);

@@ -7,7 +7,8 @@
 #include "dapl_rail/platform/busywait.h"
 #include "dapl_rail/platform/memfd.h"
 
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/members/members.h"
 
 #define EVENTS   (BOND_SLOTS + 2 * BOND_OPS) /* of a link */
 #define FLUSH_NS 1000000000u /* the wait for an ended EP's completions */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LMRs. For each LMR of the bond, the bond creates an LMR on each member. The
- * LMR's key is its index in a table. Peers read the members' contexts from the
- * table by RDMA, and keep them. Core does not give the same key to another LMR
- * soon. So a peer's old contexts do no harm: the member refuses them.
+ * LMRs and windows (RMRs). For each of them, the bond creates an LMR on each
+ * member. (Not every DAT provider has RMRs.) The range's key is its index in a
+ * table. Peers read the range and the members' contexts from the table by RDMA,
+ * and keep them. Core does not give the same key to another range soon. So a
+ * peer's old contexts do no harm: the member refuses them.
  */
 #include <stdlib.h>
 
 #include "dapl_rail/platform/busywait.h"
 
-#include "bond.h"
+#include "providers/bond/members/members.h"
 
 #define RETRY_NS 1000000000u
 
@@ -19,40 +20,54 @@ static struct bond_entry *entry_of(struct bond_ia *b, const struct core_mr *mr)
 }
 
 /* A peer that reads the entry meanwhile sees two different keys. */
-static void publish(struct bond_entry *e, uint32_t key,
+static void publish(struct bond_entry *e, const struct core_mr *mr,
                     const DAT_RMR_CONTEXT *context, unsigned count)
 {
     atomic_store(&e->again, 0);
     atomic_store(&e->key, 0);
+    e->base = mr->base;
+    e->bytes = mr->length;
     for (unsigned i = 0; i < count; i++)
         e->context[i] = context[i];
-    atomic_store(&e->key, key);
-    atomic_store(&e->again, key);
+    atomic_store(&e->key, mr->key);
+    atomic_store(&e->again, mr->key);
+}
+
+static void withdraw(struct bond_entry *e)
+{
+    atomic_store(&e->again, 0);
+    atomic_store(&e->key, 0);
 }
 
 /* Frees the members' LMRs. False: a peer still accesses one of them. */
-static bool release(struct bond_ia *b, struct bond_range *r)
+static bool release(const struct bond_ia *b, struct bond_range *r)
 {
     for (unsigned i = 0; i < b->params.count; i++) {
         if (r->lmr[i] && dat_lmr_free(r->lmr[i]))
             return false;
         r->lmr[i] = DAT_HANDLE_NULL;
     }
+    return true;
+}
+
+static void range_delete(struct bond_ia *b, struct bond_range *r)
+{
     bond_zone_put(b, r->zone);
     free(r);
-    return true;
 }
 
 static int register_all(struct bond_ia *b, struct bond_range *r,
                         const struct core_mr *mr, DAT_RMR_CONTEXT *remote)
 {
     DAT_REGION_DESCRIPTION at = {.for_va = (void *)(uintptr_t)mr->base};
-    DAT_MEM_PRIV_FLAGS priv =
-        (DAT_MEM_PRIV_FLAGS)(mr->priv & ~CORE_PRIV_REMOTE_ATOMIC);
+    int priv = mr->priv & ~CORE_PRIV_REMOTE_ATOMIC;
+    if (priv & (int)DAT_MEM_PRIV_REMOTE_WRITE_FLAG)
+        priv |= (int)DAT_MEM_PRIV_LOCAL_WRITE_FLAG;
     for (unsigned i = 0; i < b->params.count; i++)
         if (dat_lmr_create(b->member[i].ia, DAT_MEM_TYPE_VIRTUAL, at,
-                           mr->length, r->zone->pz[i], priv, DAT_VA_TYPE_VA,
-                           &r->lmr[i], &r->context[i], &remote[i], NULL, NULL))
+                           mr->length, r->zone->pz[i], (DAT_MEM_PRIV_FLAGS)priv,
+                           DAT_VA_TYPE_VA, &r->lmr[i], &r->context[i],
+                           &remote[i], NULL, NULL))
             return -1;
     return 0;
 }
@@ -72,15 +87,18 @@ DAT_RETURN bond_mr_publish(struct core_ia *ia, struct core_mr *mr)
         free(r);
     } else if (register_all(b, r, mr, remote)) {
         release(b, r);
+        range_delete(b, r);
     } else {
         mr->tp = r;
-        publish(entry_of(b, mr), mr->key, remote, b->params.count);
+        publish(entry_of(b, mr), mr, remote, b->params.count);
         ret = DAT_SUCCESS;
     }
     pthread_mutex_unlock(&b->lock);
     return ret;
 }
 
+/* The members may take long to free their LMRs: meanwhile the bond carries
+ * requests. */
 bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
 {
     struct bond_ia *b = bond_ia(ia);
@@ -88,18 +106,23 @@ bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
     if (busywait_now_ns() < r->retry_at) /* each attempt takes long */
         return false;
     pthread_mutex_lock(&b->lock);
-    publish(entry_of(b, mr), 0, NULL, 0);
-    bool gone = release(b, r);
+    withdraw(entry_of(b, mr));
+    r->leaving = true;
     pthread_mutex_unlock(&b->lock);
-    if (gone)
-        mr->tp = NULL;
-    else
+    if (!release(b, r)) {
         r->retry_at = busywait_now_ns() + RETRY_NS;
-    return gone;
+        return false;
+    }
+    pthread_mutex_lock(&b->lock);
+    mr->tp = NULL;
+    range_delete(b, r);
+    pthread_mutex_unlock(&b->lock);
+    return true;
 }
 
 const struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key)
 {
     const struct core_mr *mr = core_mr_find(b->ia, key);
-    return mr ? mr->tp : NULL;
+    const struct bond_range *r = mr ? mr->tp : NULL;
+    return r && !r->leaving ? r : NULL;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Posting lost ops again, and the marks that tell which writes are done.
  * b->lock is held, and ep->lock. */
-#include "bond.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/message/message.h"
+#include "providers/bond/transfer/transfer.h"
 
 /* Writes the number of the last write into the peer's word. The mark belongs to
  * no request: if it is lost, the bond repeats the write. */

@@ -2,7 +2,8 @@
 /*
  * Consumers that sleep: each consumer sleeps on a futex, its bell. Meanwhile
  * the watcher thread of each member waits in the member's CNO. When the member
- * has events, the watcher rings all bells.
+ * has events, the watcher rings all bells. If consumers do not execute the
+ * peers' atomics, the watcher does.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -10,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bond.h"
+#include "providers/bond/members/members.h"
 
 enum { RUNG, ARMED };
 enum { RESTS, WATCHES, ENDS }; /* bond_member.watch */
@@ -35,6 +36,12 @@ static void begin_watch(struct bond_member *m)
         futex(&m->watch, FUTEX_WAKE_PRIVATE, 1, NULL);
 }
 
+void bond_watch_begin(struct bond_ia *b)
+{
+    for (unsigned i = 0; i < b->params.count; i++)
+        begin_watch(&b->member[i]);
+}
+
 /* The watcher rests before it rings: a consumer that it wakes, and that sleeps
  * again, sets it to watch again. */
 void *bond_watch(void *member)
@@ -52,6 +59,8 @@ void *bond_watch(void *member)
         atomic_compare_exchange_strong(&m->watch, &watches, RESTS);
         watches = WATCHES;
         bond_ring(m->b->ia, UINT64_MAX);
+        if (atomic_load(&m->b->serves))
+            m->b->serve(m->b);
     }
     return NULL;
 }
@@ -76,8 +85,8 @@ int bond_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
 {
     struct bond_ia *b = bond_ia(ia);
     int state = core_cancel_off();
-    for (unsigned i = 0; fed && i < b->params.count; i++)
-        begin_watch(&b->member[i]);
+    if (fed)
+        bond_watch_begin(b);
     core_cancel_as(state);
     struct timespec t = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
                          .tv_nsec = (long)(timeout_ns % 1000000000u)};

@@ -3,7 +3,7 @@
  * points where links join connections. */
 #include <stdio.h>
 
-#include "bond.h"
+#include "providers/bond/members/members.h"
 
 #define CONN_EVENTS 4096
 #define DTO_EVENTS  1024 /* without links */

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is due in a connection. */
+#include "providers/bond/progress.h"
+#include "providers/bond/connect/connect.h"
+#include "providers/bond/links/links.h"
+#include "providers/bond/message/message.h"
+#include "providers/bond/transfer/transfer.h"
+
+#define NEVER     UINT64_MAX
+#define SETTLE_NS BOND_MS /* between looks while it begins, ends or waits */
+#define ASK_NS    (10 * BOND_MS) /* between two pings of a disconnecting side */
+
+static bool is_up(const struct bond_conn *c)
+{
+    for (unsigned i = 0; i < c->b->params.count; i++)
+        if (c->link[i] && c->link[i]->state == BOND_LINK_UP)
+            return true;
+    return false;
+}
+
+static bool has_links(const struct bond_conn *c)
+{
+    for (unsigned i = 0; i < c->b->params.count; i++)
+        if (c->link[i])
+            return true;
+    return false;
+}
+
+/* Gives the consumer its event when all links have joined that can. */
+static void look_joining(struct bond_conn *c, uint64_t now)
+{
+    if (!bond_join_complete(c) && is_up(c) && !c->bye && now < c->join_until)
+        return;
+    if (c->active)
+        bond_say_to_all(c, BOND_READY);
+    if (core_ep_poll(c->ep)) {
+        bond_conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
+        return;
+    }
+    c->state = BOND_CONNECTED;
+    core_ep_established(c->ep, c->event_data, c->event_size);
+    bond_deliver(c);
+    bond_issue(c);
+}
+
+static void reap_links(struct bond_conn *c, uint64_t now)
+{
+    for (unsigned i = 0; i < c->b->params.count; i++) {
+        struct bond_link *l = c->link[i];
+        if (l && l->ended && l->posted)
+            bond_drain(l->m);
+        if (!l || !bond_link_over(l, now))
+            continue;
+        bond_path_ended(l);
+        bond_link_drop(l);
+    }
+}
+
+/* Are all requests complete, and all messages delivered? A message without a
+ * completion event is complete before the peer has it. */
+static bool is_drained(const struct bond_conn *c)
+{
+    return !core_requests_pending(c->ep) && c->peer_delivered == c->next_number;
+}
+
+/* Pings the peer: its answer tells how many messages it has delivered. */
+static void ask_delivered(struct bond_conn *c, uint64_t now)
+{
+    struct bond_link *l = bond_usable_link(c, c->lead);
+    if (l && c->peer_delivered != c->next_number && now >= c->ask_at &&
+        bond_say(l, BOND_PING, NULL, 0))
+        c->ask_at = now + ASK_NS;
+}
+
+/* Tells the peer of the end. Ends the links when that message is complete. */
+static void look_draining(struct bond_conn *c, uint64_t now)
+{
+    if (!c->bye_until) {
+        bond_say_to_all(c, BOND_BYE);
+        c->bye_until = now + BOND_JOIN_NS;
+    }
+    if (c->free_count == BOND_OPS || now >= c->bye_until)
+        bond_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+}
+
+static void look_connected(struct bond_conn *c, uint64_t now)
+{
+    if (atomic_load(&c->aborted)) {
+        bond_conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
+    } else if (c->bye) {
+        bond_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+    } else if (c->state == BOND_DRAINING && is_drained(c)) {
+        look_draining(c, now);
+    } else if (!is_up(c)) { /* no member is left */
+        bond_conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
+    } else {
+        if (c->state == BOND_DRAINING)
+            ask_delivered(c, now);
+        bond_failover_look(c, now);
+    }
+}
+
+uint64_t bond_conn_look(struct bond_conn *c, uint64_t now)
+{
+    reap_links(c, now);
+    if (c->state == BOND_JOINING)
+        look_joining(c, now);
+    if (c->state == BOND_CONNECTED || c->state == BOND_DRAINING)
+        look_connected(c, now);
+    if (c->state == BOND_LEAVING) {
+        reap_links(c, now);
+        if (!has_links(c))
+            bond_conn_finish(c);
+    }
+    if (c->state == BOND_CLOSED && !c->ep) {
+        bond_conn_free(c);
+        return NEVER;
+    }
+    if (c->state == BOND_CLOSED || c->state == BOND_OFFERED)
+        return NEVER;
+    bool joins = c->state == BOND_JOINING || c->state == BOND_CONNECTED;
+    uint64_t next = joins ? bond_join_look(c, now) : 0;
+    bool soon = c->state != BOND_CONNECTED || bond_waits(c);
+    return soon ? now + SETTLE_NS : next;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The members, and what the bond has on each of them. */
+#ifndef DAPL_BOND_MEMBERS_H
+#define DAPL_BOND_MEMBERS_H
+
+#include "providers/bond/wire.h"
+
+/* thread.c */
+int bond_threads_start(struct bond_ia *b);
+void bond_threads_stop(struct bond_ia *b);
+
+/* sleep.c */
+void *bond_watch(void *member);
+/* The watchers are to report the members' next events. */
+void bond_watch_begin(struct bond_ia *b);
+void bond_watch_end(struct bond_member *m);
+void bond_arm(struct core_ia *ia, uint64_t bell);
+int bond_sleep(struct core_ia *ia, uint64_t bell, bool fed,
+               uint64_t timeout_ns);
+void bond_ring(struct core_ia *ia, uint64_t bells);
+
+/* range.c */
+DAT_RETURN bond_mr_publish(struct core_ia *ia, struct core_mr *mr);
+bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr);
+const struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key);
+
+/* zone.c; NULL: out of resources */
+struct bond_zone *bond_zone_get(struct bond_ia *b, uint32_t id);
+void bond_zone_put(struct bond_ia *b, struct bond_zone *z);
+
+/* member.c */
+/* -1 after one line on stderr. */
+int bond_members_open(struct bond_ia *b);
+void bond_members_close(struct bond_ia *b);
+/* Makes the service points where links join. */
+DAT_RETURN bond_members_listen(struct bond_ia *b);
+/* Makes room for so many more events of links. False: out of resources. */
+bool bond_member_room(struct bond_member *m, DAT_COUNT events);
+void bond_evd_wake(DAT_EVD_HANDLE evd);
+/* Lets the first member's thread look at all connections. */
+void bond_thread_wake(struct bond_ia *b);
+
+#endif

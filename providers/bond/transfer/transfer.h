@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests of the consumer. b->lock is held. */
+#ifndef DAPL_BOND_TRANSFER_H
+#define DAPL_BOND_TRANSFER_H
+
+#include "providers/bond/conn.h"
+
+/* transfer.c */
+/* Posts all requests that can be posted now. */
+void bond_issue(struct bond_conn *c);
+
+/* body.c; ep->lock is held */
+/* Gives a long request a body, and cuts the body into shares. */
+void bond_body_cut(struct bond_conn *c, struct core_request *r);
+/* Posts the shares. True: all of them are posted. */
+bool bond_body_post(struct bond_conn *c, uint64_t request);
+void bond_body_done(struct bond_conn *c, const struct bond_op *op);
+
+/* redo.c; ep->lock is held */
+/* Posts lost ops again. True: all are posted. */
+bool bond_redo(struct bond_conn *c);
+/* Posts the mark of the write that was posted last over the lead. */
+void bond_lead_mark(struct bond_conn *c, struct bond_link *l);
+
+/* keys.c */
+/* Finds the peer's contexts of these bytes. 1: found; 0: the peer was asked;
+ * -1: the peer has no such range. */
+int bond_key_find(struct bond_conn *c, uint32_t key, uint64_t address,
+                  uint64_t bytes, DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS]);
+void bond_key_read(struct bond_conn *c, const struct bond_op *op);
+
+#endif
