@@ -56,9 +56,22 @@ static int message_send(drail_t *t, struct peer *peer, unsigned rail,
     rc = link_send(s.link, wire, payload, bytes, NULL);
     if (rc == DRAIL_EAGAIN)
         rc = progress_wait_for(peer, try_send, &s, t->cfg.timeout_ms);
-    if (rc < 0)
+    if (rc < 0) {
         link_unreserve(s.link);
-    return rc < 0 ? rc : 0;
+        return rc;
+    }
+    peer->mail->last = s.link;
+    peer->mail->message_seq++;
+    return 0;
+}
+
+/* Appends it to the last message to the peer. */
+static bool try_append(struct peer *peer, unsigned rail,
+                       const struct wire *wire, const void *payload,
+                       size_t bytes)
+{
+    struct link *link = peer_link(peer, rail, 0);
+    return link == peer->mail->last && link_append(link, wire, payload, bytes);
 }
 
 /* A handle of the buffer that lets the peer read it. */
@@ -113,7 +126,6 @@ static int announce(drail_t *t, struct peer *peer, const void *buffer,
     int rc = message_send(t, peer, rail, &wire, &key, sizeof key);
     if (rc)
         return rc;
-    mail->message_seq++;
     struct message_wait w = {
         .peer = peer, .rails = RAIL_BIT(rail), .finished = wire.id};
     rc = progress_wait_for(peer, finished_owed, &w, t->cfg.timeout_ms);
@@ -155,9 +167,9 @@ int drail_send(drail_t *t, unsigned rank, const void *buffer, size_t bytes,
     }
     struct wire wire = {
         .type = WIRE_EAGER, .seq = peer->mail->message_seq, .bytes = bytes};
+    if (try_append(peer, rail, &wire, buffer, bytes))
+        return 0;
     rc = message_send(t, peer, rail, &wire, buffer, bytes);
-    if (!rc)
-        peer->mail->message_seq++;
     return outcome(t, peer, rc, "drail_send");
 }
 
@@ -201,7 +213,7 @@ static int receive_next(drail_t *t, struct receiving *r)
     struct reorder *messages = &mail->messages;
     struct slot *slot = reorder_next(messages);
     const struct wire *wire = (const struct wire *)slot->data;
-    size_t bytes = wire->bytes;
+    size_t at = mail->at, bytes = message_bytes(slot, at);
     bool fits = bytes <= r->capacity && (r->buffer || !bytes);
     bool announced = wire->type == WIRE_RENDEZVOUS;
     bool placed = mail->placed == slot;
@@ -214,11 +226,14 @@ static int receive_next(drail_t *t, struct receiving *r)
     if (announced)
         rc = reading_start(t, r->peer, slot, fits ? r->buffer : NULL);
     else if (fits && bytes && !placed)
-        slot_read(slot, sizeof *wire, r->buffer, bytes);
+        slot_read(slot, at + sizeof *wire, r->buffer, bytes);
     if (rc)
         return rc; /* the message stays for the next call */
-    reorder_pop(messages, RAIL_BIT(slot->link->rail->index));
-    slot_return_soon(slot);
+    mail->at = announced ? 0 : message_after(slot, at, bytes);
+    if (!mail->at) {
+        reorder_pop(messages, RAIL_BIT(slot->link->rail->index));
+        slot_return_soon(slot);
+    }
 
     *r->received = bytes;
     if (announced)

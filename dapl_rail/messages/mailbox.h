@@ -48,9 +48,11 @@ struct mailbox {
     struct inbox notes;
     struct reorder messages;
     uint32_t note_seq, message_seq; /* of the next one to the peer */
+    struct link *last;              /* has got the last message to the peer */
     uint32_t announced;             /* rendezvous to the peer, so far */
     /* number of the last of them that the peer has finished, and its status */
     _Atomic uint64_t finished;
+    size_t at; /* of the next message from the peer in its slot */
     /* the buffer of the drail_recv() that waits; NULL: none, or it is used */
     void *buffer;
     size_t capacity;

@@ -14,9 +14,11 @@
 #include <stdint.h>
 
 #include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/links/growing.h"
+#include "dapl_rail/links/slots.h"
+#include "dapl_rail/links/wire.h"
 
 struct peer;
-struct slot;
 
 /* The argument of the first two functions below. */
 struct message_wait {
@@ -33,6 +35,25 @@ int finished_owed(drail_t *t, void *arg, uint32_t *owed);
 /* the rendezvous message has been read, and its sender told, which this does:
  */
 int reading_advance(drail_t *t, void *arg, uint32_t *owed);
+
+/* Length of the message at this place of the slot. */
+static inline size_t message_bytes(const struct slot *slot, size_t at)
+{
+    struct wire wire;
+    if (!at)
+        return ((const struct wire *)slot->data)->bytes;
+    slot_read(slot, at, &wire, sizeof wire);
+    return wire.bytes;
+}
+
+/* Where the message after an eager one begins; 0: it is the slot's last one. */
+static inline size_t message_after(const struct slot *slot, size_t at,
+                                   size_t bytes)
+{
+    size_t end = at + sizeof(struct wire) + bytes;
+    end += -end % GROWING_ALIGN;
+    return end < slot->bytes ? end : 0;
+}
 
 /* Has the peer finished the last rendezvous to it, which has this number? */
 bool message_finished(const struct peer *peer, uint32_t id);
