@@ -44,6 +44,12 @@ struct reading {
     uint64_t completed, told_ns; /* when the sender was last told of progress */
 };
 
+/* A message of which some pieces have been received, others not. */
+struct partial {
+    size_t bytes, got; /* bytes 0: there is none */
+    void *buffer;      /* NULL: too short */
+};
+
 struct mailbox {
     struct inbox notes;
     struct reorder messages;
@@ -60,6 +66,8 @@ struct mailbox {
      * its bytes are */
     const struct slot *placed;
     const void *placed_at;
+    struct partial partial;
+    bool sends; /* the last call for the peer was drail_send() */
     struct reading *reading;   /* NULL: none has been read yet */
     uint16_t asked;            /* number of the last atomic to the peer, … */
     _Atomic uint16_t answered; /* … of the last one that was answered, … */

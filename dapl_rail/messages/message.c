@@ -51,6 +51,18 @@ const char *message_arrived(struct slot *slot)
     return NULL; /* the slot waits for drail_recv */
 }
 
+/* receive_piece() looks whether it continues the piece before. */
+const char *piece_arrived(struct slot *slot)
+{
+    const struct wire *wire = (const struct wire *)slot->data;
+    if (slot->bytes == sizeof *wire || wire->id > wire->bytes ||
+        slot->bytes - sizeof *wire > wire->bytes - wire->id)
+        return "length of a piece";
+    if (reorder_put(&slot->link->peer->mail->messages, wire->seq, slot))
+        return "sequence of a piece";
+    return NULL;
+}
+
 void *message_place(const struct slot *slot, size_t bytes)
 {
     const struct wire *wire = (const struct wire *)slot->data;

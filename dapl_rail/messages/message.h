@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two-sided messages. Eager ones travel in slots. Longer ones go by rendezvous:
+ * Two-sided messages. Eager ones travel in slots; over rails that are polled,
+ * somewhat longer ones in several. Still longer ones go by rendezvous:
  * the sender announces the message with a key, the receiver reads it over all
  * rails and sends a message back when it has finished. If that takes long, the
  * receiver reports progress now and then, because the sender sees nothing of
@@ -66,6 +67,7 @@ int reading_start(drail_t *t, struct peer *peer, struct slot *slot,
 
 /* Of link_handlers. */
 const char *message_arrived(struct slot *slot);
+const char *piece_arrived(struct slot *slot);
 /* The buffer of the drail_recv() that waits for this message, if it fits there.
  * That call then returns this message, whatever else happens meanwhile. */
 void *message_place(const struct slot *slot, size_t bytes);
