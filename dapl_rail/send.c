@@ -49,8 +49,7 @@ static int post_message(struct peer *peer, struct link *link, struct wire *wire,
     struct sending s = {link, wire, payload, bytes};
     int rc = link_send(link, wire, payload, bytes, NULL);
     if (rc == DRAIL_EAGAIN)
-        rc = progress_wait_for(peer, try_send, &s,
-                               peer->owner->cfg.timeout_ms);
+        rc = progress_wait_for(peer, try_send, &s, peer->owner->cfg.timeout_ms);
     if (rc < 0) {
         link_unreserve(link);
         return rc;

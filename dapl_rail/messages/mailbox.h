@@ -67,7 +67,7 @@ struct mailbox {
     const struct slot *placed;
     const void *placed_at;
     struct partial partial;
-    bool sends; /* the last call for the peer was drail_send() */
+    bool sends;                /* the last call for the peer was drail_send() */
     struct reading *reading;   /* NULL: none has been read yet */
     uint16_t asked;            /* number of the last atomic to the peer, … */
     _Atomic uint16_t answered; /* … of the last one that was answered, … */

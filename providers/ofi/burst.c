@@ -67,9 +67,9 @@ bool ofi_append(struct core_ep *ep, const DAT_LMR_TRIPLET *seg)
     struct core_wqe *w = NULL;
     if (c && c->open && c->held != OFI_NONE_HELD)
         w = &core_request_at(ep, c->held)->w;
-    bool fits = w && continues(w, seg) &&
-                w->total + seg->segment_length <=
-                    ep->o.ia->can.max_message_size;
+    bool fits =
+        w && continues(w, seg) &&
+        w->total + seg->segment_length <= ep->o.ia->can.max_message_size;
     if (fits) {
         w->seg[w->nseg - 1].segment_length += seg->segment_length;
         w->total += seg->segment_length;

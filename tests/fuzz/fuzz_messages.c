@@ -83,6 +83,10 @@ static size_t usual(unsigned char *message, struct input *in, uint32_t seq)
     case WIRE_EAGER:
         wire->bytes = input_byte(in) % (EAGER + 1);
         return sizeof *wire + wire->bytes + another(body + wire->bytes, in);
+    case WIRE_PIECE:
+        wire->id = input_byte(in) % 2 * EAGER;
+        wire->bytes = 2 * EAGER;
+        return sizeof *wire + EAGER;
     case WIRE_RENDEZVOUS:
         wire->bytes = BYTES;
         memcpy(body, &key[MAD], sizeof key[MAD]);

@@ -3,7 +3,7 @@
  * if the sender does nothing more, or if connections break. */
 #include "losses_tcp.h"
 
-#define ROW    300u
+#define ROW     300u
 #define LONGEST 1500u
 
 static size_t size_of(unsigned n)
@@ -26,8 +26,7 @@ static void receive_row(struct rank *r, unsigned first)
     unsigned char bytes[LONGEST];
     for (unsigned n = first; n < first + ROW; n++) {
         size_t got;
-        expect(r, 0,
-               drail_recv(r->t, r->peer, bytes, sizeof bytes, &got, -1));
+        expect(r, 0, drail_recv(r->t, r->peer, bytes, sizeof bytes, &got, -1));
         check(got == size_of(n));
         verify(bytes, got, n + r->peer);
     }

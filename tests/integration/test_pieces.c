@@ -138,7 +138,7 @@ static void one(drail_config_t *cfg)
 static void hasty(drail_config_t *cfg)
 {
     one(cfg);
-    cfg->timeout_ms = 200;
+    cfg->timeout_ms = 2500;
 }
 
 static const struct test tests[] = {
