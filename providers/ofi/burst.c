@@ -88,7 +88,7 @@ void ofi_bursts_end(struct ofi_ia *oia)
         next = c->next_corked;
         if (c->held != OFI_NONE_HELD && c->open) {
             c->held = OFI_NONE_HELD;
-            ofi_issue(c);
+            oia->issue(c);
         }
         c->corked = false;
         ofi_burst_mark(c);

@@ -217,7 +217,8 @@ struct ofi_ia {
     atomic_uint open_conns; /* 0: a poll has nothing to do */
     /* the thread */
     pthread_t thread;
-    void *(*thread_main)(void *oia); /* ofi_loop */
+    void *(*thread_main)(void *oia);   /* ofi_loop */
+    void (*issue)(struct ofi_conn *c); /* ofi_issue, for burst.c */
     bool thread_runs, stop;
     int epoll_fd, wake_fd, link_fd, eq_fd, cq_fd;
     uint64_t look_at;       /* ns: when it meant to look at connections */

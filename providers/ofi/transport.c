@@ -42,6 +42,7 @@ static DAT_RETURN ofi_ia_open(struct core_ia *ia, const char *params)
     oia->params = (struct ofi_params){.provider = "tcp", .silence_ms = 2000};
     pthread_mutex_init(&oia->cq_lock, NULL);
     oia->thread_main = ofi_loop;
+    oia->issue = ofi_issue;
     DAT_RETURN ret =
         oia->nudge_fd < 0
             ? CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_NO_SUBTYPE)
