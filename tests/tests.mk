@@ -102,7 +102,8 @@ OOB_OBJ := $(addprefix $(JOB_OBJ)/,socket.o transports.o \
   supervise/oob_server.o supervise/oob_rank.o) \
   $(BUILD)/obj/dapl_rail/base/error.o $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_given_up: $(OOB_OBJ)
-$(TEST_BIN)/unit/test_supervisor_forked: $(OOB_OBJ) \
+$(TEST_BIN)/unit/test_supervisor_forked \
+$(TEST_BIN)/unit/test_supervisor_interrupted: $(OOB_OBJ) \
   $(addprefix $(JOB_OBJ)/supervise/,supervisor.o signals.o)
 $(TEST_BIN)/unit/test_socket_stopped: $(addprefix $(JOB_OBJ)/,socket.o \
   transports.o)

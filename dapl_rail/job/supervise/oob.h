@@ -72,7 +72,7 @@ void oob_server_watch(const struct oob_server *s, unsigned n,
 void oob_server_events(struct oob_server *s, unsigned n,
                        const struct pollfd *polls);
 /* From now on every all-gather fails with this code, because of this rank and
- * its exit status. Only the first call counts. */
+ * its exit status. The first call counts, or the first with DRAIL_EINTR. */
 void oob_server_break(struct oob_server *s, int code, unsigned rank, int exit);
 /* Sends the reason of oob_server_break() to all ranks, whether they have asked
  * or not, and then closes the sending side. */

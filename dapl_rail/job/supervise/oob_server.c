@@ -130,7 +130,9 @@ static void answer(struct oob_server *s)
 
 void oob_server_break(struct oob_server *s, int code, unsigned rank, int exit)
 {
-    if (!s->broken.status)
+    /* ranks may fail, and be heard, before the interruption that made them */
+    if (!s->broken.status ||
+        (code == DRAIL_EINTR && s->broken.status != DRAIL_EINTR))
         s->broken =
             (struct oob_header){.status = code, .rank = rank, .exit = exit};
     answer(s);

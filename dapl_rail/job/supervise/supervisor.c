@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dapl_rail/base/limits.h"
@@ -11,6 +12,7 @@
 #include "dapl_rail/job/supervise/supervisor.h"
 
 #define FLUSH_MS 1000
+#define SEND_MS  300 /* for a request that another thread sends */
 
 void supervisor_signals_take(sigset_t *old)
 {
@@ -38,12 +40,17 @@ static void hang_up(struct supervisor *s)
     oob_server_hang_up(&s->server);
 }
 
-/* Also while this rank waits for the reply to an all-gather. If the rank is in
- * the middle of sending, rank 0 sees only the end of the connection. */
+/* Also while this rank waits for the reply to an all-gather. If the rank can't
+ * end the sending of a request, rank 0 sees only the end of the connection. */
 static void send_interrupted(struct supervisor *s)
 {
     const struct oob_header request = {.status = OOB_INTERRUPTED};
-    if (!pthread_mutex_trylock(&s->send_lock)) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += SEND_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (!pthread_mutex_clocklock(&s->send_lock, CLOCK_MONOTONIC, &until)) {
         send(s->watched, &request, sizeof request, MSG_DONTWAIT | MSG_NOSIGNAL);
         pthread_mutex_unlock(&s->send_lock);
     }
