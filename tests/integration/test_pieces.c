@@ -3,7 +3,7 @@
 #include "losses_tcp.h"
 
 #define MOST 65536u
-#define ROW  20u
+#define ROW  12u
 
 static unsigned char bytes[MOST];
 
