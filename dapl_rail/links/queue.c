@@ -38,6 +38,8 @@ static DAT_RETURN post_send(struct link *link, struct dto *d,
                             DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
 {
     struct gather *g = d->gather;
+    if (d->grows)
+        flags |= DAPL_SEND_GROWS_FLAG;
     if (g && d->local.segment_length <= link->rail->max_inline_send) {
         DAT_RETURN status =
             dat_ep_post_send(link->ep.handle, 2, g->parts, cookie,
