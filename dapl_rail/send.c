@@ -94,7 +94,7 @@ static bool goes_in_pieces(const drail_t *t, const struct peer *peer,
            (row || !several_rails(peer_reach(peer)));
 }
 
-/* Credits for all pieces, before the first one leaves. */
+/* Credits and room for all pieces, before the first one leaves. */
 struct credits_wanted {
     struct peer *peer;
     struct link *link;
@@ -109,7 +109,10 @@ static int try_reserve(drail_t *t, void *arg, uint32_t *owed)
     *owed = RAIL_BIT(w->link->rail->index);
     while (!rc && w->got < w->all && !(rc = link_reserve(w->link)))
         w->got++;
-    return rc == DRAIL_EAGAIN ? 0 : rc ? rc : 1;
+    if (rc)
+        return rc == DRAIL_EAGAIN ? 0 : rc;
+    int room = link_room(w->link);
+    return room < 0 ? room : room >= (int)w->all;
 }
 
 static void unreserve(struct link *link, unsigned n)
@@ -129,7 +132,8 @@ static int send_pieces(drail_t *t, struct peer *peer, unsigned rail,
         unreserve(w.link, w.got);
         return rc;
     }
-    for (size_t at = 0; rc >= 0 && at < bytes; at += most) {
+    size_t at = 0;
+    for (; at < bytes; at += most) {
         struct wire wire = {.type = WIRE_PIECE,
                             .seq = peer->mail->message_seq,
                             .id = (uint32_t)at,
@@ -138,9 +142,11 @@ static int send_pieces(drail_t *t, struct peer *peer, unsigned rail,
         rc = post_message(peer, w.link, &wire, buffer + at,
                           left < most ? left : most);
         w.got--;
+        if (rc)
+            break;
     }
     unreserve(w.link, w.got);
-    return rc ? links_end(t, peer, rc, "a message was sent in part") : 0;
+    return rc && at ? links_end(t, peer, rc, "a message was sent in part") : rc;
 }
 
 /* ------------------------------------------------------------ rendezvous */
