@@ -48,6 +48,9 @@ void ofi_burst_posts(struct ofi_conn *c)
     c->next_corked = atomic_load(&oia->corked);
     while (!atomic_compare_exchange_weak(&oia->corked, &c->next_corked, c))
         ;
+    /* the IA's thread looks once more when it has decided to sleep */
+    if (!consumers_poll(oia))
+        ofi_thread_wake(oia);
 }
 
 /* The segment follows the last one of the request. */
@@ -80,7 +83,7 @@ bool ofi_append(struct core_ep *ep, const DAT_LMR_TRIPLET *seg)
 
 void ofi_bursts_end(struct ofi_ia *oia)
 {
-    if (!atomic_load_explicit(&oia->corked, memory_order_relaxed))
+    if (!atomic_load(&oia->corked))
         return;
     struct ofi_conn *c = atomic_exchange(&oia->corked, NULL), *next;
     for (; c; c = next) {
