@@ -983,7 +983,8 @@ void drail_set_guard(drail_t *rail, const drail_guard_t *guard);
  *
  * With DRAIL_EAGER_AUTO, over rails that are polled (rule 5), a message of up
  * to 64 KiB is copied, too, and goes in pieces of 16 KiB, each of which needs a
- * credit. With several rails, the first of several in a row does not.
+ * credit. With several rails, the first such send after a drail_recv() from
+ * that peer does not: it uses rendezvous.
  *
  * A longer message (rendezvous) waits until the peer has read it by striped
  * RDMA. After DRAIL_ETIMEOUT or DRAIL_EINTR in this wait:

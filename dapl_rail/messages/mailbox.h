@@ -47,7 +47,7 @@ struct reading {
 /* A message of which some pieces have been received, others not. */
 struct partial {
     size_t bytes, got; /* bytes 0: there is none */
-    void *buffer;      /* NULL: too short */
+    void *buffer;      /* NULL: it was too short */
 };
 
 struct mailbox {
@@ -67,7 +67,7 @@ struct mailbox {
     const struct slot *placed;
     const void *placed_at;
     struct partial partial;
-    bool sends;                /* the last call for the peer was drail_send() */
+    bool sends; /* drail_send() has been called since the last drail_recv() */
     struct reading *reading;   /* NULL: none has been read yet */
     uint16_t asked;            /* number of the last atomic to the peer, … */
     _Atomic uint16_t answered; /* … of the last one that was answered, … */

@@ -119,6 +119,8 @@ static void is_refused(void **state)
     DAT_FAILS(
         post(&a, 0, 0, DAPL_SEND_APPEND_FLAG | DAT_COMPLETION_SUPPRESS_FLAG),
         DAT_INVALID_PARAMETER);
+    DAT_FAILS(post(&a, 0, 0, DAPL_SEND_APPEND_FLAG | DAPL_SEND_GROWS_FLAG),
+              DAT_INVALID_PARAMETER);
     grow(&a, &b);
     DAT_FAILS(append(&a, 3), DAT_INSUFFICIENT_RESOURCES); /* 2 is missing */
     a.mem.lmr_context++;

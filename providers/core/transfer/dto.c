@@ -203,11 +203,11 @@ DAT_RETURN core_post_send(DAT_EP_HANDLE handle, DAT_COUNT nseg,
     bool is_inline = can->max_inline_send && flags & DAPL_SEND_INLINE_FLAG;
     if (is_inline)
         flags &= ~DAPL_SEND_INLINE_FLAG;
+    if (can->grows && flags == DAPL_SEND_APPEND_FLAG && ep->pz)
+        return append(ep, nseg, seg);
     bool grows = can->grows && flags & DAPL_SEND_GROWS_FLAG;
     if (grows)
         flags &= ~DAPL_SEND_GROWS_FLAG;
-    if (can->grows && flags == DAPL_SEND_APPEND_FLAG && ep->pz)
-        return append(ep, nseg, seg);
     if (flags & ~request_flags)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     if (!ep->pz || !ep->request_evd)
