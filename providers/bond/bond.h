@@ -113,7 +113,8 @@ struct bond_member {
     DAT_PSP_HANDLE join_psp;         /* where links join a connection */
     DAT_CONN_QUAL join_qual;
     struct sockaddr_in6 address; /* or sockaddr_in */
-    DAT_COUNT events;            /* room in dto for links' completions */
+    DAT_COUNT events;            /* completions of links, at most */
+    DAT_COUNT room;              /* of dto */
     struct bond_link *links;
     pthread_t thread, watcher;
     unsigned threads;       /* 0: none runs; 1: thread; 2: both */

@@ -87,11 +87,13 @@ struct bond_link {
     uint32_t told;          /* … and as the peer was told last */
     uint64_t marks;         /* writes that were marked, so far */
     /* signs of life */
-    bool alive;     /* a message or completion has come since the last look */
-    bool asked;     /* the peer's ping waits for an answer */
-    bool asks;      /* a ping was sent, and no message has arrived since */
-    uint64_t lived; /* ns: the last look at which the link was alive */
-    uint64_t heard; /* ns: the same, or the link had no requests */
+    bool alive;      /* a message or completion has come since the last look */
+    bool asked;      /* the peer's ping waits for an answer */
+    bool asks;       /* a ping was sent, and no message has arrived since */
+    uint64_t lived;  /* ns: the last look at which the link was alive */
+    uint64_t heard;  /* ns: the same, or the link owed no sign of life */
+    uint64_t silent; /* ns: the time since then, as far as this end looked */
+    uint64_t wire_bytes; /* health.bytes at the last look; 0: unknown */
     uint64_t pinged;
 };
 
@@ -146,6 +148,7 @@ struct bond_conn {          /* ep->tp, cr->tp */
     bool peer_ready;            /* BOND_READY has arrived */
     uint64_t join_until;        /* ns: then the bond waits for no more links */
     uint64_t ask_at;            /* ns: the next ping of a disconnecting side */
+    uint64_t looked;            /* ns: the last look for silent links */
     uint64_t bye_until; /* ns: then the bond waits no more for BOND_BYE */
     struct bond_zone *zone;
     struct bond_link *link[BOND_MAX_MEMBERS]; /* or NULL */

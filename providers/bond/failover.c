@@ -5,14 +5,18 @@
  * of the lost link can arrive, and its lost ops are posted over other links.
  * b->lock is held.
  */
+#include "dapl_rail/links/failover/ep_health.h"
 #include "providers/bond/progress.h"
 #include "providers/bond/links/links.h"
 #include "providers/bond/message/message.h"
 #include "providers/bond/transfer/transfer.h"
 
 #define PING_NS (30 * BOND_MS) /* without a sign of life, with work to do */
-#define SILENCE_NS                                                             \
-    (100 * BOND_MS) /* then the link is lost, if another answers */
+/* Then the link is lost, if another answers. A packet of 64 KB takes half of it
+ * at 10 Mbit/s. */
+#define SILENCE_NS (100 * BOND_MS)
+/* The most time that counts between two looks: this end may not have run. */
+#define LOOK_NS (25 * BOND_MS)
 
 /* ----------------------------------------------------------- settlement --- */
 
@@ -93,22 +97,43 @@ static void ping_all(struct bond_conn *c, uint64_t now)
         }
 }
 
+/* Notes the signs of life since the last look. Some members report on the wire:
+ * acknowledgements of the peer's system are signs of life, too, and a link owes
+ * none while the system owes none. Returns how long the link may be silent. */
+static uint64_t observe(struct bond_link *l, uint64_t now, uint64_t passed)
+{
+    struct health wire = {0};
+    if (l->requests)
+        wire = ep_health(l->ep);
+    bool passes = l->wire_bytes && wire.bytes != l->wire_bytes;
+    bool alive = l->alive || passes;
+    if (alive)
+        l->lived = now;
+    if (alive || !l->requests || (wire.reported && !wire.silent_ms)) {
+        l->heard = now;
+        l->silent = 0;
+    } else {
+        l->silent += passed;
+    }
+    l->alive = false;
+    l->wire_bytes = wire.bytes;
+    return SILENCE_NS + wire.answer_ms * BOND_MS;
+}
+
 /* Ends silent links. True: a link needs a ping. */
 static bool look_silence(struct bond_conn *c, uint64_t now)
 {
+    uint64_t passed = now - c->looked;
     bool asks = false;
+    c->looked = now;
     for (unsigned i = 0; i < c->b->params.count; i++) {
         struct bond_link *l = c->link[i];
         if (!l || l->state != BOND_LINK_UP)
             continue;
-        if (l->alive)
-            l->lived = now;
-        if (l->alive || !l->requests)
-            l->heard = now;
-        l->alive = false;
-        if (now > l->heard + SILENCE_NS && others_answer(c, l))
+        uint64_t most = observe(l, now, passed < LOOK_NS ? passed : LOOK_NS);
+        if (l->silent > most && others_answer(c, l))
             bond_link_leave(l);
-        else if (now > l->heard + PING_NS && now > l->pinged + PING_NS)
+        else if (l->silent > PING_NS && now > l->pinged + PING_NS)
             asks = true;
     }
     return asks;

@@ -8,17 +8,15 @@
 /* --------------------------------------------------------------- hello --- */
 
 #define BOND_FIRST 1u /* a consumer's connection; its private data follow */
-#define BOND_JOIN  2u /* a link joins the connection `to`; its token follows */
+#define BOND_JOIN  2u /* a link joins; struct bond_join follows */
 
 /* Precedes the private data. The magic also shows that both ends have the same
- * byte order. */
+ * byte order. Short: networks leave little room for private data. */
 struct bond_hello {
     uint32_t magic;
     uint8_t kind;
     uint8_t size;     /* of the private data */
     uint16_t members; /* hash of count and names */
-    uint32_t to;      /* BOND_JOIN: the peer's connection */
-    uint32_t epoch;   /* BOND_JOIN: bond_path.epoch */
 };
 #define BOND_MAGIC       0xb04d0001u
 #define BOND_PRIVATE_MAX (CORE_MAX_PRIVATE_DATA - sizeof(struct bond_hello))
@@ -26,6 +24,12 @@ struct bond_hello {
 struct bond_said {
     struct bond_hello hello;
     unsigned char data[BOND_PRIVATE_MAX];
+};
+
+struct bond_join {
+    uint32_t to;    /* the peer's connection */
+    uint32_t epoch; /* bond_path.epoch */
+    uint64_t token; /* of the peer's connection */
 };
 
 /* ------------------------------------------------------------ messages --- */

@@ -7,7 +7,8 @@
 
 #include <dat2/dat_registry.h> /* DAT_PROVIDER */
 
-#define BYTES 64
+#define BYTES    64
+#define ATTEMPTS 100
 
 /* The private data of a link that asks to join (providers/bond/wire.h). */
 struct hello {
@@ -15,6 +16,7 @@ struct hello {
     uint8_t kind, size;
     uint16_t members;
     uint32_t to, epoch;
+    uint64_t token;
 };
 #define BOND_MAGIC 0xb04d0001u
 #define BOND_JOIN  2u
@@ -151,11 +153,10 @@ static void no_room_is_lost(void **state)
     end_t me;
     end_open_on(&me, "bond-two", NULL);
     no_eps = true;
-    DAT_FAILS(end_connect(&me, 1), DAT_INSUFFICIENT_RESOURCES);
-    DAT_COUNT once = room;
-    DAT_FAILS(end_connect(&me, 1), DAT_INSUFFICIENT_RESOURCES);
+    for (unsigned i = 0; i < ATTEMPTS; i++)
+        DAT_FAILS(end_connect(&me, 1), DAT_INSUFFICIENT_RESOURCES);
     no_eps = false;
-    assert_int_equal(room, once);
+    assert_int_equal(room, 0);
     end_close(&me);
 }
 
@@ -169,8 +170,11 @@ static void stranger(void **state)
     end_connect_both(&me, &peer);
     end_open_on(&other, "b", NULL);
     stray = other.ep;
-    struct hello hello = {
-        .magic = BOND_MAGIC, .kind = BOND_JOIN, .to = 1, .epoch = 1000};
+    struct hello hello = {.magic = BOND_MAGIC,
+                          .kind = BOND_JOIN,
+                          .size = 16,
+                          .to = 1,
+                          .epoch = 1000};
     DAT_IA_ATTR attr;
     DAT_OK(dat_ia_query(other.ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0,
                         NULL));

@@ -9,8 +9,7 @@ DAT_RETURN bond_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
     struct bond_ia *b = bond_ia(ep->o.ia);
     struct sockaddr_storage to = core_ep_remote(ep);
     struct bond_said said;
-    DAT_COUNT bytes =
-        bond_hello_say(b, BOND_FIRST, 0, 1, size, private_data, &said);
+    DAT_COUNT bytes = bond_hello_say(b, BOND_FIRST, size, private_data, &said);
     DAT_RETURN ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
     pthread_mutex_lock(&b->lock);
     struct bond_conn *c = bond_conn_new(b, BOND_CONNECTING);

@@ -77,9 +77,8 @@ void bond_join_failed(struct bond_conn *c, unsigned member, bool answered);
 
 /* hello.c */
 /* Returns the bytes to be sent. */
-DAT_COUNT bond_hello_say(const struct bond_ia *b, unsigned kind, uint32_t to,
-                         uint32_t epoch, DAT_COUNT size, const void *data,
-                         struct bond_said *said);
+DAT_COUNT bond_hello_say(const struct bond_ia *b, unsigned kind, DAT_COUNT size,
+                         const void *data, struct bond_said *said);
 /* Reads private data of a peer. False: the peer is no bond. */
 bool bond_hello_read(const void *data, DAT_COUNT bytes, struct bond_said *said);
 uint16_t bond_members_hash(const struct bond_params *p);

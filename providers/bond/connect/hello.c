@@ -14,16 +14,13 @@ uint16_t bond_members_hash(const struct bond_params *p)
     return (uint16_t)(sum ^ sum >> 16 ^ sum >> 32 ^ sum >> 48);
 }
 
-DAT_COUNT bond_hello_say(const struct bond_ia *b, unsigned kind, uint32_t to,
-                         uint32_t epoch, DAT_COUNT size, const void *data,
-                         struct bond_said *said)
+DAT_COUNT bond_hello_say(const struct bond_ia *b, unsigned kind, DAT_COUNT size,
+                         const void *data, struct bond_said *said)
 {
     said->hello = (struct bond_hello){.magic = BOND_MAGIC,
                                       .kind = (uint8_t)kind,
                                       .size = (uint8_t)size,
-                                      .members = b->hash,
-                                      .to = to,
-                                      .epoch = epoch};
+                                      .members = b->hash};
     if (size)
         memcpy(said->data, data, (size_t)size);
     return (DAT_COUNT)sizeof said->hello + size;

@@ -63,9 +63,10 @@ static void try_join(struct bond_conn *c, unsigned member, uint64_t now)
         bond_join_failed(c, member, false);
         return;
     }
+    struct bond_join join = {
+        .to = c->peer_id, .epoch = l->epoch, .token = c->peer_token};
     DAT_COUNT bytes =
-        bond_hello_say(c->b, BOND_JOIN, c->peer_id, l->epoch,
-                       sizeof c->peer_token, &c->peer_token, &said);
+        bond_hello_say(c->b, BOND_JOIN, sizeof join, &join, &said);
     if (dat_ep_connect(l->ep, (DAT_IA_ADDRESS_PTR)&p->address, p->qual,
                        TIMEOUT_US, bytes, &said, DAT_QOS_BEST_EFFORT,
                        DAT_CONNECT_DEFAULT_FLAG)) {
@@ -91,16 +92,13 @@ uint64_t bond_join_look(struct bond_conn *c, uint64_t now)
 
 /* The connection that a peer's link may join. */
 static struct bond_conn *find(const struct bond_ia *b,
-                              const struct bond_said *said)
+                              const struct bond_join *join)
 {
     struct bond_conn *c = b->conns;
-    while (c && (c->id != said->hello.to || c->state < BOND_JOINING ||
+    while (c && (c->id != join->to || c->state < BOND_JOINING ||
                  c->state > BOND_CONNECTED))
         c = c->next;
-    return c && said->hello.size == sizeof c->token &&
-                   !memcmp(said->data, &c->token, sizeof c->token)
-               ? c
-               : NULL;
+    return c && c->token == join->token ? c : NULL;
 }
 
 /* The peer may have given up an earlier attempt that this side has accepted: a
@@ -114,14 +112,15 @@ static bool is_newer(const struct bond_conn *c, unsigned member, uint32_t epoch)
 void bond_on_join_request(struct bond_member *m, DAT_CR_HANDLE cr,
                           const struct bond_said *asks)
 {
-    const struct bond_hello *hello = &asks->hello;
+    struct bond_join join = {0};
     struct bond_said said;
-    struct bond_conn *c = find(m->b, asks);
     struct bond_link *l = NULL;
-    if (c && is_newer(c, m->index, hello->epoch))
-        l = bond_link_new(c, m->index, hello->epoch);
-    DAT_COUNT bytes = bond_hello_say(m->b, BOND_JOIN, hello->to, hello->epoch,
-                                     0, NULL, &said);
+    if (asks->hello.size == sizeof join)
+        memcpy(&join, asks->data, sizeof join);
+    struct bond_conn *c = find(m->b, &join);
+    if (c && is_newer(c, m->index, join.epoch))
+        l = bond_link_new(c, m->index, join.epoch);
+    DAT_COUNT bytes = bond_hello_say(m->b, BOND_JOIN, 0, NULL, &said);
     if (!l) {
         dat_cr_reject(cr, bytes, &said);
     } else if (dat_cr_accept(cr, l->ep, bytes, &said)) {

@@ -47,7 +47,7 @@ static void refuse(struct bond_ia *b, DAT_CR_HANDLE cr, DAT_COUNT size,
                    const void *data)
 {
     struct bond_said said;
-    DAT_COUNT bytes = bond_hello_say(b, BOND_FIRST, 0, 0, size, data, &said);
+    DAT_COUNT bytes = bond_hello_say(b, BOND_FIRST, size, data, &said);
     dat_cr_reject(cr, bytes, &said);
 }
 
@@ -101,8 +101,7 @@ DAT_RETURN bond_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
     struct bond_conn *c = cr->tp;
     struct bond_ia *b = c->b;
     struct bond_said said;
-    DAT_COUNT bytes =
-        bond_hello_say(b, BOND_FIRST, 0, 1, size, private_data, &said);
+    DAT_COUNT bytes = bond_hello_say(b, BOND_FIRST, size, private_data, &said);
     DAT_RETURN ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
     pthread_mutex_lock(&b->lock);
     struct bond_link *l = bond_conn_attach(c, ep);

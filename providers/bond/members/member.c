@@ -7,6 +7,8 @@
 
 #define CONN_EVENTS 4096
 #define DTO_EVENTS  1024 /* without links */
+/* Room at first: libdapl 2.1 does not resize a queue of events correctly. */
+#define DTO_ROOM 16384
 
 /* While a bond opens its members, no bond opens: else a bond that lists itself
  * would open itself for ever. */
@@ -27,7 +29,7 @@ static const char *why_not_open(DAT_RETURN ret)
 static int open_events(struct bond_member *m)
 {
     return dat_cno_create(m->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &m->cno) ||
-           dat_evd_create(m->ia, DTO_EVENTS, m->cno,
+           dat_evd_create(m->ia, m->room, m->cno,
                           DAT_EVD_DTO_FLAG | DAT_EVD_SOFTWARE_FLAG, &m->dto) ||
            dat_evd_create(m->ia, CONN_EVENTS, DAT_HANDLE_NULL,
                           DAT_EVD_CONNECTION_FLAG | DAT_EVD_CR_FLAG |
@@ -82,6 +84,7 @@ static int look_at(struct bond_member *m)
         return bond_member_bad(b, m->index, "a simulated rail can't be bonded");
     bond_address_copy(&m->address, ia.ia_address_ptr);
     limit(b, &ia, &provider);
+    m->room = (DAT_COUNT)least(DTO_ROOM, ia.max_evd_qlen);
     b->of_host = b->of_host || reaches_host_only(&provider);
     if (!b->send_segments)
         return bond_member_bad(b, m->index, "the rail can't gather");
@@ -99,9 +102,11 @@ static int member_open(struct bond_member *m)
         m->ia = DAT_HANDLE_NULL;
         return bond_member_bad(b, m->index, why_not_open(ret));
     }
+    if (look_at(m))
+        return -1;
     if (open_events(m))
         return bond_member_bad(b, m->index, "the rail gives no event queues");
-    return look_at(m);
+    return 0;
 }
 
 void bond_members_close(struct bond_ia *b)
@@ -141,8 +146,10 @@ DAT_RETURN bond_members_listen(struct bond_ia *b)
 
 bool bond_member_room(struct bond_member *m, DAT_COUNT events)
 {
-    if (dat_evd_resize(m->dto, DTO_EVENTS + m->events + events))
+    DAT_COUNT all = DTO_EVENTS + m->events + events;
+    if (all > m->room && dat_evd_resize(m->dto, all))
         return false;
+    m->room = all > m->room ? all : m->room;
     m->events += events;
     return true;
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the provider of an EP reports of the wire below it, if it does. Inline:
+ * a provider above other providers asks the same. */
+#ifndef DRAIL_LINKS_FAILOVER_EP_HEALTH_H
+#define DRAIL_LINKS_FAILOVER_EP_HEALTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dat2/udat.h>
+
+/* The peer's system acknowledges also while the peer is stopped. */
+struct health {
+    bool reported;      /* else the rest is 0 */
+    uint64_t silent_ms; /* the system owes an acknowledgement and has been
+                           silent for so long; 0: it owes none */
+    uint64_t answer_ms; /* an acknowledgement takes so long */
+    uint64_t bytes;     /* that have passed, in both directions */
+};
+
+/* NULL: it has none of this name. */
+static inline const char *ep_attribute(const DAT_EP_ATTR *attr,
+                                       const char *name)
+{
+    const DAT_NAMED_ATTR *all = attr->ep_provider_specific;
+    for (DAT_COUNT i = 0; all && i < attr->ep_provider_specific_count; i++)
+        if (all[i].name && !strcmp(all[i].name, name))
+            return all[i].value;
+    return NULL;
+}
+
+static inline uint64_t ep_number(const DAT_EP_ATTR *attr, const char *name)
+{
+    const char *text = ep_attribute(attr, name);
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static inline struct health ep_health(DAT_EP_HANDLE ep)
+{
+    DAT_EP_PARAM param = {0};
+    const DAT_EP_ATTR *attr = &param.ep_attr;
+    DAT_RETURN status =
+        dat_ep_query(ep,
+                     DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR |
+                         DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR,
+                     &param);
+    if (status != DAT_SUCCESS || !ep_attribute(attr, "wire_silent_ms"))
+        return (struct health){0};
+    return (struct health){.reported = true,
+                           .silent_ms = ep_number(attr, "wire_silent_ms"),
+                           .answer_ms = ep_number(attr, "wire_answer_ms"),
+                           .bytes = ep_number(attr, "wire_bytes")};
+}
+
+#endif

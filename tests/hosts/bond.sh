@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A bond between two hosts: a slow rail is not taken for a lost one; Intel MPI
+# 2018 goes on while a rail is cut, or loses all.
+# shellcheck source=tests/hosts/hosts.bash
+. "${SOURCE:?}/tests/hosts/hosts.bash"
+inside --hosts 2 --rails 2 --rate 1gbit
+
+library=$BUILD/lib/dapl_rail
+line() { echo "$1 u2.0 nonthreadsafe default \"$library/$2\" dapl_rail.0.1 \"$3\" \"\""; }
+{
+    line left libdapl_ofi.so 'device=rail0'
+    line right libdapl_ofi.so 'device=rail1'
+    line bond libdapl_bond.so 'left right'
+} >"$work/dat.conf"
+export DAT_OVERRIDE=$work/dat.conf
+
+# ------------------------------------------------------------ a slow rail --
+
+# How often has n1 connected by TCP?
+connects() { on n1 awk '/^Tcp: [0-9]/ { print $6 }' /proc/net/snmp; }
+
+# long_writes: how many connections they need
+long_writes()
+{
+    local before port=$((port + 1)) server
+    on n2 timeout -k 5 60 dapltest -T S -D bond -n $port >"$work/server" 2>&1 &
+    server=$!
+    await_text "$work/server" 'Service Point Ready' || return 1
+    before=$(connects)
+    on n1 timeout -k 5 60 dapltest -T P -D bond -s n2-rail0 -n $port -i 2 \
+        RW 2097152 1 >"$work/out" 2>&1 || cat "$work/out" >&2
+    echo $(($(connects) - before))
+    kill $server 2>/dev/null
+    wait $server
+}
+
+usual=$(long_writes)
+testbed rate rail1 10
+slow=$(long_writes)
+testbed rate rail1 1gbit
+check "a slow rail is not taken for a lost one: $slow connections, usually $usual" \
+    [ "${usual:-0}" -gt 0 -a "$slow" = "$usual" ]
+
+# -------------------------------------------------------------- lost rails --
+
+impi=$BUILD/wheels/impi2018
+program=$BUILD/test/mpi/mpi_exchange.mpich-wheel
+[ -e "$impi/complete" ] && [ -x "$program" ] || {
+    echo 'skipped: Intel MPI 2018 or MPICH is not here (make deps)'
+    exit "$failures"
+}
+
+# back NUMBER PID: n1 has a connection over this rail, or the process has ended
+back()
+{
+    on n1 grep -q ": 010$(($1 + 1))D50A:.* 01 " /proc/net/tcp ||
+        ! kill -0 "$2" 2>/dev/null
+}
+
+# Until the process ends, each rail in turn is cut, or loses all in silence. The
+# bond needs one of them.
+disturb()
+{
+    local way rail
+    soon back 1 "$1" # the last of the connection's links
+    sleep 0.5
+    while kill -0 "$1" 2>/dev/null; do
+        for way in cut drop; do
+            for rail in 0 1; do
+                testbed $way $rail
+                sleep 0.4
+                testbed mend $rail
+                soon back $rail "$1"
+                sleep 0.3
+            done
+        done
+    done
+}
+
+# exchange ROUNDS: between hosts, while rails are lost
+exchange()
+{
+    local pid
+    IMPI2018=$impi on n1 timeout -k 5 120 "$SOURCE/scripts/impi2018" bond \
+        -bootstrap ssh -bootstrap-exec /run/testbed/bin/agent -iface eth0 \
+        -hosts n1,n2 -ppn 1 -n 2 "$program" "$1" >"$work/out" 2>&1 &
+    pid=$!
+    disturb $pid
+    wait $pid && grep -q '^0 failures$' "$work/out" && return
+    cat "$work/out"
+    return 1
+}
+check 'Intel MPI 2018 while rails are lost' exchange 1000
+echo "figures: $(grep longest "$work/out")"
