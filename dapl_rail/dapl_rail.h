@@ -328,7 +328,8 @@ typedef struct drail_config {
     size_t eager_bytes;              /**< drail_send() of more bytes uses
                                           rendezvous; 0 to 1 MiB.
                                           DRAIL_EAGER_AUTO: 4 KiB, over rails
-                                          that are polled 16 KiB */
+                                          that are polled 16 KiB, or 64 KiB in
+                                          pieces: drail_send() */
     unsigned depth;                  /**< receives posted, and messages that a
                                           peer may have under way, per EP; 4 to
                                           4096. drail_open() lowers it if there
@@ -980,6 +981,11 @@ void drail_set_guard(drail_t *rail, const drail_guard_t *guard);
  * by DRAIL_ETIMEOUT. After DRAIL_ETIMEOUT or DRAIL_EINTR the message has not
  * been sent.
  *
+ * With DRAIL_EAGER_AUTO, over rails that are polled (rule 5), a message of up
+ * to 64 KiB is copied, too, and goes in pieces of 16 KiB, each of which needs a
+ * credit. With several rails, the first such send after a drail_recv() from
+ * that peer does not: it uses rendezvous.
+ *
  * A longer message (rendezvous) waits until the peer has read it by striped
  * RDMA. After DRAIL_ETIMEOUT or DRAIL_EINTR in this wait:
  *  - If @p mem was given, or the memory has another registration, the
@@ -1004,9 +1010,9 @@ int drail_send(drail_t *rail, unsigned peer, const void *buffer, size_t bytes,
  * Receives the next message of @p peer: rules 3, 7.
  *
  * If the call ends by DRAIL_ETIMEOUT or DRAIL_EINTR, or by DRAIL_EAGAIN if @p
- * timeout_ms is 0, while the message is being read (rendezvous), the reading
- * goes on. Call it again with the same buffer, which must stay in place until
- * then, or until drail_close(). Another buffer is DRAIL_EINVAL.
+ * timeout_ms is 0, while the message is being read (rendezvous, or in pieces),
+ * the reading goes on. Call it again with the same buffer, which must stay in
+ * place until then, or until drail_close(). Another buffer is DRAIL_EINVAL.
  * @param rail open.
  * @param peer another rank.
  * @param buffer for the message.

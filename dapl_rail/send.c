@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* drail_send, drail_recv: two-sided messages. */
-#include <string.h>
+/* drail_send: eager messages, alone or in one request with others; longer ones
+ * in pieces or by rendezvous. */
+#include <stdatomic.h>
+#include <stdbool.h>
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/connection.h"
-#include "dapl_rail/engine/teardown.h"
-#include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/reserve.h"
+#include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/arrival.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
@@ -42,24 +42,115 @@ static int try_send(drail_t *t, void *arg, uint32_t *owed)
     return rc == DRAIL_EAGAIN ? 0 : rc ? rc : 1;
 }
 
+/* Sends a message that has a credit. */
+static int post_message(struct peer *peer, struct link *link, struct wire *wire,
+                        const void *payload, size_t bytes)
+{
+    struct sending s = {link, wire, payload, bytes};
+    int rc = link_send(link, wire, payload, bytes, NULL);
+    if (rc == DRAIL_EAGAIN)
+        rc = progress_wait_for(peer, try_send, &s, peer->owner->cfg.timeout_ms);
+    if (rc < 0) {
+        link_unreserve(link);
+        return rc;
+    }
+    peer->mail->last = link;
+    peer->mail->message_seq++;
+    return 0;
+}
+
 static int message_send(drail_t *t, struct peer *peer, unsigned rail,
                         struct wire *wire, const void *payload, size_t bytes)
 {
-    struct sending s = {peer_link(peer, rail, 0), wire, payload, bytes};
+    struct link *link = peer_link(peer, rail, 0);
     int rc = 0;
     /* mostly there are a credit and room */
-    if (s.link->state != LINK_UP || link_reserve(s.link))
+    if (link->state != LINK_UP || link_reserve(link))
         rc = links_reserve(t, peer, RAIL_BIT(rail), EP_BIT(0),
                            t->cfg.timeout_ms);
-    if (rc)
-        return rc;
-    rc = link_send(s.link, wire, payload, bytes, NULL);
-    if (rc == DRAIL_EAGAIN)
-        rc = progress_wait_for(peer, try_send, &s, t->cfg.timeout_ms);
-    if (rc < 0)
-        link_unreserve(s.link);
-    return rc < 0 ? rc : 0;
+    return rc ? rc : post_message(peer, link, wire, payload, bytes);
 }
+
+/* Appends it to the last message to the peer. */
+static bool try_append(struct peer *peer, unsigned rail,
+                       const struct wire *wire, const void *payload,
+                       size_t bytes)
+{
+    struct link *link = peer_link(peer, rail, 0);
+    return link == peer->mail->last && link_append(link, wire, payload, bytes);
+}
+
+/* ------------------------------------------------------------ in pieces */
+
+/* Does the message go in pieces? They keep one rail busy without a pause. Over
+ * several rails, rendezvous is sooner for a message that is alone: it stripes.
+ */
+static bool goes_in_pieces(const drail_t *t, const struct peer *peer,
+                           unsigned rail, size_t bytes, bool row)
+{
+    return t->cfg.eager_bytes == DRAIL_EAGER_AUTO &&
+           t->rails[rail].info.is_polled &&
+           bytes <= PIECES_MAX * EAGER_POLLED_BYTES &&
+           t->cfg.depth >= 4 * PIECES_MAX &&
+           (row || !several_rails(peer_reach(peer)));
+}
+
+/* Credits and room for all pieces, before the first one leaves. */
+struct credits_wanted {
+    struct peer *peer;
+    struct link *link;
+    unsigned got, all;
+};
+
+static int try_reserve(drail_t *t, void *arg, uint32_t *owed)
+{
+    struct credits_wanted *w = arg;
+    int rc = atomic_load_explicit(&w->peer->error, memory_order_relaxed);
+    (void)t;
+    *owed = RAIL_BIT(w->link->rail->index);
+    while (!rc && w->got < w->all && !(rc = link_reserve(w->link)))
+        w->got++;
+    if (rc)
+        return rc == DRAIL_EAGAIN ? 0 : rc;
+    int room = link_room(w->link);
+    return room < 0 ? room : room >= (int)w->all;
+}
+
+static void unreserve(struct link *link, unsigned n)
+{
+    while (n--)
+        link_unreserve(link);
+}
+
+static int send_pieces(drail_t *t, struct peer *peer, unsigned rail,
+                       const unsigned char *buffer, size_t bytes)
+{
+    const size_t most = EAGER_POLLED_BYTES;
+    struct credits_wanted w = {peer, peer_link(peer, rail, 0), 0,
+                               (unsigned)((bytes + most - 1) / most)};
+    int rc = progress_wait_for(peer, try_reserve, &w, t->cfg.timeout_ms);
+    if (rc < 0) {
+        unreserve(w.link, w.got);
+        return rc;
+    }
+    size_t at = 0;
+    for (; at < bytes; at += most) {
+        struct wire wire = {.type = WIRE_PIECE,
+                            .seq = peer->mail->message_seq,
+                            .id = (uint32_t)at,
+                            .bytes = bytes};
+        size_t left = bytes - at;
+        rc = post_message(peer, w.link, &wire, buffer + at,
+                          left < most ? left : most);
+        w.got--;
+        if (rc)
+            break;
+    }
+    unreserve(w.link, w.got);
+    return rc && at ? links_end(t, peer, rc, "a message was sent in part") : rc;
+}
+
+/* ------------------------------------------------------------ rendezvous */
 
 /* A handle of the buffer that lets the peer read it. */
 static int readable(drail_t *t, const void *buffer, size_t bytes,
@@ -113,7 +204,6 @@ static int announce(drail_t *t, struct peer *peer, const void *buffer,
     int rc = message_send(t, peer, rail, &wire, &key, sizeof key);
     if (rc)
         return rc;
-    mail->message_seq++;
     struct message_wait w = {
         .peer = peer, .rails = RAIL_BIT(rail), .finished = wire.id};
     rc = progress_wait_for(peer, finished_owed, &w, t->cfg.timeout_ms);
@@ -149,123 +239,18 @@ int drail_send(drail_t *t, unsigned rank, const void *buffer, size_t bytes,
     if (bytes && !buffer)
         return fail(t, DRAIL_EINVAL, "drail_send: no buffer");
     unsigned rail = pick_rail(peer, peer_reach(peer), bytes);
+    bool row = peer->mail->sends;
+    peer->mail->sends = true;
     if (bytes > eager_bytes(&t->rails[rail])) {
-        rc = send_rendezvous(t, peer, buffer, bytes, mem);
+        rc = goes_in_pieces(t, peer, rail, bytes, row)
+                 ? send_pieces(t, peer, rail, buffer, bytes)
+                 : send_rendezvous(t, peer, buffer, bytes, mem);
         return outcome(t, peer, rc, "drail_send");
     }
     struct wire wire = {
         .type = WIRE_EAGER, .seq = peer->mail->message_seq, .bytes = bytes};
+    if (try_append(peer, rail, &wire, buffer, bytes))
+        return 0;
     rc = message_send(t, peer, rail, &wire, buffer, bytes);
-    if (!rc)
-        peer->mail->message_seq++;
     return outcome(t, peer, rc, "drail_send");
-}
-
-/* ------------------------------------------------------------- receiving */
-
-/* A call of drail_recv(). */
-struct receiving {
-    struct peer *peer;
-    void *buffer;
-    size_t capacity, *received;
-    bool strict;              /* the timeout is the caller's */
-    struct patience patience; /* for the whole call */
-};
-
-/* Waits until the message that is being read is complete. */
-static int await_reading(struct receiving *r)
-{
-    r->patience.peer = r->strict ? NULL : r->peer;
-    int rc = progress_wait_on(&r->patience, reading_advance, r->peer);
-    r->patience.peer = NULL;
-    return rc;
-}
-
-/* The message that an earlier call has begun to read. */
-static int receive_rest(drail_t *t, struct receiving *r)
-{
-    const struct reading *reading = r->peer->mail->reading;
-    if (r->buffer != reading->buffer || r->capacity < reading->bytes)
-        return fail(t, DRAIL_EINVAL,
-                    "drail_recv: a message of %zu bytes is still being read "
-                    "into the buffer of the call before",
-                    reading->bytes);
-    *r->received = reading->bytes;
-    return await_reading(r);
-}
-
-/* Receives the next message, which has arrived. */
-static int receive_next(drail_t *t, struct receiving *r)
-{
-    struct mailbox *mail = r->peer->mail;
-    struct reorder *messages = &mail->messages;
-    struct slot *slot = reorder_next(messages);
-    const struct wire *wire = (const struct wire *)slot->data;
-    size_t bytes = wire->bytes;
-    bool fits = bytes <= r->capacity && (r->buffer || !bytes);
-    bool announced = wire->type == WIRE_RENDEZVOUS;
-    bool placed = mail->placed == slot;
-    int rc = 0;
-    if (placed && mail->placed_at != r->buffer) /* its event came too late */
-        return fail(t, DRAIL_EDAT,
-                    "drail_recv: the next message is in the buffer of a call "
-                    "that has failed");
-    mail->placed = NULL;
-    if (announced)
-        rc = reading_start(t, r->peer, slot, fits ? r->buffer : NULL);
-    else if (fits && bytes && !placed)
-        slot_read(slot, sizeof *wire, r->buffer, bytes);
-    if (rc)
-        return rc; /* the message stays for the next call */
-    reorder_pop(messages, RAIL_BIT(slot->link->rail->index));
-    slot_return_soon(slot);
-
-    *r->received = bytes;
-    if (announced)
-        rc = await_reading(r);
-    if (!fits)
-        return fail(t, DRAIL_ETRUNC,
-                    "a message of %zu bytes for a buffer of %zu", bytes,
-                    r->capacity);
-    return rc;
-}
-
-static int receive(drail_t *t, struct receiving *r)
-{
-    struct mailbox *mail = r->peer->mail;
-    struct message_wait w = {.peer = r->peer, .rails = mail->messages.likely};
-    int rc = 0;
-    bool reads = mail->reading && mail->reading->active;
-    if (reads && mail->reading->buffer)
-        return receive_rest(t, r);
-    if (reads) /* a message that did not fit: its sender must be told */
-        rc = await_reading(r);
-    if (!w.rails)
-        w.rails = engine_rails(t, peer_reach(r->peer));
-    mail->buffer = r->buffer;
-    mail->capacity = r->capacity;
-    if (!rc)
-        rc = progress_wait_on(&r->patience, message_await, &w);
-    mail->buffer = NULL;
-    return rc ? rc : receive_next(t, r);
-}
-
-int drail_recv(drail_t *t, unsigned rank, void *buffer, size_t capacity,
-               size_t *received, int timeout_ms)
-{
-    int rc;
-    size_t ignored;
-    if (!t)
-        return DRAIL_EINVAL;
-    struct receiving r = {
-        .buffer = buffer,
-        .capacity = capacity,
-        .received = received ? received : &ignored,
-        .strict = timeout_ms >= 0,
-        .patience = {.t = t, .timeout_ms = timeout_or(t, timeout_ms)},
-    };
-    struct peer *peer = r.peer = peer_get(t, rank, r.patience.timeout_ms, &rc);
-    if (!peer)
-        return rc;
-    return outcome(t, peer, receive(t, &r), "drail_recv");
 }

@@ -12,6 +12,9 @@
  * twice takes less time than an RDMA write with its acknowledgement. */
 #define EAGER_BYTES        4096u
 #define EAGER_POLLED_BYTES 16384u
-#define HEARTBEAT_CHECKS   8u /* within the time of env.silence_ms */
+/* Longer messages than that go in up to so many pieces: a rendezvous takes two
+ * round trips, in which a wire would carry more. */
+#define PIECES_MAX       4u
+#define HEARTBEAT_CHECKS 8u /* within the time of env.silence_ms */
 
 #endif

@@ -44,9 +44,10 @@ void link_unreserve(struct link *link)
 }
 
 /* Where the next message of so many bytes is sent from. */
-static unsigned char *send_place(const struct link *link, size_t bytes)
+static unsigned char *send_place(const struct link *link, size_t bytes,
+                                 bool grows)
 {
-    return bytes <= SLOT_HEAD
+    return bytes <= SLOT_HEAD && !grows
                ? link->slots.heads + (link->credits.next * 2 + 1) * SLOT_HEAD
                : link->slots.buffers +
                      (link->slots.count + link->credits.next) *
@@ -60,17 +61,20 @@ static int post_headed(struct link *link, struct wire *wire, struct gather *g,
     unsigned depth = link->rail->owner->cfg.depth;
     DAT_SEG_LENGTH bytes =
         g->parts[0].segment_length + g->parts[1].segment_length;
+    bool grows = growing_begins(link, wire, g->parts[1].segment_length);
     wire->credits = (uint16_t)link->credits.owed;
     struct dto d = {
         .verb = VERB_SEND,
-        .local = {.virtual_address = (uintptr_t)send_place(link, bytes),
+        .local = {.virtual_address = (uintptr_t)send_place(link, bytes, grows),
                   .segment_length = bytes,
                   .lmr_context = link->slots.lmr_context},
         .gather = g,
+        .grows = grows,
     };
     int rc = link_post(link, &d, done);
     if (rc)
         return rc;
+    growing_posted(link, &d);
     link->credits.next =
         link->credits.next + 1 < depth ? link->credits.next + 1 : 0;
     link->credits.owed = 0;

@@ -175,6 +175,7 @@ static void handle_event(const DAT_EVENT *event)
 int rail_poll_one(struct rail *rail)
 {
     DAT_EVENT event;
+    rail->polls++;
     DAT_RETURN status = dat_evd_dequeue(rail->dto_evd, &event);
     if (status == DAT_SUCCESS) {
         handle_event(&event);
@@ -216,6 +217,7 @@ int rail_sleep(struct rail *rail, unsigned us)
 {
     DAT_EVENT event;
     DAT_COUNT more;
+    rail->polls++;
     DAT_RETURN status = dat_evd_wait(rail->dto_evd, us, 1, &event, &more);
     switch (DAT_GET_TYPE(status)) {
     case DAT_SUCCESS:

@@ -13,6 +13,7 @@
  *   queue.h       posting requests, and completing them in order
  *   slots.h       receive and send slots, in memory of buffers.h
  *   credits.h     sending messages, which credits allow
+ *   growing.h     several short messages in one request
  *   arrival.h     messages that have arrived
  *   events.h      takes a rail's events and tells the files above
  *   ep.h          the link's EP; ep_table.h, ep_release.h: all EPs of a rail
@@ -30,6 +31,7 @@
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/ep.h"
 #include "dapl_rail/links/failover/journal.h"
+#include "dapl_rail/links/growing.h"
 #include "dapl_rail/links/queue.h"
 #include "dapl_rail/links/slots.h"
 #include "dapl_rail/links/wire.h"
@@ -70,6 +72,7 @@ struct link {
     struct queue queue;
     struct journal journal;
     struct credits credits;
+    struct growing growing;
     struct slots slots;
     struct failover *failover;  /* constant if the link has no journal */
     struct link *next_closed;   /* of rail.closed */

@@ -33,12 +33,16 @@ static void fill_slot(const struct link *link, struct dto *d)
     d->gather = NULL;
 }
 
-/* Without a copy in the send slot, if the provider can. */
+/* Without a copy in the send slot, if the provider can and nothing will be
+ * appended there. */
 static DAT_RETURN post_send(struct link *link, struct dto *d,
                             DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
 {
     struct gather *g = d->gather;
-    if (g && d->local.segment_length <= link->rail->max_inline_send) {
+    if (d->grows)
+        flags |= DAPL_SEND_GROWS_FLAG;
+    if (g && !d->grows &&
+        d->local.segment_length <= link->rail->max_inline_send) {
         DAT_RETURN status =
             dat_ep_post_send(link->ep.handle, 2, g->parts, cookie,
                              flags | DAPL_SEND_INLINE_FLAG);

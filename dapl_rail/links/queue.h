@@ -109,6 +109,7 @@ struct dto {
     const struct region *region;
     const DAT_RMR_CONTEXT *rmr;
     struct gather *gather; /* to be copied to local; or NULL */
+    bool grows;            /* a send that link_append() may make longer */
 };
 
 static inline bool is_atomic(unsigned verb)

@@ -14,6 +14,7 @@ enum wire_type {
     WIRE_ATOMIC,     /* struct wire_atomic follows */
     WIRE_ATOMIC_REPLY,
     WIRE_CREDIT,   /* nothing but credits */
+    WIRE_PIECE,    /* of a message of `bytes`; begins at its byte `id` */
     WIRE_PUT,      /* a notification and its put: struct wire_put, the data */
     WIRE_PROGRESS, /* the sender's reads from the peer, or writes, go on */
     WIRE_TYPES,

@@ -57,6 +57,7 @@ const struct link_handlers mailbox_handlers = {
             [WIRE_PUT] = eager_put_arrived,
             [WIRE_EAGER] = message_arrived,
             [WIRE_RENDEZVOUS] = message_arrived,
+            [WIRE_PIECE] = piece_arrived,
             [WIRE_WITHDRAWN] = message_withdrawn,
             [WIRE_FINISHED] = finished_arrived,
             [WIRE_ATOMIC] = atomic_asked,

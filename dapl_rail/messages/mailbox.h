@@ -44,13 +44,21 @@ struct reading {
     uint64_t completed, told_ns; /* when the sender was last told of progress */
 };
 
+/* A message of which some pieces have been received, others not. */
+struct partial {
+    size_t bytes, got; /* bytes 0: there is none */
+    void *buffer;      /* NULL: it was too short */
+};
+
 struct mailbox {
     struct inbox notes;
     struct reorder messages;
     uint32_t note_seq, message_seq; /* of the next one to the peer */
+    struct link *last;              /* has got the last message to the peer */
     uint32_t announced;             /* rendezvous to the peer, so far */
     /* number of the last of them that the peer has finished, and its status */
     _Atomic uint64_t finished;
+    size_t at; /* of the next message from the peer in its slot */
     /* the buffer of the drail_recv() that waits; NULL: none, or it is used */
     void *buffer;
     size_t capacity;
@@ -58,6 +66,8 @@ struct mailbox {
      * its bytes are */
     const struct slot *placed;
     const void *placed_at;
+    struct partial partial;
+    bool sends; /* drail_send() has been called since the last drail_recv() */
     struct reading *reading;   /* NULL: none has been read yet */
     uint16_t asked;            /* number of the last atomic to the peer, … */
     _Atomic uint16_t answered; /* … of the last one that was answered, … */

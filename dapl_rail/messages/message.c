@@ -20,16 +20,47 @@
 
 /* -------------------------------------------------------------- arrivals */
 
+/* Are the messages behind the first one, which is eager, whole? */
+static bool are_whole(const struct slot *slot, size_t bytes)
+{
+    size_t at = 0;
+    while ((at = message_after(slot, at, bytes))) {
+        struct wire wire;
+        if (slot->bytes - at < sizeof wire)
+            return false;
+        slot_read(slot, at, &wire, sizeof wire);
+        if (wire.type != WIRE_EAGER ||
+            wire.bytes > slot->bytes - at - sizeof wire)
+            return false;
+        bytes = wire.bytes;
+    }
+    return true;
+}
+
 const char *message_arrived(struct slot *slot)
 {
     const struct wire *wire = (const struct wire *)slot->data;
-    uint64_t room =
-        wire->type == WIRE_EAGER ? wire->bytes : sizeof(drail_key_t);
+    bool eager = wire->type == WIRE_EAGER;
+    uint64_t room = eager ? wire->bytes : sizeof(drail_key_t);
     if (room > slot->bytes - sizeof *wire)
+        return "length of a message";
+    if (eager && !are_whole(slot, wire->bytes))
         return "length of a message";
     if (reorder_put(&slot->link->peer->mail->messages, wire->seq, slot))
         return "sequence of a message";
     return NULL; /* the slot waits for drail_recv */
+}
+
+/* receive_piece() looks whether it continues the piece before. */
+const char *piece_arrived(struct slot *slot)
+{
+    const struct wire *wire = (const struct wire *)slot->data;
+    if (slot->bytes == sizeof *wire || wire->id > wire->bytes ||
+        slot->bytes - sizeof *wire > wire->bytes - wire->id)
+        return "length of a piece";
+    if (reorder_put(&slot->link->peer->mail->messages, wire->seq, slot))
+        return "sequence of a piece";
+    return NULL;
 }
 
 void *message_place(const struct slot *slot, size_t bytes)

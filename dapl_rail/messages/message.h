@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two-sided messages. Eager ones travel in slots. Longer ones go by rendezvous:
+ * Two-sided messages. Eager ones travel in slots; over rails that are polled,
+ * somewhat longer ones in several. Still longer ones go by rendezvous:
  * the sender announces the message with a key, the receiver reads it over all
  * rails and sends a message back when it has finished. If that takes long, the
  * receiver reports progress now and then, because the sender sees nothing of
@@ -14,9 +15,11 @@
 #include <stdint.h>
 
 #include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/links/growing.h"
+#include "dapl_rail/links/slots.h"
+#include "dapl_rail/links/wire.h"
 
 struct peer;
-struct slot;
 
 /* The argument of the first two functions below. */
 struct message_wait {
@@ -34,6 +37,25 @@ int finished_owed(drail_t *t, void *arg, uint32_t *owed);
  */
 int reading_advance(drail_t *t, void *arg, uint32_t *owed);
 
+/* Length of the message at this place of the slot. */
+static inline size_t message_bytes(const struct slot *slot, size_t at)
+{
+    struct wire wire;
+    if (!at)
+        return ((const struct wire *)slot->data)->bytes;
+    slot_read(slot, at, &wire, sizeof wire);
+    return wire.bytes;
+}
+
+/* Where the message after an eager one begins; 0: it is the slot's last one. */
+static inline size_t message_after(const struct slot *slot, size_t at,
+                                   size_t bytes)
+{
+    size_t end = at + sizeof(struct wire) + bytes;
+    end += -end % GROWING_ALIGN;
+    return end < slot->bytes ? end : 0;
+}
+
 /* Has the peer finished the last rendezvous to it, which has this number? */
 bool message_finished(const struct peer *peer, uint32_t id);
 
@@ -45,6 +67,7 @@ int reading_start(drail_t *t, struct peer *peer, struct slot *slot,
 
 /* Of link_handlers. */
 const char *message_arrived(struct slot *slot);
+const char *piece_arrived(struct slot *slot);
 /* The buffer of the drail_recv() that waits for this message, if it fits there.
  * That call then returns this message, whatever else happens meanwhile. */
 void *message_place(const struct slot *slot, size_t bytes);

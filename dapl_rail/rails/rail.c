@@ -172,6 +172,7 @@ static int query(struct rail *rail)
     if (inline_send)
         rail->max_inline_send = (uint32_t)strtoul(inline_send, NULL, 10);
     rail->places_receives = offers(&provider, DAPL_PLACES_RECEIVES);
+    rail->growing_sends = offers(&provider, DAPL_GROWING_SENDS);
     const char *atomics = attribute(&provider, "atomics");
     rail->atomics_of_processor = atomics && !strcmp(atomics, "processor");
     /* elsewhere registered memory takes physical memory at once */
@@ -243,6 +244,7 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
     rail->atomics = extensions && rail->info.has_atomics;
     rail->write_immed = extensions && rail->info.has_write_immed;
     rail->places_receives &= extensions;
+    rail->growing_sends &= extensions;
     if (!extensions)
         rail->max_inline_send = 0;
     return 0;

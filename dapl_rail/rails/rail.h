@@ -48,7 +48,7 @@ struct rail {
     bool atomics, write_immed;         /* offered, and allowed */
     /* the same, of providers/core/extensions.h: */
     uint32_t max_inline_send;
-    bool places_receives;
+    bool places_receives, growing_sends;
     bool atomics_of_processor; /* atomic with those of the processor, too */
     bool split_receives; /* a receive lies in two places: short messages are
                             close together, which saves memory */
@@ -63,6 +63,7 @@ struct rail {
     unsigned buffers_pieces;     /* … and the number of all */
     struct link *closed;         /* see links_bury */
     struct slot *unreturned;     /* see slot_return_soon */
+    uint64_t polls;              /* of its EVD, by this rank */
     struct ep_release *releases; /* links/ep_release.c: the list */
     struct loopback *loopback;   /* NULL until the first atomic that needs it */
     bool evds_left;              /* the provider has not freed some */

@@ -41,18 +41,19 @@
  *                 join: the links that join a connection
  *                 hello: the private data that the bonds exchange
  *  progress.c     posts and polls of the consumer
- *  links/         failover: lost links; redo: posting lost ops again
- *                 link: the life of a link, its EP, its buffers
+ *  failover.c     lost links
+ *  complete.c     completions of the members
+ *  transfer/      transfer: the part of a request that goes over the lead
+ *                 redo: posting lost ops again
+ *                 body: the part that goes over all links
+ *                 keys: of the peer's memory
  *  message/       arrival: messages of the peer
  *                 deliver: messages that wait for the consumer's receives
  *                 atomic: atomics, which the target's bond executes
  *                 message: messages to the peer; credits
- *  transfer/      complete: completions of the members
- *                 transfer: the part of a request that goes over the lead
- *                 body: the part that goes over all links
- *                 keys: of the peer's memory
- *                 op: requests to members
+ *  links/         op: requests to members
  *                 request: when a request of the consumer is complete
+ *                 link: the life of a link, its EP, its buffers
  *  members/       thread sleep: threads; consumers that sleep
  *                 range: LMRs, and the table where peers read the members'
  *                 contexts; zone: protection zones

@@ -25,7 +25,7 @@ void bond_path_ended(struct bond_link *l)
     struct bond_conn *c = l->conn;
     c->path[l->m->index].mark = l->region->mark;
     c->news = true; /* news over this link may be lost, … */
-    c->answers_due = c->answers.count > 0;
+    c->answers_due = c->answers.count || c->answers.refused;
     for (unsigned i = 0; i < c->b->params.count; i++)
         c->path[i].told = false; /* … and so may BOND_ENDED */
 }

@@ -75,18 +75,19 @@ struct bond_intro {
     } member[BOND_MAX_MEMBERS];
 };
 
+/* A byte of a peer may be no valid bool. */
 struct bond_atomic {
     uint64_t address, operand, compare;
     uint32_t key;
-    bool swap; /* compare and swap; else fetch and add */
+    uint8_t swap; /* compare and swap; else fetch and add */
     uint8_t pad[3];
 };
 
 /* The results of the last atomics that were carried out. */
 #define BOND_ATOMICS 16 /* the most without an answer */
 struct bond_answers {
-    uint32_t count; /* carried out, ever */
-    bool refused;   /* the next one was refused: it may not access its word */
+    uint32_t count;  /* carried out, ever */
+    uint8_t refused; /* the next one was: it may not access its word */
     uint8_t pad[3];
     uint64_t old[BOND_ATOMICS]; /* values before: by number modulo the size */
 };

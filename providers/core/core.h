@@ -139,6 +139,7 @@ struct core_ability {
     uint32_t max_inline_send; /* extensions.h; 0: core refuses them */
     bool srq, rmr, write_immed, atomics; /* false: core refuses them */
     bool rmr_of_ep; /* RMRs that only one EP's peer may use; false: the same */
+    bool grows;  /* growing sends, extensions.h; false: core refuses them */
     bool places; /* placed receives, extensions.h; false: core refuses them */
 };
 
@@ -269,6 +270,7 @@ struct core_dto {
     bool is_inline; /* seg is memory that is not registered: the transport
                        copies it now, or refuses the request with
                        DAT_INSUFFICIENT_RESOURCES */
+    bool grows;     /* the transport may hold it for core_transport.append */
 };
 
 /* An unfinished request (rule 4). */
@@ -422,6 +424,9 @@ struct core_transport {
      * by core_request_queue. If the network can't carry it out at all, refuses
      * it with DAT_MODEL_NOT_SUPPORTED. */
     DAT_RETURN (*post)(struct core_ep *ep, const struct core_dto *dto);
+    /* With core_ability.grows. Makes the send that it holds longer: false if it
+     * holds none, or if the segment does not continue it. */
+    bool (*append)(struct core_ep *ep, const DAT_LMR_TRIPLET *seg);
     /* Optional. Adds the receive *w, which core has written to its place, by
      * core_recv_add, to an EP in any state. (Without this function core adds
      * it.) A network that fills receives by itself takes the buffers here; when

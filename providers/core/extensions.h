@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Extensions of DAT that the shm provider offers. Each has a provider-specific
- * attribute, by which a consumer finds it. */
+/* Extensions of DAT that the shm and ofi providers offer. Each has a
+ * provider-specific attribute, by which a consumer finds it. */
 #ifndef DAPL_CORE_EXTENSIONS_H
 #define DAPL_CORE_EXTENSIONS_H
 
@@ -19,6 +19,20 @@
  */
 #define DAPL_MAX_INLINE_SEND  "max_inline_send"
 #define DAPL_SEND_INLINE_FLAG 0x10000
+
+/*
+ * Growing sends. The provider may hold a send with DAPL_SEND_GROWS_FLAG for a
+ * moment: at most until the consumer polls, posts another request on the EP, or
+ * a few ms have passed. Until then dat_ep_post_send() with
+ * DAPL_SEND_APPEND_FLAG makes it longer. This call has one segment, of the same
+ * LMR, which begins where the send ends; it is no request of its own.
+ * DAT_INSUFFICIENT_RESOURCES: the send is not held, and stays as it is.
+ *
+ * The value of the attribute is "TRUE".
+ */
+#define DAPL_GROWING_SENDS    "growing_sends"
+#define DAPL_SEND_GROWS_FLAG  0x20000
+#define DAPL_SEND_APPEND_FLAG 0x40000
 
 /*
  * Placed receives. A message that arrives during the consumer's own

@@ -7,6 +7,10 @@
  * sleeps. If a consumer stops polling, the IA's thread ends its burst after a
  * few ms.
  *
+ * In a burst, a send that may grow (core/extensions.h) is held until it is
+ * followed by another request or the burst ends. So many short messages cost
+ * libfabric and the network as much as one.
+ *
  * A request with an event is complete when the peer has acknowledged it. The
  * requests of a burst have one acknowledgement: a marker follows them, an empty
  * RDMA write, which the peer acknowledges.
@@ -44,16 +48,51 @@ void ofi_burst_posts(struct ofi_conn *c)
     c->next_corked = atomic_load(&oia->corked);
     while (!atomic_compare_exchange_weak(&oia->corked, &c->next_corked, c))
         ;
+    /* the IA's thread looks once more when it has decided to sleep */
+    if (!consumers_poll(oia))
+        ofi_thread_wake(oia);
+}
+
+/* The segment follows the last one of the request. */
+static bool continues(const struct core_wqe *w, const DAT_LMR_TRIPLET *seg)
+{
+    if (!w->nseg)
+        return false;
+    const DAT_LMR_TRIPLET *last = &w->seg[w->nseg - 1];
+    return seg->lmr_context == last->lmr_context &&
+           seg->virtual_address == last->virtual_address + last->segment_length;
+}
+
+bool ofi_append(struct core_ep *ep, const DAT_LMR_TRIPLET *seg)
+{
+    core_ep_lock(ep);
+    struct ofi_conn *c = ep->tp;
+    struct core_wqe *w = NULL;
+    if (c && c->open && c->held != OFI_NONE_HELD)
+        w = &core_request_at(ep, c->held)->w;
+    bool fits =
+        w && continues(w, seg) &&
+        w->total + seg->segment_length <= ep->o.ia->can.max_message_size;
+    if (fits) {
+        w->seg[w->nseg - 1].segment_length += seg->segment_length;
+        w->total += seg->segment_length;
+    }
+    core_ep_unlock(ep);
+    return fits;
 }
 
 void ofi_bursts_end(struct ofi_ia *oia)
 {
-    if (!atomic_load_explicit(&oia->corked, memory_order_relaxed))
+    if (!atomic_load(&oia->corked))
         return;
     struct ofi_conn *c = atomic_exchange(&oia->corked, NULL), *next;
     for (; c; c = next) {
         core_ep_lock(c->ep);
         next = c->next_corked;
+        if (c->held != OFI_NONE_HELD && c->open) {
+            c->held = OFI_NONE_HELD;
+            oia->issue(c);
+        }
         c->corked = false;
         ofi_burst_mark(c);
         if (c->stuck)

@@ -48,6 +48,7 @@ struct ofi_conn *ofi_conn_new(struct ofi_ia *oia, enum ofi_state state)
     c->state = state;
     c->id = id;
     c->deadline = c->look = NEVER;
+    c->held = OFI_NONE_HELD;
     c->begun = busywait_now_ns();
     c->fd = -1;
     c->receive = (struct ofi_op){c, OFI_RECEIVE};

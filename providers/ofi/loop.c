@@ -131,23 +131,32 @@ static bool try_rest(struct ofi_ia *oia, const struct minding *m)
     return false;
 }
 
+static void end_bursts(struct ofi_ia *oia)
+{
+    if (!atomic_load(&oia->corked))
+        return;
+    pthread_mutex_lock(&oia->cq_lock);
+    ofi_bursts_end(oia);
+    pthread_mutex_unlock(&oia->cq_lock);
+}
+
 /* Decides which threads read the CQ: consumers, or this one, which then waits
  * for it. */
 static void mind_cq(struct ofi_ia *oia, struct minding *m)
 {
     atomic_store(&oia->rests, false);
     atomic_store(&oia->away, true); /* consumers wake it from here on */
-    pthread_mutex_lock(&oia->cq_lock);
-    ofi_bursts_end(oia);
-    pthread_mutex_unlock(&oia->cq_lock);
+    end_bursts(oia);
     if (!consumers_read(oia, m) && serve(oia)) {
         atomic_store(&oia->away, false);
         m->away_ns = 0;
         ofi_thread_await_cq(oia);
+        end_bursts(oia); /* that have begun before `away` was changed */
         return;
     }
     if (try_rest(oia, m)) {
         m->away_ns = 0;
+        end_bursts(oia); /* the same of `rests` */
         return;
     }
     m->away_ns = m->away_ns ? 2 * m->away_ns : AWAY_NS;

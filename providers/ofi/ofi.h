@@ -123,6 +123,8 @@ struct ofi_marker {
 };
 #define OFI_MARKERS 4
 
+#define OFI_NONE_HELD UINT64_MAX
+
 struct ofi_early { /* a receive that completed before the connection did */
     struct ofi_early *next;
     DAT_DTO_COMPLETION_STATUS status;
@@ -165,6 +167,7 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     unsigned burst;        /* requests posted since a consumer's poll, … */
     uint64_t burst_polls;  /* … which had this number */
     bool corked;           /* see burst.c; then it is in ofi_ia.corked */
+    uint64_t held;         /* the request that waits for ofi_append */
     struct ofi_conn *next_corked;
     bool unmarked; /* a marker is to follow */
     struct ofi_marker markers[OFI_MARKERS];
@@ -215,7 +218,8 @@ struct ofi_ia {
     atomic_uint open_conns; /* 0: a poll has nothing to do */
     /* the thread */
     pthread_t thread;
-    void *(*thread_main)(void *oia); /* ofi_loop */
+    void *(*thread_main)(void *oia);   /* ofi_loop */
+    void (*issue)(struct ofi_conn *c); /* ofi_issue, for burst.c */
     bool thread_runs, stop;
     int epoll_fd, wake_fd, link_fd, eq_fd, cq_fd;
     uint64_t look_at;       /* ns: when it meant to look at connections */
@@ -341,7 +345,9 @@ void ofi_progress(struct core_ia *ia, bool sure); /* a consumer's poll */
 /* burst.c */
 /* A request is about to be given to libfabric; ep->lock is held. */
 void ofi_burst_posts(struct ofi_conn *c);
-/* Sends what TCP has collected; cq_lock is held. */
+/* Makes the send that is held longer. */
+bool ofi_append(struct core_ep *ep, const DAT_LMR_TRIPLET *seg);
+/* Sends what is held and what TCP has collected; cq_lock is held. */
 void ofi_bursts_end(struct ofi_ia *oia);
 /* Sends the marker that is to follow; without room it sets stuck. */
 void ofi_burst_mark(struct ofi_conn *c);

@@ -236,6 +236,8 @@ void ofi_issue(struct ofi_conn *c)
 {
     struct core_ep *ep = c->ep;
     uint64_t end = atomic_load(&ep->sq_tail);
+    if (end > c->held)
+        end = c->held;
     c->stuck = false;
     for (; c->open && c->next_request != end; c->next_request++) {
         struct core_request *r = core_request_at(ep, c->next_request);
@@ -271,7 +273,8 @@ DAT_RETURN ofi_post(struct core_ep *ep, const struct core_dto *dto)
     bool open = c && c->open && !atomic_load(&c->aborted);
     if (open)
         ofi_burst_posts(c);
-    if (open && !core_requests_pending(ep) && !is_nothing(c, dto) &&
+    bool grows = open && dto->grows && c->corked;
+    if (open && !grows && !core_requests_pending(ep) && !is_nothing(c, dto) &&
         may_inject(c, dto) && !inject(c, dto)) {
         c->injected++;
         core_request_done(ep, dto, DAT_DTO_SUCCESS);
@@ -282,6 +285,7 @@ DAT_RETURN ofi_post(struct core_ep *ep, const struct core_dto *dto)
     p->remote_address = dto->remote_address;
     p->remote_key = dto->remote_key;
     if (open) {
+        c->held = grows ? atomic_load(&ep->sq_tail) - 1 : OFI_NONE_HELD;
         ofi_issue(c);
         if (c->stuck)
             ofi_thread_wake(c->oia);

@@ -16,6 +16,7 @@ static void own_attributes(struct core_ia *ia)
         core_attribute_add(ia, "completion", "delivered");
         core_attribute_add(ia, "progress", "polled");
         core_attribute_add(ia, "registration", "lazy");
+        core_attribute_add(ia, DAPL_GROWING_SENDS, "TRUE");
     }
     if (ia->can.write_immed)
         core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
@@ -41,6 +42,7 @@ static DAT_RETURN ofi_ia_open(struct core_ia *ia, const char *params)
     oia->params = (struct ofi_params){.provider = "tcp", .silence_ms = 2000};
     pthread_mutex_init(&oia->cq_lock, NULL);
     oia->thread_main = ofi_loop;
+    oia->issue = ofi_issue;
     DAT_RETURN ret =
         oia->nudge_fd < 0
             ? CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_NO_SUBTYPE)
@@ -109,6 +111,7 @@ static const struct core_transport transport = {
     .disconnect = ofi_disconnect,
     .ep_release = ofi_ep_release,
     .post = ofi_post,
+    .append = ofi_append,
     .recv_post = ofi_recv_post,
     .ia_progress = ofi_progress,
     .abort = ofi_abort,

@@ -57,6 +57,18 @@ static void disconnect(void)
 
 /* ------------------------------------------------------------- the mad one */
 
+/* A message may follow in the same slot. */
+static size_t another(unsigned char *end, struct input *in)
+{
+    size_t gap = -(uintptr_t)end % GROWING_ALIGN;
+    uint8_t bytes = input_byte(in);
+    if (bytes % 2)
+        return 0;
+    memcpy(end + gap, &(struct wire){.type = WIRE_EAGER, .bytes = bytes / 2},
+           sizeof(struct wire));
+    return gap + sizeof(struct wire) + bytes / 2;
+}
+
 /* The usual form of such a message, for the input to change. */
 static size_t usual(unsigned char *message, struct input *in, uint32_t seq)
 {
@@ -70,7 +82,11 @@ static size_t usual(unsigned char *message, struct input *in, uint32_t seq)
     switch (wire->type) {
     case WIRE_EAGER:
         wire->bytes = input_byte(in) % (EAGER + 1);
-        return sizeof *wire + wire->bytes;
+        return sizeof *wire + wire->bytes + another(body + wire->bytes, in);
+    case WIRE_PIECE:
+        wire->id = input_byte(in) % 2 * EAGER;
+        wire->bytes = 2 * EAGER;
+        return sizeof *wire + EAGER;
     case WIRE_RENDEZVOUS:
         wire->bytes = BYTES;
         memcpy(body, &key[MAD], sizeof key[MAD]);
@@ -105,6 +121,8 @@ static void send_anything(struct input *in, uint32_t seq)
     unsigned char *at =
         link->slots.buffers + link->slots.count * link->slots.slot_bytes;
     size_t bytes = usual(at, in, seq);
+    if (bytes > link->slots.slot_bytes)
+        bytes = link->slots.slot_bytes;
     for (unsigned changes = input_byte(in) % 4; changes; changes--) {
         unsigned offset = input_byte(in) % (sizeof(struct wire) + 64);
         at[offset] = input_byte(in);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Debian's genuine dtest programs over the provider `shm`, or, a part of them,
-# the rail IA=name (of CONF=dat.conf). (dtestsrq is left out: it ends only after an asynchronous
-# event that verbs alone have.)
+# the rail IA=name (of CONF=dat.conf). (dtestsrq is left out: it ends only after
+# an asynchronous event that verbs alone have.)
 
 # They meet over one TCP port, as do others that run at the same time: where it
 # may, this has a network of its own.

@@ -519,6 +519,34 @@ static void windows(void **state)
     ends_close(&a, &b);
 }
 
+static void refuse_window(end_t *end, DAT_RMR_HANDLE rmr, const region_t *of,
+                          int privileges)
+{
+    DAT_LMR_TRIPLET range = local(of, 0, 64);
+    DAT_RMR_CONTEXT context;
+    DAT_FAILS(dat_rmr_bind(rmr, of->lmr, &range, (DAT_MEM_PRIV_FLAGS)privileges,
+                           DAT_VA_TYPE_VA, end->ep, cookie(1), 0, &context),
+              DAT_PRIVILEGES_VIOLATION);
+}
+
+/* A window to memory that this process itself may not write. */
+static void windows_do_not_add_rights(void **state)
+{
+    end_t a, b;
+    DAT_RMR_HANDLE rmr;
+    region_t fixed;
+    ends_open(&a, &b, MEMORY_MALLOC, 4096);
+    region_create(&fixed, MEMORY_MALLOC, 4096, b.ia, b.pz,
+                  DAT_MEM_PRIV_LOCAL_READ_FLAG);
+    DAT_OK(dat_rmr_create(b.pz, &rmr));
+    end_connect_both(&a, &b);
+    refuse_window(&b, rmr, &fixed, DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
+    refuse_window(&b, rmr, &fixed, (int)DAT_IB_MEM_PRIV_REMOTE_ATOMIC);
+    DAT_OK(dat_rmr_free(rmr));
+    region_destroy(&fixed);
+    ends_close(&a, &b);
+}
+
 static void windows_keep_within_their_lmr(void **state)
 {
     end_t a, b;
@@ -570,6 +598,7 @@ int main(void)
         cmocka_unit_test(lmr_of_an_lmr),
         cmocka_unit_test(many_lmrs),
         cmocka_unit_test(windows),
+        cmocka_unit_test(windows_do_not_add_rights),
         cmocka_unit_test(windows_keep_within_their_lmr),
         cmocka_unit_test(lmr_under_a_window_stays),
     };

@@ -42,12 +42,12 @@ DAT_IA_ATTR ia_attributes_of(const char *name);
 /** The value of a provider-specific attribute of an open IA, or NULL. */
 const char *provider_attribute(DAT_IA_HANDLE ia, const char *name);
 /** Skips it where there are no atomics. */
-bool ia_has_atomics(const char *name);
 #define NEEDS_ATOMICS()                                                        \
     do {                                                                       \
         if (!ia_has_atomics(IA_NAME))                                          \
             skip();                                                            \
     } while (0)
+bool ia_has_atomics(const char *name);
 /** Bound of every wait that must succeed, in milliseconds. */
 #define WAIT_MS 10000
 /** Bytes before and after registered memory that nobody may touch. */

@@ -8,7 +8,7 @@
 #include "dapl_rail/rails/rail.h"
 
 #define HELLO_MAGIC   0x4452414cu /* "DRAL"; also checks the byte order */
-#define HELLO_VERSION 7u
+#define HELLO_VERSION 8u
 
 struct link_hello hello_of(const struct rail *rail, unsigned ep)
 {

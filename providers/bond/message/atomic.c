@@ -39,7 +39,7 @@ void bond_atomic_execute(struct bond_conn *c, const struct bond_header *h)
     struct bond_answers *a = &c->answers;
     struct bond_atomic ask;
     uint64_t *word = NULL;
-    if (h->bytes == sizeof ask && !a->refused) {
+    if (h->bytes == sizeof ask) {
         memcpy(&ask, h + 1, sizeof ask);
         word = word_of(c, &ask);
     }

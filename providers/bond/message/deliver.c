@@ -44,11 +44,14 @@ static void give_up(struct bond_conn *c)
 }
 
 /* Moves a piece into the consumer's receive, or carries out an atomic. False:
- * there is no receive. */
+ * there is no receive, or an earlier atomic was refused: then the peer ends the
+ * connection. */
 static bool take(struct bond_conn *c, const struct bond_slot *slot)
 {
     const struct bond_header *h = slot->at;
     bool immed = h->flags & BOND_IMMED;
+    if (c->answers.refused)
+        return false;
     if (h->kind == BOND_ATOMIC) {
         bond_atomic_execute(c, h);
         return true;

@@ -144,6 +144,8 @@ static DAT_RETURN rmr_check(struct core_rmr *rmr, struct core_lmr *lmr,
                             const DAT_LMR_TRIPLET *t, int priv)
 {
     const struct core_mr *mr = lmr->mr;
+    const int writes =
+        (int)DAT_MEM_PRIV_REMOTE_WRITE_FLAG | CORE_PRIV_REMOTE_ATOMIC;
     if (lmr->o.ia != rmr->o.ia || lmr->pz != rmr->pz)
         return CORE_ERROR(DAT_PROTECTION_VIOLATION, 0);
     if (t->lmr_context != mr->key ||
@@ -152,8 +154,7 @@ static DAT_RETURN rmr_check(struct core_rmr *rmr, struct core_lmr *lmr,
     /* a window may not allow more than local access */
     if (((priv & (int)DAT_MEM_PRIV_REMOTE_READ_FLAG) &&
          !(mr->priv & (int)DAT_MEM_PRIV_LOCAL_READ_FLAG)) ||
-        ((priv & (int)DAT_MEM_PRIV_REMOTE_WRITE_FLAG) &&
-         !(mr->priv & (int)DAT_MEM_PRIV_LOCAL_WRITE_FLAG)))
+        ((priv & writes) && !(mr->priv & (int)DAT_MEM_PRIV_LOCAL_WRITE_FLAG)))
         return CORE_ERROR(DAT_PRIVILEGES_VIOLATION, 0);
     return DAT_SUCCESS;
 }

@@ -178,6 +178,20 @@ static DAT_RETURN check_inline(const struct core_ability *can, DAT_COUNT nseg,
     return bad;
 }
 
+/* The flags are those of an append alone. */
+static DAT_RETURN append(struct core_ep *ep, DAT_COUNT nseg,
+                         const DAT_LMR_TRIPLET *seg)
+{
+    uint64_t total;
+    DAT_RETURN bad = core_check_iov(ep->o.ia, ep->pz, nseg, 1, seg,
+                                    DAT_MEM_PRIV_LOCAL_READ_FLAG, &total);
+    if (bad != DAT_SUCCESS)
+        return bad;
+    return nseg && ep->o.ia->transport->append(ep, seg)
+               ? DAT_SUCCESS
+               : CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, 0);
+}
+
 DAT_RETURN core_post_send(DAT_EP_HANDLE handle, DAT_COUNT nseg,
                           DAT_LMR_TRIPLET *seg, DAT_DTO_COOKIE cookie,
                           DAT_COMPLETION_FLAGS flags)
@@ -189,6 +203,11 @@ DAT_RETURN core_post_send(DAT_EP_HANDLE handle, DAT_COUNT nseg,
     bool is_inline = can->max_inline_send && flags & DAPL_SEND_INLINE_FLAG;
     if (is_inline)
         flags &= ~DAPL_SEND_INLINE_FLAG;
+    if (can->grows && flags == DAPL_SEND_APPEND_FLAG && ep->pz)
+        return append(ep, nseg, seg);
+    bool grows = can->grows && flags & DAPL_SEND_GROWS_FLAG;
+    if (grows)
+        flags &= ~DAPL_SEND_GROWS_FLAG;
     if (flags & ~request_flags)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     if (!ep->pz || !ep->request_evd)
@@ -198,7 +217,8 @@ DAT_RETURN core_post_send(DAT_EP_HANDLE handle, DAT_COUNT nseg,
                            .flags = flags,
                            .nseg = (uint32_t)nseg,
                            .seg = seg,
-                           .is_inline = is_inline};
+                           .is_inline = is_inline,
+                           .grows = grows};
     DAT_RETURN bad =
         is_inline
             ? check_inline(can, nseg, seg, &dto.total)

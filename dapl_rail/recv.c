@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* drail_recv: eager messages, of which a slot may hold several; longer ones in
+ * pieces or by rendezvous. */
+#include <stddef.h>
+
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/connection.h"
+#include "dapl_rail/engine/engine.h"
+#include "dapl_rail/engine/progress.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/arrival.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/messages/mailbox.h"
+#include "dapl_rail/messages/message.h"
+#include "dapl_rail/outcome.h"
+
+/* A call of drail_recv(). */
+struct receiving {
+    struct peer *peer;
+    void *buffer;
+    size_t capacity, *received;
+    bool strict;              /* the timeout is the caller's */
+    struct patience patience; /* for the whole call */
+};
+
+/* Waits until the message that is being read is complete. */
+static int await_reading(struct receiving *r)
+{
+    r->patience.peer = r->strict ? NULL : r->peer;
+    int rc = progress_wait_on(&r->patience, reading_advance, r->peer);
+    r->patience.peer = NULL;
+    return rc;
+}
+
+/* May this call go on with a message that an earlier call has begun to receive
+ * into that buffer (NULL: it did not fit)? 0 or an error. */
+static int resumes(drail_t *t, const struct receiving *r, const void *buffer,
+                   size_t bytes)
+{
+    if (buffer && (r->buffer != buffer || r->capacity < bytes))
+        return fail(t, DRAIL_EINVAL,
+                    "drail_recv: a message of %zu bytes is still being read "
+                    "into the buffer of the call before",
+                    bytes);
+    *r->received = bytes;
+    return 0;
+}
+
+/* The last message of the slot has been received. */
+static void slot_taken(struct mailbox *mail, struct slot *slot)
+{
+    reorder_pop(&mail->messages, RAIL_BIT(slot->link->rail->index));
+    slot_return_soon(slot);
+}
+
+/* Receives the next piece of the present message, which has arrived. */
+static int receive_piece(drail_t *t, struct receiving *r)
+{
+    struct mailbox *mail = r->peer->mail;
+    struct partial *part = &mail->partial;
+    struct slot *slot = reorder_next(&mail->messages);
+    const struct wire *wire = (const struct wire *)slot->data;
+    size_t bytes = slot->bytes - sizeof *wire;
+    if (wire->type != WIRE_PIECE || wire->bytes != part->bytes ||
+        wire->id != part->got) {
+        link_down(slot->link, DRAIL_EDAT, "a malformed message arrived: piece");
+        return fail(t, DRAIL_EDAT, "drail_recv: a piece is missing");
+    }
+    if (part->buffer)
+        slot_read(slot, sizeof *wire, (char *)part->buffer + part->got, bytes);
+    part->got += bytes;
+    slot_taken(mail, slot);
+    return 0;
+}
+
+/* Rails that may bring the next message. */
+static uint32_t likely_rails(const drail_t *t, const struct peer *peer)
+{
+    uint32_t likely = peer->mail->messages.likely;
+    return likely ? likely : engine_rails(t, peer_reach(peer));
+}
+
+/* Receives the pieces that are missing. */
+static int receive_pieces(drail_t *t, struct receiving *r)
+{
+    struct partial *part = &r->peer->mail->partial;
+    struct message_wait w = {.peer = r->peer,
+                             .rails = likely_rails(t, r->peer)};
+    int rc = 0;
+    while (!rc && part->got < part->bytes) {
+        rc = progress_wait_on(&r->patience, message_await, &w);
+        if (!rc)
+            rc = receive_piece(t, r);
+    }
+    if (!rc)
+        part->bytes = 0;
+    return rc;
+}
+
+static int truncated(drail_t *t, const struct receiving *r)
+{
+    return fail(t, DRAIL_ETRUNC, "a message of %zu bytes for a buffer of %zu",
+                *r->received, r->capacity);
+}
+
+/* Receives an eager message, at its place in the slot. */
+static int receive_eager(drail_t *t, struct receiving *r, struct slot *slot)
+{
+    struct mailbox *mail = r->peer->mail;
+    size_t at = mail->at, bytes = message_bytes(slot, at);
+    bool placed = mail->placed == slot;
+    *r->received = bytes;
+    if (placed && mail->placed_at != r->buffer) /* its event came too late */
+        return fail(t, DRAIL_EDAT,
+                    "drail_recv: the next message is in the buffer of a call "
+                    "that has failed");
+    mail->placed = NULL;
+    bool fits = bytes <= r->capacity && (r->buffer || !bytes);
+    if (fits && bytes && !placed)
+        slot_read(slot, at + sizeof(struct wire), r->buffer, bytes);
+    mail->at = message_after(slot, at, bytes);
+    if (!mail->at)
+        slot_taken(mail, slot);
+    return fits ? 0 : truncated(t, r);
+}
+
+/* Begins to receive a longer one. */
+static int receive_long(drail_t *t, struct receiving *r, struct slot *slot)
+{
+    struct mailbox *mail = r->peer->mail;
+    const struct wire *wire = (const struct wire *)slot->data;
+    bool announced = wire->type == WIRE_RENDEZVOUS;
+    size_t bytes = wire->bytes;
+    void *buffer = bytes <= r->capacity ? r->buffer : NULL;
+    int rc;
+    if (announced) {
+        rc = reading_start(t, r->peer, slot, buffer);
+        if (rc)
+            return rc; /* the message stays for the next call */
+        slot_taken(mail, slot);
+    }
+    *r->received = bytes;
+    if (announced) {
+        rc = await_reading(r);
+    } else {
+        mail->partial = (struct partial){.bytes = bytes, .buffer = buffer};
+        rc = receive_pieces(t, r);
+    }
+    return buffer || !bytes ? rc : truncated(t, r);
+}
+
+/* Waits for the next message. */
+static int await_next(drail_t *t, struct receiving *r)
+{
+    struct mailbox *mail = r->peer->mail;
+    struct message_wait w = {.peer = r->peer,
+                             .rails = likely_rails(t, r->peer)};
+    mail->buffer = r->buffer;
+    mail->capacity = r->capacity;
+    int rc = progress_wait_on(&r->patience, message_await, &w);
+    mail->buffer = NULL;
+    return rc;
+}
+
+static int receive_next(drail_t *t, struct receiving *r)
+{
+    int rc = await_next(t, r);
+    if (rc)
+        return rc;
+    struct slot *slot = reorder_next(&r->peer->mail->messages);
+    return ((const struct wire *)slot->data)->type == WIRE_EAGER
+               ? receive_eager(t, r, slot)
+               : receive_long(t, r, slot);
+}
+
+static int receive(drail_t *t, struct receiving *r)
+{
+    const struct reading *reading = r->peer->mail->reading;
+    const struct partial *part = &r->peer->mail->partial;
+    int rc = 0;
+    /* a message that did not fit is dropped: its sender must be told */
+    if (reading && reading->active) {
+        rc = resumes(t, r, reading->buffer, reading->bytes);
+        rc = rc ? rc : await_reading(r);
+        if (rc || reading->buffer)
+            return rc;
+    } else if (part->bytes) {
+        bool kept = part->buffer;
+        rc = resumes(t, r, part->buffer, part->bytes);
+        rc = rc ? rc : receive_pieces(t, r);
+        if (rc || kept)
+            return rc;
+    }
+    return receive_next(t, r);
+}
+
+int drail_recv(drail_t *t, unsigned rank, void *buffer, size_t capacity,
+               size_t *received, int timeout_ms)
+{
+    int rc;
+    size_t ignored;
+    if (!t)
+        return DRAIL_EINVAL;
+    struct receiving r = {
+        .buffer = buffer,
+        .capacity = capacity,
+        .received = received ? received : &ignored,
+        .strict = timeout_ms >= 0,
+        .patience = {.t = t, .timeout_ms = timeout_or(t, timeout_ms)},
+    };
+    struct peer *peer = r.peer = peer_get(t, rank, r.patience.timeout_ms, &rc);
+    if (!peer)
+        return rc;
+    peer->mail->sends = false;
+    return outcome(t, peer, receive(t, &r), "drail_recv");
+}

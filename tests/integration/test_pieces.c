@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages somewhat longer than eager ones go over TCP in pieces. */
+#include <signal.h>
+
+#include "losses_tcp.h"
+
+#define MOST 65536u
+#define ROW  12u
+
+static unsigned char bytes[MOST];
+
+/* One piece and one byte up to four whole ones; some are short. */
+static size_t size_of(unsigned n)
+{
+    static const size_t sizes[] = {16385, 65536, 8, 32768, 32769, 65535};
+    return sizes[n % 6];
+}
+
+static void send_one(struct rank *r, unsigned n)
+{
+    fill(bytes, size_of(n), n);
+    expect(r, 0, drail_send(r->t, r->peer, bytes, size_of(n), NULL));
+}
+
+static void receive_one(struct rank *r, unsigned n)
+{
+    size_t got;
+    expect(r, 0, drail_recv(r->t, r->peer, bytes, MOST, &got, -1));
+    check(got == size_of(n));
+    verify(bytes, got, n);
+}
+
+static drail_rail_stats_t stats_of(const struct rank *r, unsigned rail)
+{
+    drail_rail_stats_t stats;
+    drail_rail_stats(r->t, rail, &stats);
+    return stats;
+}
+
+static void one_way(struct rank *r, unsigned sender, unsigned first)
+{
+    for (unsigned n = first; n < first + ROW; n++)
+        r->rank == sender ? send_one(r, n) : receive_one(r, n);
+}
+
+static void over_one(struct rank *r)
+{
+    one_way(r, 0, 0);
+    barrier(r);
+    one_way(r, 1, ROW);
+    check(!stats_of(r, 0).gets);
+}
+
+/* The peer takes them later, so that all are under way. */
+static void over_several(struct rank *r)
+{
+    if (r->rank == 1)
+        barrier_outside(r);
+    one_way(r, 0, 2); /* the first one is short: the others are in its row */
+    if (r->rank == 0)
+        barrier_outside(r);
+    barrier(r);
+    for (unsigned i = 0; i < RAILS; i++) {
+        check(r->rank == 1 || stats_of(r, i).sends >= ROW / RAILS);
+        check(!stats_of(r, i).gets);
+    }
+}
+
+/* The peer takes nothing: what does not fit its receives is not sent. */
+static void without_credits(struct rank *r)
+{
+    unsigned n = 0, sent;
+    size_t got;
+    if (r->rank == 0) {
+        while (!drail_send(r->t, 1, bytes, MOST, NULL))
+            n++;
+        check(n);
+        barrier_outside(r);
+        expect(r, 0, drail_send(r->t, 1, &n, sizeof n, NULL));
+    } else {
+        barrier_outside(r);
+        do
+            expect(r, 0, drail_recv(r->t, 0, bytes, MOST, &got, -1));
+        while (got == MOST && ++n);
+        memcpy(&sent, bytes, sizeof sent);
+        check(got == sizeof sent && n == sent);
+    }
+    one_way(r, 0, 0);
+    barrier(r);
+}
+
+/* Short puts, until no more fit the queue of requests. */
+static unsigned put_most(struct rank *r, const struct memory *m, unsigned most)
+{
+    drail_xfer_t x = memory_xfer(r, m, 8);
+    unsigned n = 0;
+    while (n < most && !drail_put(r->t, 1, &x, 0, 0, NULL))
+        n++;
+    return n;
+}
+
+/* Two of four pieces would fit the queue: none is sent. */
+static void to_a_stopped_peer(struct rank *r, const struct memory *m, pid_t pid)
+{
+    check(!kill(pid, SIGSTOP));
+    unsigned all = put_most(r, m, UINT32_MAX);
+    check(!kill(pid, SIGCONT));
+    expect(r, 0, drail_fence(r->t, 1));
+    check(!kill(pid, SIGSTOP));
+    check(put_most(r, m, all - 2) == all - 2);
+    int rc = drail_send(r->t, 1, bytes, MOST, NULL);
+    check(!kill(pid, SIGCONT));
+    expect(r, DRAIL_ETIMEOUT, rc);
+}
+
+static void without_room(struct rank *r)
+{
+    struct memory m;
+    pid_t pids[2], pid = getpid();
+    memory_open(r, &m, 8);
+    check(!drail_job_allgather(r->job, &pid, sizeof pid, pids, -1));
+    if (r->rank == 0)
+        to_a_stopped_peer(r, &m, pids[1]);
+    one_way(r, 0, 0);
+    memory_close(r, &m);
+}
+
+static void too_long(struct rank *r)
+{
+    size_t got = 0;
+    for (unsigned n = 0; n < ROW; n++) {
+        if (r->rank == 0) {
+            send_one(r, 1);
+        } else {
+            bytes[MOST / 2] = 1;
+            expect(r, DRAIL_ETRUNC,
+                   drail_recv(r->t, 0, bytes, MOST / 2, &got, -1));
+            check(got == MOST && bytes[MOST / 2] == 1);
+        }
+    }
+    one_way(r, 0, 0);
+    barrier(r);
+}
+
+/* The receiver asks again and again, with the same buffer. */
+static void without_waiting(struct rank *r)
+{
+    for (unsigned n = 0; n < ROW; n++) {
+        size_t got = 0;
+        int rc = DRAIL_EAGAIN;
+        double late = seconds() + 20;
+        if (r->rank == 0)
+            send_one(r, n);
+        for (; r->rank == 1 && rc == DRAIL_EAGAIN; check(seconds() < late))
+            rc = drail_recv(r->t, 0, bytes, MOST, &got, 0);
+        check(r->rank == 0 || (!rc && got == size_of(n)));
+        if (r->rank == 1)
+            verify(bytes, got, n);
+    }
+    barrier(r);
+}
+
+static void break_under_load(struct rank *r)
+{
+    double end = seconds() + SECONDS, late = seconds() + 60;
+    for (unsigned first = 0; goes_on(r, end); first += ROW) {
+        break_something(r, 4 * ROW);
+        one_way(r, 0, first);
+        one_way(r, 1, first);
+        check(seconds() < late);
+    }
+    break_no_more(r);
+}
+
+static void one(drail_config_t *cfg)
+{
+    use_rails(cfg, "tcp-a");
+}
+
+static void hasty(drail_config_t *cfg)
+{
+    one(cfg);
+    cfg->timeout_ms = 2500;
+}
+
+static void hastier(drail_config_t *cfg)
+{
+    one(cfg);
+    cfg->timeout_ms = 1500;
+}
+
+static const struct test tests[] = {
+    {"one rail", 2, over_one, one, 0},
+    {"several rails", 2, over_several, three, 0},
+    {"without credits", 2, without_credits, hasty, 0},
+    {"without room", 2, without_room, hastier, 0},
+    {"too long", 2, too_long, one, 0},
+    {"without waiting", 2, without_waiting, one, 0},
+    {"connections break", 2, break_under_load, three, 0},
+};
+
+RUN_TESTS_OVER_TCP(tests)
