@@ -5,7 +5,7 @@
  * of the lost link can arrive, and its lost ops are posted over other links.
  * b->lock is held.
  */
-#include "dapl_rail/links/failover/ep_health.h"
+#include "providers/core/ep_health.h"
 #include "providers/bond/progress.h"
 #include "providers/bond/links/links.h"
 #include "providers/bond/message/message.h"

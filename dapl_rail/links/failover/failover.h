@@ -10,7 +10,7 @@
  *   incoming_replay.h  receives what a carrier brings for another link
  *   reconnect.h        tries another EP for the lost link
  *   heartbeat.h        finds links on which nothing passes
- *   health.h           what the provider reports of a wire (ep_health.h)
+ *   health.h           what the provider reports of a wire
  *   outstanding.h      how much is under way
  *   final_counts.h     what a closing rank has received, for a late loss
  */

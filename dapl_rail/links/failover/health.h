@@ -3,7 +3,7 @@
 #ifndef DRAIL_LINKS_FAILOVER_HEALTH_H
 #define DRAIL_LINKS_FAILOVER_HEALTH_H
 
-#include "dapl_rail/links/failover/ep_health.h"
+#include "providers/core/ep_health.h"
 
 struct link;
 

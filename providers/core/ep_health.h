@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the provider of an EP reports of the wire below it, if it does. Inline:
  * a provider above other providers asks the same. */
-#ifndef DRAIL_LINKS_FAILOVER_EP_HEALTH_H
-#define DRAIL_LINKS_FAILOVER_EP_HEALTH_H
+#ifndef DAPL_CORE_EP_HEALTH_H
+#define DAPL_CORE_EP_HEALTH_H
 
 #include <stdbool.h>
 #include <stdint.h>
