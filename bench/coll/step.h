@@ -37,6 +37,9 @@ typedef struct coll_work {
     /** Microseconds; NaN, or no function: no prediction. */
     double (*predict)(const coll_result_t *result, const coll_cell_t *cell);
     bool timed; /**< the library's times are wanted, too */
+    /** Its ranks take notifications themselves. A team takes all of them, so
+     *  no barrier of a team may come before. */
+    bool notifies;
 } coll_work_t;
 
 /** Calls with equal blocks. */

@@ -148,7 +148,8 @@ static int perform(coll_run_t *run, unsigned setup)
 static const coll_work_t exchanges = {.describe = describe,
                                       .prepare = prepare,
                                       .perform = perform,
-                                      .release = release};
+                                      .release = release,
+                                      .notifies = true};
 
 static int refuse(const bench_test_t *test, const char *option,
                   const char *value, const char *allowed)

@@ -37,6 +37,14 @@ assert set(rate) == {"ring", "direct"}
 for name in rate:
     for size in 64, 4096:
         assert abs(rate[name][size] * us[name][size] / (2 * size) - 1) < 1e-3'
+
+# no rank's barrier takes what another one, which has left it, puts
+many_starts()
+{
+    DRAIL_TIMEOUT_MS=5000 "$railbench" mbw --ranks 4 --ppn 2 --sizes 64 \
+        --start barrier --repeat 60 --output "$work/rates" 2>&1
+}
+check 'many starts' many_starts
 check 'ranks without a group' measures --ranks 6 --ppn 3 --groups 1 --sizes 64
 check 'a smaller node has fewer groups' measures --ranks 5 --ppn 2 --sizes 64
 
