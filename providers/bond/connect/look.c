@@ -7,7 +7,8 @@
 #include "providers/bond/transfer/transfer.h"
 
 #define NEVER     UINT64_MAX
-#define SETTLE_NS BOND_MS /* between looks while it begins, ends or waits */
+#define SETTLE_NS BOND_MS /* between looks while it begins, ends, waits
+                             or misses signs of life */
 #define ASK_NS    (10 * BOND_MS) /* between two pings of a disconnecting side */
 
 static bool is_up(const struct bond_conn *c)
@@ -120,6 +121,7 @@ uint64_t bond_conn_look(struct bond_conn *c, uint64_t now)
         return NEVER;
     bool joins = c->state == BOND_JOINING || c->state == BOND_CONNECTED;
     uint64_t next = joins ? bond_join_look(c, now) : 0;
-    bool soon = c->state != BOND_CONNECTED || bond_waits(c);
+    bool soon =
+        c->state != BOND_CONNECTED || bond_waits(c) || bond_link_silent(c);
     return soon ? now + SETTLE_NS : next;
 }
