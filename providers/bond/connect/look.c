@@ -7,8 +7,7 @@
 #include "providers/bond/transfer/transfer.h"
 
 #define NEVER     UINT64_MAX
-#define SETTLE_NS BOND_MS /* between looks while it begins, ends, waits
-                             or misses signs of life */
+#define SETTLE_NS BOND_MS /* between looks while it begins, ends or waits */
 #define ASK_NS    (10 * BOND_MS) /* between two pings of a disconnecting side */
 
 static bool is_up(const struct bond_conn *c)
