@@ -98,18 +98,19 @@ static void ping_all(struct bond_conn *c, uint64_t now)
 }
 
 /* Notes the signs of life since the last look. Some members report on the wire:
- * acknowledgements of the peer's system are signs of life, too, and a link owes
- * none while the system owes none. Returns how long the link may be silent. */
+ * then acknowledgements of the peer's system are signs of life, too, and a link
+ * owes a sign of life while that system owes an acknowledgement. This end may
+ * have no requests then: the peer reads. Returns how long the link may be
+ * silent. */
 static uint64_t observe(struct bond_link *l, uint64_t now, uint64_t passed)
 {
-    struct health wire = {0};
-    if (l->requests)
-        wire = ep_health(l->ep);
+    struct health wire = ep_health(l->ep);
+    bool owes = wire.reported ? wire.silent_ms != 0 : l->requests != 0;
     bool passes = l->wire_bytes && wire.bytes != l->wire_bytes;
     bool alive = l->alive || passes;
     if (alive)
         l->lived = now;
-    if (alive || !l->requests || (wire.reported && !wire.silent_ms)) {
+    if (alive || !owes) {
         l->heard = now;
         l->silent = 0;
     } else {
@@ -118,6 +119,16 @@ static uint64_t observe(struct bond_link *l, uint64_t now, uint64_t passed)
     l->alive = false;
     l->wire_bytes = wire.bytes;
     return SILENCE_NS + wire.answer_ms * BOND_MS;
+}
+
+bool bond_link_silent(const struct bond_conn *c)
+{
+    for (unsigned i = 0; i < c->b->params.count; i++) {
+        const struct bond_link *l = c->link[i];
+        if (l && l->silent && l->silent < 2 * SILENCE_NS)
+            return true;
+    }
+    return false;
 }
 
 /* Ends silent links. True: a link needs a ping. */

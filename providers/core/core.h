@@ -381,7 +381,7 @@ struct core_transport {
     /* Ends that. No new access begins after the first call. Returns true when
      * none is going on any more; else core calls it again a little later, and
      * releases ia->lock in between. After about a second core gives up, until
-     * the consumer makes its call again. Does not wait. */
+     * the consumer makes its call again. Does not wait with ia->lock held. */
     bool (*mr_withdraw)(struct core_ia *ia, struct core_mr *mr);
 
     /* ---- connections; ia->lock is held. Private data are valid only during

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A bond between two hosts: a slow rail is not taken for a lost one; Intel MPI
-# 2018 goes on while a rail is cut, or loses all.
+# A bond between two hosts: a slow rail is not taken for a lost one; a rail that
+# loses the data of reads is soon taken for lost; Intel MPI 2018 goes on while a
+# rail is cut, or loses all.
 # shellcheck source=tests/hosts/hosts.bash
 . "${SOURCE:?}/tests/hosts/hosts.bash"
 inside --hosts 2 --rails 2 --rate 1gbit
@@ -20,29 +21,73 @@ export DAT_OVERRIDE=$work/dat.conf
 # How often has n1 connected by TCP?
 connects() { on n1 awk '/^Tcp: [0-9]/ { print $6 }' /proc/net/snmp; }
 
-# long_writes: how many connections they need
-long_writes()
+# serve: sets server, the pid
+serve()
 {
-    local before port=$((port + 1)) server
+    port=$((port + 1))
     on n2 timeout -k 5 60 dapltest -T S -D bond -n $port >"$work/server" 2>&1 &
     server=$!
-    await_text "$work/server" 'Service Point Ready' || return 1
+    await_text "$work/server" 'Service Point Ready'
+}
+
+# access WORDS…: of n2's memory by n1
+access()
+{
+    on n1 timeout -k 5 60 dapltest -T P -D bond -s n2-rail0 -n $port "$@" \
+        >"$work/out" 2>&1 || cat "$work/out" >&2
+}
+
+# long_writes: sets count, the connections that they need
+long_writes()
+{
+    local before
+    serve || return 1
     before=$(connects)
-    on n1 timeout -k 5 60 dapltest -T P -D bond -s n2-rail0 -n $port -i 2 \
-        RW 2097152 1 >"$work/out" 2>&1 || cat "$work/out" >&2
-    echo $(($(connects) - before))
+    access -i 2 RW 2097152 1
+    count=$(($(connects) - before))
     kill $server 2>/dev/null
     wait $server
 }
 
-usual=$(long_writes)
+long_writes
+usual=$count
 testbed rate rail1 10
-slow=$(long_writes)
+long_writes
+slow=$count
 testbed rate rail1 1gbit
 check "a slow rail is not taken for a lost one: $slow connections, usually $usual" \
     [ "${usual:-0}" -gt 0 -a "$slow" = "$usual" ]
 
 # -------------------------------------------------------------- lost rails --
+
+# arrived: the bytes that have come to n1 over rail1
+arrived() { on n1 cat /sys/class/net/rail1/statistics/rx_bytes; }
+have_arrived() { [ "$(arrived)" -gt "$1" ]; }
+
+# The reading end has sent its requests. So only the other end's system awaits
+# acknowledgements, and the reading end's hears of the loss a second later.
+lost_reads()
+{
+    local pid longest
+    serve || return 1
+    access -i 4 RR 25165824 1 &
+    pid=$!
+    soon have_arrived $(($(arrived) + 2000000))
+    testbed drop rail1
+    wait $pid
+    testbed mend rail1
+    kill $server 2>/dev/null
+    longest=$(awk '/^Time Per Reap/ { reaps = 1 }
+        reaps && /maximum/ { print int($3 / 1000); exit }' "$work/out")
+    echo "figures: the longest read took $longest ms"
+    [ "${longest:-9999}" -lt 1000 ]
+}
+testbed rate rail0 400
+testbed rate rail1 400
+check 'a rail that loses the data of reads is soon taken for lost' lost_reads
+testbed rate rail0 1gbit
+testbed rate rail1 1gbit
+
 
 impi=$BUILD/wheels/impi2018
 program=$BUILD/test/mpi/mpi_exchange.mpich-wheel

@@ -120,6 +120,7 @@ uint64_t bond_conn_look(struct bond_conn *c, uint64_t now)
         return NEVER;
     bool joins = c->state == BOND_JOINING || c->state == BOND_CONNECTED;
     uint64_t next = joins ? bond_join_look(c, now) : 0;
-    bool soon = c->state != BOND_CONNECTED || bond_waits(c);
+    bool soon =
+        c->state != BOND_CONNECTED || bond_waits(c) || bond_link_silent(c);
     return soon ? now + SETTLE_NS : next;
 }

@@ -97,8 +97,8 @@ DAT_RETURN bond_mr_publish(struct core_ia *ia, struct core_mr *mr)
     return ret;
 }
 
-/* The members may take long to free their LMRs: meanwhile the bond carries
- * requests. */
+/* The members may take long to free their LMRs, as long as a silent link lasts:
+ * meanwhile the bond carries requests, and looks for silent links. */
 bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
 {
     struct bond_ia *b = bond_ia(ia);
@@ -109,7 +109,10 @@ bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
     withdraw(entry_of(b, mr));
     r->leaving = true;
     pthread_mutex_unlock(&b->lock);
-    if (!release(b, r)) {
+    core_ia_unlock(ia);
+    bool released = release(b, r);
+    core_ia_lock(ia);
+    if (!released) {
         r->retry_at = busywait_now_ns() + RETRY_NS;
         return false;
     }
