@@ -52,11 +52,7 @@ struct peer {
     struct lane lanes[];       /* by rail and EP */
 };
 
-/* One that no rank has yet; free() it. NULL: out of memory. */
-struct peer *peer_new(const drail_t *t);
-/* The peer with this rank, which is not this one's. NULL: out of memory, for
- * the second time: the first time drail.spare serves, so that this rank can
- * tell the peer. */
+/* The peer with this rank, which is not this one's. NULL: out of memory. */
 struct peer *peer_meet(drail_t *t, unsigned rank);
 /* The peer is not connected (any more): attempts_serve() looks after it. */
 void peer_seek(struct peer *peer);
