@@ -57,9 +57,8 @@ static int start_together(coll_run_t *run, unsigned setup, uint64_t tolerance,
 {
     if (run->result->start == START_TIME)
         return wait_for_time(run, tolerance, begin, late);
-    int rc = run->work->notifies
-                 ? drail_job_barrier(run->job, -1)
-                 : dcoll_barrier(coll_bed_of(run, setup)->team);
+    int rc = run->work->notifies ? drail_job_barrier(run->job, -1)
+                                 : dcoll_barrier(coll_bed_of(run, setup)->team);
     *begin = clock_ns();
     *late = false;
     return rc;
