@@ -5,6 +5,7 @@
  * numbered message. The target keeps the last results, and sends them again
  * when a link is lost. b->lock is held.
  */
+#include "providers/core/atomic.h"
 #include "providers/core/segments.h"
 #include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
@@ -24,16 +25,6 @@ static uint64_t *word_of(const struct bond_conn *c,
     return (uint64_t *)(uintptr_t)ask->address;
 }
 
-static uint64_t execute(uint64_t *word, const struct bond_atomic *ask)
-{
-    uint64_t old = ask->compare;
-    if (!ask->swap)
-        return __atomic_fetch_add(word, ask->operand, __ATOMIC_SEQ_CST);
-    __atomic_compare_exchange_n(word, &old, ask->operand, false,
-                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    return old;
-}
-
 void bond_atomic_execute(struct bond_conn *c, const struct bond_header *h)
 {
     struct bond_answers *a = &c->answers;
@@ -45,7 +36,8 @@ void bond_atomic_execute(struct bond_conn *c, const struct bond_header *h)
     }
     c->b->executed++;
     if (word)
-        a->old[a->count++ % BOND_ATOMICS] = execute(word, &ask);
+        a->old[a->count++ % BOND_ATOMICS] =
+            core_atomic(word, ask.swap, ask.operand, ask.compare);
     else
         a->refused = true;
     c->answers_due = true;

@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "providers/core/atomic.h"
 #include "providers/core/last_word.h"
 #include "providers/core/segments.h"
 #include "providers/shm/memory/access.h"
@@ -210,15 +211,11 @@ DAT_DTO_COMPLETION_STATUS shm_remote_atomic(struct shm_conn *c,
     if (!m)
         return status;
     uint64_t *word = (void *)shm_map_at(m, dto->remote_address, sizeof *word);
-    if (!word) {
+    if (word)
+        old = core_atomic(word, dto->op == CORE_CMP_SWAP, dto->operand,
+                          dto->compare);
+    else
         status = vm_atomic(c, dto, &old);
-    } else if (dto->op == CORE_FETCH_ADD) {
-        old = __atomic_fetch_add(word, dto->operand, __ATOMIC_SEQ_CST);
-    } else {
-        old = dto->compare; /* replaced by the value found */
-        __atomic_compare_exchange_n(word, &old, dto->operand, false,
-                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    }
     shm_access_leave(c, 0);
     if (status == DAT_DTO_SUCCESS)
         memcpy((void *)(uintptr_t)dto->seg->virtual_address, &old, sizeof old);
