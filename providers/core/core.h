@@ -204,12 +204,18 @@ static inline struct core_mr *core_mr_find(struct core_ia *ia, uint32_t key)
     struct core_mr *mr = &ia->mrs[key % CORE_MAX_MRS];
     return key && mr->key == key ? mr : NULL;
 }
+/* Is [address, address + bytes) within [base, base + length)? */
+static inline bool core_within(uint64_t base, uint64_t length, uint64_t address,
+                               uint64_t bytes)
+{
+    return address >= base && bytes <= length &&
+           address - base <= length - bytes;
+}
 /* Is [address, address + length) within the range? */
 static inline bool core_range_within(const struct core_mr *mr, uint64_t address,
                                      uint64_t length)
 {
-    return address >= mr->base && length <= mr->length &&
-           address - mr->base <= mr->length - length;
+    return core_within(mr->base, mr->length, address, length);
 }
 
 /* ---- service points and connection requests ---- */

@@ -16,13 +16,6 @@ static bool ask(struct bond_conn *c, uint32_t key)
     return l && bond_op_start(&op, l, NULL);
 }
 
-static bool is_within(const struct bond_key *k, uint64_t address,
-                      uint64_t bytes)
-{
-    return address >= k->base && bytes <= k->bytes &&
-           address - k->base <= k->bytes - bytes;
-}
-
 /* The bond looks at the range itself: of a request in parts, no part may move
  * data if another one is refused. */
 int bond_key_find(struct bond_conn *c, uint32_t key, uint64_t address,
@@ -31,7 +24,7 @@ int bond_key_find(struct bond_conn *c, uint32_t key, uint64_t address,
     const struct bond_key *k = &c->key[key % BOND_KEYS];
     if (key && k->key == key) {
         memcpy(context, k->context, sizeof k->context);
-        return is_within(k, address, bytes) ? 1 : -1;
+        return core_within(k->base, k->bytes, address, bytes) ? 1 : -1;
     }
     if (!key || key == c->bad_key)
         return -1;

@@ -33,8 +33,8 @@ static inline const struct shm_map *enter(struct shm_conn *c, int slot,
         return NULL;
     const struct shm_map *m = shm_peer_map(c->peer, key);
     if (m && (m->priv & priv) == priv && m->pz_id == c->peer_pz_id &&
-        (!m->ep_id || m->ep_id == c->peer_ep_id) && address >= m->address &&
-        length <= m->length && address - m->address <= m->length - length)
+        (!m->ep_id || m->ep_id == c->peer_ep_id) &&
+        core_within(m->address, m->length, address, length))
         return m;
     shm_access_leave(c, slot);
     *status = DAT_DTO_ERR_REMOTE_ACCESS;
