@@ -36,12 +36,8 @@ static void copy_name(char *to, const char *from)
 /* Value of a provider-specific attribute, or NULL. */
 static const char *attribute(const DAT_PROVIDER_ATTR *attr, const char *name)
 {
-    for (DAT_COUNT i = 0; i < attr->num_provider_specific_attr; i++) {
-        const DAT_NAMED_ATTR *a = &attr->provider_specific_attr[i];
-        if (a->name && a->value && !strcmp(a->name, name))
-            return a->value;
-    }
-    return NULL;
+    return dapl_attribute(attr->provider_specific_attr,
+                          attr->num_provider_specific_attr, name);
 }
 
 static bool offers(const DAT_PROVIDER_ATTR *attr, const char *name)

@@ -7,9 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <dat2/udat.h>
+#include "providers/core/extensions.h"
 
 /* The peer's system acknowledges also while the peer is stopped. */
 struct health {
@@ -20,15 +19,11 @@ struct health {
     uint64_t bytes;     /* that have passed, in both directions */
 };
 
-/* NULL: it has none of this name. */
 static inline const char *ep_attribute(const DAT_EP_ATTR *attr,
                                        const char *name)
 {
-    const DAT_NAMED_ATTR *all = attr->ep_provider_specific;
-    for (DAT_COUNT i = 0; all && i < attr->ep_provider_specific_count; i++)
-        if (all[i].name && !strcmp(all[i].name, name))
-            return all[i].value;
-    return NULL;
+    return dapl_attribute(attr->ep_provider_specific,
+                          attr->ep_provider_specific_count, name);
 }
 
 static inline uint64_t ep_number(const DAT_EP_ATTR *attr, const char *name)

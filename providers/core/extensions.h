@@ -6,7 +6,20 @@
 
 #include <stddef.h>
 
+#include <string.h>
+
 #include <dat2/udat.h>
+
+/* The value of a provider-specific attribute of an IA or EP; NULL: it has none
+ * of this name. */
+static inline const char *dapl_attribute(const DAT_NAMED_ATTR *all,
+                                         DAT_COUNT count, const char *name)
+{
+    for (DAT_COUNT i = 0; all && i < count; i++)
+        if (all[i].name && !strcmp(all[i].name, name))
+            return all[i].value;
+    return NULL;
+}
 
 /*
  * Inline sends. With this flag of dat_ep_post_send() the segments may lie in

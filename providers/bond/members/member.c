@@ -3,6 +3,8 @@
  * points where links join connections. */
 #include <stdio.h>
 
+#include "providers/core/extensions.h"
+
 #include "providers/bond/members/members.h"
 
 #define CONN_EVENTS 4096
@@ -64,11 +66,10 @@ static void limit(struct bond_ia *b, const DAT_IA_ATTR *ia,
 
 static bool reaches_host_only(const DAT_PROVIDER_ATTR *provider)
 {
-    const DAT_NAMED_ATTR *a = provider->provider_specific_attr;
-    for (DAT_COUNT i = 0; i < provider->num_provider_specific_attr; i++)
-        if (!strcmp(a[i].name, "scope"))
-            return !strcmp(a[i].value, "host");
-    return false;
+    const char *scope =
+        dapl_attribute(provider->provider_specific_attr,
+                       provider->num_provider_specific_attr, "scope");
+    return scope && !strcmp(scope, "host");
 }
 
 /* Reads a member's attributes. -1 after one line on stderr. */
