@@ -23,8 +23,10 @@ DAT_RETURN bond_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
                              bytes, &said, DAT_QOS_BEST_EFFORT,
                              DAT_CONNECT_DEFAULT_FLAG);
     }
-    if (ret != DAT_SUCCESS && c)
+    if (ret != DAT_SUCCESS && c) {
         bond_conn_detach(c);
+        bond_conn_free(c);
+    }
     pthread_mutex_unlock(&b->lock);
     return ret;
 }

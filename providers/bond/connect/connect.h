@@ -62,7 +62,7 @@ struct bond_conn *bond_conn_new(struct bond_ia *b, enum bond_state state);
 void bond_conn_free(struct bond_conn *c);
 /* Gives the connection its EP, and its first link: NULL, out of resources. */
 struct bond_link *bond_conn_attach(struct bond_conn *c, struct core_ep *ep);
-/* Frees the connection, and its links. */
+/* Undoes bond_conn_attach, also one that has failed. */
 void bond_conn_detach(struct bond_conn *c);
 
 /* join.c */

@@ -66,5 +66,7 @@ void bond_conn_detach(struct bond_conn *c)
             bond_link_drop(c->link[i]);
     if (c->ep)
         atomic_store(&c->ep->tp, NULL);
-    bond_conn_free(c);
+    c->ep = NULL;
+    bond_zone_put(c->b, c->zone);
+    c->zone = NULL;
 }

@@ -2,7 +2,6 @@
 /* The side that listens and accepts. */
 #include <stdlib.h>
 
-#include "providers/bond/progress.h"
 #include "providers/bond/connect/connect.h"
 #include "providers/bond/members/members.h"
 
@@ -108,13 +107,8 @@ DAT_RETURN bond_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
     if (l)
         ret = dat_cr_accept(c->offered, l->ep, bytes, &said);
     if (ret != DAT_SUCCESS) { /* it can still be rejected */
-        atomic_store(&ep->tp, NULL);
-        c->ep = NULL;
+        bond_conn_detach(c);
         c->state = BOND_OFFERED;
-        if (l)
-            bond_link_drop(l);
-        bond_zone_put(b, c->zone);
-        c->zone = NULL;
     }
     pthread_mutex_unlock(&b->lock);
     return ret;
