@@ -19,24 +19,23 @@ static struct bond_entry *entry_of(struct bond_ia *b, const struct core_mr *mr)
     return &b->table[mr->key % CORE_MAX_MRS];
 }
 
+static void withdraw(struct bond_entry *e)
+{
+    atomic_store(&e->again, 0);
+    atomic_store(&e->key, 0);
+}
+
 /* A peer that reads the entry meanwhile sees two different keys. */
 static void publish(struct bond_entry *e, const struct core_mr *mr,
                     const DAT_RMR_CONTEXT *context, unsigned count)
 {
-    atomic_store(&e->again, 0);
-    atomic_store(&e->key, 0);
+    withdraw(e);
     e->base = mr->base;
     e->bytes = mr->length;
     for (unsigned i = 0; i < count; i++)
         e->context[i] = context[i];
     atomic_store(&e->key, mr->key);
     atomic_store(&e->again, mr->key);
-}
-
-static void withdraw(struct bond_entry *e)
-{
-    atomic_store(&e->again, 0);
-    atomic_store(&e->key, 0);
 }
 
 /* Frees the members' LMRs. False: a peer still accesses one of them. */
