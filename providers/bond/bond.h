@@ -37,7 +37,7 @@
  *  transport.c    the table of the functions that core calls
  *  loop.c         the thread of a member
  *  connect/       active_side passive_side events: setting up connections
- *                 look: what is due; end lifetime
+ *                 look: what the thread does at each look; end lifetime
  *                 join: the links that join a connection
  *                 hello: the private data that the bonds exchange
  *  progress.c     posts and polls of the consumer

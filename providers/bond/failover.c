@@ -11,9 +11,10 @@
 #include "providers/bond/message/message.h"
 #include "providers/bond/transfer/transfer.h"
 
-#define PING_NS (30 * BOND_MS) /* without a sign of life, with work to do */
-/* Then the link is lost, if another answers. A packet of 64 KB takes half of it
- * at 10 Mbit/s. */
+/* A link that owes a sign of life is pinged when it has been silent so long. */
+#define PING_NS (30 * BOND_MS)
+/* It is lost when it has been silent so long, if another link answers. A packet
+ * of 64 KB takes half of this time at 10 Mbit/s. */
 #define SILENCE_NS (100 * BOND_MS)
 /* The most time that counts between two looks: this end may not have run. */
 #define LOOK_NS (25 * BOND_MS)

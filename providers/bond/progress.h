@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What moves connections on: the consumer, completions, time. */
+/* Progress of connections: in calls of the consumer, and in the threads. */
 #ifndef DAPL_BOND_PROGRESS_H
 #define DAPL_BOND_PROGRESS_H
 
@@ -7,7 +7,7 @@
 
 /* loop.c */
 void *bond_loop(void *member);
-/* A thread that has seen an event makes progress. */
+/* Handles all completions of all members; for the watchers. */
 void bond_serve(struct bond_ia *b);
 
 /* progress.c */
@@ -16,7 +16,8 @@ void bond_recv_posted(struct core_ep *ep);
 void bond_progress(struct core_ia *ia, bool sure);
 
 /* failover.c */
-/* A link is over: keeps the data of it that the peer is to be told. */
+/* A link is over: keeps its mark, which BOND_ENDED tells the peer. Other messages
+ * over the link may be lost: they become due again. */
 void bond_path_ended(struct bond_link *l);
 /* Ends silent links, tells the peer of ended links, settles lost links. */
 void bond_failover_look(struct bond_conn *c, uint64_t now);

@@ -79,7 +79,7 @@ struct bond_intro {
     } member[BOND_MAX_MEMBERS];
 };
 
-/* A byte of a peer may be no valid bool. */
+/* Flags are bytes, not bool: a peer may send any value. */
 struct bond_atomic {
     uint64_t address, operand, compare;
     uint32_t key;

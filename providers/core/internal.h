@@ -179,7 +179,8 @@ static inline void core_unref(struct core_object *o)
 }
 
 /* fork.c */
-/* Has forks handled from now on: to be called once. */
+/* Registers the handlers of fork. They may be registered several times: each
+ * fork then does their work once. */
 void core_fork_watch(void);
 /* The IA is open / is no longer open: forked children cut it off. */
 void core_fork_add(struct core_ia *ia);

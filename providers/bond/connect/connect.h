@@ -38,7 +38,8 @@ void bond_on_connection(struct bond_member *m, DAT_EVENT_NUMBER event,
                         const DAT_CONNECTION_EVENT_DATA *d);
 
 /* look.c */
-/* Does all that is due; returns when to look again. May free the connection. */
+/* Moves the connection on; returns the time (ns) of the next look. May free the
+ * connection. */
 uint64_t bond_conn_look(struct bond_conn *c, uint64_t now);
 
 /* end.c; the first three are called by core */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is due in a connection. */
+/* The looks of the first member's thread at a connection: it frees ended links,
+ * gives the consumer its event, and ends the connection when that is due. */
 #include "providers/bond/progress.h"
 #include "providers/bond/connect/connect.h"
 #include "providers/bond/links/links.h"
@@ -72,7 +73,7 @@ static void ask_delivered(struct bond_conn *c, uint64_t now)
         c->ask_at = now + ASK_NS;
 }
 
-/* Tells the peer of the end. Ends the links when that message is complete. */
+/* Sends BOND_BYE. Ends the links when that message is complete. */
 static void look_draining(struct bond_conn *c, uint64_t now)
 {
     if (!c->bye_until) {

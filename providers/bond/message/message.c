@@ -10,9 +10,9 @@
 #include "providers/bond/links/links.h"
 #include "providers/bond/message/message.h"
 
-/* So many slots are free, and the peer does not know: then it is told. The
- * bound is below BOND_RESERVE, so that the peer's own messages never lack
- * slots. */
+/* Free slots that the peer does not know of: when there are so many, this end
+ * sends BOND_NEWS. The bound is below BOND_RESERVE, so that the peer's own
+ * messages never lack slots. */
 #define TELL_AFTER (BOND_RESERVE / 2)
 
 static uint32_t used_slots(const struct bond_link *l)

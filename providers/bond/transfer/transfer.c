@@ -193,9 +193,8 @@ static bool lead_access(struct bond_conn *c, struct bond_link *l, uint64_t n)
     struct bond_request *q = r->tp;
     bool reads = r->op == CORE_READ;
     uint64_t left = r->w.total - q->body;
-    if (left &&
-        c->atomics != c->answered) /* the member must not overtake them */
-        return false;
+    if (left && c->atomics != c->answered)
+        return false; /* the member would overtake the atomics */
     while ((left = r->w.total - q->body - q->sent)) {
         struct bond_op op = {.kind = reads ? BOND_OP_READ : BOND_OP_WRITE,
                              .request = n,
