@@ -16,8 +16,8 @@ void bond_recv_posted(struct core_ep *ep);
 void bond_progress(struct core_ia *ia, bool sure);
 
 /* failover.c */
-/* A link is over: keeps its mark, which BOND_ENDED tells the peer. Other messages
- * over the link may be lost: they become due again. */
+/* A link is over: keeps its mark, which BOND_ENDED tells the peer. Other
+ * messages over the link may be lost: they become due again. */
 void bond_path_ended(struct bond_link *l);
 /* Ends silent links, tells the peer of ended links, settles lost links. */
 void bond_failover_look(struct bond_conn *c, uint64_t now);
