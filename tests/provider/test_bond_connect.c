@@ -160,6 +160,24 @@ static void no_room_is_lost(void **state)
     end_close(&me);
 }
 
+/* An accept that fails for lack of resources can be repeated. */
+static void accepts_again(void **state)
+{
+    end_t me, peer;
+    open_both(&me, &peer, "bond-two");
+    DAT_OK(end_connect(&me, peer.qual));
+    DAT_CR_HANDLE cr = EXPECT_EVENT(peer.cr, DAT_CONNECTION_REQUEST_EVENT)
+                           .event_data.cr_arrival_event_data.cr_handle;
+    no_eps = true;
+    DAT_FAILS(dat_cr_accept(cr, peer.ep, 0, NULL), DAT_INSUFFICIENT_RESOURCES);
+    no_eps = false;
+    DAT_OK(dat_cr_accept(cr, peer.ep, 0, NULL));
+    EXPECT_EVENT(peer.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+    end_close(&me);
+    end_close(&peer);
+}
+
 /* Only the peer's links join a connection. */
 static void stranger(void **state)
 {
@@ -194,6 +212,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(last_message_arrives),
         cmocka_unit_test(no_bond),
         cmocka_unit_test(no_room_is_lost),
+        cmocka_unit_test(accepts_again),
         cmocka_unit_test(stranger),
     };
     restart_with_lines(argv, lines, sizeof lines / sizeof *lines);
