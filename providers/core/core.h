@@ -53,6 +53,7 @@
  *  transfer/            dto extension srq: posting, and completing what was
  *                       posted
  *  segments.h           copies lists of segments
+ *  atomic.h             atomics that the processor executes
  *  events/              event evd cno: queues of events; wait bells: sleeping;
  *                       polling epset: which EPs a poll looks at
  *  fence.[ch]           a fence that is free for the side that runs often

@@ -5,7 +5,6 @@
 #define DAPL_CORE_EXTENSIONS_H
 
 #include <stddef.h>
-
 #include <string.h>
 
 #include <dat2/udat.h>
