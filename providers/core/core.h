@@ -139,7 +139,8 @@ struct core_ability {
     uint64_t max_message_size, max_rdma_size; /* bytes */
     uint32_t max_inline_send; /* extensions.h; 0: core refuses them */
     bool srq, rmr, write_immed, atomics; /* false: core refuses them */
-    bool rmr_of_ep; /* RMRs that only one EP's peer may use; false: the same */
+    bool rmr_of_ep; /* RMRs that only one EP's peer may use; false: core refuses
+                       them */
     bool grows;     /* growing sends, extensions.h; false: core refuses them */
     bool places; /* placed receives, extensions.h; false: core refuses them */
 };
