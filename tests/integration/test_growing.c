@@ -35,9 +35,7 @@ static void receive_row(struct rank *r, unsigned first)
 /* Messages that this rank's rail has received. */
 static uint64_t arrivals(const struct rank *r)
 {
-    drail_rail_stats_t stats;
-    drail_rail_stats(r->t, 0, &stats);
-    return stats.recvs;
+    return rail_stats(r, 0).recvs;
 }
 
 /* Both ranks poll for a while, as ranks that send much do. */
