@@ -98,11 +98,6 @@ static void break_under_load(struct rank *r)
     break_no_more(r);
 }
 
-static void one(drail_config_t *cfg)
-{
-    use_rails(cfg, "tcp-a");
-}
-
 static const struct test tests[] = {
     {"in a row", 2, in_a_row, one, 0},
     {"nothing more is called", 2, left_alone, one, 0},

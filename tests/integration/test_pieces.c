@@ -158,11 +158,6 @@ static void break_under_load(struct rank *r)
     break_no_more(r);
 }
 
-static void one(drail_config_t *cfg)
-{
-    use_rails(cfg, "tcp-a");
-}
-
 static void hasty(drail_config_t *cfg)
 {
     one(cfg);
