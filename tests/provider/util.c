@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 
 #include <dat2/dat_ib_extensions.h>
+#include <dat2/dat_registry.h> /* DAT_PROVIDER */
 
 void restart_with_lines(char **argv, const char *const lines[][3], size_t count)
 {
@@ -43,6 +44,11 @@ const char *ia_name(void)
 {
     const char *name = getenv("TEST_IA");
     return name ? name : IA_DEFAULT;
+}
+
+const char *ia_of(DAT_HANDLE object)
+{
+    return (*(const DAT_PROVIDER *const *)object)->device_name;
 }
 
 DAT_IA_ATTR ia_attributes_of(const char *name)

@@ -48,6 +48,8 @@ const char *provider_attribute(DAT_IA_HANDLE ia, const char *name);
             skip();                                                            \
     } while (0)
 bool ia_has_atomics(const char *name);
+/** The name of the IA that an object belongs to. */
+const char *ia_of(DAT_HANDLE object);
 /** Bound of every wait that must succeed, in milliseconds. */
 #define WAIT_MS 10000
 /** Bytes before and after registered memory that nobody may touch. */
