@@ -42,14 +42,6 @@ static void open_with(peer_t *peer, end_t *me, int privileges)
                                 (DAT_MEM_PRIV_FLAGS)privileges});
 }
 
-static void post_add(end_t *me, const peer_t *peer)
-{
-    DAT_LMR_TRIPLET seg = local(&me->mem, 0, 8);
-    DAT_RMR_TRIPLET to = remote(&peer->end.mem, 0, 8);
-    DAT_OK(dat_ib_post_fetch_and_add(me->ep, 1, &seg, cookie(1), &to,
-                                     DAT_COMPLETION_DEFAULT_FLAG));
-}
-
 static void expect_add(end_t *me, DAT_DTO_COMPLETION_STATUS status)
 {
     DAT_EVENT event = EXPECT_EVENT(me->request, DAT_IB_DTO_EVENT);
@@ -65,10 +57,10 @@ static void answer_lost(void **state)
     open_with(&peer, &me,
               (int)DAT_MEM_PRIV_ALL_FLAG | (int)DAT_IB_MEM_PRIV_REMOTE_ATOMIC);
     atomic_store(loses, true);
-    post_add(&me, &peer);
+    end_post_add(&me, &peer.end.mem, 0);
     expect_add(&me, DAT_DTO_SUCCESS);
     memcpy(&before, me.mem.data, sizeof before);
-    post_add(&me, &peer);
+    end_post_add(&me, &peer.end.mem, 0);
     expect_add(&me, DAT_DTO_SUCCESS);
     memcpy(&after, me.mem.data, sizeof after);
     assert_int_equal(after, before + 1);
@@ -83,7 +75,7 @@ static void refusal_lost(void **state)
     end_t me;
     open_with(&peer, &me, DAT_MEM_PRIV_ALL_FLAG);
     atomic_store(loses, true);
-    post_add(&me, &peer);
+    end_post_add(&me, &peer.end.mem, 0);
     expect_add(&me, DAT_DTO_ERR_REMOTE_ACCESS);
     assert_int_equal(cable_mute(&cable, false), 0);
     peer_close(&peer, &me);
@@ -98,7 +90,7 @@ static void nothing_behind(void **state)
     open_with(&peer, &me, DAT_MEM_PRIV_ALL_FLAG);
     seg = local(&me.mem, 0, 8);
     peer_post_recv(&peer, 0, 8, 2);
-    post_add(&me, &peer);
+    end_post_add(&me, &peer.end.mem, 0);
     DAT_OK(dat_ep_post_send(me.ep, 1, &seg, cookie(3),
                             DAT_COMPLETION_DEFAULT_FLAG));
     expect_add(&me, DAT_DTO_ERR_REMOTE_ACCESS);

@@ -355,3 +355,11 @@ void end_connect_both(end_t *active, end_t *passive)
     end_accept(passive);
     EXPECT_EVENT(active->conn, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
+
+void end_post_add(end_t *end, const region_t *there, unsigned n)
+{
+    DAT_LMR_TRIPLET old = local(&end->mem, 8 * (size_t)n, 8);
+    DAT_RMR_TRIPLET word = remote(there, 0, 8);
+    DAT_OK(dat_ib_post_fetch_and_add(end->ep, 1, &old, cookie(n), &word,
+                                     DAT_COMPLETION_DEFAULT_FLAG));
+}

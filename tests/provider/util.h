@@ -173,4 +173,8 @@ void end_accept(end_t *end);
 /** Connects two ends of this process. */
 void end_connect_both(end_t *active, end_t *passive);
 
+/** Posts a fetch-and-add of 1 to the first word of @p there, with cookie n. The
+ *  old value comes to word n of the end's memory. */
+void end_post_add(end_t *end, const region_t *there, unsigned n);
+
 #endif
