@@ -19,6 +19,8 @@ bool growing_begins(const struct link *link, const struct wire *wire,
 
 void growing_posted(struct link *link, const struct dto *d)
 {
+    if (!link->rail->growing_sends)
+        return;
     size_t bytes = d->local.segment_length;
     link->growing = (struct growing){
         .posted = link->queue.posted,

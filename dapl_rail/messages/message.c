@@ -42,9 +42,8 @@ const char *message_arrived(struct slot *slot)
     const struct wire *wire = (const struct wire *)slot->data;
     bool eager = wire->type == WIRE_EAGER;
     uint64_t room = eager ? wire->bytes : sizeof(drail_key_t);
-    if (room > slot->bytes - sizeof *wire)
-        return "length of a message";
-    if (eager && !are_whole(slot, wire->bytes))
+    if (room > slot->bytes - sizeof *wire ||
+        (eager && !are_whole(slot, wire->bytes)))
         return "length of a message";
     if (reorder_put(&slot->link->peer->mail->messages, wire->seq, slot))
         return "sequence of a message";
