@@ -88,6 +88,7 @@ check 'a rail that loses the data of reads is soon taken for lost' lost_reads
 testbed rate rail0 1gbit
 testbed rate rail1 1gbit
 
+# --------------------------------------------------------- Intel MPI 2018 --
 
 impi=$BUILD/wheels/impi2018
 program=$BUILD/test/mpi/mpi_exchange.mpich-wheel

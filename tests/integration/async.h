@@ -64,9 +64,7 @@ static inline void async_settle(struct rank *r)
 
 static inline uint64_t failures(const struct rank *r, unsigned rail)
 {
-    drail_rail_stats_t s;
-    drail_rail_stats(r->t, rail, &s);
-    return s.failures;
+    return rail_stats(r, rail).failures;
 }
 
 #endif

@@ -8,13 +8,6 @@
 
 #include "ranks.h"
 
-static inline drail_rail_stats_t stats(const struct rank *r, unsigned rail)
-{
-    drail_rail_stats_t s;
-    drail_rail_stats(r->t, rail, &s);
-    return s;
-}
-
 static inline const char *explained(struct rank *r, size_t bytes)
 {
     static char text[1024];

@@ -37,6 +37,11 @@ static inline void break_no_more(struct rank *r)
     await_rails(r);
 }
 
+static inline void one(drail_config_t *cfg)
+{
+    use_rails(cfg, "tcp-a");
+}
+
 static inline void three(drail_config_t *cfg)
 {
     use_rails(cfg, "tcp-a", "tcp-b", "tcp-c");

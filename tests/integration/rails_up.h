@@ -7,9 +7,7 @@
 
 static inline bool is_up(const struct rank *r, unsigned rail)
 {
-    drail_rail_stats_t stats;
-    drail_rail_stats(r->t, rail, &stats);
-    return stats.up;
+    return rail_stats(r, rail).up;
 }
 
 /* Until all are. */

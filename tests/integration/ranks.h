@@ -125,6 +125,13 @@ static inline void barrier_outside(struct rank *r)
     check_within(60, *ranks_outside >= all);
 }
 
+static inline drail_rail_stats_t rail_stats(const struct rank *r, unsigned rail)
+{
+    drail_rail_stats_t stats;
+    drail_rail_stats(r->t, rail, &stats);
+    return stats;
+}
+
 /* Everybody's keys, by rank. */
 static inline void exchange_keys(struct rank *r, const drail_mem_t *mem,
                                  drail_key_t *keys)

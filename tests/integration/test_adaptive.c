@@ -20,23 +20,17 @@ static const char rails[] =
 
 static double share(const struct rank *r, unsigned rail)
 {
-    drail_rail_stats_t s;
-    drail_rail_stats(r->t, rail, &s);
-    return s.weight;
+    return rail_stats(r, rail).weight;
 }
 
 static uint64_t puts_over(const struct rank *r, unsigned rail)
 {
-    drail_rail_stats_t s;
-    drail_rail_stats(r->t, rail, &s);
-    return s.puts;
+    return rail_stats(r, rail).puts;
 }
 
 static bool carried(const struct rank *r, unsigned rail, uint64_t bytes)
 {
-    drail_rail_stats_t s;
-    drail_rail_stats(r->t, rail, &s);
-    return s.put_bytes >= bytes;
+    return rail_stats(r, rail).put_bytes >= bytes;
 }
 
 /* Does the explanation say this? It must not change anything. */

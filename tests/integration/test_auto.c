@@ -95,12 +95,12 @@ static void timed(struct rank *r, const struct memory *b, move_t move,
 {
     const char *way = explained(r, bytes);
     bool first = !strstr(way, "all over shm1"), one = strstr(way, "all over");
-    uint64_t puts[2] = {stats(r, 0).puts, stats(r, 1).puts};
+    uint64_t puts[2] = {rail_stats(r, 0).puts, rail_stats(r, 1).puts};
     begin((uint64_t)(cost_us(way, bytes) * 1000));
     move(r, b, bytes);
     end();
-    check(stats(r, 0).puts - puts[0] == first);
-    check(stats(r, 1).puts - puts[1] == (!one || !first));
+    check(rail_stats(r, 0).puts - puts[0] == first);
+    check(rail_stats(r, 1).puts - puts[1] == (!one || !first));
 }
 
 /* Moves messages until many in a row have gone this way, after all kinds have
@@ -130,12 +130,12 @@ static void puts_by_size(struct rank *r)
         check(says(r, SHORT,
                    "single not yet, nonthreaded not yet, threaded "
                    "not yet"));
-        check(stats(r, 1).puts == 0 && threads() == before);
+        check(rail_stats(r, 1).puts == 0 && threads() == before);
         settles(r, &b, memory_put, SHORT, "auto (single), even: all over shm0");
         check(threads() > before);
         settles(r, &b, memory_put, CAPACITY,
                 "auto (threaded), even: shm0 524288");
-        check(stats(r, 0).weight == 0.5);
+        check(rail_stats(r, 0).weight == 0.5);
         check(says(r, SHORT, "shm1 left out: with it "));
         check(says(r, SHORT, "single 62 MB/s, nonthreaded "));
     }
@@ -173,7 +173,7 @@ static void weighted(struct rank *r)
         expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_WEIGHTED, none, 0));
         for (unsigned n = 0; n < 100; n++)
             memory_put(r, &b, SHORT);
-        check(stats(r, 1).puts == 0);
+        check(rail_stats(r, 1).puts == 0);
         expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_WEIGHTED, third, 0));
         settles(r, &b, memory_put, SHORT,
                 "auto (single), weighted: all over shm0");

@@ -21,11 +21,11 @@ static void puts_in_turn(struct rank *r)
         expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_ROUNDROBIN, NULL, 0));
         for (unsigned n = 0; n < 100; n++)
             memory_put(r, &b, SHORT);
-        check(stats(r, 0).puts == 50 && stats(r, 1).puts == 50);
+        check(rail_stats(r, 0).puts == 50 && rail_stats(r, 1).puts == 50);
         expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_FIXED, NULL, 1));
         for (unsigned n = 0; n < 50; n++)
             memory_put(r, &b, SHORT);
-        check(stats(r, 0).puts == 50 && stats(r, 1).puts == 100);
+        check(rail_stats(r, 0).puts == 50 && rail_stats(r, 1).puts == 100);
     }
     memory_close(r, &b);
 }
@@ -38,10 +38,10 @@ static void gets(struct rank *r)
     if (r->rank == 0) {
         for (unsigned n = 0; n < 100; n++)
             memory_get(r, &b, SHORT);
-        uint64_t before = stats(r, 1).gets;
+        uint64_t before = rail_stats(r, 1).gets;
         for (unsigned n = 0; n < 100; n++)
             memory_get(r, &b, SHORT);
-        check(stats(r, 1).gets - before < 30);
+        check(rail_stats(r, 1).gets - before < 30);
         check(says(r, SHORT, "single not yet"));
     }
     memory_close(r, &b);
@@ -76,8 +76,8 @@ static void window(struct rank *r)
     if (r->rank == 0) {
         check(!strstr(explained(r, 4 * SHORT), "not yet"));
         check(!strstr(explained(r, SHORT), "not yet"));
-        check(stats(r, 0).put_bytes > 10u << 20);
-        check(stats(r, 1).put_bytes > 10u << 20);
+        check(rail_stats(r, 0).put_bytes > 10u << 20);
+        check(rail_stats(r, 1).put_bytes > 10u << 20);
     }
     memory_close(r, &b);
 }

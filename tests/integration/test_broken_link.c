@@ -58,9 +58,7 @@ static void late_read(struct rank *r)
 
 static bool up(const struct rank *r, unsigned rail)
 {
-    drail_rail_stats_t s;
-    drail_rail_stats(r->t, rail, &s);
-    return s.up;
+    return rail_stats(r, rail).up;
 }
 
 /* A put that fails on one rail has nothing under way on the others: as a DTO

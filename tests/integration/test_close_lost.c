@@ -34,9 +34,7 @@ static void taken(DAT_EVENT *event)
 
 static bool is_up(struct rank *r)
 {
-    drail_rail_stats_t stats;
-    drail_rail_stats(r->t, 0, &stats);
-    return stats.up;
+    return rail_stats(r, 0).up;
 }
 
 /* Has lost the link, but not yet told what has come over it. */

@@ -56,8 +56,7 @@ static void plug_all(void)
 
 static uint64_t bytes_over(const struct rank *r, unsigned rail)
 {
-    drail_rail_stats_t stats;
-    drail_rail_stats(r->t, rail, &stats);
+    drail_rail_stats_t stats = rail_stats(r, rail);
     return stats.put_bytes - stats.carried_bytes;
 }
 

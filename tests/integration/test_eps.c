@@ -116,8 +116,7 @@ static void adaptive(struct rank *r)
         expect(r, 0, drail_wait(r->t, &req, -1));
         expect(r, 0, drail_notify_wait(r->t, r->peer, NULL, -1));
     }
-    drail_rail_stats_t s;
-    drail_rail_stats(r->t, 0, &s);
+    drail_rail_stats_t s = rail_stats(r, 0);
     check(s.busy_ns > 0 && s.measured_MBps > 0);
     memory_close(r, &m);
 }

@@ -149,9 +149,7 @@ static void by_network(struct rank *r)
 
 static uint64_t puts_over(struct rank *r, unsigned rail)
 {
-    drail_rail_stats_t s;
-    drail_rail_stats(r->t, rail, &s);
-    return s.put_bytes;
+    return rail_stats(r, rail).put_bytes;
 }
 
 /* Writes to each peer in turn, striped: over which rails has it gone? */

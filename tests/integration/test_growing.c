@@ -35,9 +35,7 @@ static void receive_row(struct rank *r, unsigned first)
 /* Messages that this rank's rail has received. */
 static uint64_t arrivals(const struct rank *r)
 {
-    drail_rail_stats_t stats;
-    drail_rail_stats(r->t, 0, &stats);
-    return stats.recvs;
+    return rail_stats(r, 0).recvs;
 }
 
 /* Both ranks poll for a while, as ranks that send much do. */
@@ -98,11 +96,6 @@ static void break_under_load(struct rank *r)
         check(seconds() < late);
     }
     break_no_more(r);
-}
-
-static void one(drail_config_t *cfg)
-{
-    use_rails(cfg, "tcp-a");
 }
 
 static const struct test tests[] = {

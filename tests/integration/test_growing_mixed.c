@@ -136,11 +136,6 @@ static void break_under_load(struct rank *r)
     close_turn(r, &u);
 }
 
-static void one(drail_config_t *cfg)
-{
-    use_rails(cfg, "tcp-a");
-}
-
 static void few_credits(drail_config_t *cfg)
 {
     one(cfg);

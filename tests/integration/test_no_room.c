@@ -35,9 +35,7 @@ static void fill(struct rank *r, struct memory *m, drail_req_t *first)
 
 static uint64_t arrived(const struct rank *r)
 {
-    drail_rail_stats_t s;
-    drail_rail_stats(r->t, 0, &s);
-    return s.recvs;
+    return rail_stats(r, 0).recvs;
 }
 
 static void receive(struct rank *r)

@@ -31,13 +31,6 @@ static void receive_one(struct rank *r, unsigned n)
     verify(bytes, got, n);
 }
 
-static drail_rail_stats_t stats_of(const struct rank *r, unsigned rail)
-{
-    drail_rail_stats_t stats;
-    drail_rail_stats(r->t, rail, &stats);
-    return stats;
-}
-
 static void one_way(struct rank *r, unsigned sender, unsigned first)
 {
     for (unsigned n = first; n < first + ROW; n++)
@@ -49,7 +42,7 @@ static void over_one(struct rank *r)
     one_way(r, 0, 0);
     barrier(r);
     one_way(r, 1, ROW);
-    check(!stats_of(r, 0).gets);
+    check(!rail_stats(r, 0).gets);
 }
 
 /* The peer takes them later, so that all are under way. */
@@ -62,8 +55,8 @@ static void over_several(struct rank *r)
         barrier_outside(r);
     barrier(r);
     for (unsigned i = 0; i < RAILS; i++) {
-        check(r->rank == 1 || stats_of(r, i).sends >= ROW / RAILS);
-        check(!stats_of(r, i).gets);
+        check(r->rank == 1 || rail_stats(r, i).sends >= ROW / RAILS);
+        check(!rail_stats(r, i).gets);
     }
 }
 
@@ -163,11 +156,6 @@ static void break_under_load(struct rank *r)
         check(seconds() < late);
     }
     break_no_more(r);
-}
-
-static void one(drail_config_t *cfg)
-{
-    use_rails(cfg, "tcp-a");
 }
 
 static void hasty(drail_config_t *cfg)

@@ -55,9 +55,7 @@ static void receiver_impatient(struct rank *r)
 
 static bool reading(const struct rank *r)
 {
-    drail_rail_stats_t s;
-    drail_rail_stats(r->t, 0, &s);
-    return s.gets > 0;
+    return rail_stats(r, 0).gets > 0;
 }
 
 /* A message under way keeps its buffer: another buffer is refused. */

@@ -5,9 +5,7 @@
 
 static uint64_t puts_over(const struct rank *r, unsigned rail)
 {
-    drail_rail_stats_t s;
-    drail_rail_stats(r->t, rail, &s);
-    return s.puts;
+    return rail_stats(r, rail).puts;
 }
 
 /* A put of 8 bytes goes over this rail. */

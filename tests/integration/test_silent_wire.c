@@ -164,9 +164,7 @@ static void threaded(drail_config_t *cfg)
 
 static bool rail_is_up(const struct rank *r, unsigned rail)
 {
-    drail_rail_stats_t stats;
-    drail_rail_stats(r->t, rail, &stats);
-    return stats.up;
+    return rail_stats(r, rail).up;
 }
 
 /* Rank 0 tells how often; both stop at the same turn. */

@@ -30,10 +30,7 @@ static void *stopper(void *ms)
     while (board->round < EARLIEST)
         nap(1);
     kill(board->pid, SIGSTOP);
-    for (unsigned n = 0; proc_state(board->pid) != 'T'; n++) {
-        check(n < 10000);
-        nap(1);
-    }
+    check_within(10, proc_state(board->pid) == 'T');
     board->was_stopped = true;
     nap((int)(intptr_t)ms);
     kill(board->pid, SIGCONT);

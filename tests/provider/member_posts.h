@@ -13,8 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <dat2/dat_registry.h> /* DAT_PROVIDER */
-
 #include "dapl_rail/platform/busywait.h"
 #include "util.h"
 
@@ -63,11 +61,10 @@ static unsigned member_count;
 /* The number of a member's EP, or EPS: the EP is of the bond. */
 static unsigned member_of(DAT_EP_HANDLE ep)
 {
-    const DAT_PROVIDER *provider = *(const DAT_PROVIDER *const *)ep;
     for (unsigned i = 0; i < member_count; i++)
         if (members[i].ep == ep)
             return i;
-    if (!strncmp(provider->device_name, "bond", 4) || member_count == EPS)
+    if (!strncmp(ia_of(ep), "bond", 4) || member_count == EPS)
         return EPS;
     members[member_count].ep = ep;
     return member_count++;

@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 
 #include <dat2/dat_ib_extensions.h>
-#include <dat2/dat_registry.h> /* DAT_PROVIDER */
 
 #include "tests/cable.h"
 
@@ -21,12 +20,6 @@ static cable_t cable;
 static atomic_bool *loses;
 static pid_t tester;
 
-static bool is_first_member(DAT_EP_HANDLE ep)
-{
-    const DAT_PROVIDER *provider = *(const DAT_PROVIDER *const *)ep;
-    return !strcmp(provider->device_name, "shm0");
-}
-
 INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
                                             DAT_LMR_TRIPLET *seg,
                                             DAT_DTO_COOKIE cookie_,
@@ -34,7 +27,7 @@ INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
 {
     __typeof__(&dat_ep_post_send) real =
         (__typeof__(real))dlsym(RTLD_NEXT, "dat_ep_post_send");
-    if (getpid() != tester && is_first_member(ep) &&
+    if (getpid() != tester && !strcmp(ia_of(ep), "shm0") &&
         atomic_exchange(loses, false))
         assert_int_equal(cable_mute(&cable, true), 0);
     return real(ep, n, seg, cookie_, flags);
@@ -47,14 +40,6 @@ static void open_with(peer_t *peer, end_t *me, int privileges)
     peer_open(peer, me,
               &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
                                 (DAT_MEM_PRIV_FLAGS)privileges});
-}
-
-static void post_add(end_t *me, const peer_t *peer)
-{
-    DAT_LMR_TRIPLET seg = local(&me->mem, 0, 8);
-    DAT_RMR_TRIPLET to = remote(&peer->end.mem, 0, 8);
-    DAT_OK(dat_ib_post_fetch_and_add(me->ep, 1, &seg, cookie(1), &to,
-                                     DAT_COMPLETION_DEFAULT_FLAG));
 }
 
 static void expect_add(end_t *me, DAT_DTO_COMPLETION_STATUS status)
@@ -72,10 +57,10 @@ static void answer_lost(void **state)
     open_with(&peer, &me,
               (int)DAT_MEM_PRIV_ALL_FLAG | (int)DAT_IB_MEM_PRIV_REMOTE_ATOMIC);
     atomic_store(loses, true);
-    post_add(&me, &peer);
+    end_post_add(&me, &peer.end.mem, 0);
     expect_add(&me, DAT_DTO_SUCCESS);
     memcpy(&before, me.mem.data, sizeof before);
-    post_add(&me, &peer);
+    end_post_add(&me, &peer.end.mem, 0);
     expect_add(&me, DAT_DTO_SUCCESS);
     memcpy(&after, me.mem.data, sizeof after);
     assert_int_equal(after, before + 1);
@@ -90,7 +75,7 @@ static void refusal_lost(void **state)
     end_t me;
     open_with(&peer, &me, DAT_MEM_PRIV_ALL_FLAG);
     atomic_store(loses, true);
-    post_add(&me, &peer);
+    end_post_add(&me, &peer.end.mem, 0);
     expect_add(&me, DAT_DTO_ERR_REMOTE_ACCESS);
     assert_int_equal(cable_mute(&cable, false), 0);
     peer_close(&peer, &me);
@@ -105,7 +90,7 @@ static void nothing_behind(void **state)
     open_with(&peer, &me, DAT_MEM_PRIV_ALL_FLAG);
     seg = local(&me.mem, 0, 8);
     peer_post_recv(&peer, 0, 8, 2);
-    post_add(&me, &peer);
+    end_post_add(&me, &peer.end.mem, 0);
     DAT_OK(dat_ep_post_send(me.ep, 1, &seg, cookie(3),
                             DAT_COMPLETION_DEFAULT_FLAG));
     expect_add(&me, DAT_DTO_ERR_REMOTE_ACCESS);

@@ -3,9 +3,8 @@
  */
 #include <dlfcn.h>
 #include <time.h>
-#include "util.h"
 
-#include <dat2/dat_registry.h> /* DAT_PROVIDER */
+#include "util.h"
 
 #define BYTES    64
 #define ATTEMPTS 100
@@ -37,8 +36,7 @@ static DAT_CONN_QUAL join_qual; /* where links of b join: the latest */
 
 static bool is_of(DAT_HANDLE handle, const char *ia)
 {
-    const DAT_PROVIDER *provider = *(const DAT_PROVIDER *const *)handle;
-    return !strcmp(provider->device_name, ia);
+    return !strcmp(ia_of(handle), ia);
 }
 
 INSTEAD_OF_LIBC DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,

@@ -110,14 +110,6 @@ static void silent_with_messages(void **state)
     peer_close(&peer, &me);
 }
 
-static void post_add(end_t *me, const peer_t *peer, unsigned i)
-{
-    DAT_LMR_TRIPLET seg = local(&me->mem, 8 * i, 8);
-    DAT_RMR_TRIPLET to = remote(&peer->end.mem, 0, 8);
-    DAT_OK(dat_ib_post_fetch_and_add(me->ep, 1, &seg, cookie(i), &to,
-                                     DAT_COMPLETION_DEFAULT_FLAG));
-}
-
 /* Each atomic is carried out once, and its result arrives. */
 static void add_while(void (*disturb)(unsigned round))
 {
@@ -132,7 +124,7 @@ static void add_while(void (*disturb)(unsigned round))
     for (unsigned i = 0; i < ADDS + ADDS_AHEAD; i++) {
         if (i < ADDS) {
             disturb(i);
-            post_add(&me, &peer, i);
+            end_post_add(&me, &peer.end.mem, i);
         }
         if (i < ADDS_AHEAD)
             continue;

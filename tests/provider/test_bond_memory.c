@@ -6,8 +6,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include <dat2/dat_registry.h> /* DAT_PROVIDER */
-
 #define MARK_BYTES 8u
 
 static unsigned regions; /* LMRs of members that peers can write */
@@ -42,8 +40,7 @@ INSTEAD_OF_LIBC DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr)
 {
     __typeof__(&dat_lmr_free) real =
         (__typeof__(real))dlsym(RTLD_NEXT, "dat_lmr_free");
-    const DAT_PROVIDER *provider = *(const DAT_PROVIDER **)lmr;
-    bool second = !strcmp(provider->device_name, "shm1");
+    bool second = !strcmp(ia_of(lmr), "shm1");
     if (second && atomic_load(&refuses))
         return DAT_CLASS_ERROR | DAT_INVALID_STATE;
     if (second && atomic_exchange(&waits, false)) {

@@ -21,9 +21,11 @@
 #define WRITES  5
 #define LONG_MS 100 /* looks of managers that have something to mind */
 
-/* Calls of the kernel by the provider, which takes this for libc's. */
+/* How often the provider has called the functions below, which take the place
+ * of libc's, to wake a thread or to sleep. */
 static atomic_int wakes, sleeps;
-/* The sleeps of this thread count. Those of a provider's own threads do not. */
+/* Are this thread's sleeps counted? The provider's own threads sleep, too: the
+ * test counts only those of its threads. */
 static _Thread_local bool counted;
 
 INSTEAD_OF_LIBC long syscall(long number, ...);

@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 
 #include <dat2/dat_ib_extensions.h>
+#include <dat2/dat_registry.h> /* DAT_PROVIDER */
 
 void restart_with_lines(char **argv, const char *const lines[][3], size_t count)
 {
@@ -43,6 +44,11 @@ const char *ia_name(void)
 {
     const char *name = getenv("TEST_IA");
     return name ? name : IA_DEFAULT;
+}
+
+const char *ia_of(DAT_HANDLE object)
+{
+    return (*(const DAT_PROVIDER *const *)object)->device_name;
 }
 
 DAT_IA_ATTR ia_attributes_of(const char *name)
@@ -348,4 +354,12 @@ void end_connect_both(end_t *active, end_t *passive)
     DAT_OK(end_connect(active, passive->qual));
     end_accept(passive);
     EXPECT_EVENT(active->conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+void end_post_add(end_t *end, const region_t *there, unsigned n)
+{
+    DAT_LMR_TRIPLET old = local(&end->mem, 8 * (size_t)n, 8);
+    DAT_RMR_TRIPLET word = remote(there, 0, 8);
+    DAT_OK(dat_ib_post_fetch_and_add(end->ep, 1, &old, cookie(n), &word,
+                                     DAT_COMPLETION_DEFAULT_FLAG));
 }

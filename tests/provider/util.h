@@ -48,6 +48,8 @@ const char *provider_attribute(DAT_IA_HANDLE ia, const char *name);
             skip();                                                            \
     } while (0)
 bool ia_has_atomics(const char *name);
+/** The name of the IA that an object belongs to. */
+const char *ia_of(DAT_HANDLE object);
 /** Bound of every wait that must succeed, in milliseconds. */
 #define WAIT_MS 10000
 /** Bytes before and after registered memory that nobody may touch. */
@@ -170,5 +172,9 @@ DAT_RETURN end_connect(end_t *end, DAT_CONN_QUAL qual);
 void end_accept(end_t *end);
 /** Connects two ends of this process. */
 void end_connect_both(end_t *active, end_t *passive);
+
+/** Posts a fetch-and-add of 1 to the first word of @p there, with cookie n. The
+ *  old value comes to word n of the end's memory. */
+void end_post_add(end_t *end, const region_t *there, unsigned n);
 
 #endif

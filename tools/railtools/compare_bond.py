@@ -28,8 +28,9 @@ import tempfile
 import threading
 import time
 
-from railtools.compare_hosts import AGENT, PINNED, busy_share
+from railtools.compare_hosts import AGENT, PINNED
 from railtools.files import claim, hide, leave, replace
+from railtools.noise import busy_share
 from railtools.options import (
     Parser,
     add_rounds,
@@ -43,7 +44,12 @@ from railtools.options import (
 from railtools.paths import ROOT
 from railtools.peers import WHEELS, not_built
 from railtools.programs import Failure, run
-from railtools.rounds import median_interval, paired
+from railtools.rounds import (
+    interval_text,
+    median_interval,
+    paired,
+    target_line,
+)
 
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 LIBRARIES = os.path.join(BUILD, "lib", "dapl_rail")
@@ -202,10 +208,6 @@ def go_round(rounds, bed, parts):
 
 # --------------------------------------------------------------- results ---
 
-def interval_text(interval, digits):
-    return "{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(*interval, d=digits)
-
-
 def speed_table(samples):
     lines = ["IMB-MPI1: µs of a message; median [95 % interval]",
              f"{'test':>9}  {'bytes':>5}" +
@@ -219,14 +221,6 @@ def speed_table(samples):
                     median_interval(values), 1) if values else "-")
             lines.append(line)
     return [*lines, ""]
-
-
-def target(text, interval, wanted, least=True):
-    if interval is None:
-        return f"  {text}: not measured"
-    met = interval[0] >= wanted if least else interval[0] <= wanted
-    return (f"  {text}: {interval_text(interval, 3)}, wanted "
-            f"{'>=' if least else '<='} {wanted}: {'met' if met else 'MISSED'}")
 
 
 def speed_targets(samples):
@@ -243,16 +237,19 @@ def speed_targets(samples):
         return found and found[0]
 
     for test, wanted in zip(TESTS, (1.9, 1.85, 1.85)):
-        lines.append(target(f"{test} of 4M, rate over the bond : one rail",
-                            faster(TWO, test), wanted))
+        lines.append(target_line(
+            f"{test} of 4M, rate over the bond : one rail",
+            faster(TWO, test), wanted))
     for test in TESTS:
-        lines.append(target(f"{test} of 4M, rate over the unequal bond : one "
-                            "rail (97 % of the sum)", faster(UNEQUAL, test),
-                            1.455))
-    lines.append(target("PingPong of 8 bytes, time over the bond : one rail",
-                        longer(TWO), 1.1, least=False))
-    lines.append(target("PingPong of 8 bytes, time over a bond of one : that "
-                        "rail", longer(ALONE), 1.03, least=False))
+        lines.append(target_line(
+            f"{test} of 4M, rate over the unequal bond : one rail "
+            "(97 % of the sum)", faster(UNEQUAL, test), 1.455))
+    lines.append(target_line(
+        "PingPong of 8 bytes, time over the bond : one rail", longer(TWO),
+        1.1, least=False))
+    lines.append(target_line(
+        "PingPong of 8 bytes, time over a bond of one : that rail",
+        longer(ALONE), 1.03, least=False))
     return [*lines, ""]
 
 

@@ -30,7 +30,7 @@ import time
 from math import exp, log
 
 from railtools.files import claim, hide, leave, replace
-from railtools.noise import busy_seconds
+from railtools.noise import busy_share
 from railtools.options import (
     Parser,
     add_rounds,
@@ -45,7 +45,7 @@ from railtools.options import (
 from railtools.paths import BIN, RAILBENCH, ROOT
 from railtools.peers import not_built
 from railtools.programs import Failure, result_of, run, run_until, start, stop
-from railtools.rounds import median_interval
+from railtools.rounds import interval_text, median_interval, target_line
 
 OURS = "dapl_rail"
 SOCKETS = "sockets"
@@ -67,7 +67,6 @@ BLOCKS = [4, 64, 1 << 10, 16 << 10, 128 << 10, 1 << 20]
 REPETITIONS = 3  # of each collective in each round
 AGENT = "/run/testbed/bin/agent"
 LISTENS_S = 10
-LOOK_S = 0.5
 
 
 def on(host, command):
@@ -350,15 +349,6 @@ PEERS = [Sockets, OpenMPI, MPICH, UCX]
 
 # ------------------------------------------------------------- measuring ---
 
-def busy_share():
-    """How busy the cores are while we do nothing: what runs on the hosts is
-    not ours in the sense of getrusage()."""
-    cores = sorted(os.sched_getaffinity(0))
-    before = busy_seconds(cores)
-    time.sleep(LOOK_S)
-    return (busy_seconds(cores) - before) / (LOOK_S * len(cores))
-
-
 class Rounds:
     """The figures of complete rounds."""
 
@@ -425,21 +415,10 @@ def table(samples, what, sizes, names, digits):
         line = f"{size_name(size):>6}"
         for name in names:
             values = list(samples.get((what, size, name), {}).values())
-            line += "  {:>27}".format(
-                "{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(
-                    *median_interval(values), d=digits) if values else "-")
+            line += "  {:>27}".format(interval_text(
+                median_interval(values), digits) if values else "-")
         lines.append(line)
     return lines
-
-
-def target_line(text, value, wanted, least=True):
-    if value is None:
-        return f"  {text}: not measured"
-    middle, low, high = value
-    met = middle >= wanted if least else middle <= wanted
-    return (f"  {text}: {middle:.3f} [{low:.3f}, {high:.3f}], wanted "
-            f"{'>=' if least else '<='} {wanted}: "
-            f"{'met' if met else 'NOT met'}")
 
 
 def targets(samples, names):
@@ -475,7 +454,7 @@ def targets(samples, names):
             f"  {name}, best peer's time / ours, geometric mean: {mean:.2f} "
             f"(worst {1 / values[worst][0]:.2f} at "
             f"{size_name(BLOCKS[worst])}), wanted >= 1.3: "
-            f"{'met' if mean >= 1.3 else 'NOT met'}")
+            f"{'met' if mean >= 1.3 else 'MISSED'}")
     return lines
 
 

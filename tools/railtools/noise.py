@@ -10,6 +10,8 @@ import time
 from railtools.paths import RAILBENCH
 from railtools.programs import Failure, run
 
+LOOK_S = 0.5
+
 
 def busy_seconds(cores):
     """Time that the cores were busy with whatever it was."""
@@ -21,6 +23,14 @@ def busy_seconds(cores):
                 ticks = list(map(int, words[1:9]))
                 total += sum(ticks) - ticks[3] - ticks[4]  # idle, iowait
     return total / os.sysconf("SC_CLK_TCK")
+
+
+def busy_share():
+    """How busy the cores are while this process sleeps."""
+    cores = sorted(os.sched_getaffinity(0))
+    before = busy_seconds(cores)
+    time.sleep(LOOK_S)
+    return (busy_seconds(cores) - before) / (LOOK_S * len(cores))
 
 
 def own_seconds():

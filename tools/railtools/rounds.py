@@ -69,6 +69,19 @@ def paired(above, below):
     return (median_interval(found.values()), len(found)) if found else None
 
 
+def interval_text(interval, digits):
+    return "{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(*interval, d=digits)
+
+
+def target_line(text, interval, wanted, least=True):
+    """Is the median as wanted? @interval: None if nothing was measured."""
+    if interval is None:
+        return f"  {text}: not measured"
+    met = interval[0] >= wanted if least else interval[0] <= wanted
+    return (f"  {text}: {interval_text(interval, 3)}, wanted "
+            f"{'>=' if least else '<='} {wanted}: {'met' if met else 'MISSED'}")
+
+
 def place(interval, rounds, bound=1, less=False):
     """Which side of the bound the whole interval is on, if it is one. @less:
     the lower side is ahead."""
