@@ -49,7 +49,9 @@ void bond_progress(struct core_ia *ia, bool sure)
     int state = core_cancel_off();
     if (sure)
         pthread_mutex_lock(&b->lock);
-    if (sure || !pthread_mutex_trylock(&b->lock)) {
+    /* a mutex is not fair: a thread that polls all the time would keep it */
+    bool wanted = atomic_load_explicit(&b->wanted, memory_order_relaxed);
+    if (sure || (!wanted && !pthread_mutex_trylock(&b->lock))) {
         progress(b);
         pthread_mutex_unlock(&b->lock);
     }
