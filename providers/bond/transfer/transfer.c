@@ -90,6 +90,8 @@ static bool begin(struct bond_conn *c, uint64_t n)
     bond_body_cut(c, r);
     if (q->body && conflicts(c, r, n)) {
         q->body = 0;
+        if (bond_usable_link(c, c->lead))
+            bond_link_flush(c->link[c->lead]);
         return false;
     }
     c->fetches += bond_fetches(r);
@@ -204,10 +206,9 @@ static bool lead_access(struct bond_conn *c, struct bond_link *l, uint64_t n)
         if (!bond_op_start(&op, l, NULL))
             return false;
         q->sent += op.bytes;
-        if (!reads) {
-            l->marks++;
-            bond_lead_mark(c, l);
-        }
+        l->marks += !reads;
+        if (!reads && !l->m->counts)
+            bond_lead_mark(l);
     }
     return true;
 }
