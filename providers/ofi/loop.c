@@ -108,14 +108,13 @@ static void judge(struct ofi_ia *oia, struct minding *m)
     m->used = used;
 }
 
-/* Do consumers read the CQ, by sleeping on it or by polling? If other threads
- * sleep for what it brings, the pollers do not serve them. (A thread that waits
- * for events of connections needs no reader.) */
+/* Do consumers read the CQ, by sleeping on it or by polling? If threads sleep
+ * on other bells, the pollers do not serve them. */
 static bool consumers_read(struct ofi_ia *oia, struct minding *m)
 {
     judge(oia, m);
     return atomic_load(&oia->watched) ||
-           (m->polled && !atomic_load(&oia->fed_sleepers));
+           (m->polled && !atomic_load(&oia->ia->bells));
 }
 
 /* Lets a sleeper that has watched the CQ for long do without the thread. False:

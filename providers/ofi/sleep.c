@@ -114,29 +114,6 @@ static int sleep_on(_Atomic uint32_t *bell, uint64_t ns)
     return r < 0 && errno == EINTR ? EINTR : 0;
 }
 
-static void fed_awakes(void *arg)
-{
-    struct ofi_ia *oia = arg;
-    atomic_fetch_sub(&oia->fed_sleepers, 1);
-}
-
-/* The IA's thread must serve it: pollers read the CQ for themselves. */
-static int sleep_fed(struct ofi_ia *oia, _Atomic uint32_t *bell, uint64_t ns,
-                     int cancel_state)
-{
-    int err;
-    atomic_fetch_add(&oia->fed_sleepers, 1);
-    pthread_cleanup_push(fed_awakes, oia);
-    /* perhaps no consumer polls from now on */
-    if (!atomic_load(&oia->watched) && atomic_exchange(&oia->away, false))
-        ofi_thread_wake(oia);
-    core_cancel_as(cancel_state);
-    err = sleep_on(bell, ns);
-    core_cancel_off();
-    pthread_cleanup_pop(1);
-    return err;
-}
-
 int ofi_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
 {
     struct ofi_ia *oia = ofi_ia(ia);
@@ -150,9 +127,11 @@ int ofi_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
         core_cancel_as(state);
         return err;
     }
-    int err = fed ? sleep_fed(oia, word, timeout_ns, state) : 0;
+    /* perhaps no consumer polls from now on: the thread must */
+    if (!atomic_load(&oia->watched) && atomic_exchange(&oia->away, false))
+        ofi_thread_wake(oia);
     core_cancel_as(state);
-    return fed ? err : sleep_on(word, timeout_ns);
+    return sleep_on(word, timeout_ns);
 }
 
 void ofi_nudge(struct ofi_ia *oia)

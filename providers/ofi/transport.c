@@ -80,7 +80,6 @@ static void ofi_forked(struct core_ia *ia)
     pthread_mutex_init(&oia->cq_lock, NULL);
     atomic_store(&oia->open_conns, 0);
     atomic_store(&oia->cq_wanted, 0);
-    atomic_store(&oia->fed_sleepers, 0);
     atomic_store(&oia->corked, NULL);
     ofi_thread_forked(oia);
     ofi_cm_forked(oia);
