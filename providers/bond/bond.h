@@ -117,6 +117,8 @@ struct bond_member {
     DAT_COUNT events;            /* completions of links, at most */
     DAT_COUNT room;              /* of dto */
     bool counts;                 /* it has counted writes: core/extensions.h */
+    uint64_t brought_at;         /* bond_ia.events after its last one */
+    unsigned passed; /* polls that have left it out since the last one */
     struct bond_link *links;
     pthread_t thread, watcher;
     unsigned threads;       /* 0: none runs; 1: thread; 2: both */
@@ -151,6 +153,7 @@ struct bond_ia {
     char threshold_text[24];
     uint16_t hash;
     bool of_host;           /* a member reaches this host only */
+    bool foreign;           /* a member's provider is not of this project */
     unsigned send_segments; /* of the consumer, in a piece of a message */
     struct bond_member member[BOND_MAX_MEMBERS];
     pthread_mutex_t lock;
@@ -159,6 +162,7 @@ struct bond_ia {
     struct bond_entry *table; /* by index of the key */
     struct bond_conn *conns;
     uint32_t last_id;
+    uint64_t events;      /* of members, so far */
     uint64_t executed;    /* atomics of peers */
     uint64_t serve_until; /* ns */
     atomic_bool serves;   /* own threads execute them: no consumer polls */
@@ -172,6 +176,19 @@ struct bond_ia {
 static inline struct bond_ia *bond_ia(struct core_ia *ia)
 {
     return ia->tp;
+}
+
+/* Our providers see to cancellation in each call (core.h, rule 7). In a call of
+ * another one, a thread could be cancelled that holds the bond's lock. */
+static inline int bond_cancel_off(const struct bond_ia *b)
+{
+    return b->foreign ? core_cancel_off() : 0;
+}
+
+static inline void bond_cancel_as(const struct bond_ia *b, int state)
+{
+    if (b->foreign)
+        core_cancel_as(state);
 }
 
 /* Both families of addresses fit: @p to is at least a struct sockaddr_in6. */

@@ -89,7 +89,10 @@ static void on_dto(const DAT_DTO_COMPLETION_EVENT_DATA *d)
 void bond_drain(struct bond_member *m)
 {
     DAT_EVENT e;
-    while (dat_evd_dequeue(m->dto, &e) == DAT_SUCCESS)
+    m->passed = 0;
+    while (dat_evd_dequeue(m->dto, &e) == DAT_SUCCESS) {
+        m->brought_at = ++m->b->events;
         if (e.event_number == DAT_DTO_COMPLETION_EVENT)
             on_dto(&e.event_data.dto_completion_event_data);
+    }
 }

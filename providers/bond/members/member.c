@@ -95,6 +95,8 @@ static int look_at(struct bond_member *m)
     limit(b, &ia, &provider);
     m->room = (DAT_COUNT)least(DTO_ROOM, ia.max_evd_qlen);
     b->of_host = b->of_host || reaches_host_only(&provider);
+    b->foreign =
+        b->foreign || strncmp(provider.provider_name, "dapl_rail ", 10);
     if (!b->send_segments)
         return bad(m, "the rail can't gather");
     return 0;

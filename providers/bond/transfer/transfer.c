@@ -249,11 +249,8 @@ static bool lead(struct bond_conn *c, uint64_t n)
 
 /* -------------------------------------------------------------- issuing --- */
 
-void bond_issue(struct bond_conn *c)
+void bond_issue_locked(struct bond_conn *c)
 {
-    if (c->state != BOND_CONNECTED && c->state != BOND_DRAINING)
-        return;
-    core_ep_lock(c->ep);
     uint64_t end = atomic_load(&c->ep->sq_tail);
     if (!atomic_load(&c->aborted) && bond_redo(c)) {
         for (uint64_t led = UINT64_MAX; led != c->next_lead;) {
@@ -265,5 +262,13 @@ void bond_issue(struct bond_conn *c)
         }
     }
     core_requests_retire(c->ep);
+}
+
+void bond_issue(struct bond_conn *c)
+{
+    if (c->state != BOND_CONNECTED && c->state != BOND_DRAINING)
+        return;
+    core_ep_lock(c->ep);
+    bond_issue_locked(c);
     core_ep_unlock(c->ep);
 }

@@ -8,6 +8,8 @@
 /* transfer.c */
 /* Posts all requests that can be posted now. */
 void bond_issue(struct bond_conn *c);
+/* The same of a connected one; ep->lock is held. */
+void bond_issue_locked(struct bond_conn *c);
 
 /* body.c; ep->lock is held */
 /* Gives a long request a body, and cuts the body into shares. */
