@@ -52,6 +52,7 @@ static int barrier(ddsm_t *d)
     if (!rc)
         rc = claims_settle(d);
     d->settling = false;
+    d->interval++;
     if (!rc)
         returns_take(d);
     return rc;

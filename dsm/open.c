@@ -109,6 +109,8 @@ static int tables(ddsm_t *d)
 {
     const size_t n = d->size;
     d->page = calloc(d->pages, sizeof *d->page);
+    d->cost = calloc(d->pages, sizeof *d->cost);
+    d->interval = 1;
     d->huge = calloc(d->bytes / HUGE_BYTES + 1, sizeof *d->huge);
     d->dirty.page = malloc(d->pages * sizeof *d->dirty.page);
     d->written.page = malloc(d->pages * sizeof *d->written.page);
@@ -117,7 +119,7 @@ static int tables(ddsm_t *d)
     d->unfenced = calloc(n, sizeof *d->unfenced);
     d->held = calloc(d->cfg.locks, sizeof *d->held);
     d->store_keys = calloc(n, sizeof *d->store_keys);
-    return d->page && d->huge && d->dirty.page && d->written.page && d->visits.page &&
+    return d->page && d->cost && d->huge && d->dirty.page && d->written.page && d->visits.page &&
                    d->vector_clock && d->unfenced && d->held && d->store_keys
                ? 0
                : space_fail(d, DRAIL_ENOMEM, "out of memory for %zu pages",
@@ -315,6 +317,7 @@ static void free_space(ddsm_t *d)
     map_close(d);
     pthread_mutex_destroy(&d->mutex);
     free(d->page);
+    free(d->cost);
     free(d->huge);
     free(d->dirty.page);
     free(d->written.page);

@@ -40,6 +40,13 @@ struct page {
     uint8_t changes;       /* … and changes of its home or of exclusiveness */
 };
 
+/* What a page has cost this rank; see ddsm_page_cost_t. */
+struct page_cost {
+    uint32_t read_faults, write_faults, fetches, diffs, invalidated;
+    uint32_t written_in; /* the interval of this rank's last write, from 1 on */
+    bool shared_writes;
+};
+
 /* Pages that ddsm_adopt() has mapped elsewhere than at ddsm.view. */
 enum { SEGMENTS = 15 };
 struct segment {
@@ -156,6 +163,8 @@ struct ddsm {
     struct segment segment[SEGMENTS];
     _Atomic unsigned segments;
     struct page *page;
+    struct page_cost *cost; /* of each page */
+    uint32_t interval;      /* barriers until now, and 1 */
     size_t pages, used;
     uint16_t *huge;         /* used pages of each 2 MiB block (huge.c) */
     uint64_t allocs, shape; /* ddsm_alloc calls: number, and a hash */

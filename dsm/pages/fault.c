@@ -66,6 +66,12 @@ static int serve_page(ddsm_t *d, size_t page, enum access access)
     return rc && !d->broken ? space_break(d, rc) : rc;
 }
 
+static void count(ddsm_t *d, size_t page, bool writes)
+{
+    *(writes ? &d->stats.write_faults : &d->stats.read_faults) += 1;
+    *(writes ? &d->cost[page].write_faults : &d->cost[page].read_faults) += 1;
+}
+
 bool fault_serve(ddsm_t *d, uintptr_t address, void *context)
 {
     const enum access access = access_of(context);
@@ -87,8 +93,7 @@ bool fault_serve(ddsm_t *d, uintptr_t address, void *context)
             d->faults = !drail_job_is_simulated(d->job);
             rc = serve_page(d, page, access);
             d->faults = false;
-            *(access == ACCESS_WRITE ? &d->stats.write_faults
-                                     : &d->stats.read_faults) += 1;
+            count(d, page, access == ACCESS_WRITE);
             d->stats.fault_ns += space_now_ns() - start;
         }
         if (rc)

@@ -32,6 +32,8 @@ static int begin(ddsm_t *d, size_t first, size_t count, drail_req_t *req)
     huge_use(d, first, count);
     d->stats.fetches++;
     d->stats.fetched_pages += count;
+    for (size_t p = first; p < first + count; p++)
+        d->cost[p].fetches++;
     return drail_get(d->t, home, &xfer, 0, req);
 }
 
