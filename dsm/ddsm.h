@@ -306,6 +306,16 @@ enum { DDSM_NOTE_BYTES = 64 };
  *  @return as ddsm_barrier(). */
 int ddsm_barrier_note(ddsm_t *d, const void *mine, void *all);
 
+/** Names the interval that begins at the next barrier, and later ones until
+ *  another call: the loop that it runs, for example. Pages that faults of this
+ *  rank have fetched in earlier intervals of that name are then fetched right
+ *  after the barrier, in few reads. Every 16th interval of a name learns anew
+ *  which of them are used: the first access of each page faults there, but does
+ *  not fetch. Different ranks may give different names.
+ *  @param d open.
+ *  @param name 0 (at first): nothing is fetched so. */
+void ddsm_interval(ddsm_t *d, uint64_t name);
+
 /**
  * Takes a lock, which one thread of one rank holds at a time, in the order of
  * requests. Not recursive: its holder must not take it again, because that call
@@ -427,6 +437,10 @@ typedef struct ddsm_stats {
     uint64_t flush_ns;   /**< comparing pages and writing pieces home */
     uint64_t barrier_ns; /**< in barriers, their flush included */
     uint64_t lock_ns;    /**< in ddsm_lock() */
+    /* pages in intervals that learn (ddsm_interval()): */
+    uint64_t predicted;      /**< fetched right after the barrier, */
+    uint64_t predicted_used; /**< those of them that were used, */
+    uint64_t unpredicted;    /**< and pages that faults fetched */
 } ddsm_stats_t;
 /** Any thread may call these two at any time; they wait for another thread that
  *  is in a call or has taken the rails. */

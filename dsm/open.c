@@ -12,6 +12,7 @@
 #include "dsm/base/enter.h"
 #include "dsm/heap_open.h"
 #include "dsm/pages/handler.h"
+#include "dsm/pages/history.h"
 #include "dsm/pages/huge.h"
 #include "dsm/pages/map.h"
 #include "dsm/progress_thread.h"
@@ -115,11 +116,12 @@ static int tables(ddsm_t *d)
     d->dirty.page = malloc(d->pages * sizeof *d->dirty.page);
     d->written.page = malloc(d->pages * sizeof *d->written.page);
     d->visits.page = malloc(d->pages * sizeof *d->visits.page);
+    d->recorded.page = malloc(d->pages * sizeof *d->recorded.page);
     d->vector_clock = calloc(n, sizeof *d->vector_clock);
     d->unfenced = calloc(n, sizeof *d->unfenced);
     d->held = calloc(d->cfg.locks, sizeof *d->held);
     d->store_keys = calloc(n, sizeof *d->store_keys);
-    return d->page && d->cost && d->huge && d->dirty.page && d->written.page && d->visits.page &&
+    return d->page && d->cost && d->huge && d->dirty.page && d->written.page && d->visits.page && d->recorded.page &&
                    d->vector_clock && d->unfenced && d->held && d->store_keys
                ? 0
                : space_fail(d, DRAIL_ENOMEM, "out of memory for %zu pages",
@@ -322,6 +324,8 @@ static void free_space(ddsm_t *d)
     free(d->dirty.page);
     free(d->written.page);
     free(d->visits.page);
+    free(d->recorded.page);
+    history_close(d);
     free(d->vector_clock);
     free(d->unfenced);
     free(d->held);

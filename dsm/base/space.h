@@ -31,6 +31,8 @@ struct page {
     uint8_t state;
     uint8_t element_shift; /* logarithm of ddsm_place_t.element */
     uint8_t kind;          /* ddsm_kind_t */
+    bool held;             /* invalid, but its contents are here (history.h) */
+    bool recorded;         /* is in ddsm.recorded */
     bool visited;          /* is in ddsm.visits */
     bool noticed;          /* not allocated here, but written by another rank */
     bool written;          /* is in ddsm.written */
@@ -59,6 +61,14 @@ struct segment {
 struct page_list {
     uint32_t *page;
     size_t count;
+};
+
+/* What faults have fetched in the last intervals of one name (history.h). */
+enum { PASTS = 256 };
+struct past {
+    uint64_t name;
+    unsigned times;
+    struct page_list list;
 };
 
 /* Read-ahead: sequences of faults on ascending pages. `first` began the
@@ -171,6 +181,10 @@ struct ddsm {
     bool settling; /* in a barrier: its claims are not settled yet */
     size_t moving_first, moving_end; /* all DDSM_MOVING pages are in between */
     struct page_list dirty, written;
+    uint64_t next_name; /* of the interval after the next barrier */
+    struct past pasts[PASTS], *past; /* of this interval; NULL: no name */
+    bool learning;
+    struct page_list recorded; /* for this interval's past */
     struct page_list visits; /* copies of DDSM_OPEN pages */
     struct streams reads, writes;
 

@@ -63,6 +63,7 @@ static int invalidate(ddsm_t *d, size_t first, size_t count)
         }
         for (size_t i = p; i < p + n; i++) {
             d->cost[i].invalidated += old;
+            d->page[i].held = false;
             if (d->page[i].state == PAGE_UNUSED)
                 d->page[i].noticed = true;
         }

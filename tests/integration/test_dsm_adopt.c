@@ -233,6 +233,45 @@ static void stacks(struct rank *r)
     ddsm_close(d);
 }
 
+/* ------------------------------------------------------------- history --- */
+
+/* Intervals of two names, in which other pages are read; with the third name
+ * half of them only from the tenth round on. */
+static void history(struct rank *r)
+{
+    enum { PAGES = 120, ROUNDS = 50 };
+    const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0};
+    ddsm_t *d = space(r, 1 << 20, 0);
+    volatile unsigned char *p = ddsm_alloc(d, (size_t)PAGES * PAGE, &at);
+    uint64_t faults = 0;
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        for (unsigned name = 1; name <= 3; name++) {
+            for (unsigned i = 0; i < PAGES && r->rank == 0; i++)
+                p[PAGE * i] = (unsigned char)(round + name);
+            ddsm_interval(d, name);
+            ok(d, ddsm_barrier(d));
+            ddsm_stats_t before, after;
+            ddsm_stats(d, &before);
+            const unsigned step = name == 3 && round > 10 ? 4 : 2;
+            for (unsigned i = name % 2; i < PAGES; i += step)
+                check(p[PAGE * i] == (unsigned char)(round + name));
+            ddsm_stats(d, &after);
+            if (round > 2)
+                faults += after.read_faults - before.read_faults;
+            ddsm_interval(d, 0);
+            ok(d, ddsm_barrier(d));
+        }
+    }
+    ddsm_stats_t s;
+    ddsm_stats(d, &s);
+    if (r->rank) { /* it learns in rounds 2, 18 and 34 */
+        check(faults == 2 * (60 + 60 + 30));
+        check(s.predicted == 3 * 60 * 3 - 30);
+        check(s.predicted_used == s.predicted - 30 && s.unpredicted == 0);
+    }
+    ddsm_close(d);
+}
+
 /* ----------------------------------------------------- costs of a page --- */
 
 struct costs {
@@ -319,6 +358,7 @@ static const struct test tests[] = {
     {"a page stops being exclusive", 2, exclusive_ends, NULL, APART},
     {"open pages", 3, open_pages, NULL, APART},
     {"a stack whose pages fault", 2, stacks, NULL, APART},
+    {"fetching along what was used", 2, history, NULL, APART},
     {"costs of a page", 2, costs_of_pages, NULL, APART},
     {"notes of a barrier", 4, notes, NULL, APART},
     {"release and acquire", 3, flags, NULL, APART},
