@@ -239,7 +239,7 @@ static void stacks(struct rank *r)
  * half of them only from the tenth round on. */
 static void history(struct rank *r)
 {
-    enum { PAGES = 120, ROUNDS = 50 };
+    enum { PAGES = 120, ROUNDS = 45 };
     const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0};
     ddsm_t *d = space(r, 1 << 20, 0);
     volatile unsigned char *p = ddsm_alloc(d, (size_t)PAGES * PAGE, &at);
