@@ -23,6 +23,8 @@ typedef struct verify_row {
     unsigned operations; /**< of all ranks */
     unsigned puts;       /**< of the rank with most */
     unsigned steps;      /**< communication steps */
+    unsigned least_steps; /**< of any schedule (bounds.h) */
+    double least_blocks;  /**< the same for blocks; NAN: not known */
     size_t temp_bytes;   /**< of the rank with most, for one start */
     size_t node_bytes;   /**< of the node with most, for one start */
     double startups;     /**< ts on the critical path */

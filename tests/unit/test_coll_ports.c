@@ -36,6 +36,7 @@ static bool make(const dcoll_algorithm_t *algorithm, dcoll_args_t args,
     unsigned nodes = dcoll_shape_nodes(RANKS, PPN, begin);
     *shape = (dcoll_shape_t){RANKS, nodes, begin, PORTS};
     args.collective = algorithm->collective;
+    args.commutes = true;
     if (algorithm->refuses && algorithm->refuses(shape, &args)) {
         shape->nnodes = dcoll_shape_nodes(RANKS, RANKS, begin);
     }
@@ -66,13 +67,15 @@ static void look_at_all(look *at)
         }
 }
 
-/* The port of the first put from one rank to another. */
+/* The port of the first put from one rank to another, into RECV or elsewhere.
+ */
 static unsigned port_of_put(const dcoll_program_t *program, unsigned from,
-                            unsigned to)
+                            unsigned to, bool recv)
 {
     const dcoll_schedule_t *s = &program->rank[from];
     for (unsigned i = 0; i < s->nops; i++)
-        if (s->ops[i].kind == DCOLL_PUT && s->ops[i].peer == to)
+        if (s->ops[i].kind == DCOLL_PUT && s->ops[i].peer == to &&
+            (s->ops[i].dst.space == DCOLL_RECV) == recv)
             return s->ops[i].port;
     fail_msg("nothing is put from %u to %u", from, to);
     return 0;
@@ -89,7 +92,8 @@ static void look_at_permissions(const dcoll_algorithm_t *algorithm,
             if (op->kind != DCOLL_NOTIFY || op->tag == DCOLL_DATA)
                 continue;
             permissions[op->port]++;
-            if (op->port != port_of_put(program, op->peer, r))
+            if (op->port != port_of_put(program, op->peer, r,
+                                        op->tag == DCOLL_READY))
                 fail_msg("%s %s: rank %u permits rank %u through port %u",
                          dcoll_collective_name(algorithm->collective),
                          algorithm->name, r, op->peer, op->port);
