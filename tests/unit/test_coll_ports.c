@@ -67,18 +67,21 @@ static void look_at_all(look *at)
         }
 }
 
-/* The port of the first put from one rank to another, into RECV or elsewhere.
- */
+/* The port of the first put from one rank to another, into RECV if there is such
+ * a one. */
 static unsigned port_of_put(const dcoll_program_t *program, unsigned from,
-                            unsigned to, bool recv)
+                            unsigned to)
 {
     const dcoll_schedule_t *s = &program->rank[from];
-    for (unsigned i = 0; i < s->nops; i++)
+    const dcoll_op_t *first = NULL;
+    for (unsigned i = s->nops; i-- > 0;)
         if (s->ops[i].kind == DCOLL_PUT && s->ops[i].peer == to &&
-            (s->ops[i].dst.space == DCOLL_RECV) == recv)
-            return s->ops[i].port;
-    fail_msg("nothing is put from %u to %u", from, to);
-    return 0;
+            (!first || s->ops[i].dst.space == DCOLL_RECV ||
+             first->dst.space != DCOLL_RECV))
+            first = &s->ops[i];
+    if (!first)
+        fail_msg("nothing is put from %u to %u", from, to);
+    return first->port;
 }
 
 static unsigned permissions[PORTS];
@@ -92,8 +95,7 @@ static void look_at_permissions(const dcoll_algorithm_t *algorithm,
             if (op->kind != DCOLL_NOTIFY || op->tag == DCOLL_DATA)
                 continue;
             permissions[op->port]++;
-            if (op->port != port_of_put(program, op->peer, r,
-                                        op->tag == DCOLL_READY))
+            if (op->port != port_of_put(program, op->peer, r))
                 fail_msg("%s %s: rank %u permits rank %u through port %u",
                          dcoll_collective_name(algorithm->collective),
                          algorithm->name, r, op->peer, op->port);

@@ -43,7 +43,8 @@ static bool suffices(const struct prefix *p, unsigned number, size_t covers)
 static struct step step_at(const struct prefix *p, unsigned number,
                            unsigned covers)
 {
-    const bool own = p->exclusive && !suffices(p, number, covers);
+    const bool own =
+        p->exclusive && (number < 2 || !suffices(p, number, covers));
     return (struct step){.number = number,
                          .covers = covers,
                          .distance = own ? covers + 1 : covers,

@@ -6,11 +6,11 @@
  * ranks that lack it, at k multiples of a distance, and puts in front what it
  * receives: w grows to (k+1) w.
  *
- * An exclusive scan begins with nothing. In its first steps, a rank sends what
- * it has combined with its own operand: w grows to (k+1) w + k, but that costs
- * one more COMBINE. It does so only as long as the fewest steps need it. For
- * k = 1 and where they reach as far, that is 123-doubling (Träff 2025, arXiv
- * 2507.04785), with distances 1, 2, 3, 6, 12 …
+ * An exclusive scan begins with nothing. In its first two steps, a rank sends
+ * what it has combined with its own operand: w grows to (k+1) w + k, but that
+ * costs one more COMBINE. For k = 1 that is 123-doubling (Träff 2025, arXiv
+ * 2507.04785), with distances 1, 2, 3, 6, 12 … If the fewest steps would not
+ * reach all ranks in that way, further steps do the same.
  */
 #ifndef DCOLL_PREFIX_H
 #define DCOLL_PREFIX_H
