@@ -12,15 +12,17 @@
 #include "test.h"
 
 static const bench_test_t *const tests[] = {
-    &test_bw,        &test_bibw,      &test_lat,       &test_breakdown,
-    &test_limits,    &test_gather,    &test_allgather, &test_alltoall,
-    &test_alltoallv, &test_bcast,     &test_scatter,   &test_barrier,
+    &test_bw,        &test_bibw,      &test_lat,
+    &test_breakdown, &test_limits,    &test_gather,
+    &test_allgather, &test_alltoall,  &test_alltoallv,
+    &test_bcast,     &test_scatter,   &test_barrier,
     &test_reduce,    &test_allreduce, &test_reduce_scatter_block,
-    &test_scan,      &test_exscan,    &test_verify,    &test_tune,
-    &test_check,     &test_degrade,   &test_mbw,       &test_rate,
-    &test_nbody,     &test_radix,     &test_diff,      &test_suite,
-    &test_get,       &test_send,      &test_atomic,    &test_dsm,
-    &test_memcpy};
+    &test_scan,      &test_exscan,    &test_verify,
+    &test_tune,      &test_check,     &test_degrade,
+    &test_mbw,       &test_rate,      &test_nbody,
+    &test_radix,     &test_diff,      &test_suite,
+    &test_get,       &test_send,      &test_atomic,
+    &test_dsm,       &test_memcpy};
 
 #define TESTS (sizeof tests / sizeof *tests)
 

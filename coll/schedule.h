@@ -48,20 +48,20 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 typedef enum dcoll_collective {
-    DCOLL_GATHER,      /**< root's RECV: N blocks; SEND: one block */
-    DCOLL_ALLGATHER,   /**< RECV: N blocks; SEND: one block */
-    DCOLL_ALLTOALL,    /**< SEND and RECV: N blocks */
-    DCOLL_BCAST,       /**< root's SEND, the others' RECV: one block */
-    DCOLL_SCATTER,     /**< root's SEND: N blocks; RECV: one block */
-    DCOLL_BARRIER,     /**< no data */
-    DCOLL_REDUCE,      /**< SEND: one block; root's RECV: one block, the blocks
-                            of all ranks combined in the order of ranks */
-    DCOLL_ALLREDUCE,   /**< the same, in RECV of all ranks, equal bit by bit */
+    DCOLL_GATHER,    /**< root's RECV: N blocks; SEND: one block */
+    DCOLL_ALLGATHER, /**< RECV: N blocks; SEND: one block */
+    DCOLL_ALLTOALL,  /**< SEND and RECV: N blocks */
+    DCOLL_BCAST,     /**< root's SEND, the others' RECV: one block */
+    DCOLL_SCATTER,   /**< root's SEND: N blocks; RECV: one block */
+    DCOLL_BARRIER,   /**< no data */
+    DCOLL_REDUCE,    /**< SEND: one block; root's RECV: one block, the blocks
+                          of all ranks combined in the order of ranks */
+    DCOLL_ALLREDUCE, /**< the same, in RECV of all ranks, equal bit by bit */
     DCOLL_REDUCE_SCATTER_BLOCK, /**< SEND: N blocks; RECV of rank i: block i of
                                      all ranks combined */
-    DCOLL_SCAN,        /**< SEND, RECV: one block; RECV of rank i: the blocks of
-                            ranks 0 … i combined */
-    DCOLL_EXSCAN,      /**< the same, of ranks 0 … i - 1; rank 0 has no RECV */
+    DCOLL_SCAN,   /**< SEND, RECV: one block; RECV of rank i: the blocks of
+                       ranks 0 … i combined */
+    DCOLL_EXSCAN, /**< the same, of ranks 0 … i - 1; rank 0 has no RECV */
     DCOLL_COLLECTIVES, /**< the number of collectives with equal blocks */
     DCOLL_ALLTOALLV =
         DCOLL_COLLECTIVES /**< irregular: sizes are known at run time only */

@@ -104,8 +104,8 @@ static int validate(coll_run_t *run, const coll_cell_t *cell, bool *valid)
     const operation_t operation = operation_named(run->opts);
     const dcoll_algorithm_t *named = run->plan->setups[cell->setup].algorithm;
     int rc = coll_validate(run, cell, &operation, valid);
-    if (!rc && !(named && dcoll_needs_commuting(named, &run->plan->shape,
-                                                &cell->args)))
+    if (!rc && !(named &&
+                 dcoll_needs_commuting(named, &run->plan->shape, &cell->args)))
         rc = validate_order(run, cell, &ordered);
     *valid &= ordered;
     return rc;

@@ -29,7 +29,8 @@ static void number_cell(row_t *row, int width, const char *title, double value)
 
 static void cells(row_t *row, const verify_row_t *of)
 {
-    row_cell(row, 0, -20, "#", dcoll_collective_name(of->algorithm->collective));
+    row_cell(row, 0, -20, "#",
+             dcoll_collective_name(of->algorithm->collective));
     row_cell(row, 1, -22, "algorithm", of->algorithm->name);
     row_cell_count(row, 1, 10, "bytes", of->bytes);
     row_cell(row, 1, 4, "zero", of->args.zero_copy ? "yes" : "no");

@@ -309,10 +309,9 @@ static void count(verify_row_t *row, const dcoll_program_t *p)
         shares |= s->flags || s->node_bytes;
     }
     row->least_steps = bound_steps(p->shape, shares);
-    row->least_blocks =
-        shares || p->args.traffic
-            ? NAN
-            : bound_blocks(p->args.collective, p->shape);
+    row->least_blocks = shares || p->args.traffic
+                            ? NAN
+                            : bound_blocks(p->args.collective, p->shape);
 }
 
 static void cost(verify_row_t *row, const dcoll_program_t *p)
@@ -446,9 +445,11 @@ out:
 }
 
 static const char *const collective_list[] = {
-    "gather",  "allgather", "alltoall",  "bcast",
-    "scatter", "barrier",   "reduce",    "allreduce",
-    "reduce_scatter_block", "scan",      "exscan",    "alltoallv", NULL};
+    "gather", "allgather", "alltoall",
+    "bcast",  "scatter",   "barrier",
+    "reduce", "allreduce", "reduce_scatter_block",
+    "scan",   "exscan",    "alltoallv",
+    NULL};
 static const option_names_t collectives = {collective_list, DCOLL_GATHER,
                                            offsetof(options_t, ncollectives),
                                            DCOLL_ALLTOALLV + 1};

@@ -86,11 +86,8 @@ static bool term_of(const struct verifier *v, uint64_t value, struct term *out)
     if (!verify_input_of(v, value, &start, &rank, &block, &cell))
         return false;
     cell += block * (v->program->args.bytes / v->grain);
-    *out = (struct term){.start = start,
-                         .first = rank,
-                         .last = rank,
-                         .ranks = 1,
-                         .cell = cell};
+    *out = (struct term){
+        .start = start, .first = rank, .last = rank, .ranks = 1, .cell = cell};
     return true;
 }
 

@@ -4,8 +4,8 @@
  * it. Each start has its own contents, and RECV is overwritten before. At a
  * root in place, SEND of a gather is the root's block of RECV, RECV of a
  * scatter is its block of SEND, and SEND of a reduction is RECV. On any rank in
- * place, RECV of a reduce-scatter is the first block of SEND, and RECV of a scan
- * is SEND.
+ * place, RECV of a reduce-scatter is the first block of SEND, and RECV of a
+ * scan is SEND.
  */
 #include "verify.h"
 

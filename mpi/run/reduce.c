@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reductions by libdcoll. It combines operands of the program's own operations in
- * the order of the ranks, so they need not commute, and all ranks get the same
- * bits. MPI demands the same datatype and operation on all ranks. */
+/* Reductions by libdcoll. It combines operands of the program's own operations
+ * in the order of the ranks, so they need not commute, and all ranks get the
+ * same bits. MPI demands the same datatype and operation on all ranks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -90,9 +90,8 @@ static int verify(struct layer_comm *c, const struct layer_call *a,
 static size_t given_bytes(const struct layer_comm *c,
                           const struct layer_call *a, size_t bytes)
 {
-    return a->collective == LAYER_REDUCE_SCATTER_BLOCK
-               ? (size_t)c->size * bytes
-               : bytes;
+    return a->collective == LAYER_REDUCE_SCATTER_BLOCK ? (size_t)c->size * bytes
+                                                       : bytes;
 }
 
 /* verify: a copy of this rank's data, if the result overwrites them. */
@@ -112,15 +111,14 @@ int reduce_run(struct layer_comm *c, const struct layer_call *a, size_t bytes)
     struct operation operation;
     const void *given = NULL;
     if (layer.verify &&
-        !team_all_can(c, buffer_reserve(&c->expected,
-                                        bytes + given_bytes(c, a, bytes))))
+        !team_all_can(
+            c, buffer_reserve(&c->expected, bytes + given_bytes(c, a, bytes))))
         return LEFT_TO_MPI;
     if (layer.verify)
         given = keep_given(c, a, bytes);
     operators_open(&operation, a->recv_type, a->op, element_of(a), c->recv.data,
                    BUFFER_LEAST);
-    const dcoll_call_t call = {.collective =
-                                   (dcoll_collective_t)a->collective,
+    const dcoll_call_t call = {.collective = (dcoll_collective_t)a->collective,
                                .send = in_place ? DCOLL_IN_PLACE : a->send,
                                .recv = here ? a->recv : NULL,
                                .bytes = bytes,

@@ -92,8 +92,8 @@ static void check(enum kind kind, const struct what *what, int in_place, int n)
 {
     const int has = kind != EXSCAN || rank > 0;
     const int last = kind == BLOCK ? size - 1 : kind == SCAN ? rank : rank - 1;
-    const size_t end = (size_t)(in_place ? blocks_of(kind) : has) *
-                       (size_t)n * what->bytes;
+    const size_t end =
+        (size_t)(in_place ? blocks_of(kind) : has) * (size_t)n * what->bytes;
     int good = ((const unsigned char *)recv)[end] == 0x55;
     for (int i = 0; has && i < n; i++)
         good &= is_right(what, recv, i, last, kind == BLOCK ? rank * n + i : i);
@@ -104,19 +104,19 @@ static void check(enum kind kind, const struct what *what, int in_place, int n)
             rank, names[kind], n, what->bytes, in_place);
 }
 
-static int run(enum kind kind, const struct what *what, const void *from,
-               int n, MPI_Request *request)
+static int run(enum kind kind, const struct what *what, const void *from, int n,
+               MPI_Request *request)
 {
     static int (*const now[])(const void *, void *, int, MPI_Datatype, MPI_Op,
                               MPI_Comm) = {MPI_Reduce_scatter_block, MPI_Scan,
                                            MPI_Exscan};
-    static int (*const later[])(const void *, void *, int, MPI_Datatype,
-                                MPI_Op, MPI_Comm, MPI_Request *) = {
+    static int (*const later[])(const void *, void *, int, MPI_Datatype, MPI_Op,
+                                MPI_Comm, MPI_Request *) = {
         MPI_Ireduce_scatter_block, MPI_Iscan, MPI_Iexscan};
-    return request ? later[kind](from, recv, n, what->type, what->op,
-                                 MPI_COMM_WORLD, request)
-                   : now[kind](from, recv, n, what->type, what->op,
-                               MPI_COMM_WORLD);
+    return request
+               ? later[kind](from, recv, n, what->type, what->op,
+                             MPI_COMM_WORLD, request)
+               : now[kind](from, recv, n, what->type, what->op, MPI_COMM_WORLD);
 }
 
 /* places: 0: in place on no rank, 1: on all, 2: on odd ranks */

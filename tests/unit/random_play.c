@@ -95,8 +95,7 @@ static unsigned char combined(const struct play *p, unsigned start, unsigned r,
                               size_t byte)
 {
     const dcoll_args_t *args = &p->program->args;
-    const size_t block =
-        args->collective == DCOLL_REDUCE_SCATTER_BLOCK ? r : 0;
+    const size_t block = args->collective == DCOLL_REDUCE_SCATTER_BLOCK ? r : 0;
     const unsigned end = args->collective == DCOLL_SCAN     ? r + 1
                          : args->collective == DCOLL_EXSCAN ? r
                                                             : p->n;
@@ -317,9 +316,9 @@ static bool fly(struct play *p)
 /* Is RECV the begin of SEND? */
 static bool is_same(const dcoll_args_t *args, unsigned rank)
 {
-    return args->in_place && (dcoll_in_place_anywhere(args->collective) ||
-                              (args->collective == DCOLL_REDUCE &&
-                               rank == args->root));
+    return args->in_place &&
+           (dcoll_in_place_anywhere(args->collective) ||
+            (args->collective == DCOLL_REDUCE && rank == args->root));
 }
 
 static void set_up(struct play *p)

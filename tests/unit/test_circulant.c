@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll/build/exchange/circulant.c, for every number of ranks up to RANKS_MAX: in
- * a phase a rank receives different blocks, one of them new, and each sender has
- * received before what it sends.
+ * coll/build/exchange/circulant.c, for every number of ranks up to RANKS_MAX:
+ * in a phase a rank receives different blocks, one of them new, and each sender
+ * has received before what it sends.
  */
 #include "unit.h"
 #include "coll/build/exchange/circulant.h"

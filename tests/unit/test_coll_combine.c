@@ -201,9 +201,9 @@ static void test_commuting(void **state)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         dcoll_program_t p;
         char why[1024] = "";
-        assert_int_equal(dcoll_program_make(&reduce_scatter_block_bruck, &shape,
-                                            &args, &p),
-                         0);
+        assert_int_equal(
+            dcoll_program_make(&reduce_scatter_block_bruck, &shape, &args, &p),
+            0);
         all[i].breaks(&p);
         int rc = dcoll_verify(&p, dcoll_proof_starts(&p), why, sizeof why);
         if (!rc != !all[i].sentence || (rc && !strstr(why, all[i].sentence)))
@@ -213,8 +213,8 @@ static void test_commuting(void **state)
     }
 }
 
-/* It may not serve an operation that does not commute; its schedule is wrong for
- * one. */
+/* It may not serve an operation that does not commute; its schedule is wrong
+ * for one. */
 static void test_order_is_refused(void **state)
 {
     dcoll_args_t args = {.collective = DCOLL_ALLREDUCE,
@@ -424,8 +424,10 @@ int main(void)
         cmocka_unit_test(test_commuting),
         cmocka_unit_test(test_order_is_refused),
         cmocka_unit_test(test_root_in_place),
-        cmocka_unit_test(test_slices), cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_places), cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,8 +69,8 @@ static void make(unsigned which, const dcoll_shape_t *shape, unsigned variant,
     const dcoll_algorithm_t *a =
         dcoll_algorithm_find(known[which].collective, known[which].algorithm);
     dcoll_args_t args = {.collective = known[which].collective,
-                         .bytes = known[which].sliced ? shape->nranks * LINE
-                                                      : BYTES,
+                         .bytes =
+                             known[which].sliced ? shape->nranks * LINE : BYTES,
                          .element = BYTES,
                          .root = variant % shape->nranks,
                          .in_place = variant & 1,
@@ -108,8 +108,8 @@ static void check_tolls(unsigned which, const dcoll_shape_t *shape)
                  k, steps_of(&p));
     const double blocks =
         n > 1 && known[which].blocks ? known[which].blocks(n, k) : 0;
-    if (blocks > 0 && (blocks_of(&p) < blocks * 0.9999 ||
-                       blocks_of(&p) > blocks * 1.0001))
+    if (blocks > 0 &&
+        (blocks_of(&p) < blocks * 0.9999 || blocks_of(&p) > blocks * 1.0001))
         fail_msg("%s: %u ranks, %u ports: %g blocks, not %g",
                  known[which].algorithm, n, k, blocks_of(&p), blocks);
     dcoll_program_free(&p);

@@ -29,29 +29,29 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const bool direct = args->zero_copy;
     const dcoll_place_t vector = dcoll_at(board_space(args), 0);
     struct cyclic_reduce r = {
-        .c = {.args = args,
-              .s = s,
-              .ports = shape->ports,
-              .me = rank,
-              .slices = slices_of(args, shape->nranks),
-              .rotated = !direct,
-              .vector = vector,
-              .there = vector,
-              .grant = direct ? GRANT_READY : GRANT_IMPLIED},
+        .ring = {.args = args,
+                 .s = s,
+                 .ports = shape->ports,
+                 .me = rank,
+                 .slices = slices_of(args, shape->nranks),
+                 .rotated = !direct,
+                 .vector = vector,
+                 .there = vector,
+                 .grant = direct ? GRANT_READY : GRANT_IMPLIED},
         .user = combine_user(args),
         .direct = direct,
         .temp = direct ? 0 : combine_stride(args->bytes),
         .grant = GRANT_IMPLIED};
-    r.result =
-        direct ? combine_at(vector, slices_begin(&r.c.slices, rank)) : vector;
+    r.result = direct ? combine_at(vector, slices_begin(&r.ring.slices, rank))
+                      : vector;
     s->phase = 1;
     s->temp_bytes = r.temp + cyclic_reduce_bytes(&r);
-    cyclic_open(&r.c);
+    cyclic_open(&r.ring);
     cyclic_reduce(&r);
     s->phase = 2;
-    cyclic_allgather(&r.c);
+    cyclic_allgather(&r.ring);
     if (!direct)
-        copy_out(&r.c);
+        copy_out(&r.ring);
     flat_complete(s);
 }
 

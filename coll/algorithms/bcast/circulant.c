@@ -24,9 +24,9 @@ struct bcast {
     const dcoll_args_t *args;
     dcoll_schedule_t *s;
     struct circulant graph;
-    unsigned me;          /* my rank, relative to the root */
-    unsigned pieces;      /* n */
-    struct slices slices; /* of all pieces: one for each port */
+    unsigned me;            /* my rank, relative to the root */
+    unsigned pieces;        /* n */
+    struct slices slices;   /* of all pieces: one for each port */
     dcoll_place_t from, to; /* of the block, here and where it is put */
     grant_t grant;
     /* by round of the first phase: the piece that comes, and that goes */
@@ -119,8 +119,8 @@ static void change(const struct bcast *b, grant_change_t *how)
     unsigned piece;
     for (unsigned i = first_round(b); i <= last_round(b); i++)
         if (piece_of(b, b->comes, i, &piece) && is_first(b, b->comes, i))
-            how(b->s, b->grant, b->args,
-                absolute(b, source(b, i % b->graph.q)), 0);
+            how(b->s, b->grant, b->args, absolute(b, source(b, i % b->graph.q)),
+                0);
 }
 
 /* Number 0 has all pieces: none comes. */

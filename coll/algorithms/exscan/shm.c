@@ -7,7 +7,8 @@
 const dcoll_algorithm_t exscan_shm = {
     .name = "shm-exscan",
     .collective = DCOLL_EXSCAN,
-    .summary = "each posts its block in shared memory and combines those before",
+    .summary =
+        "each posts its block in shared memory and combines those before",
     .memory = "NODE: N blocks of more than 56 bytes, in whole cache lines; "
               "TEMP: 1; N shorter ones",
     .refuses = node_refuses_several,

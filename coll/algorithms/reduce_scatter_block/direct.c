@@ -45,8 +45,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                                  .mine = combine_at(send, rank * args->bytes),
                                  .spare = operand(&x, rank)};
     s->phase = 1;
-    s->temp_bytes = operand(&x, n).offset +
-                    (args->zero_copy ? 0 : n * args->bytes);
+    s->temp_bytes =
+        operand(&x, n).offset + (args->zero_copy ? 0 : n * args->bytes);
     if (!args->zero_copy)
         flat_copy_others(s, send, source(&x), n, rank, args->bytes);
     direct_exchange(&x);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bruck's all-to-all to any base r and for any N. Slot j of rank p has the block
- * for rank p + j (phase 1). For each digit of slot numbers to the base r, slots
- * with digit d go d places of that digit's weight further, k messages in a step
- * (phase 2): then slot j has the block that rank p - j sent here (phase 3). A
- * small base takes few steps, a large one moves few bytes.
+ * Bruck's all-to-all to any base r and for any N. Slot j of rank p has the
+ * block for rank p + j (phase 1). For each digit of slot numbers to the base r,
+ * slots with digit d go d places of that digit's weight further, k messages in
+ * a step (phase 2): then slot j has the block that rank p - j sent here (phase
+ * 3). A small base takes few steps, a large one moves few bytes.
  */
 #ifndef DCOLL_BRUCK_ALLTOALL_H
 #define DCOLL_BRUCK_ALLTOALL_H

@@ -25,9 +25,9 @@ static unsigned base_of(const struct circulant *c, unsigned rank)
 }
 
 /* Adds skips below `end` that are not used, the larger ones first, to a sum
- * that must come to be above low and at most high; low itself will do if nothing
- * else is found. The last skip, which it sets, must be the base of that rank: a
- * number may be another sum, too. */
+ * that must come to be above low and at most high; low itself will do if
+ * nothing else is found. The last skip, which it sets, must be the base of that
+ * rank: a number may be another sum, too. */
 struct search {
     const struct circulant *c;
     unsigned low, high;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Schedules of an n-block broadcast on a circulant graph in the fewest rounds,
- * n - 1 + ⌈log₂ N⌉ with one port (Träff 2025, arXiv 2407.18004). In round i rank
- * r receives from the rank skip[i mod q] before it, with wrap-around, where q =
- * ⌈log₂ N⌉, skip[q] = N and each skip is half of the next one, rounded up.
+ * n - 1 + ⌈log₂ N⌉ with one port (Träff 2025, arXiv 2407.18004). In round i
+ * rank r receives from the rank skip[i mod q] before it, with wrap-around,
+ * where q = ⌈log₂ N⌉, skip[q] = N and each skip is half of the next one,
+ * rounded up.
  *
  * In each phase of q rounds a rank other than 0 receives q different blocks. A
  * rank number is a sum of different skips, the largest first; the smallest of

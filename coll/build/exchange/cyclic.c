@@ -42,11 +42,10 @@ dcoll_place_t cyclic_place(const struct cyclic *c, dcoll_place_t vector,
                            const struct cyclic_part *part)
 {
     const unsigned n = c->slices.count;
-    return combine_at(vector, c->rotated
-                                  ? bytes_of(c, owner,
-                                             (number + n - owner % n) % n) +
-                                        part->before
-                                  : part->begin);
+    return combine_at(
+        vector, c->rotated ? bytes_of(c, owner, (number + n - owner % n) % n) +
+                                 part->before
+                           : part->begin);
 }
 
 unsigned cyclic_rank(const struct cyclic *c, unsigned number)
@@ -125,7 +124,7 @@ struct message {
 static bool message_of(const struct cyclic *c, struct bruck_step step,
                        unsigned port, unsigned receiver, struct message *m)
 {
-    const unsigned has = !c->tree      ? 1
+    const unsigned has = !c->tree        ? 1
                          : receiver == 0 ? c->slices.count
                                          : tree_up(c->tree, receiver).blocks;
     if (port >= c->ports || !bruck_message(step, port, &m->distance, &m->count))

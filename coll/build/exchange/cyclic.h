@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A vector with a slice for each rank. Ranks are numbered from a first one, in a
- * circle, and a message has consecutive slices. The vector lies at the same
- * place on all ranks: then a message that wraps around the last number takes two
- * puts. Or each rank has it from its own slice on (rotated): then one is enough.
+ * A vector with a slice for each rank. Ranks are numbered from a first one, in
+ * a circle, and a message has consecutive slices. The vector lies at the same
+ * place on all ranks: then a message that wraps around the last number takes
+ * two puts. Or each rank has it from its own slice on (rotated): then one is
+ * enough.
  */
 #ifndef DCOLL_CYCLIC_H
 #define DCOLL_CYCLIC_H
@@ -21,8 +22,8 @@ struct cyclic {
     bool rotated;
     dcoll_place_t vector, there; /**< its place here, and on other ranks */
     grant_t grant;               /**< of puts into the vector */
-    const struct tree *tree; /**< cyclic_scatter() has given each number the
-                                  slices of its subtree; NULL: it has its own */
+    const struct tree *tree;     /**< cyclic_scatter() has given each number the
+                                      slices of its subtree; NULL: it has its own */
 };
 
 /** A part of a message: its bytes, where they are in a vector that is not

@@ -13,7 +13,7 @@
 #include "coll/build/exchange/cyclic.h"
 
 struct cyclic_reduce {
-    struct cyclic c;      /**< vector: where slices are combined; may be user */
+    struct cyclic ring;   /**< vector: where slices are combined; may be user */
     dcoll_place_t user;   /**< my operands: a vector */
     bool direct;          /**< puts may read from `user`; else it is copied */
     size_t temp;          /**< offset of its memory in TEMP */

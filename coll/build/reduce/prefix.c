@@ -140,8 +140,7 @@ static bool is_last(const struct prefix *p, struct step step)
 {
     unsigned peer;
     while (next_step(p, &step))
-        if (target(p, &step, 0, &peer) ||
-            source(p, &step, p->rank, 0, &peer))
+        if (target(p, &step, 0, &peer) || source(p, &step, p->rank, 0, &peer))
             return false;
     return true;
 }
@@ -157,9 +156,8 @@ static void receive(struct prefix *p, const struct step *step)
     if (!count)
         return;
     const bool mine = has_any(p, step);
-    const dcoll_place_t to = is_last(p, *step)
-                                 ? dcoll_at(DCOLL_RECV, 0)
-                                 : place(p, step->number, k + 1);
+    const dcoll_place_t to = is_last(p, *step) ? dcoll_at(DCOLL_RECV, 0)
+                                               : place(p, step->number, k + 1);
     const dcoll_place_t row = place(p, step->number, k - count);
     const struct operands all = {.count = count + mine,
                                  .own = mine ? count : 0,

@@ -2,9 +2,9 @@
 /*
  * Scan and exscan for k ports in ⌈log_{k+1} n⌉ steps, the fewest that there can
  * be. A rank has the combined operands of the w ranks before it (exclusive) or
- * of the w ranks up to itself (inclusive). In a step it sends what it has to the
- * ranks that lack it, at k multiples of a distance, and puts in front what it
- * receives: w grows to (k+1) w.
+ * of the w ranks up to itself (inclusive). In a step it sends what it has to
+ * the ranks that lack it, at k multiples of a distance, and puts in front what
+ * it receives: w grows to (k+1) w.
  *
  * An exclusive scan begins with nothing. In its first two steps, a rank sends
  * what it has combined with its own operand: w grows to (k+1) w + k, but that

@@ -25,8 +25,8 @@ static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
     return q->owner == owner && q->algorithm == algorithm &&
            a->collective == args->collective && a->bytes == args->bytes &&
            a->element == args->element && a->commutes == args->commutes &&
-           a->root == args->root &&
-           a->in_place == args->in_place && a->zero_copy == args->zero_copy &&
+           a->root == args->root && a->in_place == args->in_place &&
+           a->zero_copy == args->zero_copy &&
            same_traffic(a->traffic, args->traffic);
 }
 
