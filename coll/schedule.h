@@ -516,8 +516,10 @@ typedef struct dcoll_cost_model {
     double combine; /**< per byte of COMBINE */
     double latency; /**< from when a message has left the ports until it
                          arrives; 0 in the papers */
-    bool shared;    /**< between nodes, all ranks of a node share its ports, and
-                         each message is spread over them; false in the papers */
+    unsigned wires; /**< between nodes, all ranks of a node share so many wires,
+                         over which a message is spread; 0, as in the papers:
+                         only ports */
+    double whole;   /**< messages of fewer bytes take one wire */
 } dcoll_cost_model_t;
 
 /** Predicts the time from 0, when all ranks start, until the last rank is done.

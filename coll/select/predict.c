@@ -11,7 +11,7 @@
 
 /* Microseconds: assumed for any TCP, not measured on this machine. Without a
  * known rate, 1 Gbit/s is assumed. */
-dcoll_cost_model_t predict_model(double rate)
+dcoll_cost_model_t predict_model(unsigned wires, double rate)
 {
     return (dcoll_cost_model_t){
         .ts = 12,
@@ -21,7 +21,8 @@ dcoll_cost_model_t predict_model(double rate)
         .copy = 2e-4,
         .combine = 5e-4,
         .flag = 0.3,
-        .shared = true,
+        .wires = wires,
+        .whole = 16 << 10, /* the usual stripe threshold of the transport */
     };
 }
 
@@ -79,7 +80,7 @@ const dcoll_algorithm_t *predict_faster(struct prediction *p,
                                         const dcoll_args_t *args,
                                         const dcoll_algorithm_t *ruled)
 {
-    if (!p->wires || args->bytes > PREDICTED_BYTES || args->zero_copy ||
+    if (!p->model.wires || args->bytes > PREDICTED_BYTES || args->zero_copy ||
         shape->nnodes < 2 || shape->nranks > RANKS_MOST)
         return ruled;
     unsigned class = 63 - (unsigned)__builtin_clzll(args->bytes | 1);

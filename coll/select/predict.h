@@ -14,14 +14,14 @@
 #define PREDICTED_SIZES 11u   /* their classes: powers of two */
 
 struct prediction {
-    bool wires; /* all ranks have TCP rails only; false: no predictions */
-    dcoll_cost_model_t model;
+    dcoll_cost_model_t model; /* without wires: no predictions */
     /* for each class, predicted at its first call; NULL: not yet */
     const dcoll_algorithm_t *faster[DCOLL_COLLECTIVES][PREDICTED_SIZES];
 };
 
-/* What messages cost over TCP at this rate, in bytes per µs; 0: not known. */
-dcoll_cost_model_t predict_model(double rate);
+/* What messages cost over so many TCP rails of this rate, in bytes per µs; 0:
+ * not known. */
+dcoll_cost_model_t predict_model(unsigned wires, double rate);
 
 /* The algorithm of the rules, or one that is clearly faster. */
 const dcoll_algorithm_t *predict_faster(struct prediction *p,

@@ -8,6 +8,9 @@
 #define MOST 65536u
 #define ROW  12u
 
+#define PAUSE_MS    150 /* before each piece */
+#define PATIENCE_MS 400 /* less than for all pieces */
+
 static unsigned char bytes[MOST];
 
 /* One piece and one byte up to four whole ones; some are short. */
@@ -111,6 +114,32 @@ static void without_room(struct rank *r)
     memory_close(r, &m);
 }
 
+/* Stands in for a slow wire. */
+static bool pause_first(DAT_EP_HANDLE ep, DAT_DTO_COOKIE cookie)
+{
+    (void)ep, (void)cookie;
+    usleep(PAUSE_MS * 1000);
+    return false;
+}
+
+/* Each piece restarts the configuration's timeout, but not the caller's. */
+static void slowly(struct rank *r)
+{
+    size_t got;
+    if (r->rank == 0) {
+        cut.full = pause_first;
+        send_one(r, 1);
+        send_one(r, 1);
+        cut.full = NULL;
+    } else {
+        receive_one(r, 1);
+        expect(r, DRAIL_ETIMEOUT,
+               drail_recv(r->t, 0, bytes, MOST, &got, PATIENCE_MS));
+        receive_one(r, 1);
+    }
+    barrier(r);
+}
+
 static void too_long(struct rank *r)
 {
     size_t got = 0;
@@ -164,11 +193,18 @@ static void hasty(drail_config_t *cfg)
     cfg->timeout_ms = 2500;
 }
 
+static void impatient(drail_config_t *cfg)
+{
+    one(cfg);
+    cfg->timeout_ms = PATIENCE_MS;
+}
+
 static const struct test tests[] = {
     {"one rail", 2, over_one, one, 0},
     {"several rails", 2, over_several, three, 0},
     {"without credits", 2, without_credits, hasty, 0},
     {"without room", 2, without_room, hasty, 0},
+    {"slowly", 2, slowly, impatient, 0},
     {"too long", 2, too_long, one, 0},
     {"without waiting", 2, without_waiting, one, 0},
     {"connections break", 2, break_under_load, three, 0},

@@ -20,7 +20,7 @@ static const char *taken(unsigned nodes, dcoll_collective_t collective,
     for (unsigned n = 0; n <= nodes; n++)
         first[n] = 2 * n;
     const dcoll_shape_t shape = {2 * nodes, nodes, first, 2};
-    struct prediction p = {.wires = wires, .model = predict_model(0)};
+    struct prediction p = {.model = predict_model(wires ? 2 : 0, 0)};
     dcoll_args_t args = {
         .collective = collective, .bytes = bytes, .element = 8, .depth = 2};
     const dcoll_algorithm_t *ruled =
@@ -68,7 +68,7 @@ static void test_without_copies(void **state)
 {
     static const unsigned first[] = {0, 2, 4};
     const dcoll_shape_t shape = {4, 2, first, 2};
-    struct prediction p = {.wires = true, .model = predict_model(0)};
+    struct prediction p = {.model = predict_model(2, 0)};
     dcoll_args_t args = {
         .collective = DCOLL_ALLREDUCE, .bytes = 1024, .element = 8, .depth = 2};
     const dcoll_algorithm_t *slices =
