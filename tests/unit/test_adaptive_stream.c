@@ -163,8 +163,6 @@ static void a_slow_rail_is_found_within_a_second(void **state)
             wires[slow].rate = WIRE;
             go_on(&n, SECOND);
             double again = go_on(&n, SECOND);
-            print_message("%u %u: %.3f %.3f %.3f\n", e, slow, at_first / WIRE,
-                          then / WIRE, again / WIRE);
             assert_true(at_first > 0.5 * WIRE && then > 0.95 * 1.1 * WIRE);
             assert_true(again > 0.95 * 2 * WIRE);
             rails[0].info.is_polled = rails[1].info.is_polled = false;

@@ -44,6 +44,14 @@ static void compare_tables(dcoll_team_t *team)
     }
 }
 
+static unsigned find_far_rail(const drail_t *rail)
+{
+    unsigned r = 0;
+    while (r + 1 < drail_nrails(rail) && drail_rail_at(rail, r)->host_only)
+        r++;
+    return r;
+}
+
 static void find_wires(const drail_t *rail, struct member *mine)
 {
     bool wires = true;
@@ -97,6 +105,7 @@ static int exchange_members(dcoll_team_t *team)
         rc = DRAIL_EJOB;
     mine.word = team->word;
     find_wires(team->rail, &mine);
+    team->far_rail = find_far_rail(team->rail);
     if (!rc && team->rank == team->first)
         rc = segment_create(&team->ledgers, bytes, &mine.segment);
     /* also after a failure: the others wait for this rank */

@@ -95,6 +95,7 @@ struct dcoll_team {
     bool oversubscribed;    /* see cores_oversubscribed() */
     unsigned *core_sharers, ncore_sharers; /* see cores_sharers() */
     bool several_hosts;
+    unsigned far_rail; /* the first that reaches other hosts */
     bool readable;     /* all ranks of my node may read each other's memory */
     bool rails_map;    /* all rails map memory of drail_mem_alloc() */
     bool *connected;   /* by rank */

@@ -20,18 +20,6 @@ static bool goes_on(const struct rail_rate *rates, unsigned slot,
             (double)ns * rates->rate[slot] <= (double)bytes / 4);
 }
 
-/* How many more messages the rail would have carried in this time at the rate
- * before. They count, too: a part over a rail that has become slow takes long,
- * and tells as much. Another process may have run for MEASURE_NS. */
-static unsigned missed(double before, unsigned messages, uint64_t bytes,
-                       uint64_t ns)
-{
-    double usual = before * (double)ns / (double)(bytes + 1);
-    double more = usual > 1 ? messages * (usual - 1) : 0;
-    double most = (double)ns / MEASURE_NS;
-    return (unsigned)(more < most ? more : most);
-}
-
 void rail_rate_measure(struct rail_rate *rates, unsigned slot,
                        unsigned messages, uint64_t bytes, uint64_t ns,
                        bool idle)
@@ -48,7 +36,6 @@ void rail_rate_measure(struct rail_rate *rates, unsigned slot,
     }
     burst->bytes += (double)bytes;
     burst->ns += (double)ns;
-    messages += missed(burst->before, messages, bytes, ns);
     while (messages-- && burst->keep > FORGOTTEN)
         burst->keep *= 1 - SMOOTHING;
     if (burst->ns <= 0)
