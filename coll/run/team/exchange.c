@@ -176,6 +176,9 @@ static int exchange_cores(dcoll_team_t *team, drail_gathered_t *cores)
         cores_sharers(all, team->shape.nranks, team->rank, team->core_sharers);
     team->several_hosts =
         cores_several_hosts(all, team->shape.nranks, team->rank);
+    unsigned n = team->shape.nranks;
+    for (unsigned r = 0; n <= PREDICTED_RANKS && r < n; r++)
+        team->prediction.crowded |= cores_oversubscribed(all, n, r);
     return 0;
 }
 
