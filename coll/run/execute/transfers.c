@@ -20,6 +20,15 @@ static int put(dcoll_request_t *q, unsigned peer, const drail_xfer_t *xfer,
     return rc && rc != DRAIL_EAGAIN ? team_rail_fail(q->team, rc) : rc;
 }
 
+/* With one port, the messages of two nodes use one rail, those of other nodes
+ * another. */
+static unsigned rail_between_nodes(const dcoll_team_t *team, unsigned peer)
+{
+    unsigned wires = drail_nrails(team->rail) - team->far_rail;
+    unsigned nodes = team->node + dcoll_shape_node(&team->shape, peer);
+    return team->far_rail + nodes % wires;
+}
+
 /* The transport's flag for the rail of the operation's port. Between
  * oversubscribed hosts ranks sleep, and can sleep on one rail only: there,
  * short messages use the first rail. If ranks run ahead, a receiver seldom
@@ -30,10 +39,11 @@ static inline unsigned on_rail(const dcoll_request_t *q, unsigned peer,
 {
     const dcoll_team_t *team = q->team;
     const size_t one = q->algorithm->ahead ? AHEAD_RAIL_BYTES : ONE_RAIL_BYTES;
+    bool near = peer - team->first < team->locals;
     if (team->oversubscribed && team->several_hosts && bytes <= one)
-        return peer - team->first < team->locals
-                   ? 0
-                   : DRAIL_ON_RAIL(team->far_rail);
+        return near ? 0 : DRAIL_ON_RAIL(team->far_rail);
+    if (q->args.ports == 1 && !near)
+        return DRAIL_ON_RAIL(rail_between_nodes(team, peer));
     return DRAIL_ON_RAIL(port % drail_nrails(team->rail));
 }
 
