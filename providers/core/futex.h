@@ -23,9 +23,9 @@ static inline int core_futex_wait(_Atomic uint32_t *word, bool shared,
                                   uint32_t value, uint64_t timeout_ns)
 {
     struct timespec t = core_timespec(timeout_ns);
-    long r = syscall(SYS_futex, word,
-                     FUTEX_WAIT | (shared ? 0 : FUTEX_PRIVATE_FLAG), value,
-                     timeout_ns == UINT64_MAX ? NULL : &t, NULL, 0);
+    long r =
+        syscall(SYS_futex, word, FUTEX_WAIT | (shared ? 0 : FUTEX_PRIVATE_FLAG),
+                value, timeout_ns == UINT64_MAX ? NULL : &t, NULL, 0);
     return r < 0 && errno == EINTR ? EINTR : 0;
 }
 

@@ -7,7 +7,8 @@
 #include "dapl_rail/base/limits.h"
 #include "conf.h"
 #include "machine.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define WAIT_MS 10000
 #define LEAP_NS (2ull * WAIT_MS * MS)

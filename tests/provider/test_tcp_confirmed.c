@@ -6,7 +6,6 @@
  */
 #include "tcp.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,17 +21,14 @@ static struct shared {
 static atomic_bool hold, held; /* the IA's thread */
 static pthread_t self;
 
-INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int most,
-                               int ms)
+STAND_IN int epoll_wait(int fd, struct epoll_event *events, int most, int ms)
 {
-    __typeof__(&epoll_wait) real;
-    *(void **)&real = dlsym(RTLD_NEXT, "epoll_wait");
     /* libfabric's calls do not wait, and hold the IA's lock */
     while (hold && ms && !pthread_equal(pthread_self(), self)) {
         held = true;
         poll_pause();
     }
-    return real(fd, events, most, ms);
+    return real(epoll_wait)(fd, events, most, ms);
 }
 
 static void confirm_and_send(end_t *me, DAT_COMPLETION_FLAGS flags)
