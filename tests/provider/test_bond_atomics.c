@@ -9,7 +9,6 @@
 
 #include "tests/cable.h"
 
-static const char *folder;
 static cable_t cable;
 
 /* -------------------------------------------------------- lost answers --- */
@@ -106,11 +105,8 @@ int main(void)
     setenv("TEST_IA", "bond0", 1);
     tester = getpid();
     loses = shared_memory(sizeof *loses);
-    folder = cables_folder();
+    const char *folder = cables_folder();
     if (!folder || cable_grasp(&cable, folder, "shm0"))
         return 1;
-    int failures = cmocka_run_group_tests(tests, NULL, NULL);
-    cable_drop(&cable, folder, "shm0");
-    rmdir(folder);
-    return failures;
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
