@@ -6,6 +6,8 @@
 
 #include <dlfcn.h>
 
+#include <dat2/udat.h>
+
 /* Precedes the definition. */
 #define STAND_IN __attribute__((visibility("default")))
 

@@ -268,7 +268,8 @@ static void threaded(drail_config_t *cfg)
 static void own_cables(drail_config_t *cfg)
 {
     three(cfg);
-    check(folder = cables_folder());
+    folder = cables_folder();
+    check(folder);
 }
 
 static const struct test tests[] = {
