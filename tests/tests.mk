@@ -211,8 +211,12 @@ TEST_POLLING := /integration/mpi,/integration/impi,/compare_p2p,/compare_coll,$\
                 /compare_layer,/integration/suite,/interrupted
 # They wait for slow wires and processes: one of them runs beside all others.
 TEST_WAITING := /hosts/,/test_slow_transfers,/test_coll_long,/test_launch,$\
-                /test_close_delivers,/test_faults_dsm,/test_withdrawn,$\
-                /test_stopped_rank,/test_given_up,/compare_hosts,/server
+                /test_close_delivers,/test_faults_dsm,/test_withdraw,$\
+                /test_stopped_rank,/test_given_up,/compare_hosts,/server,$\
+                /test_pieces,/test_dsm_edges,/test_dsm_tcp,/dapl_walk,/dtest,$\
+                /test_down_at_start,/test_tcp_peers,/test_tcp_withdraw,$\
+                /test_connect,/test_socket_stopped,/test_coll_slow,$\
+                /test_rendezvous,/test_unconnected
 
 # scripts take longest: they begin first
 TEST_ALL := $(TEST_SCRIPTS) $(TEST_PROGRAMS)
