@@ -110,12 +110,12 @@ static void judge(struct ofi_ia *oia, struct minding *m)
 }
 
 /* Do consumers read the CQ, by sleeping on it or by polling? If threads sleep
- * on other bells, the pollers do not serve them. */
+ * for its completions otherwise, the pollers do not serve them. */
 static bool consumers_read(struct ofi_ia *oia, struct minding *m)
 {
     judge(oia, m);
     return atomic_load(&oia->watched) ||
-           (m->polled && !atomic_load(&oia->ia->bells));
+           (m->polled && !atomic_load(&oia->sleepers));
 }
 
 /* Lets a sleeper that has watched the CQ for long do without the thread. False:

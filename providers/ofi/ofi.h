@@ -228,9 +228,10 @@ struct ofi_ia {
     atomic_bool away;                  /* it leaves the CQ to consumers, … */
     atomic_bool rests; /* … and sleeps until no consumer watches the CQ */
     /* sleepers */
-    atomic_bool watched; /* one of them waits for the CQ's descriptor */
-    int nudge_fd;        /* wakes it */
-    unsigned in_vain;    /* its wakes without a completion, in a row */
+    atomic_uint sleepers; /* whom completions wake, but not by the CQ's … */
+    atomic_bool watched;  /* … descriptor: one waits for that */
+    int nudge_fd;         /* wakes it */
+    unsigned in_vain;     /* its wakes without a completion, in a row */
     _Atomic uint32_t bell[64];
 };
 

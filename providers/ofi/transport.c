@@ -79,6 +79,7 @@ static void ofi_forked(struct core_ia *ia)
     pthread_mutex_init(&oia->cq_lock, NULL);
     atomic_store(&oia->open_conns, 0);
     atomic_store(&oia->corked, NULL);
+    atomic_store(&oia->sleepers, 0);
     ofi_thread_forked(oia);
     ofi_cm_forked(oia);
     for (struct ofi_conn *c = oia->conns; c; c = c->next)
