@@ -31,7 +31,10 @@ struct bond_op {
     uint64_t mark;   /* of a write over the lead (0: none); a key to be read */
     uint64_t serial; /* the order in which ops were first posted */
     unsigned place;  /* of its buffer in struct bond_region */
-    unsigned share;  /* of a body: the member that it was cut for */
+    /* of a body */
+    unsigned share;       /* the member that it was cut for */
+    uint64_t began, took; /* ns: its post */
+    DAT_RETURN ret;       /* of its post */
     struct bond_header header;
 };
 

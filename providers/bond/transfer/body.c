@@ -2,17 +2,21 @@
 /*
  * Bodies. Long requests are cut over all links, in proportion to the rates that
  * the members have shown. Each share goes in pieces: the completion of a piece
- * shows that the link is alive. b->lock is held.
+ * shows that the link is alive. Many members move the data within the post:
+ * with the engine `threaded`, threads post long bodies at the same time.
+ * b->lock is held.
  */
 #include "dapl_rail/platform/busywait.h"
 #include "dapl_rail/stripe/proportional.h"
 
 #include "providers/bond/links/links.h"
+#include "providers/bond/members/members.h"
 #include "providers/bond/transfer/transfer.h"
 
-#define SHORTEST     4096 /* shorter requests are never cut */
-#define LEARN        4    /* a new rate counts as 1 / LEARN */
-#define POSTING_PART 10   /* see bond_body_done */
+#define SHORTEST     4096         /* shorter requests are never cut */
+#define LEARN        4            /* a new rate counts as 1 / LEARN */
+#define POSTING_PART 10           /* see bond_body_done */
+#define TEAM_LEAST   (128u << 10) /* fewer bytes are no work for threads */
 
 /* ----------------------------------------------------------------- cut --- */
 
@@ -77,47 +81,89 @@ void bond_body_cut(struct bond_conn *c, struct core_request *r)
 
 /* -------------------------------------------------------------- posting --- */
 
-/* Posts the next piece of a share. False: not now. */
-static bool post_piece(struct bond_conn *c, uint64_t request, unsigned member)
+struct batch { /* pieces to be posted */
+    struct bond_conn *c;
+    uint64_t bytes;
+    unsigned count;
+    struct bond_op *piece[BOND_OPS];
+};
+
+/* Takes the next piece of a share. False: not now. */
+static bool take_piece(struct batch *b, uint64_t request, unsigned member)
 {
-    struct core_request *r = core_request_at(c->ep, request);
+    struct core_request *r = core_request_at(b->c->ep, request);
     struct bond_request *q = r->tp;
     struct bond_share *s = &q->share[member];
-    struct bond_link *l = bond_usable_link(c, member);
-    if (!l) /* lost since the request was cut */
-        l = bond_usable_link(c, c->lead);
-    uint64_t left = s->end - s->at, before = busywait_now_ns();
-    struct bond_op op = {.kind =
-                             r->op == CORE_READ ? BOND_OP_READ : BOND_OP_WRITE,
-                         .request = request,
-                         .body = true,
-                         .share = member,
-                         .offset = s->at,
-                         .bytes = left < BOND_PIECE ? left : BOND_PIECE};
-    if (!l || !bond_op_start(&op, l, NULL))
+    uint64_t left = s->end - s->at;
+    struct bond_op like = {.kind = r->op == CORE_READ ? BOND_OP_READ
+                                                      : BOND_OP_WRITE,
+                           .request = request,
+                           .body = true,
+                           .share = member,
+                           .offset = s->at,
+                           .bytes = left < BOND_PIECE ? left : BOND_PIECE};
+    struct bond_op *op = bond_op_new(b->c, &like);
+    if (!op)
         return false;
-    if (!s->begun)
-        s->begun = before;
-    s->posting += busywait_now_ns() - before;
-    s->at += op.bytes;
+    s->at += op->bytes;
+    b->bytes += op->bytes;
+    b->piece[b->count++] = op;
     return true;
+}
+
+/* Takes one piece of each share in turn: all links work. True: all of the body
+ * is taken. */
+static bool take_pieces(struct batch *b, uint64_t request)
+{
+    struct bond_request *q = core_request_at(b->c->ep, request)->tp;
+    bool left = true, moved = true;
+    while (moved) {
+        left = moved = false;
+        for (unsigned i = 0; i < b->c->b->params.count; i++) {
+            if (q->share[i].at == q->share[i].end)
+                continue;
+            moved |= take_piece(b, request, i);
+            left |= q->share[i].at != q->share[i].end;
+        }
+    }
+    return !left;
+}
+
+static void give_piece(void *batch, unsigned i)
+{
+    struct batch *b = batch;
+    struct bond_op *op = b->piece[i];
+    op->began = busywait_now_ns();
+    op->ret = bond_op_give(op, bond_body_link(b->c, op));
+    op->took = busywait_now_ns() - op->began;
+}
+
+static void given(struct bond_op *op)
+{
+    struct bond_conn *c = op->conn;
+    struct bond_request *q = core_request_at(c->ep, op->request)->tp;
+    struct bond_share *s = &q->share[op->share];
+    if (!s->begun || op->began < s->begun)
+        s->begun = op->began;
+    s->posting += op->took;
+    if (!bond_op_given(op, op->ret))
+        bond_op_insert(&c->redo, op);
 }
 
 bool bond_body_post(struct bond_conn *c, uint64_t request)
 {
-    struct bond_request *q = core_request_at(c->ep, request)->tp;
-    bool left = true, moved = true;
-    while (moved) { /* one piece of each share in turn: all links work */
-        left = moved = false;
-        for (unsigned i = 0; i < c->b->params.count; i++) {
-            if (q->share[i].at == q->share[i].end)
-                continue;
-            if (post_piece(c, request, i))
-                moved = true;
-            left = left || q->share[i].at != q->share[i].end;
-        }
-    }
-    return !left;
+    struct batch b = {.c = c};
+    if (bond_any_usable(c) == BOND_NONE)
+        return false;
+    bool all = take_pieces(&b, request);
+    if (c->b->params.engine == BOND_THREADED && b.bytes >= TEAM_LEAST)
+        bond_team_run(c->b, b.count, give_piece, &b);
+    else
+        for (unsigned i = 0; i < b.count; i++)
+            give_piece(&b, i);
+    for (unsigned i = 0; i < b.count; i++)
+        given(b.piece[i]);
+    return all;
 }
 
 /* ------------------------------------------------------------- learning --- */

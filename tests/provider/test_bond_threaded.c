@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* With the engine `threaded`, threads post the parts of a long request at the
+ * same time, and all is as with one thread. */
+#include "bond.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "dapl_rail/platform/busywait.h"
+#include "tests/cable.h"
+
+static const char *const lines[][3] = {
+    {"libdapl_shm.so", "a", ""},
+    {"libdapl_shm.so", "b", ""},
+    {"libdapl_bond.so", "bond-threaded", "a b engine=threaded"},
+};
+#define BYTES   (40u << 20) /* more pieces than the bond posts at once */
+#define LONG    (64u << 10)
+#define MEET_NS 5000000000u
+#define ROUNDS  120
+
+static cable_t cable;
+static atomic_bool meets;        /* long posts wait for one another */
+static _Atomic unsigned waiting; /* posts */
+
+/* Waits for another thread that posts, too. */
+static void meet(void)
+{
+    uint64_t until = busywait_now_ns() + MEET_NS;
+    atomic_fetch_add(&waiting, 1);
+    while (atomic_load(&waiting) < 2 && busywait_now_ns() < until)
+        poll_pause();
+}
+
+INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                                  DAT_LMR_TRIPLET *seg,
+                                                  DAT_DTO_COOKIE cookie_,
+                                                  const DAT_RMR_TRIPLET *there,
+                                                  DAT_COMPLETION_FLAGS flags)
+{
+    __typeof__(&dat_ep_post_rdma_write) real =
+        (__typeof__(real))dlsym(RTLD_NEXT, "dat_ep_post_rdma_write");
+    bool is_piece =
+        n && seg->segment_length >= LONG && strncmp(ia_of(ep), "bond", 4) != 0;
+    if (is_piece && atomic_load(&meets))
+        meet();
+    return real(ep, n, seg, cookie_, there, flags);
+}
+
+static void post(end_t *a, const end_t *b, bool reads, size_t bytes)
+{
+    DAT_LMR_TRIPLET seg = local(&a->mem, 0, bytes);
+    DAT_RMR_TRIPLET to = remote(&b->mem, 0, bytes);
+    DAT_OK((reads ? dat_ep_post_rdma_read : dat_ep_post_rdma_write)(
+        a->ep, 1, &seg, cookie(1), &to, DAT_COMPLETION_DEFAULT_FLAG));
+    EXPECT_DTO(a->request, 1, DAT_DTO_SUCCESS, bytes);
+}
+
+static void at_the_same_time(void **state)
+{
+    end_t a, b;
+    ends_open(&a, &b, MEMORY_MEMFD, 4 * LONG);
+    end_connect_both(&a, &b);
+    atomic_store(&meets, true);
+    post(&a, &b, false, 4 * LONG);
+    atomic_store(&meets, false);
+    assert_int_equal(waiting, 2);
+    ends_close(&a, &b);
+}
+
+static void long_requests(void **state)
+{
+    end_t a, b;
+    ends_open(&a, &b, MEMORY_MEMFD, BYTES);
+    end_connect_both(&a, &b);
+    for (unsigned round = 0; round < 4; round++) {
+        bool reads = round % 2;
+        fill((reads ? &b : &a)->mem.data, BYTES, round + 1);
+        post(&a, &b, reads, BYTES);
+        assert_memory_equal(a.mem.data, b.mem.data, BYTES);
+    }
+    ends_close(&a, &b);
+}
+
+static void pull(unsigned round)
+{
+    if (round % 60 == 20)
+        assert_int_equal(cable_pull(&cable), 0);
+    if (round % 60 == 40)
+        assert_int_equal(cable_plug(&cable), 0);
+    if (round % 60 == 59)
+        nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+}
+
+/* Members fail, and come back. */
+static void failover(void **state)
+{
+    bond_stream("bond-threaded", ROUNDS, pull);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(at_the_same_time),
+        cmocka_unit_test(long_requests),
+        cmocka_unit_test(failover),
+    };
+    restart_with_lines(argv, lines, sizeof lines / sizeof *lines);
+    setenv("TEST_IA", "bond-threaded", 1);
+    const char *folder = cables_folder();
+    if (!folder || cable_grasp(&cable, folder, "a"))
+        return 1;
+    int failures = cmocka_run_group_tests(tests, NULL, remove_rails);
+    cable_drop(&cable, folder, "a");
+    rmdir(folder);
+    return failures;
+}
