@@ -72,6 +72,23 @@ static bool conflicts(struct bond_conn *c, const struct core_request *r,
     return false;
 }
 
+/* Would the request, over the lead, overtake the body of an earlier read that
+ * uses the same memory? */
+static bool overtakes_read(struct bond_conn *c, const struct core_request *r,
+                           uint64_t n)
+{
+    if (!c->fetches)
+        return false;
+    for (uint64_t i = atomic_load(&c->ep->sq_head); i != n; i++) {
+        const struct core_request *earlier = core_request_at(c->ep, i);
+        const struct bond_request *q = earlier->tp;
+        if (earlier->op == CORE_READ && q->body && !earlier->done &&
+            (overlap_there(earlier, r) || overlap_here(earlier, r)))
+            return true;
+    }
+    return false;
+}
+
 /* Posts the body of a request. False: not now. */
 static bool begin(struct bond_conn *c, uint64_t n)
 {
@@ -237,7 +254,8 @@ static bool lead(struct bond_conn *c, uint64_t n)
         return false;
     if (r->done)
         return true;
-    if (!l || (q->body && q->under_way))
+    bool tail_waits = r->op != CORE_READ && q->body && q->under_way;
+    if (!l || tail_waits || overtakes_read(c, r, n))
         return false;
     if (!lead_part(c, l, n))
         return false;
