@@ -3,6 +3,8 @@
  * of a write is written last, and later requests do not overtake the write. */
 #include "bond.h"
 
+#include <stdatomic.h>
+
 #include "member_posts.h"
 
 static const char *const lines[][3] = {
@@ -106,9 +108,7 @@ static bool comes_first(end_t *me, const end_t *peer, size_t at, uint64_t word)
     bool read_done = false;
     for (unsigned seen = 0; seen < 100;) {
         read_done |= dat_evd_dequeue(me->request, &event) == DAT_SUCCESS;
-        seen += atomic_load((_Atomic uint64_t *)(peer->mem.data + at)) == word
-                    ? 1
-                    : 0;
+        seen += atomic_load((_Atomic uint64_t *)(peer->mem.data + at)) == word;
     }
     if (!read_done)
         EXPECT_DTO(me->request, 1, DAT_DTO_SUCCESS, LONG);
@@ -144,6 +144,7 @@ static void write_after_read_of_it(void **state)
     end_t me, peer;
     ends_open(&me, &peer, MEMORY_MEMFD, 3 * LONG);
     end_connect_both(&me, &peer);
+    memset(peer.mem.data, 0, LONG);
     posts_delay((unsigned[]){0, 20000});
     for (uint64_t round = 1; round <= 10; round++) {
         DAT_LMR_TRIPLET seg = local(&me.mem, 0, LONG);

@@ -3,7 +3,7 @@
  * The team: with the engine `threaded`, one thread for each member posts at the
  * same time; the caller is one of them. The threads take the parts of a work
  * one by one. So the caller never waits for a thread that has no core yet: it
- * takes that thread's parts itself.
+ * takes that thread's part itself.
  */
 #include <limits.h>
 

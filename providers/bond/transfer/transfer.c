@@ -110,7 +110,19 @@ static bool begin(struct bond_conn *c, uint64_t n)
         return false;
     }
     c->fetches += bond_fetches(r);
-    return !q->body || bond_body_post(c, n);
+    /* requests after a read need not wait until all of it is posted */
+    return !q->body || bond_body_post(c, n) || r->op == CORE_READ;
+}
+
+/* Posts more of the reads that have begun. */
+static void read_on(struct bond_conn *c)
+{
+    for (uint64_t n = atomic_load(&c->ep->sq_head);
+         c->partial && n != c->next_body; n++) {
+        const struct bond_request *q = core_request_at(c->ep, n)->tp;
+        if (q->partial)
+            bond_body_post(c, n);
+    }
 }
 
 /* ------------------------------------------------------------- the lead --- */
@@ -273,6 +285,7 @@ void bond_issue(struct bond_conn *c)
     core_ep_lock(c->ep);
     uint64_t end = atomic_load(&c->ep->sq_tail);
     if (!atomic_load(&c->aborted) && bond_redo(c)) {
+        read_on(c);
         for (uint64_t led = UINT64_MAX; led != c->next_lead;) {
             led = c->next_lead; /* after these requests, bodies may have room */
             while (c->next_body != end && begin(c, c->next_body))
