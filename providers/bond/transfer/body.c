@@ -19,7 +19,7 @@
 #define FETCH_NS     500000.0 /* about the time of a piece of a read … */
 #define FETCH_LEAST  ((uint64_t)16 << 10) /* … of more bytes than this … */
 #define FETCHES      3 /* … over a link, of which so many are under way */
-#define TEAM_LEAST   (128u << 10) /* fewer bytes are no work for threads */
+#define TEAM_LEAST   (512u << 10) /* fewer bytes are no work for threads */
 
 /* ----------------------------------------------------------------- cut --- */
 
