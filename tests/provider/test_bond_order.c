@@ -13,7 +13,6 @@ static const char *const lines[][3] = {
     {"libdapl_shm.so", "c", ""},
     {"libdapl_bond.so", "bond-two", "a b"},
     {"libdapl_bond.so", "bond-three", "a b c threshold=4K policy=even"},
-    {"libdapl_bond.so", "bond-one", "a"},
 };
 #define ROUNDS 200
 #define LONG   (256u << 10)
@@ -45,12 +44,6 @@ static void late_all(void **state)
 {
     posts_delay((unsigned[]){500, 1000});
     bond_stream("bond-three", ROUNDS, NULL);
-}
-
-static void one(void **state)
-{
-    posts_delay((unsigned[]){500, 0});
-    bond_stream("bond-one", ROUNDS, NULL);
 }
 
 /* Reads or writes the peer's memory, from the offset @p there on. */
@@ -191,7 +184,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(late_lead),
         cmocka_unit_test(late_other),
         cmocka_unit_test(late_all),
-        cmocka_unit_test(one),
         cmocka_unit_test(same_local_memory),
         cmocka_unit_test(failed_read),
         cmocka_unit_test(write_after_read),

@@ -20,6 +20,10 @@ bool bond_op_post(struct bond_op *op, struct bond_link *l);
  * @p ret is what the first step has returned. */
 DAT_RETURN bond_op_give(struct bond_op *op, struct bond_link *l);
 bool bond_op_given(struct bond_op *op, DAT_RETURN ret);
+/* Takes the op that was posted over the link before all others. */
+struct bond_op *bond_op_next(struct bond_link *l);
+/* Lets the member report soon that all quiet ops of the link are complete. */
+void bond_link_flush(struct bond_link *l);
 /* The op did not complete, because its link is lost. */
 void bond_op_lost(struct bond_op *op);
 /* Adds the op to a list, which is in the order of the first posts. */
