@@ -100,8 +100,8 @@ static bool comes_first(end_t *me, const end_t *peer, size_t at, uint64_t word)
     DAT_EVENT event;
     bool read_done = false;
     for (unsigned seen = 0; seen < 100;) {
-        read_done = read_done ||
-                    dat_evd_dequeue(me->request, &event) == DAT_SUCCESS;
+        read_done =
+            read_done || dat_evd_dequeue(me->request, &event) == DAT_SUCCESS;
         seen += atomic_load((_Atomic uint64_t *)(peer->mem.data + at)) == word;
     }
     if (!read_done)
