@@ -153,6 +153,6 @@ void ofi_ring(struct core_ia *ia, uint64_t bells)
         if (was == WATCHES)
             ofi_nudge(oia);
         else if (was == ARMED)
-            core_futex_wake(bell, false);
+            core_futex_wake(bell, false, 1);
     }
 }
