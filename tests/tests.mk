@@ -145,6 +145,7 @@ $(TEST_BIN)/unit/test_tcp_watch: $(if $(filter ofi,$(PROVIDERS)),\
   $(BUILD)/obj/providers/ofi/sleep.o)
 $(TEST_BIN)/unit/test_bond_deliver: $(BUILD)/obj/providers/bond/message/deliver.o
 $(TEST_BIN)/unit/test_bond_atomic: $(BUILD)/obj/providers/bond/message/atomic.o
+$(TEST_BIN)/unit/test_bond_team: $(BUILD)/obj/providers/bond/members/team.o
 $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep_loaded.o
 
 # provider tests are plain DAT programs: they do not link libdapl_rail
@@ -211,8 +212,12 @@ TEST_POLLING := /integration/mpi,/integration/impi,/compare_p2p,/compare_coll,$\
                 /compare_layer,/integration/suite,/interrupted
 # They wait for slow wires and processes: one of them runs beside all others.
 TEST_WAITING := /hosts/,/test_slow_transfers,/test_coll_long,/test_launch,$\
-                /test_close_delivers,/test_faults_dsm,/test_withdrawn,$\
-                /test_stopped_rank,/test_given_up,/compare_hosts,/server
+                /test_close_delivers,/test_faults_dsm,/test_withdraw,$\
+                /test_stopped_rank,/test_given_up,/compare_hosts,/server,$\
+                /test_pieces,/test_dsm_edges,/test_dsm_tcp,/dapl_walk,/dtest,$\
+                /test_down_at_start,/test_tcp_peers,/test_tcp_withdraw,$\
+                /test_connect,/test_socket_stopped,/test_coll_slow,$\
+                /test_rendezvous,/test_unconnected
 
 # scripts take longest: they begin first
 TEST_ALL := $(TEST_SCRIPTS) $(TEST_PROGRAMS)

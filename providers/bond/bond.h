@@ -19,7 +19,8 @@
  *  3. Requests after a long write go over the lead after its tail. Only bodies
  *     may overtake earlier requests. A body does so only if no unfinished
  *     earlier request is an atomic, accesses the same remote memory, or, for a
- *     read, the same local memory.
+ *     read, the same local memory. A long read is all body: requests after it
+ *     need not wait for it, unless they access the same memory.
  *  4. When the lead is lost, both ends close it. Another link becomes the lead
  *     only when both ends have handled all that arrived over the lost one.
  *
@@ -55,7 +56,7 @@
  *  links/         op: requests to members
  *                 request: when a request of the consumer is complete
  *                 link: the life of a link, its EP, its buffers
- *  members/       thread sleep: threads; consumers that sleep
+ *  members/       thread team sleep: threads; consumers that sleep
  *                 range: LMRs, and the table where peers read the members'
  *                 contexts; zone: protection zones
  *                 member: opening the members; their service points
@@ -89,14 +90,18 @@ struct bond_link;
 /* ---------------------------------------------------------- parameters --- */
 
 enum bond_policy { BOND_EVEN, BOND_ADAPTIVE };
+enum bond_engine { BOND_NONTHREADED, BOND_THREADED };
 
 struct bond_params {
     unsigned count; /* members */
     char names[BOND_MAX_MEMBERS][CORE_PARAM_NAME];
-    enum bond_policy policy;
+    int policy;       /* enum bond_policy */
+    int engine;       /* enum bond_engine */
     size_t threshold; /* shorter requests go over the lead, whole */
 };
 
+/* Names of the policies, and of the engines. */
+extern const char *const bond_policies[], *const bond_engines[];
 /* Returns 0; -1 after one line on stderr. */
 int bond_params_parse(const char *ia_name, const char *text,
                       struct bond_params *p);
@@ -144,6 +149,21 @@ struct bond_range { /* core_mr.tp */
     uint64_t retry_at; /* ns: a member could not free its LMR before */
 };
 
+/* ---- threads that post ---- */
+
+struct bond_team { /* members/team.c */
+    pthread_t thread[BOND_MAX_MEMBERS - 1];
+    unsigned threads; /* that run */
+    /* the work: the number of its parts that … */
+    void (*run)(void *arg, unsigned part);
+    void *arg;
+    _Atomic uint32_t waiting;    /* … no thread has taken yet */
+    _Atomic uint32_t unfinished; /* … are not done */
+    _Atomic uint32_t begun;      /* works, ever */
+    _Atomic uint32_t sleepers;   /* threads that sleep until the next work */
+    atomic_bool joiner; /* the caller sleeps until all parts are done */
+};
+
 /* ------------------------------------------------------------------ IA --- */
 
 struct bond_ia {
@@ -169,6 +189,7 @@ struct bond_ia {
     void (*serve)(struct bond_ia *b);
     struct bond_listener *listeners;
     void *(*thread_main)(void *member);
+    struct bond_team team;
     atomic_bool stop;
     _Atomic uint32_t bell[64];
 };

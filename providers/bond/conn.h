@@ -32,7 +32,10 @@ struct bond_op {
     uint64_t mark;   /* of a write over the lead (0: none); a key to be read */
     uint64_t serial; /* the order in which ops were first posted */
     unsigned place;  /* of its buffer in struct bond_region */
-    unsigned share;  /* of a body: the member that it was cut for */
+    /* of a body */
+    unsigned share;       /* the member that it was cut for */
+    uint64_t began, took; /* ns: its post */
+    DAT_RETURN ret;       /* of its post */
     struct bond_header header;
 };
 
@@ -128,7 +131,8 @@ struct bond_path {
     DAT_RMR_CONTEXT table; /* of the peer: of its struct bond_entry's, … */
     uint64_t qual;         /* … and where links join */
     struct sockaddr_in6 address;
-    double rate; /* bytes per ns, as measured; 0: not yet */
+    double rate;       /* bytes per ns, as measured; 0: not yet */
+    uint64_t fetching; /* bytes of bodies of reads that are under way */
 };
 
 struct bond_key { /* a range of the peer's memory */
@@ -166,6 +170,7 @@ struct bond_conn {          /* ep->tp, cr->tp */
     /* requests, by number */
     uint64_t next_body, next_lead; /* the first whose part is not posted */
     unsigned fetches;              /* unfinished reads and atomics */
+    unsigned partial;              /* reads whose bodies are posted in part */
     uint32_t atomics, answered;    /* sent, and those of them with an answer */
     uint64_t atomic[BOND_ATOMICS]; /* requests without an answer */
     uint32_t next_number;          /* of BOND_DATA and BOND_ATOMIC */
@@ -209,6 +214,7 @@ struct bond_request { /* core_request.tp */
     bool led;           /* all that goes over the lead is posted */
     unsigned under_way; /* ops */
     uint64_t body;      /* bytes of the body; 0: it has none */
+    bool partial;       /* a read: more of its body is to be posted */
     uint64_t sent;      /* bytes over the lead */
     bool asks;          /* it is complete when the peer has delivered … */
     uint32_t number;    /* … the message of this number */

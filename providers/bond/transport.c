@@ -25,8 +25,8 @@ static void own_attributes(struct core_ia *ia)
     core_attribute_add(ia, "fabric", b->fabric_text);
     core_attribute_add(ia, "scope", b->of_host ? "host" : "network");
     core_attribute_add(ia, "progress", "polled");
-    core_attribute_add(ia, "policy",
-                       b->params.policy == BOND_EVEN ? "even" : "adaptive");
+    core_attribute_add(ia, "policy", bond_policies[b->params.policy]);
+    core_attribute_add(ia, "engine", bond_engines[b->params.engine]);
     core_attribute_add(ia, "threshold", b->threshold_text);
     core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
     core_attribute_add(ia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
@@ -116,6 +116,7 @@ static void bond_forked(struct core_ia *ia)
     atomic_store(&b->wanted, 0);
     for (unsigned i = 0; i < b->params.count; i++)
         b->member[i].threads = 0;
+    b->team.threads = 0;
     for (struct bond_conn *c = b->conns; c; c = c->next)
         c->state = BOND_CLOSED;
 }

@@ -17,7 +17,6 @@
 #define UNRECEIVED 20      /* messages */
 #define SOON_US    1000000 /* a silent member is lost ten times sooner */
 
-static const char *folder;
 static cable_t cable[2];
 
 /* -------------------------------------------------- attributes of members ---
@@ -305,13 +304,9 @@ int main(void)
         cmocka_unit_test(none_left),
     };
     setenv("TEST_IA", "bond0", 1);
-    folder = cables_folder();
+    const char *folder = cables_folder();
     if (!folder || cable_grasp(&cable[0], folder, "shm0") ||
         cable_grasp(&cable[1], folder, "shm1"))
         return 1;
-    int failures = cmocka_run_group_tests(tests, NULL, NULL);
-    cable_drop(&cable[0], folder, "shm0");
-    cable_drop(&cable[1], folder, "shm1");
-    rmdir(folder);
-    return failures;
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,15 @@
 int bond_threads_start(struct bond_ia *b);
 void bond_threads_stop(struct bond_ia *b);
 
+/* team.c */
+/* Starts a thread for each member but the first. */
+int bond_team_start(struct bond_ia *b);
+void bond_team_stop(struct bond_ia *b);
+/* Calls run(arg, 0), ..., run(arg, parts - 1), each once, in the caller and in
+ * the threads at the same time. b->lock is held. */
+void bond_team_run(struct bond_ia *b, unsigned parts,
+                   void (*run)(void *arg, unsigned part), void *arg);
+
 /* sleep.c */
 void *bond_watch(void *member);
 /* The watchers are to report the members' next events. */

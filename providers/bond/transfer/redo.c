@@ -17,11 +17,18 @@ void bond_lead_mark(struct bond_link *l)
     bond_op_start(&op, l, NULL);
 }
 
+struct bond_link *bond_body_link(const struct bond_conn *c,
+                                 const struct bond_op *op)
+{
+    struct bond_link *l = bond_usable_link(c, op->share);
+    return l ? l : bond_usable_link(c, bond_any_usable(c));
+}
+
 /* The usable link that may carry a lost op, or NULL. */
 static struct bond_link *link_for(const struct bond_conn *c,
                                   const struct bond_op *op)
 {
-    return bond_usable_link(c, op->body ? bond_any_usable(c) : c->lead);
+    return op->body ? bond_body_link(c, op) : bond_usable_link(c, c->lead);
 }
 
 bool bond_redo(struct bond_conn *c)

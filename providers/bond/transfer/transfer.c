@@ -72,6 +72,23 @@ static bool conflicts(struct bond_conn *c, const struct core_request *r,
     return false;
 }
 
+/* Would the request, over the lead, overtake the body of an earlier read that
+ * uses the same memory? */
+static bool overtakes_read(struct bond_conn *c, const struct core_request *r,
+                           uint64_t n)
+{
+    if (!c->fetches)
+        return false;
+    for (uint64_t i = atomic_load(&c->ep->sq_head); i != n; i++) {
+        const struct core_request *earlier = core_request_at(c->ep, i);
+        const struct bond_request *q = earlier->tp;
+        if (earlier->op == CORE_READ && q->body && !earlier->done &&
+            (overlap_there(earlier, r) || overlap_here(earlier, r)))
+            return true;
+    }
+    return false;
+}
+
 /* Posts the body of a request. False: not now. */
 static bool begin(struct bond_conn *c, uint64_t n)
 {
@@ -95,7 +112,19 @@ static bool begin(struct bond_conn *c, uint64_t n)
         return false;
     }
     c->fetches += bond_fetches(r);
-    return !q->body || bond_body_post(c, n);
+    /* requests after a read need not wait until all of it is posted */
+    return !q->body || bond_body_post(c, n) || r->op == CORE_READ;
+}
+
+/* Posts more of the reads that have begun. */
+static void read_on(struct bond_conn *c)
+{
+    for (uint64_t n = atomic_load(&c->ep->sq_head);
+         c->partial && n != c->next_body; n++) {
+        const struct bond_request *q = core_request_at(c->ep, n)->tp;
+        if (q->partial)
+            bond_body_post(c, n);
+    }
 }
 
 /* ------------------------------------------------------------- the lead --- */
@@ -238,7 +267,8 @@ static bool lead(struct bond_conn *c, uint64_t n)
         return false;
     if (r->done)
         return true;
-    if (!l || (q->body && q->under_way))
+    bool tail_waits = r->op != CORE_READ && q->body && q->under_way;
+    if (!l || tail_waits || overtakes_read(c, r, n))
         return false;
     if (!lead_part(c, l, n))
         return false;
@@ -253,6 +283,7 @@ void bond_issue_locked(struct bond_conn *c)
 {
     uint64_t end = atomic_load(&c->ep->sq_tail);
     if (!atomic_load(&c->aborted) && bond_redo(c)) {
+        read_on(c);
         for (uint64_t led = UINT64_MAX; led != c->next_lead;) {
             led = c->next_lead; /* after these requests, bodies may have room */
             while (c->next_body != end && begin(c, c->next_body))

@@ -19,6 +19,9 @@ bool bond_body_post(struct bond_conn *c, uint64_t request);
 void bond_body_done(struct bond_conn *c, const struct bond_op *op);
 
 /* redo.c; ep->lock is held */
+/* The usable link that may carry a piece of a body, or NULL. */
+struct bond_link *bond_body_link(const struct bond_conn *c,
+                                 const struct bond_op *op);
 /* Posts lost ops again. True: all are posted. */
 bool bond_redo(struct bond_conn *c);
 /* Posts the mark of the write that was posted last over the lead. */
