@@ -83,7 +83,7 @@ static const struct note *note_of(const struct note *all, unsigned rank)
 static void meet(struct team *team, enum meeting meeting)
 {
     const struct note mine = {.meeting = (uint16_t)meeting,
-                              .copyprivate = team->copyprivate};
+                              .copyprivate = team->given};
     if (memory_rank()) /* its output comes before that of later regions */
         fflush(stdout);
     const struct note *all = exchange(&mine);
@@ -100,6 +100,7 @@ static void meet(struct team *team, enum meeting meeting)
         if (note->copyprivate)
             team->copyprivate = note->copyprivate;
     }
+    team->given = NULL;
 }
 
 /* The last thread of a rank to come meets the other ranks. */

@@ -20,7 +20,9 @@ struct team {
     void (*function)(void *);
     void *argument;
     bool is_combined; /* argument: a struct combined, which has the function */
-    void *copyprivate; /* what the thread of a `single` gives to the others */
+    /* what the thread of a `single` gives to the others; and what it has given,
+     * for the next barrier to tell the other ranks */
+    void *copyprivate, *given;
 };
 
 /* A region that begins with a loop or sections (parallel.c). It lies on the

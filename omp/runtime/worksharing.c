@@ -176,6 +176,6 @@ void *GOMP_single_copy_start(void)
 void GOMP_single_copy_end(void *variables)
 {
     struct team *team = self()->team;
-    team->copyprivate = variables;
+    team->copyprivate = team->given = variables;
     team_barrier();
 }
