@@ -5,7 +5,7 @@
 OMP_OBJ := $(call objects,omp/runtime)
 LIBOMP  := $(LIB)/librailomp.so
 OMPDIR  := $(LIB)/railomp
-OMP_PARTS := $(addprefix $(OMPDIR)/,program.o libgomp.spec)
+OMP_PARTS := $(addprefix $(OMPDIR)/,program.o program_io.o libgomp.spec)
 # the plugin is one of the compiler that the wrappers call
 OMP_CXX := g++
 OMP_HEADERS := $(shell $(OMP_CXX) -print-file-name=plugin 2>/dev/null)/include

@@ -26,8 +26,7 @@ void *railomp_calloc(size_t count, size_t bytes)
     size_t all;
     if (__builtin_mul_overflow(count, bytes, &all))
         return allocated(NULL);
-    void *p = railomp_malloc(all);
-    return p ? memset(p, 0, all) : NULL;
+    return allocated(memory_calloc(count, bytes));
 }
 
 void *railomp_realloc(void *p, size_t bytes)
@@ -71,4 +70,9 @@ void railomp_free(void *p)
     const int saved = errno;
     memory_free(p);
     errno = saved;
+}
+
+void railomp_prepare(const void *start, size_t bytes, bool writable)
+{
+    memory_prepare(start, bytes, writable);
 }

@@ -84,7 +84,14 @@ extern struct shared_words *shared_words;
 
 /* Shared by all ranks. Alignments are powers of two. */
 void *memory_malloc(size_t alignment, size_t bytes);
+void *memory_calloc(size_t count, size_t bytes);
 void *memory_realloc(void *p, size_t bytes);
 void memory_free(void *p);
+
+/* -------------------------------------------------------- system calls --- */
+
+/* The kernel may read the range, or with @writable write it, in the next system
+ * call of this thread. */
+void memory_prepare(const void *start, size_t bytes, bool writable);
 
 #endif

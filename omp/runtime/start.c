@@ -8,17 +8,16 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "omp/runtime/fail.h"
 #include "omp/runtime/icv.h"
 #include "omp/runtime/memory.h"
-#include "omp/runtime/sleep.h"
 #include "omp/runtime/team.h"
 #include "omp/wrapper/program.h"
 
@@ -39,22 +38,13 @@ struct outcome {
     _Atomic bool has_failed; /* a rank has said why */
 };
 static struct outcome *outcome;
-static struct event ended; /* the rank's own thread is done */
 
-static void all_signals(int how)
-{
-    sigset_t set;
-    sigfillset(&set);
-    pthread_sigmask(how, &set, NULL);
-}
-
-/* The rank's own thread never returns: its stack is about to go. */
+/* Ends the rank's own thread within exit(), without what else a thread does at
+ * its end. The first thread waits for it before the stack goes. */
 static void __attribute__((noreturn)) end_thread(void)
 {
-    all_signals(SIG_BLOCK);
-    event_signal(&ended);
     for (;;)
-        pause();
+        syscall(SYS_exit, 0);
 }
 
 /* The last of the functions that run at exit, as it was registered first. */
@@ -96,12 +86,12 @@ static void *thread_main(void *argument)
     const struct program *p = argument;
     if (memory_rank()) {
         team_serve();
-        end_thread();
+        return NULL;
     }
     exit(p->main(p->argc, shared_arguments(p->argc, p->argv), p->envp));
 }
 
-static void start_thread(const struct program *p)
+static void run_thread(const struct program *p)
 {
     pthread_attr_t attributes;
     pthread_t id;
@@ -115,6 +105,7 @@ static void start_thread(const struct program *p)
     if (rc)
         fail(FAILED, "the program's thread can't be started: %s", strerror(rc));
     pthread_attr_destroy(&attributes);
+    pthread_join(id, NULL);
 }
 
 static int rank_main(drail_job_t *job, void *context)
@@ -122,8 +113,7 @@ static int rank_main(drail_job_t *job, void *context)
     settings_read(drail_job_size(job),
                   drail_job_local_size(job, drail_job_rank(job)));
     memory_open(job);
-    start_thread(context);
-    event_wait(&ended, 0);
+    run_thread(context);
     memory_close();
     return 0;
 }

@@ -33,8 +33,9 @@ _Static_assert(sizeof(struct note) <= NOTE_BYTES, "a note is too long");
 
 /* A thread of the pool. */
 struct worker {
+    pthread_t id;
     struct event begin;
-    struct team *team; /* its next region */
+    struct team *team; /* its next region; NULL: it ends */
     struct thread thread;
 };
 
@@ -149,16 +150,16 @@ static void *worker_main(void *argument)
     for (uint32_t turn = 0;; turn++) {
         event_wait(&w->begin, turn);
         struct team *team = w->team;
+        if (!team)
+            return NULL;
         run(&w->thread, team);
         await_all(team, MEET_JOIN);
     }
-    return NULL;
 }
 
 static struct worker *start_worker(unsigned number)
 {
     pthread_attr_t attributes;
-    pthread_t id;
     size_t bytes = settings.stack;
     struct worker *w = calloc(1, sizeof *w);
     int rc = w ? pthread_attr_init(&attributes) : -1;
@@ -168,12 +169,11 @@ static struct worker *start_worker(unsigned number)
     else if (!rc && bytes)
         rc = pthread_attr_setstacksize(&attributes, bytes);
     if (!rc)
-        rc = pthread_create(&id, &attributes, worker_main, w);
+        rc = pthread_create(&w->id, &attributes, worker_main, w);
     if (rc)
         fail(FAILED, "thread %u can't be started: %s", number,
              rc < 0 ? "out of memory" : strerror(rc));
     pthread_attr_destroy(&attributes);
-    pthread_detach(id);
     return w;
 }
 
@@ -188,6 +188,17 @@ static void grow_pool(unsigned count)
     pool.workers = workers;
     for (; pool.count < count; pool.count++)
         pool.workers[pool.count] = start_worker(pool.count + 1);
+}
+
+/* Before their stacks go. */
+static void end_pool(void)
+{
+    for (unsigned i = 0; i < pool.count; i++) {
+        pool.workers[i]->team = NULL;
+        event_signal(&pool.workers[i]->begin);
+        pthread_join(pool.workers[i]->id, NULL);
+    }
+    pool.count = 0;
 }
 
 /* This rank's part of a region, up to its end. @pattern: what its threads begin
@@ -294,17 +305,18 @@ void team_serve(void)
         const struct note note =
             *exchange(&(struct note){.meeting = MEET_BYSTANDER});
         if (note.meeting == MEET_EXIT)
-            return;
+            break;
         if (note.meeting == MEET_FORK)
             serve_region(&note);
     }
+    end_pool();
 }
 
 bool team_dismiss(void)
 {
     if (current && current->team->active)
         return false;
-    if (memory_ranks() > 1)
-        exchange(&(struct note){.meeting = MEET_EXIT});
+    exchange(&(struct note){.meeting = MEET_EXIT});
+    end_pool();
     return true;
 }

@@ -3,6 +3,7 @@
 #ifndef OMP_WRAPPER_PROGRAM_H
 #define OMP_WRAPPER_PROGRAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,10 @@ int railomp_posix_memalign(void **p, size_t alignment, size_t bytes);
 char *railomp_strndup(const char *text, size_t most);
 /* Also of memory that a library has allocated. */
 void railomp_free(void *p);
+
+/* Before a system call that reads the range, or writes it: the kernel finds only
+ * pages that are there. */
+void railomp_prepare(const void *start, size_t bytes, bool writable);
 
 #pragma GCC visibility pop
 #endif

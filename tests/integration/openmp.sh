@@ -42,7 +42,7 @@ check 'cxx builds' build cxx cpp g++ railomp-c++
 check 'fortran builds' build fortran f90 gfortran railomp-fortran
 
 for name in atomics worksharing sharing tasks cxx fortran; do
-    for threads in 1 2 3; do
-        check "$name, 1 rank x $threads" same $name 1 $threads
+    for shape in '1 1' '1 3' '2 1' '2 2' '3 1' '4 1'; do
+        check "$name, ${shape/ / rank(s) x }" same $name ${shape% *} ${shape#* }
     done
 done

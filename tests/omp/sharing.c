@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { N = 4000 };
 static int in_data = 3, in_bss[N];
@@ -191,6 +192,37 @@ static void array_reductions(void)
     printf("arrays: %g %g %ld %ld\n", sums[0], sums[7], low, high);
 }
 
+/* System calls on shared memory. */
+static void files(void)
+{
+    static double out[N], in[N];
+    double *heap = malloc(N * sizeof *heap);
+    FILE *file = tmpfile();
+    int wrong = 0;
+    for (int round = 0; round < 3; round++) {
+#pragma omp parallel for
+        for (int i = 0; i < N; i++) {
+            out[i] = i * 0.25 + round;
+            in[i] = heap[i] = -1;
+        }
+        rewind(file);
+        wrong += fwrite(out, sizeof *out, N, file) != N;
+        fflush(file);
+        wrong += pwrite(fileno(file), out, sizeof out, 0) != sizeof out;
+        lseek(fileno(file), 0, SEEK_SET);
+        wrong += read(fileno(file), in, sizeof in) != sizeof in;
+        rewind(file);
+        wrong += fread(heap, sizeof *heap, N, file) != N;
+#pragma omp parallel for reduction(+ : wrong)
+        for (int i = 0; i < N; i++)
+            wrong += in[N - 1 - i] != out[N - 1 - i] ||
+                     heap[N - 1 - i] != out[N - 1 - i];
+    }
+    fclose(file);
+    free(heap);
+    printf("files: %d wrong\n", wrong);
+}
+
 struct vec {
     double x, y;
 };
@@ -261,6 +293,7 @@ int main(void)
     locks();
     barriers();
     array_reductions();
+    files();
     declared_reductions();
     nested();
     sizes();
