@@ -39,6 +39,14 @@ size_t ddsm_bytes(const ddsm_t *d)
     return d->bytes;
 }
 
+bool ddsm_has(const ddsm_t *d, const void *address)
+{
+    const size_t page = page_at(d, address);
+    return page != PAGE_NONE &&
+           __atomic_load_n(&d->page[page].state, __ATOMIC_RELAXED) !=
+               PAGE_UNUSED;
+}
+
 size_t ddsm_page_bytes(const ddsm_t *d)
 {
     return page_bytes(d);

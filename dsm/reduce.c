@@ -51,9 +51,7 @@ static int reduce(ddsm_t *d, const dcoll_reduction_t *operation,
     memcpy(d->control.reduce_in, mine, few);
     /* zeros raise no floating-point exceptions */
     memset(d->control.reduce_in + few, 0, REDUCE_INLINE_BYTES - few);
-    int rc = dcoll_start(d->reduce_request);
-    if (!rc)
-        rc = peer_wait_complete(d, d->reduce_request);
+    int rc = peer_wait_run(d, d->reduce_request, "reduction");
     if (!rc)
         memcpy(all, d->control.reduce_out, few);
     if (!rc && bytes > REDUCE_INLINE_BYTES)

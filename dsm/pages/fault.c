@@ -70,7 +70,7 @@ bool fault_serve(ddsm_t *d, uintptr_t address, void *context)
 {
     const enum access access = access_of(context);
     const uint64_t start = space_now_ns();
-    const size_t page = (address - (uintptr_t)d->view) >> d->page_shift;
+    const size_t page = page_at(d, (const void *)address);
     drail_error_t error = {
         DRAIL_EINVAL, "a page has been touched by a call that was given it, by "
                       "a handler of signals during a fault, or between "
@@ -79,7 +79,8 @@ bool fault_serve(ddsm_t *d, uintptr_t address, void *context)
     if (drail_job_is_simulated(d->job))
         signals_as_before(context);
     const bool inside = space_enter(d) != 0;
-    const bool ours = d->page[page].state != PAGE_UNUSED;
+    const bool ours =
+        page != PAGE_NONE && d->page[page].state != PAGE_UNUSED;
     int rc = inside && ours ? space_break(d, error.code) : 0;
     if (!inside) {
         if (ours) {

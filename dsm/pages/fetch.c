@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dsm/pages/fetch.h"
 
+#include "dsm/pages/exclusive.h"
 #include "dsm/pages/huge.h"
 #include "dsm/pages/pages.h"
 #include "dsm/pages/signals.h"
@@ -66,8 +67,11 @@ static int end_runs(ddsm_t *d, struct run *run, unsigned n)
         rc = wait_for(d, &run[i].req);
         if (rc)
             drail_forget(d->t, &run[i].req);
-        else if (!full)
+        else if (!full) {
             full = pages_set(d, run[i].first, run[i].count, PAGE_CLEAN);
+            if (!full)
+                pages_visit(d, run[i].first, run[i].count);
+        }
     }
     return rc ? space_break_rails(d, rc, "fetching pages") : full;
 }
@@ -102,7 +106,7 @@ static int fetch_some(ddsm_t *d, size_t *first, size_t end)
 int fetch(ddsm_t *d, size_t first, size_t count)
 {
     const size_t end = first + count;
-    int rc = 0;
+    int rc = exclusive_tell(d, first, end);
     while (first < end && !rc)
         rc = fetch_some(d, &first, end);
     return rc;

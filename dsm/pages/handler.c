@@ -126,7 +126,7 @@ static void remove_ours(void)
     }
 }
 
-int handler_add(ddsm_t *d)
+int handler_add(ddsm_t *d, const char *start, size_t bytes)
 {
     unsigned i = 0;
     pthread_mutex_lock(&process.mutex);
@@ -135,15 +135,15 @@ int handler_add(ddsm_t *d)
     if (i < MOST) {
         struct place *p = &process.place[i];
         atomic_store(&p->space, d);
-        atomic_store(&p->end, (uintptr_t)d->view + d->bytes);
-        atomic_store(&p->start, (uintptr_t)d->view);
+        atomic_store(&p->end, (uintptr_t)start + bytes);
+        atomic_store(&p->start, (uintptr_t)start);
         if (process.count++ == 0)
             install();
     }
     pthread_mutex_unlock(&process.mutex);
     return i < MOST ? 0
                     : space_fail(d, DRAIL_ENOMEM,
-                                 "%d shared memories are open in this process",
+                                 "%d ranges of shared memory are open in this process",
                                  MOST);
 }
 

@@ -26,6 +26,7 @@ void notices_append(ddsm_t *d)
             d->page[written->page[i] + p].written = false;
     }
     written->count = 0;
+    atomic_store(&log->end, d->log_end);
     d->clock_version += ranges > 0;
     d->vector_clock[d->rank] = d->log_end;
 }
@@ -64,6 +65,22 @@ static int invalidate(ddsm_t *d, size_t first, size_t count)
             if (d->page[i].state == PAGE_UNUSED)
                 d->page[i].noticed = true;
     }
+    return rc;
+}
+
+int notices_end_visits(ddsm_t *d)
+{
+    struct page_list *visits = &d->visits;
+    int rc = 0;
+    pages_sort(visits);
+    for (size_t i = 0, n; i < visits->count; i += n) {
+        n = pages_run(visits, i);
+        for (size_t p = 0; p < n; p++)
+            d->page[visits->page[i] + p].visited = false;
+        if (!rc)
+            rc = invalidate(d, visits->page[i], n);
+    }
+    visits->count = 0;
     return rc;
 }
 
