@@ -10,9 +10,8 @@ enum {
 };
 
 /* Ends this rank, and thereby the program, with one sentence. */
-__attribute__((noreturn, format(printf, 2, 3))) void fail(int status,
-                                                          const char *format,
-                                                          ...);
+__attribute__((noreturn, format(printf, 2, 3))) void
+fail(int status, const char *format, ...);
 
 /* Of the ranks that share @said, only the first one that fails says why. */
 void fail_once(_Atomic bool *said);

@@ -46,8 +46,7 @@ void *railomp_memalign(size_t alignment, size_t bytes)
 
 int railomp_posix_memalign(void **p, size_t alignment, size_t bytes)
 {
-    if (alignment % sizeof(void *) || !alignment ||
-        alignment & (alignment - 1))
+    if (alignment % sizeof(void *) || !alignment || alignment & (alignment - 1))
         return EINVAL;
     void *got = railomp_memalign(alignment, bytes);
     if (!got)

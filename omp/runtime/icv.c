@@ -14,7 +14,10 @@
 struct settings settings = {
     .threads = 1,
     .limit = INT_MAX,
-    .first = {.threads = 1, .schedule = SCHEDULE_DYNAMIC, .chunk = 1, .levels = 1},
+    .first = {.threads = 1,
+              .schedule = SCHEDULE_DYNAMIC,
+              .chunk = 1,
+              .levels = 1},
 };
 
 static unsigned processors(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Internal control variables (OpenMP 5.0, section 2.5), and the environment that
- * they begin with. */
+/* Internal control variables (OpenMP 5.0, section 2.5), and the environment
+ * that they begin with. */
 #ifndef OMP_RUNTIME_ICV_H
 #define OMP_RUNTIME_ICV_H
 

@@ -8,7 +8,6 @@
 
 #include "omp/runtime/interface.h"
 
-
 /* omp_lock_t has 4 bytes, omp_nest_lock_t 16. */
 struct nest_lock {
     uint32_t word, count;

@@ -2,9 +2,9 @@
 /*
  * Static loops need no other thread. A dynamic or guided loop has a word that
  * all ranks share: the number of the loop, and how many iterations are given
- * out. The number tells threads that are still in an earlier loop, or already in
- * a later one; so words are used again without a barrier. A thread that finds a
- * later loop in the word knows that its own has no iteration left.
+ * out. The number tells threads that are still in an earlier loop, or already
+ * in a later one; so words are used again without a barrier. A thread that
+ * finds a later loop in the word knows that its own has no iteration left.
  */
 #include "omp/runtime/loop.h"
 
@@ -16,7 +16,7 @@
 
 enum { POSITION_BITS = 44 };
 #define POSITION_MAX ((UINT64_C(1) << POSITION_BITS) - 1)
-#define LOOPS (sizeof shared_words->loops / sizeof *shared_words->loops)
+#define LOOPS        (sizeof shared_words->loops / sizeof *shared_words->loops)
 
 static struct shared_loop *shared(const struct loop *loop)
 {
@@ -38,9 +38,9 @@ static int64_t distance(const struct loop *loop, uint64_t word)
 struct loop_bounds loop_bounds(long start, long end, long step, long chunk)
 {
     const bool up = step > 0;
-    return loop_bounds_ull(
-        up, (uint64_t)start + (UINT64_C(1) << 63),
-        (uint64_t)end + (UINT64_C(1) << 63), (uint64_t)step, (uint64_t)chunk);
+    return loop_bounds_ull(up, (uint64_t)start + (UINT64_C(1) << 63),
+                           (uint64_t)end + (UINT64_C(1) << 63), (uint64_t)step,
+                           (uint64_t)chunk);
 }
 
 struct loop_bounds loop_bounds_ull(bool up, uint64_t start, uint64_t end,
@@ -77,7 +77,8 @@ void loop_begin(struct thread *t, const struct loop_bounds *bounds,
     if (schedule != SCHEDULE_STATIC && !loop->bounds.chunk)
         loop->bounds.chunk = 1;
     loop->number = t->loops++;
-    loop->seen = schedule == SCHEDULE_STATIC ? 0 : memory_load(&shared(loop)->next);
+    loop->seen =
+        schedule == SCHEDULE_STATIC ? 0 : memory_load(&shared(loop)->next);
 }
 
 /* One block for each thread, as the compiler divides schedule(static). */
@@ -132,8 +133,8 @@ static bool take_next(struct thread *t)
         const uint64_t end =
             position + portion(t, loop->bounds.iterations - position);
         const uint64_t found =
-            memory_atomic(MEMORY_COMPARE_SWAP, &shared(loop)->next,
-                          sizeof word, word_of(loop, end), word);
+            memory_atomic(MEMORY_COMPARE_SWAP, &shared(loop)->next, sizeof word,
+                          word_of(loop, end), word);
         if (found == word) {
             loop->first = position;
             loop->last = end;
@@ -185,7 +186,7 @@ bool loop_next(struct thread *t, uint64_t *start, uint64_t *end)
         return false;
     }
     *start = b->start + loop->first * b->step;
-    *end = loop->last == b->iterations ? b->end
-                                       : b->start + loop->last * b->step;
+    *end =
+        loop->last == b->iterations ? b->end : b->start + loop->last * b->step;
     return true;
 }

@@ -20,11 +20,11 @@ struct loop {
     struct loop_bounds bounds;
     unsigned schedule; /* an enum schedule */
     bool is_ordered;
-    bool has_turn;         /* for `ordered`, with its chunk */
-    uint64_t first, last;  /* its chunk is [first, last) */
-    uint64_t trip;         /* how many chunks a static loop has given */
-    uint64_t number;       /* among the team's loops that share words */
-    uint64_t seen;         /* the last value of shared_loop.next */
+    bool has_turn;        /* for `ordered`, with its chunk */
+    uint64_t first, last; /* its chunk is [first, last) */
+    uint64_t trip;        /* how many chunks a static loop has given */
+    uint64_t number;      /* among the team's loops that share words */
+    uint64_t seen;        /* the last value of shared_loop.next */
 };
 
 struct loop_bounds loop_bounds(long start, long end, long step, long chunk);
@@ -36,8 +36,8 @@ void loop_begin(struct thread *t, const struct loop_bounds *bounds,
                 unsigned schedule, bool is_ordered);
 /* Its next chunk; false: there is none. */
 bool loop_next(struct thread *t, uint64_t *start, uint64_t *end);
-/* The thread's chunk is the first one that is not done: its `ordered` region may
- * run. */
+/* The thread's chunk is the first one that is not done: its `ordered` region
+ * may run. */
 void loop_await_turn(struct thread *t);
 
 #endif

@@ -22,9 +22,9 @@ enum {
     LOCKS = 1 << 16,
     STACKS_LEAST = 8, /* a region may ask for more threads than there are */
 };
-#define HEAP_BYTES ((size_t)4 << 30)
-#define STACK_BYTES ((size_t)8 << 20)   /* if the system sets no limit */
-#define STACK_MOST ((size_t)512 << 20)
+#define HEAP_BYTES  ((size_t)4 << 30)
+#define STACK_BYTES ((size_t)8 << 20) /* if the system sets no limit */
+#define STACK_MOST  ((size_t)512 << 20)
 
 static struct shared_words own_words;
 struct shared_words *shared_words = &own_words;
@@ -66,8 +66,9 @@ static size_t setting_bytes(const char *name, size_t otherwise)
     size_t bytes = strtoull(value, &end, 10);
     const char *unit = strchr("KMGT", *end ? *end : '?');
     if (end == value || errno || *value == '-' || (*end && (!unit || end[1])))
-        fail(NOT_SERVED, "%s '%s' is wrong (allowed: a number, or one with K, "
-                         "M, G or T)",
+        fail(NOT_SERVED,
+             "%s '%s' is wrong (allowed: a number, or one with K, "
+             "M, G or T)",
              name, value);
     return unit ? bytes << 10 * (unit - "KMGT" + 1) : bytes;
 }
@@ -94,8 +95,7 @@ static void plan_stacks(void)
 
 static void *shared_pages(size_t bytes, unsigned home, ddsm_kind_t kind)
 {
-    const ddsm_place_t place = {
-        .homes = DDSM_ONE, .rank = home, .kind = kind};
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = home, .kind = kind};
     void *p = ddsm_alloc(space, bytes, &place);
     if (!p)
         fail(FAILED, "%s", ddsm_last_error(space));
@@ -125,8 +125,7 @@ void memory_open(drail_job_t *job)
     ranks = drail_job_size(job);
     config.base = SPACE;
     config.locks = LOCKS;
-    config.bytes = WORDS_BYTES + heap +
-                   ranks * stacks_bytes + data_bytes;
+    config.bytes = WORDS_BYTES + heap + ranks * stacks_bytes + data_bytes;
     if (early_is_overfull())
         fail(NOT_SERVED, "what runs before main allocates too much memory "
                          "(allowed: 1 MiB)");
@@ -140,7 +139,8 @@ void memory_open(drail_job_t *job)
     }
     open_heap(heap);
     const ddsm_place_t place = {.homes = DDSM_ONE, .kind = DDSM_FIXED};
-    check(ddsm_adopt(space, data, data_bytes, &place), "sharing .data and .bss");
+    check(ddsm_adopt(space, data, data_bytes, &place),
+          "sharing .data and .bss");
     is_early = false;
 }
 

@@ -34,16 +34,16 @@ void *memory_stack(unsigned thread, size_t *bytes);
 /* What a rank tells the others in a barrier. */
 enum { NOTE_BYTES = 64 };
 
-/* Called by one thread of each rank while the other threads of the program wait:
- * all see what all have written. Without @all, notes are not exchanged. @all has
- * NOTE_BYTES for each rank. */
+/* Called by one thread of each rank while the other threads of the program
+ * wait: all see what all have written. Without @all, notes are not exchanged.
+ * @all has NOTE_BYTES for each rank. */
 void memory_barrier(const void *mine, void *all);
 /* What this rank has written can be seen after a memory_acquire(). */
 void memory_release(void);
 void memory_acquire(void);
 
-/* Locks: a word of any memory that is 0 at first. Taking one acquires, giving it
- * back releases. Fair between ranks. */
+/* Locks: a word of any memory that is 0 at first. Taking one acquires, giving
+ * it back releases. Fair between ranks. */
 void memory_lock(uint32_t *word);
 bool memory_try_lock(uint32_t *word);
 void memory_unlock(uint32_t *word);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parallel regions, also those that begin with a loop or sections, and teams. */
+/* Parallel regions, also those that begin with a loop or sections, and teams.
+ */
 #include "omp/runtime/memory.h"
 #include "omp/runtime/team.h"
 
@@ -56,8 +57,8 @@ PARALLEL_LOOP_RUNTIME(runtime)
 PARALLEL_LOOP_RUNTIME(nonmonotonic_runtime)
 PARALLEL_LOOP_RUNTIME(maybe_nonmonotonic_runtime)
 
-void GOMP_parallel_sections(region_t function, void *argument,
-                            unsigned threads, unsigned count, unsigned flags)
+void GOMP_parallel_sections(region_t function, void *argument, unsigned threads,
+                            unsigned count, unsigned flags)
 {
     (void)flags;
     parallel_loop(function, argument, threads,

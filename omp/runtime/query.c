@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program asks for and sets: omp.h. Each function has its name of Fortran
- * (omp_lib), with an underscore; there arguments come by reference, and
+/* What a program asks for and sets: omp.h. Each function has its name of
+ * Fortran (omp_lib), with an underscore; there arguments come by reference, and
  * integers of 8 bytes have functions of their own. */
 #include <limits.h>
 #include <sched.h>
@@ -130,7 +130,7 @@ void omp_set_schedule(unsigned kind, int chunk)
     if (plain < SCHEDULE_STATIC || plain > SCHEDULE_AUTO)
         return;
     icv->schedule = kind;
-    icv->chunk = chunk > 0                                             ? chunk
+    icv->chunk = chunk > 0                                            ? chunk
                  : plain == SCHEDULE_STATIC || plain == SCHEDULE_AUTO ? 0
                                                                       : 1;
 }

@@ -2,8 +2,8 @@
 /*
  * The program's start and end. With one rank, main is called and that is all.
  * With several, drail_job_run() has this process be a rank, or fork them. A
- * rank's first thread only waits, on the system's stack; a thread of its own, on
- * a shared stack, runs main (rank 0) or serves it. So variables of main and
+ * rank's first thread only waits, on the system's stack; a thread of its own,
+ * on a shared stack, runs main (rank 0) or serves it. So variables of main and
  * threadprivate ones, which lie there, are shared.
  */
 #include <errno.h>
@@ -55,8 +55,9 @@ static void at_exit(int status, void *unused)
         return;
     fflush(NULL);
     if (memory_rank())
-        fail(FAILED, "exit(%d) was called in this rank; only rank 0 can end "
-                     "the program",
+        fail(FAILED,
+             "exit(%d) was called in this rank; only rank 0 can end "
+             "the program",
              status);
     outcome->status = status;
     outcome->is_over = true;

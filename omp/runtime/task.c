@@ -79,7 +79,8 @@ static void run_taskloop(task_t task, void *variables, copy_t copy,
 {
     struct thread *t = self();
     const bool outer = t->in_final;
-    const uint64_t count = pieces(b->iterations, flags, asked, t->team->threads);
+    const uint64_t count =
+        pieces(b->iterations, flags, asked, t->team->threads);
     check_flags(flags);
     t->in_final = outer || flags & TASK_FINAL;
     for (uint64_t i = 0, first = 0, last; i < count; i++, first = last) {

@@ -94,8 +94,9 @@ static void meet(struct team *team, enum meeting meeting)
             fail(FAILED,
                  "rank %u is %s while this rank is %s: not all threads have "
                  "met the same barriers",
-                 r, note->meeting == MEET_JOIN ? "at the end of the region"
-                                               : "in a barrier",
+                 r,
+                 note->meeting == MEET_JOIN ? "at the end of the region"
+                                            : "in a barrier",
                  meeting == MEET_JOIN ? "at the end of the region"
                                       : "in a barrier");
         if (note->copyprivate)
@@ -254,10 +255,8 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
                         .function = function,
                         .argument = argument,
                         .is_combined = is_combined};
-    struct thread pattern = {.team = &team,
-                             .icv = t->icv,
-                             .singles = t->singles,
-                             .loops = t->loops};
+    struct thread pattern = {
+        .team = &team, .icv = t->icv, .singles = t->singles, .loops = t->loops};
     if (team.threads > 1 && atomic_exchange(&pool.busy, true))
         team.threads = 1;
     if (team.threads == 1) {

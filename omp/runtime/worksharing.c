@@ -151,8 +151,8 @@ void GOMP_sections_end_nowait(void)
 
 /* ----------------------------------------------------------------- single */
 
-/* All threads meet the same `single` constructs in the same order. The first one
- * to count a construct runs it. */
+/* All threads meet the same `single` constructs in the same order. The first
+ * one to count a construct runs it. */
 bool GOMP_single_start(void)
 {
     struct thread *t = self();

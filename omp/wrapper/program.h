@@ -27,8 +27,8 @@ char *railomp_strndup(const char *text, size_t most);
 /* Also of memory that a library has allocated. */
 void railomp_free(void *p);
 
-/* Before a system call that reads the range, or writes it: the kernel finds only
- * pages that are there. */
+/* Before a system call that reads the range, or writes it: the kernel finds
+ * only pages that are there. */
 void railomp_prepare(const void *start, size_t bytes, bool writable);
 
 #pragma GCC visibility pop

@@ -43,6 +43,6 @@ check 'fortran builds' build fortran f90 gfortran railomp-fortran
 
 for name in atomics worksharing sharing tasks cxx fortran; do
     for shape in '1 1' '1 3' '2 1' '2 2' '3 1' '4 1'; do
-        check "$name, ${shape/ / rank(s) x }" same $name ${shape% *} ${shape#* }
+        check "$name, ${shape/ / rank(s) x }" same $name "${shape% *}" "${shape#* }"
     done
 done

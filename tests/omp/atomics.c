@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All forms of `omp atomic`, reductions of one variable, flush, _Atomic, and the
- * builtins. Prints the same for any number of threads. */
+/* All forms of `omp atomic`, reductions of one variable, flush, _Atomic, and
+ * the builtins. Prints the same for any number of threads. */
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -9,7 +9,8 @@ enum { N = 600 };
 #define OF_INTEGER(type, name)                                                 \
     static void integer_##name(void)                                           \
     {                                                                          \
-        static type sum, minus, product = 1, all = (type)-1, any, odd, shifted;\
+        static type sum, minus, product = 1, all = (type)-1, any, odd,         \
+                                shifted;                                       \
         static type captured[N], last, least = 100, most, swapped = 5;         \
         long total = 0;                                                        \
         _Pragma("omp parallel for") for (int i = 0; i < N; i++)                \
@@ -30,13 +31,11 @@ enum { N = 600 };
                 old = swapped;                                                 \
                 swapped = 5;                                                   \
             }                                                                  \
-            _Pragma("omp atomic compare")                                      \
-            if (v < least)                                                     \
+            _Pragma("omp atomic compare") if (v < least)                       \
             {                                                                  \
                 least = v;                                                     \
             }                                                                  \
-            _Pragma("omp atomic compare seq_cst")                              \
-            if (v > most)                                                      \
+            _Pragma("omp atomic compare seq_cst") if (v > most)                \
             {                                                                  \
                 most = v;                                                      \
             }                                                                  \
@@ -90,8 +89,8 @@ OF_INTEGER(unsigned long long, ull)
                                                                    i++)        \
             multiplied *= 2;                                                   \
         printf(#name ": %g %g %g %g %g %g %g %g %g\n", (double)sum,            \
-               (double)minus, (double)product, (double)quotient,               \
-               (double)seen, (double)least, (double)most, (double)added,       \
+               (double)minus, (double)product, (double)quotient, (double)seen, \
+               (double)least, (double)most, (double)added,                     \
                (double)multiplied);                                            \
     }
 OF_REAL(float, float)

@@ -12,10 +12,16 @@
 
 struct shape {
     virtual ~shape() = default;
-    virtual int sides() const { return 0; }
+    virtual int sides() const
+    {
+        return 0;
+    }
 };
 struct square : shape {
-    int sides() const override { return 4; }
+    int sides() const override
+    {
+        return 4;
+    }
 };
 
 static std::atomic<int> total;
@@ -68,8 +74,9 @@ int main()
         for (const auto &name : names)
             length += name.second.size();
     }
-    std::printf("C++: %d wrong, %d sides, %d caught, %zu, total %d %g %d, %ld\n",
-                wrong, sides / threads, caught / threads, length, total.load(),
-                real_total.load(), (int)said.load(), shared.use_count());
+    std::printf(
+        "C++: %d wrong, %d sides, %d caught, %zu, total %d %g %d, %ld\n", wrong,
+        sides / threads, caught / threads, length, total.load(),
+        real_total.load(), (int)said.load(), shared.use_count());
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What threads share and what they keep: data, heap, stacks, threadprivate;
- * critical sections, locks, barriers. Prints the same for any number of threads,
- * but for that number. */
+ * critical sections, locks, barriers. Prints the same for any number of
+ * threads, but for that number. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,9 +226,9 @@ static void files(void)
 struct vec {
     double x, y;
 };
-#pragma omp declare reduction(plus:struct vec                                  \
-                              : omp_out.x += omp_in.x,                         \
-                                omp_out.y += omp_in.y)                         \
+#pragma omp declare reduction(plus                                             \
+                              : struct vec                                     \
+                              : omp_out.x += omp_in.x, omp_out.y += omp_in.y)  \
     initializer(omp_priv = {0, 0})
 
 static void declared_reductions(void)
