@@ -183,10 +183,10 @@ TSAN = BUILD=$(BUILD)/tsan WHEELS=$(WHEELS) SANITIZE=thread CC=clang CFLAGS='-O1
 # It tells TSan of OpenMP's ordering; libomp does not find it by itself.
 ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 
-# Foreign programs can't load a sanitized provider, nor what railomp-cc links; documents, packages and what
-# only scripts do are the same in every build, and peers there are for one; a
-# sanitizer's calloc is not to be replaced; provider and transport are what has
-# threads.
+# Foreign programs can't load a sanitized provider, nor can those of railomp-cc
+# load a sanitized librailomp; documents, packages and what only scripts do are
+# the same in every build, and peers there are for one; a sanitizer's calloc is
+# not to be replaced; provider and transport are what has threads.
 PLAIN_ONLY := dapltest dtest dapl_walk bond impi2018 tcp docs install layers \
   suite compare_p2p compare_coll compare_layer mpi_layer mpi_faults mpi_forms \
   mpi_requests deb peers_present test_dsm_memory calibrate irregular_figures \

@@ -8,11 +8,11 @@
 
 #include "omp/runtime/memory.h"
 
-static _Atomic bool *has_said;
+static _Atomic int own, *first = &own;
 
-void fail_once(_Atomic bool *said)
+void fail_once(_Atomic int *shared)
 {
-    has_said = said;
+    first = shared;
 }
 
 void fail(int status, const char *format, ...)
@@ -22,13 +22,13 @@ void fail(int status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (has_said && atomic_exchange(has_said, true))
-        ;
-    else if (memory_ranks() > 1)
+    int none = 0;
+    const bool is_first = atomic_compare_exchange_strong(first, &none, status);
+    if (is_first && memory_ranks() > 1)
         fprintf(stderr, "railomp: rank %u: %s\n", memory_rank(), text);
-    else
+    else if (is_first)
         fprintf(stderr, "railomp: %s\n", text);
     fflush(NULL);
     /* not exit: it would wait for the other ranks */
-    _exit(status);
+    _exit(*first);
 }

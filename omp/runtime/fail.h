@@ -2,8 +2,6 @@
 #ifndef OMP_RUNTIME_FAIL_H
 #define OMP_RUNTIME_FAIL_H
 
-#include <stdbool.h>
-
 enum {
     FAILED = 1,
     NOT_SERVED = 2, /* a construct or a setting */
@@ -13,7 +11,8 @@ enum {
 __attribute__((noreturn, format(printf, 2, 3))) void
 fail(int status, const char *format, ...);
 
-/* Of the ranks that share @said, only the first one that fails says why. */
-void fail_once(_Atomic bool *said);
+/* Of the ranks that share @status, only the first one that fails says why, and
+ * all end with its status. 0: none has failed. */
+void fail_once(_Atomic int *status);
 
 #endif

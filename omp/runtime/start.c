@@ -35,7 +35,7 @@ struct program {
 struct outcome {
     bool is_over;
     int status;
-    _Atomic bool has_failed; /* a rank has said why */
+    _Atomic int failed; /* fail_once() */
 };
 static struct outcome *outcome;
 
@@ -143,7 +143,7 @@ run_ranks(drail_job_config_t *job, struct program *program)
                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (outcome == MAP_FAILED)
         fail(FAILED, "out of memory");
-    fail_once(&outcome->has_failed);
+    fail_once(&outcome->failed);
     int rc = drail_job_run(job, rank_main, program);
     if (rc && !outcome->is_over)
         fail(rc == DRAIL_EINVAL ? NOT_SERVED : FAILED, "%s", job->error->text);
