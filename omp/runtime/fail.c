@@ -6,13 +6,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "omp/runtime/memory.h"
-
+static char name[24]; /* of the rank, if there are several */
 static _Atomic int own, *first = &own;
 
 void fail_once(_Atomic int *shared)
 {
     first = shared;
+}
+
+void fail_as(unsigned rank)
+{
+    snprintf(name, sizeof name, "rank %u: ", rank);
 }
 
 void fail(int status, const char *format, ...)
@@ -24,10 +28,8 @@ void fail(int status, const char *format, ...)
     va_end(arguments);
     int none = 0;
     const bool is_first = atomic_compare_exchange_strong(first, &none, status);
-    if (is_first && memory_ranks() > 1)
-        fprintf(stderr, "railomp: rank %u: %s\n", memory_rank(), text);
-    else if (is_first)
-        fprintf(stderr, "railomp: %s\n", text);
+    if (is_first)
+        fprintf(stderr, "railomp: %s%s\n", name, text);
     fflush(NULL);
     /* not exit: it would wait for the other ranks */
     _exit(*first);

@@ -15,4 +15,7 @@ fail(int status, const char *format, ...);
  * all end with its status. 0: none has failed. */
 void fail_once(_Atomic int *status);
 
+/* From now on sentences name the rank. */
+void fail_as(unsigned rank);
+
 #endif

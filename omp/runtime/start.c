@@ -111,6 +111,7 @@ static void run_thread(const struct program *p)
 
 static int rank_main(drail_job_t *job, void *context)
 {
+    fail_as(drail_job_rank(job));
     settings_read(drail_job_size(job),
                   drail_job_local_size(job, drail_job_rank(job)));
     memory_open(job);

@@ -134,7 +134,7 @@ static _Atomic int counter;
 static _Atomic double real_counter;
 static atomic_flag flag = ATOMIC_FLAG_INIT;
 static struct pair {
-    long a, b, c;
+    long x, y, z;
 } plain;
 static _Atomic struct pair wide;
 
@@ -165,14 +165,14 @@ static void builtins(void)
         atomic_flag_clear(&flag);
         struct pair old = wide, new;
         do
-            new = (struct pair){old.a + 1, old.b - 1, old.c + 2};
+            new = (struct pair){old.x + 1, old.y - 1, old.z + 2};
         while (!atomic_compare_exchange_weak(&wide, &old, new));
         atomic_thread_fence(memory_order_seq_cst);
     }
     plain = wide;
     printf("builtins: %d %g %d %ld %d %ld %ld %d %ld %ld %ld\n", counter,
            real_counter, word, bits, byte, nands, exchanged, under_flag,
-           plain.a, plain.b, plain.c);
+           plain.x, plain.y, plain.z);
 }
 
 /* One thread waits for what another one says. */
