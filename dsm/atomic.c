@@ -145,7 +145,7 @@ static void update_copy(ddsm_t *d, const struct around *a, uint64_t value)
     const uint8_t state = d->page[a->page].state;
     if (state == PAGE_DIRTY)
         store_word(d->twins + at, value, a->bytes);
-    if (state == PAGE_DIRTY || state == PAGE_CLEAN)
+    if (state == PAGE_DIRTY || state == PAGE_CLEAN || d->page[a->page].held)
         store_word(d->store + at, value, a->bytes);
 }
 

@@ -3,7 +3,9 @@
 
 #include "dsm/base/enter.h"
 #include "dsm/heap/returns.h"
+#include "dsm/pages/coalesce.h"
 #include "dsm/pages/flush.h"
+#include "dsm/pages/history.h"
 #include "dsm/sync/claims.h"
 #include "dsm/sync/notices.h"
 #include "dsm/sync/peer_wait.h"
@@ -34,6 +36,19 @@ static int exchange_arrivals(ddsm_t *d)
     return rc ? rc : check_shapes(d);
 }
 
+/* Pages that find no room for mappings come by faults. */
+static int turn(ddsm_t *d)
+{
+    const drail_error_t before = d->error;
+    int rc = history_turn(d);
+    if (rc != DRAIL_ENOMEM || d->broken)
+        return rc;
+    rc = coalesce_mappings(d);
+    if (!rc)
+        d->error = before;
+    return rc;
+}
+
 static int barrier(ddsm_t *d)
 {
     returns_collect(d);
@@ -52,6 +67,9 @@ static int barrier(ddsm_t *d)
     if (!rc)
         rc = claims_settle(d);
     d->settling = false;
+    d->interval++;
+    if (!rc)
+        rc = turn(d);
     if (!rc)
         returns_take(d);
     return rc;
@@ -80,4 +98,12 @@ int ddsm_barrier_note(ddsm_t *d, const void *mine, void *all)
 int ddsm_barrier(ddsm_t *d)
 {
     return ddsm_barrier_note(d, NULL, NULL);
+}
+
+void ddsm_interval(ddsm_t *d, uint64_t name)
+{
+    if (!d || space_enter(d))
+        return;
+    d->next_name = name;
+    space_leave(d);
 }

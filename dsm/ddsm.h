@@ -57,7 +57,8 @@
  *     default action ends or stops the process still does so. A handler that
  *     runs during a call of this library must not touch the memory and must not
  *     leave by siglongjmp(). A fault runs on the stack of its thread, so a
- *     handler of stack overflows (on an alternate stack) is not called for it.
+ *     handler of stack overflows (on an alternate stack) is not called for it;
+ *     see ddsm_config_t.alternate_stacks.
  */
 #ifndef DDSM_H
 #define DDSM_H
@@ -104,6 +105,10 @@ typedef struct ddsm_config {
                             50. It exists on rails that move data only while the
                             target is in a call (drail_rail_info_t.is_polled),
                             and on rails without atomics */
+    bool alternate_stacks; /**< faults are served on the alternate stack of the
+                                thread, if it has one; see ddsm_thread_begin().
+                                The first space that is open in the process
+                                decides. Default false */
     const drail_config_t *rails; /**< as of drail_open(); NULL: the defaults.
                                       Team forkjoin becomes resident, because a
                                       fault in a parallel region could start no
@@ -238,8 +243,8 @@ void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place);
  *  enough pages left, which changes nothing, or the kernel has no room for
  *  mappings, which breaks the memory (R4); otherwise as ddsm_barrier(). */
 int ddsm_adopt(ddsm_t *d, void *start, size_t bytes, const ddsm_place_t *place);
-/** Is @p address in memory that was allocated or adopted? Any thread, also while
- *  another one is in a call. */
+/** Is @p address in memory that was allocated or adopted? Any thread, also
+ * while another one is in a call. */
 bool ddsm_has(const ddsm_t *d, const void *address);
 
 /** Opens the space's heap in memory that was allocated or adopted, all zero.
@@ -266,6 +271,15 @@ size_t ddsm_usable_bytes(ddsm_t *d, const void *p);
 /** Is @p p in the heap? Any thread, at any time. */
 bool ddsm_heap_has(const ddsm_t *d, const void *p);
 
+/** Gives the calling thread an alternate stack (sigaltstack), on which its
+ *  faults are served (ddsm_config_t.alternate_stacks). A thread needs it whose
+ *  stack lies in shared memory that may be protected: not DDSM_OPEN at its
+ *  home.
+ *  @return 0; DRAIL_ENOMEM. */
+int ddsm_thread_begin(ddsm_t *d);
+/** Takes the stack away again, before the thread ends. */
+void ddsm_thread_end(ddsm_t *d);
+
 /** Makes a range readable, or with @p writable also writable, as faults would
  *  do page by page. Adjacent pages of one home come in one RDMA read, striped
  *  over the rails. Pages whose home is here and that are made writable count as
@@ -291,6 +305,16 @@ enum { DDSM_NOTE_BYTES = 64 };
  *  or NULL.
  *  @return as ddsm_barrier(). */
 int ddsm_barrier_note(ddsm_t *d, const void *mine, void *all);
+
+/** Names the interval that begins at the next barrier, and later ones until
+ *  another call: the loop that it runs, for example. Pages that faults of this
+ *  rank have fetched in earlier intervals of that name are then fetched right
+ *  after the barrier, in few reads. Every 16th interval of a name learns anew
+ *  which of them are used: the first access of each page faults there, but does
+ *  not fetch. Different ranks may give different names.
+ *  @param d open.
+ *  @param name 0 (at first): nothing is fetched so. */
+void ddsm_interval(ddsm_t *d, uint64_t name);
 
 /**
  * Takes a lock, which one thread of one rank holds at a time, in the order of
@@ -413,11 +437,29 @@ typedef struct ddsm_stats {
     uint64_t flush_ns;   /**< comparing pages and writing pieces home */
     uint64_t barrier_ns; /**< in barriers, their flush included */
     uint64_t lock_ns;    /**< in ddsm_lock() */
+    /* pages in intervals that learn (ddsm_interval()): */
+    uint64_t predicted;      /**< fetched right after the barrier, */
+    uint64_t predicted_used; /**< those of them that were used, */
+    uint64_t unpredicted;    /**< and pages that faults fetched */
 } ddsm_stats_t;
 /** Any thread may call these two at any time; they wait for another thread that
  *  is in a call or has taken the rails. */
 void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats);
 void ddsm_stats_reset(ddsm_t *d);
+
+/** What a page has cost this rank since ddsm_open() or ddsm_stats_reset(). */
+typedef struct ddsm_page_cost {
+    void *start;
+    unsigned home;
+    uint32_t read_faults, write_faults, fetches, diffs, invalidated;
+    bool shared_writes; /**< another rank has written the page between the same
+                             two barriers as this one */
+} ddsm_page_cost_t;
+/** Calls @p visit for each page that has cost something, in the order of
+ *  allocation. @p visit must make no call that waits for other ranks. */
+void ddsm_page_costs(ddsm_t *d,
+                     void (*visit)(const ddsm_page_cost_t *cost, void *context),
+                     void *context);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -12,6 +12,7 @@
 #include "dsm/base/enter.h"
 #include "dsm/heap_open.h"
 #include "dsm/pages/handler.h"
+#include "dsm/pages/history.h"
 #include "dsm/pages/huge.h"
 #include "dsm/pages/map.h"
 #include "dsm/progress_thread.h"
@@ -109,16 +110,20 @@ static int tables(ddsm_t *d)
 {
     const size_t n = d->size;
     d->page = calloc(d->pages, sizeof *d->page);
+    d->cost = calloc(d->pages, sizeof *d->cost);
+    d->interval = 1;
     d->huge = calloc(d->bytes / HUGE_BYTES + 1, sizeof *d->huge);
     d->dirty.page = malloc(d->pages * sizeof *d->dirty.page);
     d->written.page = malloc(d->pages * sizeof *d->written.page);
     d->visits.page = malloc(d->pages * sizeof *d->visits.page);
+    d->recorded.page = malloc(d->pages * sizeof *d->recorded.page);
     d->vector_clock = calloc(n, sizeof *d->vector_clock);
     d->unfenced = calloc(n, sizeof *d->unfenced);
     d->held = calloc(d->cfg.locks, sizeof *d->held);
     d->store_keys = calloc(n, sizeof *d->store_keys);
-    return d->page && d->huge && d->dirty.page && d->written.page && d->visits.page &&
-                   d->vector_clock && d->unfenced && d->held && d->store_keys
+    return d->page && d->cost && d->huge && d->dirty.page && d->written.page &&
+                   d->visits.page && d->recorded.page && d->vector_clock &&
+                   d->unfenced && d->held && d->store_keys
                ? 0
                : space_fail(d, DRAIL_ENOMEM, "out of memory for %zu pages",
                             d->pages);
@@ -208,11 +213,11 @@ static int open_memory(ddsm_t *d)
         rc = map_open(d);
     if (rc)
         return rc;
-    rc = drail_mem_register(
-        d->t, d->store, d->bytes,
-        DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_REMOTE_WRITE |
-            DRAIL_ACCESS_REMOTE_ATOMIC,
-        &d->store_mem);
+    rc = drail_mem_register(d->t, d->store, d->bytes,
+                            DRAIL_ACCESS_REMOTE_READ |
+                                DRAIL_ACCESS_REMOTE_WRITE |
+                                DRAIL_ACCESS_REMOTE_ATOMIC,
+                            &d->store_mem);
     if (rc)
         return space_fail_rails(d, rc, "registering the pages");
     rc = control_open(d);
@@ -315,10 +320,13 @@ static void free_space(ddsm_t *d)
     map_close(d);
     pthread_mutex_destroy(&d->mutex);
     free(d->page);
+    free(d->cost);
     free(d->huge);
     free(d->dirty.page);
     free(d->written.page);
     free(d->visits.page);
+    free(d->recorded.page);
+    history_close(d);
     free(d->vector_clock);
     free(d->unfenced);
     free(d->held);

@@ -63,6 +63,7 @@ static int write_home(ddsm_t *d, size_t first, size_t count)
         const char *now = d->store + piece.page;
         const char *before = d->twins + piece.page;
         d->stats.diffs++;
+        d->cost[i].diffs++;
         rc = diff_pieces(now, before, page_bytes(d), page->element_shift,
                          differs, &piece);
         if (piece.differs) {

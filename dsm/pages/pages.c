@@ -48,6 +48,7 @@ static void keep(struct page_list *list, size_t page)
 void pages_announce(ddsm_t *d, size_t page)
 {
     struct page *p = &d->page[page];
+    d->cost[page].written_in = d->interval;
     if (p->written)
         return;
     p->written = true;

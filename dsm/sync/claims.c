@@ -106,6 +106,7 @@ static int change_home(struct settling *s, size_t first, size_t count)
         page->home = (uint16_t)s->rank;
         page->exclusive = !(here && full);
         page->writes = 0;
+        page->held = false;
         if (page->changes < UINT8_MAX)
             page->changes++;
     }

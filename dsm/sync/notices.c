@@ -61,9 +61,12 @@ static int invalidate(ddsm_t *d, size_t first, size_t count)
             if (rc) /* no room for one more mapping */
                 rc = coalesce_mappings(d);
         }
-        for (size_t i = p; i < p + n; i++)
+        for (size_t i = p; i < p + n; i++) {
+            d->cost[i].invalidated += old;
+            d->page[i].held = false;
             if (d->page[i].state == PAGE_UNUSED)
                 d->page[i].noticed = true;
+        }
     }
     return rc;
 }
@@ -91,6 +94,10 @@ static int take(ddsm_t *d, unsigned rank, const struct range *range)
                            space_fail(d, DRAIL_EDAT,
                                       "rank %u has written %u pages from %u on",
                                       rank, range->count, range->first));
+    for (size_t i = 0; i < range->count; i++) {
+        struct page_cost *cost = &d->cost[range->first + i];
+        cost->shared_writes |= cost->written_in == d->interval;
+    }
     return invalidate(d, range->first, range->count);
 }
 

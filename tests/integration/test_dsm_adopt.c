@@ -2,7 +2,7 @@
 /* Distributed shared memory below a compiler's runtime: memory of the program
  * that is shared in place, homes that move, open and exclusive pages. */
 #include <fcntl.h>
-#include <pthread.h>
+#include <ucontext.h>
 
 #include "dsm_scene.h"
 
@@ -14,8 +14,7 @@ static char global[64 * PAGE] __attribute__((aligned(PAGE))) = "of the file";
 
 static void adopted(struct rank *r)
 {
-    const ddsm_place_t at = {
-        .homes = DDSM_ONE, .rank = 1, .kind = DDSM_MOVING};
+    const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 1, .kind = DDSM_MOVING};
     char *low = (char *)0x1f0000000000;
     ddsm_t *d = space(r, 1 << 20, 8);
     char *other = ddsm_alloc(d, PAGE, NULL);
@@ -49,8 +48,8 @@ static void adopted(struct rank *r)
     ddsm_close(d);
     /* private again, whole at the rank that has given them */
     global[0] = low[0] = 1;
-    check(r->rank != 1 || (global[8 * PAGE] == 9 && low[1] == 'b' &&
-                           global[3 * PAGE] == 1));
+    check(r->rank != 1 ||
+          (global[8 * PAGE] == 9 && low[1] == 'b' && global[3 * PAGE] == 1));
 }
 
 /* -------------------------------------------------------- moving homes --- */
@@ -67,8 +66,7 @@ static ddsm_stats_t after_reset(ddsm_t *d)
 static void first_touch(struct rank *r)
 {
     enum { PAGES = 64, ROUNDS = 6 };
-    const ddsm_place_t at = {
-        .homes = DDSM_ONE, .rank = 0, .kind = DDSM_MOVING};
+    const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0, .kind = DDSM_MOVING};
     ddsm_t *d = space(r, 1 << 20, 255);
     volatile char *p = ddsm_alloc(d, (size_t)PAGES * PAGE, &at);
     size_t first, last;
@@ -129,8 +127,7 @@ static void homes_wander(struct rank *r)
 static void exclusive_ends(struct rank *r)
 {
     enum { ROUNDS = 400 };
-    const ddsm_place_t at = {
-        .homes = DDSM_ONE, .rank = 0, .kind = DDSM_MOVING};
+    const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0, .kind = DDSM_MOVING};
     ddsm_t *d = space(r, 1 << 20, 0);
     volatile uint32_t *p = ddsm_alloc(d, 2 * PAGE, &at);
     volatile uint32_t *count = ddsm_alloc(d, PAGE, NULL);
@@ -191,6 +188,127 @@ static void open_pages(struct rank *r)
     ddsm_close(d);
 }
 
+/* ----------------------------------------------- a stack that may fault --- */
+
+static ucontext_t outside, inside;
+
+static void on_shared_stack(void)
+{
+    volatile char local[3 * PAGE];
+    for (unsigned round = 1;; round++) {
+        for (size_t i = 0; i < sizeof local; i += PAGE / 2)
+            local[i] = (char)round;
+        swapcontext(&inside, &outside);
+        for (size_t i = 0; i < sizeof local; i += PAGE / 2)
+            check(local[i] == (char)round);
+    }
+}
+
+static void stacks(struct rank *r)
+{
+    enum { STACK = 16 * PAGE };
+    ddsm_config_t cfg;
+    ddsm_t *d;
+    ddsm_config_init(&cfg);
+    cfg.alternate_stacks = true;
+    expect(r, 0, ddsm_open(r->job, &cfg, &d, NULL));
+    char *stack = ddsm_alloc(d, (size_t)STACK * r->size, NULL);
+    ok(d, ddsm_thread_begin(d));
+    ok(d, ddsm_thread_begin(d));
+    getcontext(&inside);
+    inside.uc_stack =
+        (stack_t){.ss_sp = stack + (size_t)STACK * r->rank, .ss_size = STACK};
+    makecontext(&inside, on_shared_stack, 0);
+    for (unsigned round = 0; round < 20; round++) {
+        swapcontext(&outside, &inside);
+        ok(d, ddsm_barrier(d)); /* the stack's pages are protected now */
+    }
+    ddsm_stats_t s;
+    ddsm_stats(d, &s);
+    check(s.write_faults >= 20);
+    ddsm_thread_end(d);
+    ddsm_close(d);
+}
+
+/* ------------------------------------------------------------- history --- */
+
+/* Intervals of two names, in which other pages are read; with the third name
+ * half of them only from the tenth round on. */
+static void history(struct rank *r)
+{
+    enum { PAGES = 120, ROUNDS = 45 };
+    const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0};
+    ddsm_t *d = space(r, 1 << 20, 0);
+    volatile unsigned char *p = ddsm_alloc(d, (size_t)PAGES * PAGE, &at);
+    uint64_t faults = 0;
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        for (unsigned name = 1; name <= 3; name++) {
+            for (unsigned i = 0; i < PAGES && r->rank == 0; i++)
+                p[PAGE * i] = (unsigned char)(round + name);
+            ddsm_interval(d, name);
+            ok(d, ddsm_barrier(d));
+            ddsm_stats_t before, after;
+            ddsm_stats(d, &before);
+            const unsigned step = name == 3 && round > 10 ? 4 : 2;
+            for (unsigned i = name % 2; i < PAGES; i += step)
+                check(p[PAGE * i] == (unsigned char)(round + name));
+            ddsm_stats(d, &after);
+            if (round > 2)
+                faults += after.read_faults - before.read_faults;
+            ddsm_interval(d, 0);
+            ok(d, ddsm_barrier(d));
+        }
+    }
+    ddsm_stats_t s;
+    ddsm_stats(d, &s);
+    if (r->rank) { /* it learns in rounds 2, 18 and 34 */
+        check(faults == 2 * (60 + 60 + 30));
+        check(s.predicted == 3 * 60 * 3 - 30);
+        check(s.predicted_used == s.predicted - 30 && s.unpredicted == 0);
+    }
+    ddsm_close(d);
+}
+
+/* ----------------------------------------------------- costs of a page --- */
+
+struct costs {
+    const char *page;
+    ddsm_page_cost_t cost;
+    unsigned others;
+};
+
+static void note_cost(const ddsm_page_cost_t *cost, void *context)
+{
+    struct costs *c = context;
+    if (cost->start == c->page)
+        c->cost = *cost;
+    else
+        c->others++;
+}
+
+static void costs_of_pages(struct rank *r)
+{
+    const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0};
+    ddsm_t *d = space(r, 1 << 16, 0);
+    volatile char *p = ddsm_alloc(d, 3 * PAGE, &at);
+    for (unsigned round = 1; round <= 3; round++) {
+        p[PAGE + (int)r->rank] = (char)round;
+        ok(d, ddsm_barrier(d));
+    }
+    struct costs c = {.page = (char *)p + PAGE};
+    ddsm_page_costs(d, note_cost, &c);
+    check(c.cost.write_faults == 3 && c.cost.shared_writes);
+    check(c.cost.home == 0 && c.others == 0);
+    check(r->rank == 0 || (c.cost.diffs == 3 && c.cost.fetches == 2 &&
+                           c.cost.invalidated == 3));
+    ddsm_stats_reset(d);
+    c = (struct costs){.page = (char *)p + PAGE};
+    ddsm_page_costs(d, note_cost, &c);
+    check(c.cost.start == NULL);
+    ok(d, ddsm_barrier(d));
+    ddsm_close(d);
+}
+
 /* ---------------------------------------------- notes, release, acquire --- */
 
 static void notes(struct rank *r)
@@ -236,6 +354,9 @@ static const struct test tests[] = {
     {"homes move, and nothing is lost", 3, homes_wander, NULL, APART},
     {"a page stops being exclusive", 2, exclusive_ends, NULL, APART},
     {"open pages", 3, open_pages, NULL, APART},
+    {"a stack whose pages fault", 2, stacks, NULL, APART},
+    {"fetching along what was used", 2, history, NULL, APART},
+    {"costs of a page", 2, costs_of_pages, NULL, APART},
     {"notes of a barrier", 4, notes, NULL, APART},
     {"release and acquire", 3, flags, NULL, APART},
 };
