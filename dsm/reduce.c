@@ -17,7 +17,8 @@ static void combine(void *context, const void *left, const void *right,
 
 dcoll_reduction_t reduce_current_operation(ddsm_t *d)
 {
-    return (dcoll_reduction_t){sizeof(int64_t), combine, d};
+    return (dcoll_reduction_t){
+        .element = sizeof(int64_t), .combine = combine, .context = d};
 }
 
 static const dcoll_reduction_t *operation_of(ddsm_type_t type, ddsm_op_t op)

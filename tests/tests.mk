@@ -33,13 +33,13 @@ COLL_ARCHIVE := $(TEST_BIN)/libcoll.a
 
 # The provider's tests over TCP, too: those that need what only shm has are not
 # among them, or leave it out (util.h).
-OFI_TESTS := cancel connect death descriptors evd extensions fork fork_posting \
+OFI_TESTS := cancel connect counted_writes death descriptors evd extensions fork fork_posting \
   ia last_word many missing_evds rdma sendrecv shared_evd sleepers
 OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
 # And over a bond.
-BOND_TESTS := $(OFI_TESTS) access order srq
+BOND_TESTS := $(filter-out counted_writes,$(OFI_TESTS)) access order srq
 BOND_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),\
   $(BOND_TESTS:%=$(TEST_BIN)/provider/bond_%))
 TEST_PROGRAMS += $(BOND_PROGRAMS)

@@ -21,7 +21,7 @@ static void fit(dcoll_schedule_t *s)
 static void keep_own(dcoll_schedule_t *s, const dcoll_args_t *args)
 {
     s->phase = 1;
-    if (!args->in_place)
+    if (!args->in_place && dcoll_recv_blocks(args, 1, 0))
         dcoll_add_copy(s, dcoll_at(DCOLL_SEND, 0), dcoll_at(DCOLL_RECV, 0),
                        args->bytes);
 }

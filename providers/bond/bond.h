@@ -26,15 +26,16 @@
  * Exactly once. Each message has a number: the receiver drops a message that it
  * already has. An atomic is such a message: the target's bond executes it. A
  * body can be written again, because the peer can't use it before the tail
- * arrives. After each write over the lead, the bond writes a mark: the number
- * of the write, into a word of the peer. If the lead is lost, the peer tells
- * the last mark that it has. The writes up to that mark are done; the bond
- * repeats the later ones. Only the first of these (or a piece of it) may have
- * been done already.
+ * arrives. A write over the lead is repeated only if it has not arrived: the
+ * peer's member counts these writes, and the peer tells the count when the lead
+ * is lost. If a member can't count, the bond writes a mark after each write:
+ * its number, into a word of the peer. Then the first write that is repeated
+ * (or a piece of it) may have arrived before its mark.
  *
  * The files, in reading order. Each file uses only the files below it:
  *
  *  transport.c    the table of the functions that core calls
+ *  single.c       a bond of one member is that member
  *  loop.c         the thread of a member
  *  connect/       active_side passive_side events: setting up connections
  *                 look: what the thread does at each look; end lifetime
@@ -100,7 +101,7 @@ struct bond_params {
 int bond_params_parse(const char *ia_name, const char *text,
                       struct bond_params *p);
 /* Says on stderr what is wrong with a member. Returns -1. */
-int bond_member_bad(const struct bond_ia *b, unsigned member, const char *why);
+int bond_member_bad(const char *ia_name, const char *member, const char *why);
 
 /* ------------------------------------------------------------- members --- */
 
@@ -115,6 +116,9 @@ struct bond_member {
     struct sockaddr_in6 address; /* or sockaddr_in */
     DAT_COUNT events;            /* completions of links, at most */
     DAT_COUNT room;              /* of dto */
+    bool counts;                 /* it has counted writes: core/extensions.h */
+    uint64_t brought_at;         /* bond_ia.events after its last one */
+    unsigned passed; /* polls that have left it out since the last one */
     struct bond_link *links;
     pthread_t thread, watcher;
     unsigned threads;       /* 0: none runs; 1: thread; 2: both */
@@ -149,13 +153,16 @@ struct bond_ia {
     char threshold_text[24];
     uint16_t hash;
     bool of_host;           /* a member reaches this host only */
+    bool foreign;           /* a member's provider is not of this project */
     unsigned send_segments; /* of the consumer, in a piece of a message */
     struct bond_member member[BOND_MAX_MEMBERS];
     pthread_mutex_t lock;
+    atomic_uint wanted; /* threads that must have the lock: polls leave it */
     struct bond_zone zone[BOND_ZONES];
     struct bond_entry *table; /* by index of the key */
     struct bond_conn *conns;
     uint32_t last_id;
+    uint64_t events;      /* of members, so far */
     uint64_t executed;    /* atomics of peers */
     uint64_t serve_until; /* ns */
     atomic_bool serves;   /* own threads execute them: no consumer polls */
@@ -171,6 +178,19 @@ static inline struct bond_ia *bond_ia(struct core_ia *ia)
     return ia->tp;
 }
 
+/* Our providers see to cancellation in each call (core.h, rule 7). In a call of
+ * another one, a thread could be cancelled that holds the bond's lock. */
+static inline int bond_cancel_off(const struct bond_ia *b)
+{
+    return b->foreign ? core_cancel_off() : 0;
+}
+
+static inline void bond_cancel_as(const struct bond_ia *b, int state)
+{
+    if (b->foreign)
+        core_cancel_as(state);
+}
+
 /* Both families of addresses fit: @p to is at least a struct sockaddr_in6. */
 static inline void bond_address_copy(void *to, const struct sockaddr *from)
 {
@@ -178,6 +198,11 @@ static inline void bond_address_copy(void *to, const struct sockaddr *from)
            from->sa_family == AF_INET ? sizeof(struct sockaddr_in)
                                       : sizeof(struct sockaddr_in6));
 }
+
+/* single.c: core_transport.stand_in */
+DAT_RETURN bond_single_open(const char *name, const char *params,
+                            DAT_COUNT async_qlen, DAT_EVD_HANDLE *async,
+                            DAT_IA_HANDLE *ia);
 
 struct bond_listener {          /* sp->tp */
     struct bond_listener *next; /* bond_ia.listeners */

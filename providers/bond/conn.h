@@ -23,10 +23,11 @@ struct bond_op {
     enum bond_op_kind kind;
     bool body;    /* a part of a body */
     bool ordered; /* a numbered message */
+    bool quiet;   /* the member reports it only if it fails */
     struct bond_conn *conn;
     struct bond_link *link; /* over which it was posted last */
-    struct bond_op *next;
-    uint64_t request; /* of the EP, or BOND_NO_REQUEST */
+    struct bond_op *next;   /* in bond_link.first, or in another list */
+    uint64_t request;       /* of the EP, or BOND_NO_REQUEST */
     uint64_t offset, bytes;
     uint64_t mark;   /* of a write over the lead (0: none); a key to be read */
     uint64_t serial; /* the order in which ops were first posted */
@@ -73,8 +74,10 @@ struct bond_link {
     DAT_LMR_HANDLE lmr, mark_lmr;
     DAT_LMR_CONTEXT context;        /* of all but the mark */
     DAT_RMR_CONTEXT remote_context; /* of the mark */
-    unsigned posted;   /* requests and receives that have not completed */
-    unsigned requests; /* those of them that are no receives */
+    unsigned posted;                /* events that must come */
+    unsigned requests;              /* those of them that are not of receives */
+    struct bond_op *first, **last;  /* posted requests, in order */
+    unsigned quiet; /* those of them that follow the last loud one */
     struct bond_slot slot[BOND_SLOTS];
     /* from the peer's intro */
     bool introduced;
@@ -85,7 +88,7 @@ struct bond_link {
     uint32_t peer_returned; /* slots that the peer has freed, as it told last */
     uint32_t returned;      /* slots that were freed here, ever, … */
     uint32_t told;          /* … and as the peer was told last */
-    uint64_t marks;         /* writes that were marked, so far */
+    uint64_t marks;         /* writes over the link that the peer can tell of */
     /* signs of life */
     bool alive;      /* a message or completion has come since the last look */
     bool asked;      /* the peer's ping waits for an answer */

@@ -31,10 +31,9 @@ static const struct core_param known[] = {
 static const struct core_params params_known = {
     "bond", sizeof known / sizeof known[0], known};
 
-int bond_member_bad(const struct bond_ia *b, unsigned member, const char *why)
+int bond_member_bad(const char *ia_name, const char *member, const char *why)
 {
-    return core_params_bad(&params_known, b->ia->name, b->params.names[member],
-                           "%s", why);
+    return core_params_bad(&params_known, ia_name, member, "%s", why);
 }
 
 static int add_member(const char *ia_name, const char *word,

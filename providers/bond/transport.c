@@ -113,6 +113,7 @@ static void bond_forked(struct core_ia *ia)
 {
     struct bond_ia *b = bond_ia(ia);
     pthread_mutex_init(&b->lock, NULL);
+    atomic_store(&b->wanted, 0);
     for (unsigned i = 0; i < b->params.count; i++)
         b->member[i].threads = 0;
     for (struct bond_conn *c = b->conns; c; c = c->next)
@@ -136,6 +137,7 @@ static const struct core_transport transport = {
             .atomics = true},
     .calls_ias = true,
     .request_size = sizeof(struct bond_request),
+    .stand_in = bond_single_open,
     .ia_open = bond_ia_open,
     .ia_close = bond_ia_close,
     .forked = bond_forked,

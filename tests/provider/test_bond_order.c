@@ -11,7 +11,6 @@ static const char *const lines[][3] = {
     {"libdapl_shm.so", "c", ""},
     {"libdapl_bond.so", "bond-two", "a b"},
     {"libdapl_bond.so", "bond-three", "a b c threshold=4K policy=even"},
-    {"libdapl_bond.so", "bond-one", "a"},
 };
 #define ROUNDS 200
 #define LONG   (256u << 10)
@@ -43,12 +42,6 @@ static void late_all(void **state)
 {
     posts_delay((unsigned[]){500, 1000});
     bond_stream("bond-three", ROUNDS, NULL);
-}
-
-static void one(void **state)
-{
-    posts_delay((unsigned[]){500, 0});
-    bond_stream("bond-one", ROUNDS, NULL);
 }
 
 /* Reads or writes the peer's memory, from the offset @p there on. */
@@ -116,9 +109,9 @@ static void failed_read(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(late_lead),         cmocka_unit_test(late_other),
-        cmocka_unit_test(late_all),          cmocka_unit_test(one),
-        cmocka_unit_test(same_local_memory), cmocka_unit_test(failed_read),
+        cmocka_unit_test(late_lead),   cmocka_unit_test(late_other),
+        cmocka_unit_test(late_all),    cmocka_unit_test(same_local_memory),
+        cmocka_unit_test(failed_read),
     };
     restart_with_lines(argv, lines, sizeof lines / sizeof *lines);
     setenv("TEST_IA", "bond-two", 1);

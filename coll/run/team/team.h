@@ -50,7 +50,7 @@ struct choice {
     const dcoll_algorithm_t *algorithm; /* NULL: no choice yet */
     size_t bytes;
     drail_engine_t engine;
-    bool in_place, zero_copy, one_shot;
+    bool in_place, commutes, zero_copy, one_shot;
 };
 
 /* The latest blocking call, if its request needs no registered user memory: a

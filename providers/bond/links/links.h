@@ -14,6 +14,10 @@ void bond_op_free(struct bond_op *op);
 /* Posts the op over the link. False: the member has no room now. True: it is
  * posted; or its link is lost, and the op is now a lost op. */
 bool bond_op_post(struct bond_op *op, struct bond_link *l);
+/* Takes the op that was posted over the link before all others. */
+struct bond_op *bond_op_next(struct bond_link *l);
+/* Lets the member report soon that all quiet ops of the link are complete. */
+void bond_link_flush(struct bond_link *l);
 /* The op did not complete, because its link is lost. */
 void bond_op_lost(struct bond_op *op);
 /* Adds the op to a list, which is in the order of the first posts. */

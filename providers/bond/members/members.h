@@ -29,7 +29,9 @@ struct bond_zone *bond_zone_get(struct bond_ia *b, uint32_t id);
 void bond_zone_put(struct bond_ia *b, struct bond_zone *z);
 
 /* member.c */
-/* -1 after one line on stderr. */
+/* Both: -1 after one line on stderr. */
+int bond_member_ia_open(const char *bond, const char *member, DAT_COUNT qlen,
+                        DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia);
 int bond_members_open(struct bond_ia *b);
 void bond_members_close(struct bond_ia *b);
 /* Makes the service points where links join. */

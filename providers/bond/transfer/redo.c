@@ -7,14 +7,14 @@
 
 /* Writes the number of the last write into the peer's word. The mark belongs to
  * no request: if it is lost, the bond repeats the write. */
-void bond_lead_mark(struct bond_conn *c, struct bond_link *l)
+void bond_lead_mark(struct bond_link *l)
 {
     struct bond_op op = {.kind = BOND_OP_MARK,
                          .request = BOND_NO_REQUEST,
                          .bytes = sizeof op.mark,
-                         .mark = l->marks};
-    if (c->b->params.count > 1)
-        bond_op_start(&op, l, NULL);
+                         .mark = l->marks,
+                         .quiet = true};
+    bond_op_start(&op, l, NULL);
 }
 
 /* The usable link that may carry a lost op, or NULL. */
@@ -39,8 +39,8 @@ bool bond_redo(struct bond_conn *c)
             c->redo = op;
             return false;
         }
-        if (op->mark)
-            bond_lead_mark(c, l);
+        if (op->mark && !l->m->counts)
+            bond_lead_mark(l);
     }
     return true;
 }

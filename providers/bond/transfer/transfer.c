@@ -90,6 +90,8 @@ static bool begin(struct bond_conn *c, uint64_t n)
     bond_body_cut(c, r);
     if (q->body && conflicts(c, r, n)) {
         q->body = 0;
+        if (bond_usable_link(c, c->lead))
+            bond_link_flush(c->link[c->lead]);
         return false;
     }
     c->fetches += bond_fetches(r);
@@ -204,10 +206,9 @@ static bool lead_access(struct bond_conn *c, struct bond_link *l, uint64_t n)
         if (!bond_op_start(&op, l, NULL))
             return false;
         q->sent += op.bytes;
-        if (!reads) {
-            l->marks++;
-            bond_lead_mark(c, l);
-        }
+        l->marks += !reads;
+        if (!reads && !l->m->counts)
+            bond_lead_mark(l);
     }
     return true;
 }
@@ -248,11 +249,8 @@ static bool lead(struct bond_conn *c, uint64_t n)
 
 /* -------------------------------------------------------------- issuing --- */
 
-void bond_issue(struct bond_conn *c)
+void bond_issue_locked(struct bond_conn *c)
 {
-    if (c->state != BOND_CONNECTED && c->state != BOND_DRAINING)
-        return;
-    core_ep_lock(c->ep);
     uint64_t end = atomic_load(&c->ep->sq_tail);
     if (!atomic_load(&c->aborted) && bond_redo(c)) {
         for (uint64_t led = UINT64_MAX; led != c->next_lead;) {
@@ -264,5 +262,13 @@ void bond_issue(struct bond_conn *c)
         }
     }
     core_requests_retire(c->ep);
+}
+
+void bond_issue(struct bond_conn *c)
+{
+    if (c->state != BOND_CONNECTED && c->state != BOND_DRAINING)
+        return;
+    core_ep_lock(c->ep);
+    bond_issue_locked(c);
     core_ep_unlock(c->ep);
 }
