@@ -2,7 +2,6 @@
 /* Members of a bond fail, silently or not, and come back. */
 #include "bond.h"
 
-#include <dlfcn.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -24,15 +23,13 @@ static cable_t cable[2];
 
 static bool hides_counts;
 
-INSTEAD_OF_LIBC DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async,
-                                        DAT_IA_ATTR_MASK ia_mask,
-                                        DAT_IA_ATTR *attr,
-                                        DAT_PROVIDER_ATTR_MASK provider_mask,
-                                        DAT_PROVIDER_ATTR *provider)
+STAND_IN DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async,
+                                 DAT_IA_ATTR_MASK ia_mask, DAT_IA_ATTR *attr,
+                                 DAT_PROVIDER_ATTR_MASK provider_mask,
+                                 DAT_PROVIDER_ATTR *provider)
 {
-    __typeof__(&dat_ia_query) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_ia_query");
-    DAT_RETURN ret = real(ia, async, ia_mask, attr, provider_mask, provider);
+    DAT_RETURN ret =
+        real(dat_ia_query)(ia, async, ia_mask, attr, provider_mask, provider);
     if (hides_counts && provider && ret == DAT_SUCCESS)
         provider->num_provider_specific_attr = 0;
     return ret;
