@@ -89,13 +89,14 @@ typedef struct dcoll_team dcoll_team_t;
  *  affect fails with DRAIL_EINVAL and breaks the team. */
 typedef struct dcoll_config {
     unsigned ports; /**< k of the multi-port algorithms, at most
-                         DRAIL_MAX_RAILS; 0: one per rail */
+                         DRAIL_MAX_RAILS; 0: one per rail. `auto` uses one port
+                         between nodes that only TCP joins: messages use all
+                         rails there anyway */
     unsigned depth; /**< 1 or 2 (default): how many starts of the same call have
                          buffers at the same time. With 2, gather, reduce to a
                          root, scatter and broadcast of short blocks get more:
-                         up to 256 within a node, up to 32 between nodes (not
-                         broadcast; at most half of DRAIL_DEPTH), in at most
-                         512 KiB */
+                         up to 256 within a node, up to 32 between nodes (at
+                         most half of DRAIL_DEPTH), in at most 512 KiB */
     size_t zero_copy_bytes; /**< a call that names its algorithm sends blocks of
                                  at least so many bytes from the user's buffers,
                                  and receives them there, without a copy, if the

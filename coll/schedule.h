@@ -153,6 +153,7 @@ typedef struct dcoll_args {
                           whatever is ready; ports keep the steps apart. The
                           direct gather and multi-connection algorithms are
                           never paced */
+    unsigned ports; /**< k of this call; 0: that of the shape */
     unsigned depth; /**< rule 3; a power of two: so many starts may be under way
                          at the same time */
     bool one_shot;  /**< only for `auto`: the buffers are new in each call, so
@@ -537,8 +538,10 @@ typedef struct dcoll_cost_model {
     double combine; /**< per byte of COMBINE */
     double latency; /**< from when a message has left the ports until it
                          arrives; 0 in the papers */
-    bool shared;    /**< between nodes, all ranks of a node share its ports, and
-                         each message is spread over them; false in the papers */
+    unsigned wires; /**< between nodes, all ranks of a node share so many wires,
+                         over which a message is spread; 0, as in the papers:
+                         only ports */
+    double whole;   /**< messages of fewer bytes take one wire */
 } dcoll_cost_model_t;
 
 /** Predicts the time from 0, when all ranks start, until the last rank is done.

@@ -243,8 +243,8 @@ void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place);
  *  enough pages left, which changes nothing, or the kernel has no room for
  *  mappings, which breaks the memory (R4); otherwise as ddsm_barrier(). */
 int ddsm_adopt(ddsm_t *d, void *start, size_t bytes, const ddsm_place_t *place);
-/** Is @p address in memory that was allocated or adopted? Any thread, also while
- *  another one is in a call. */
+/** Is @p address in memory that was allocated or adopted? Any thread, also
+ * while another one is in a call. */
 bool ddsm_has(const ddsm_t *d, const void *address);
 
 /** Opens the space's heap in memory that was allocated or adopted, all zero.

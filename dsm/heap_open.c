@@ -41,10 +41,9 @@ static int register_memory(ddsm_t *d, struct heap *h)
     void *start;
     if (!h->span || !h->freed || !h->keys)
         return space_fail(d, DRAIL_ENOMEM, "out of memory for the heap");
-    int rc =
-        drail_mem_alloc(d->t, words + 2 * sizeof(uint64_t),
-                        DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_REMOTE_WRITE,
-                        &start, &h->mem);
+    int rc = drail_mem_alloc(
+        d->t, words + 2 * sizeof(uint64_t),
+        DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_REMOTE_WRITE, &start, &h->mem);
     if (rc)
         return space_fail_rails(d, rc, "memory of the heap");
     h->bytes = start;
@@ -119,8 +118,7 @@ static int check(ddsm_t *d, const char *start, size_t bytes)
         return space_fail(d, DRAIL_EINVAL,
                           "ddsm_heap_open: %zu bytes at %p are not allocated "
                           "memory of at least %zu bytes",
-                          bytes, (const void *)start,
-                          2 * SPAN_BYTES * d->size);
+                          bytes, (const void *)start, 2 * SPAN_BYTES * d->size);
     return 0;
 }
 

@@ -121,8 +121,9 @@ static int tables(ddsm_t *d)
     d->unfenced = calloc(n, sizeof *d->unfenced);
     d->held = calloc(d->cfg.locks, sizeof *d->held);
     d->store_keys = calloc(n, sizeof *d->store_keys);
-    return d->page && d->cost && d->huge && d->dirty.page && d->written.page && d->visits.page && d->recorded.page &&
-                   d->vector_clock && d->unfenced && d->held && d->store_keys
+    return d->page && d->cost && d->huge && d->dirty.page && d->written.page &&
+                   d->visits.page && d->recorded.page && d->vector_clock &&
+                   d->unfenced && d->held && d->store_keys
                ? 0
                : space_fail(d, DRAIL_ENOMEM, "out of memory for %zu pages",
                             d->pages);
@@ -212,11 +213,11 @@ static int open_memory(ddsm_t *d)
         rc = map_open(d);
     if (rc)
         return rc;
-    rc = drail_mem_register(
-        d->t, d->store, d->bytes,
-        DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_REMOTE_WRITE |
-            DRAIL_ACCESS_REMOTE_ATOMIC,
-        &d->store_mem);
+    rc = drail_mem_register(d->t, d->store, d->bytes,
+                            DRAIL_ACCESS_REMOTE_READ |
+                                DRAIL_ACCESS_REMOTE_WRITE |
+                                DRAIL_ACCESS_REMOTE_ATOMIC,
+                            &d->store_mem);
     if (rc)
         return space_fail_rails(d, rc, "registering the pages");
     rc = control_open(d);

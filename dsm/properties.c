@@ -78,8 +78,8 @@ static bool has_cost(const struct page_cost *c)
 static bool copy_cost(ddsm_t *d, size_t page, ddsm_page_cost_t *to)
 {
     const bool entered = enter_for_stats(d);
-    const struct page_cost c = page < d->used ? d->cost[page]
-                                              : (struct page_cost){0};
+    const struct page_cost c =
+        page < d->used ? d->cost[page] : (struct page_cost){0};
     *to = (ddsm_page_cost_t){.start = page_view(d, page),
                              .home = d->page[page].home,
                              .read_faults = c.read_faults,

@@ -184,15 +184,15 @@ TSAN = BUILD=$(BUILD)/tsan WHEELS=$(WHEELS) SANITIZE=thread CC=clang CFLAGS='-O1
 # It tells TSan of OpenMP's ordering; libomp does not find it by itself.
 ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 
-# Foreign programs can't load a sanitized provider; documents, packages and what
-# only scripts do are the same in every build, and peers there are for one; a
-# sanitizer's calloc is not to be replaced; provider and transport are what has
-# threads.
+# Foreign programs can't load a sanitized provider, nor can those of railomp-cc
+# load a sanitized librailomp; documents, packages and what only scripts do are
+# the same in every build, and peers there are for one; a sanitizer's calloc is
+# not to be replaced; provider and transport are what has threads.
 PLAIN_ONLY := dapltest dtest dapl_walk bond impi2018 tcp docs install layers \
   suite compare_p2p compare_coll compare_layer mpi_layer mpi_faults mpi_forms \
   mpi_requests deb peers_present test_dsm_memory calibrate irregular_figures \
   reproduce reports build_mpi moved mpi4py timens tune_time rail_numbers \
-  killed degrade_any
+  killed degrade_any openmp openmp_build
 SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
 # (ThreadSanitizer ends programs whose handler of SIGSEGV calls what is not safe
 # in handlers, and programs that fork while they have threads. It does not see
@@ -209,11 +209,15 @@ TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\
 # Their processes poll, which keeps all processors busy: one of them runs at a
 # time.
 TEST_POLLING := /integration/mpi,/integration/impi,/compare_p2p,/compare_coll,$\
-                /compare_layer,/integration/suite,/interrupted
+                /compare_layer,/integration/suite,/interrupted,/integration/openmp
 # They wait for slow wires and processes: one of them runs beside all others.
 TEST_WAITING := /hosts/,/test_slow_transfers,/test_coll_long,/test_launch,$\
-                /test_close_delivers,/test_faults_dsm,/test_withdrawn,$\
-                /test_stopped_rank,/test_given_up,/compare_hosts,/server
+                /test_close_delivers,/test_faults_dsm,/test_withdraw,$\
+                /test_stopped_rank,/test_given_up,/compare_hosts,/server,$\
+                /test_pieces,/test_dsm_edges,/test_dsm_tcp,/dapl_walk,/dtest,$\
+                /test_down_at_start,/test_tcp_peers,/test_tcp_withdraw,$\
+                /test_connect,/test_socket_stopped,/test_coll_slow,$\
+                /test_rendezvous,/test_unconnected
 
 # scripts take longest: they begin first
 TEST_ALL := $(TEST_SCRIPTS) $(TEST_PROGRAMS)

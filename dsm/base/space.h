@@ -37,9 +37,9 @@ struct page {
     bool noticed;          /* not allocated here, but written by another rank */
     bool written;          /* is in ddsm.written */
     bool used;             /* has been fetched or written */
-    bool exclusive;        /* DDSM_MOVING: no other rank has a copy (claims.h) */
-    uint8_t writes;        /* intervals with writes of this rank, … */
-    uint8_t changes;       /* … and changes of its home or of exclusiveness */
+    bool exclusive;  /* DDSM_MOVING: no other rank has a copy (claims.h) */
+    uint8_t writes;  /* intervals with writes of this rank, … */
+    uint8_t changes; /* … and changes of its home or of exclusiveness */
 };
 
 /* What a page has cost this rank; see ddsm_page_cost_t. */
@@ -178,14 +178,14 @@ struct ddsm {
     size_t pages, used;
     uint16_t *huge;         /* used pages of each 2 MiB block (huge.c) */
     uint64_t allocs, shape; /* ddsm_alloc calls: number, and a hash */
-    bool settling; /* in a barrier: its claims are not settled yet */
+    bool settling;          /* in a barrier: its claims are not settled yet */
     size_t moving_first, moving_end; /* all DDSM_MOVING pages are in between */
     struct page_list dirty, written;
     uint64_t next_name; /* of the interval after the next barrier */
     struct past pasts[PASTS], *past; /* of this interval; NULL: no name */
     bool learning;
     struct page_list recorded; /* for this interval's past */
-    struct page_list visits; /* copies of DDSM_OPEN pages */
+    struct page_list visits;   /* copies of DDSM_OPEN pages */
     struct streams reads, writes;
 
     struct control control;
@@ -234,8 +234,7 @@ static inline size_t page_bytes(const ddsm_t *d)
 /* The segment of a page; NULL: it lies in ddsm.view. */
 static inline const struct segment *page_segment(const ddsm_t *d, size_t page)
 {
-    const unsigned n =
-        atomic_load_explicit(&d->segments, memory_order_acquire);
+    const unsigned n = atomic_load_explicit(&d->segments, memory_order_acquire);
     for (unsigned i = 0; i < n; i++)
         if (page - d->segment[i].first < d->segment[i].count)
             return &d->segment[i];
@@ -254,8 +253,7 @@ static inline char *page_view(const ddsm_t *d, size_t page)
 static inline size_t page_at(const ddsm_t *d, const void *address)
 {
     const uintptr_t at = (uintptr_t)address;
-    const unsigned n =
-        atomic_load_explicit(&d->segments, memory_order_acquire);
+    const unsigned n = atomic_load_explicit(&d->segments, memory_order_acquire);
     for (unsigned i = 0; i < n; i++) {
         const struct segment *s = &d->segment[i];
         const size_t page = (at - (uintptr_t)s->view) >> d->page_shift;

@@ -28,7 +28,7 @@ struct span {
 struct freed {
     char **block;
     size_t count, room;
-    size_t ready;          /* these may be handed over after the next flush */
+    size_t ready;           /* these may be handed over after the next flush */
     uint64_t sent, arrived; /* entries put to the ring; known to be taken */
 };
 

@@ -95,8 +95,8 @@ static size_t fill_stage(ddsm_t *d, struct freed *f, size_t room)
     pthread_mutex_lock(&h->mutex);
     const size_t n = f->ready < room ? f->ready : room;
     for (size_t i = 0; i < n; i++)
-        h->stage[i] = (struct returned){(uint64_t)(f->block[i] - h->start),
-                                        d->log_end};
+        h->stage[i] =
+            (struct returned){(uint64_t)(f->block[i] - h->start), d->log_end};
     f->count -= n;
     f->ready -= n;
     memmove(f->block, f->block + n, f->count * sizeof *f->block);

@@ -144,9 +144,10 @@ int handler_add(ddsm_t *d, const char *start, size_t bytes)
     }
     pthread_mutex_unlock(&process.mutex);
     return i < MOST ? 0
-                    : space_fail(d, DRAIL_ENOMEM,
-                                 "%d ranges of shared memory are open in this process",
-                                 MOST);
+                    : space_fail(
+                          d, DRAIL_ENOMEM,
+                          "%d ranges of shared memory are open in this process",
+                          MOST);
 }
 
 void handler_remove(ddsm_t *d)

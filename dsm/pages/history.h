@@ -4,8 +4,8 @@
  * barriers (ddsm_interval). Pages that faults fetch in an interval are fetched
  * at once when an interval of that name begins again.
  *
- * Every LEARN_PERIOD-th time the interval learns: pages that were fetched at its
- * begin are held, that is, they stay protected. So the first access of each
+ * Every LEARN_PERIOD-th time the interval learns: pages that were fetched at
+ * its begin are held, that is, they stay protected. So the first access of each
  * faults, without a fetch, and tells that the prediction was right. Pages that
  * were not used are forgotten.
  */

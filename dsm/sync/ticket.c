@@ -51,8 +51,7 @@ static int swap(ddsm_t *d, const struct lock *lock, unsigned place,
                 uint64_t from, uint64_t to, bool *swapped)
 {
     uint64_t old;
-    int rc =
-        compare_swap(d, lock, slot_offset(d, lock, place), from, to, &old);
+    int rc = compare_swap(d, lock, slot_offset(d, lock, place), from, to, &old);
     *swapped = !rc && old == from;
     return rc;
 }

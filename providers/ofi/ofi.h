@@ -143,7 +143,7 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     struct fi_info *info;    /* of a request that has arrived */
     int fd;                  /* its socket; -1: not known */
     int guess;               /* a descriptor near fd */
-    bool watched;            /* the thread watches for the peer's close */
+    bool replied;            /* passive: the answer has been sent */
     size_t unread;           /* bytes, when the peer's close was seen */
     uint64_t answered;       /* ns: when the peer's system last owed nothing */
     uint64_t begun;          /* ns */
@@ -386,7 +386,8 @@ void ofi_thread_forked(struct ofi_ia *oia);
 /* The socket of a connected endpoint, sought near the guess first; -1: it has
  * no TCP socket. */
 int ofi_socket_find(struct fid_ep *fid, int guess);
-/* The same for a service point; near the guess only. */
+/* The same for a service point. Sockets that it accepts are read with a short
+ * timeout. */
 int ofi_socket_find_listening(struct fid_pep *fid, int guess);
 /* Ends the sockets of a service point that the EQ watches: the one that
  * listens, and those that libfabric has accepted whose requests have not

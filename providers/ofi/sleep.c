@@ -5,15 +5,11 @@
  * of the others sleeps on a futex, and so does a consumer that waits for other
  * events, which do not come from the CQ.
  */
-#include <errno.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "ofi.h"
+#include "providers/core/futex.h"
 
 #define BLOCKED_NS 1000000u /* naps while reading does not empty the CQ */
 /* Wakes in a row by an empty CQ: long messages arrive in many pieces. Then the
@@ -22,12 +18,6 @@
 #define VAIN_NAP_NS 50000u
 
 enum { RUNG, ARMED, WATCHES }; /* states of a bell */
-
-static long futex(_Atomic uint32_t *word, int op, uint32_t value,
-                  const struct timespec *timeout)
-{
-    return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
-}
 
 static _Atomic uint32_t *bell_of(struct ofi_ia *oia, uint64_t bell)
 {
@@ -53,18 +43,12 @@ static void watch_ends(void *arg)
         ofi_thread_wake(oia);
 }
 
-static struct timespec timespec_of(uint64_t ns)
-{
-    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
-                             .tv_nsec = (long)(ns % 1000000000u)};
-}
-
 /* The thread can be cancelled only here. */
 static int watch_ns(struct ofi_ia *oia, bool cq, uint64_t ns, int cancel_state)
 {
     struct pollfd fds[] = {{.fd = cq ? oia->cq_fd : -1, .events = POLLIN},
                            {.fd = oia->nudge_fd, .events = POLLIN}};
-    struct timespec t = timespec_of(ns);
+    struct timespec t = core_timespec(ns);
     uint64_t count;
     core_cancel_as(cancel_state);
     int n = ppoll(fds, 2, ns == UINT64_MAX ? NULL : &t, NULL);
@@ -115,11 +99,8 @@ static void sleep_ends(void *arg)
 /* The thread can be cancelled only here. */
 static int sleep_on(_Atomic uint32_t *bell, uint64_t ns, int cancel_state)
 {
-    struct timespec t = timespec_of(ns);
     core_cancel_as(cancel_state);
-    long r =
-        futex(bell, FUTEX_WAIT_PRIVATE, ARMED, ns == UINT64_MAX ? NULL : &t);
-    int err = r < 0 && errno == EINTR ? EINTR : 0;
+    int err = core_futex_wait(bell, false, ARMED, ns);
     core_cancel_off();
     return err;
 }
@@ -172,6 +153,6 @@ void ofi_ring(struct core_ia *ia, uint64_t bells)
         if (was == WATCHES)
             ofi_nudge(oia);
         else if (was == ARMED)
-            futex(bell, FUTEX_WAKE_PRIVATE, 1, NULL);
+            core_futex_wake(bell, false, 1);
     }
 }

@@ -14,8 +14,7 @@ static char global[64 * PAGE] __attribute__((aligned(PAGE))) = "of the file";
 
 static void adopted(struct rank *r)
 {
-    const ddsm_place_t at = {
-        .homes = DDSM_ONE, .rank = 1, .kind = DDSM_MOVING};
+    const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 1, .kind = DDSM_MOVING};
     char *low = (char *)0x1f0000000000;
     ddsm_t *d = space(r, 1 << 20, 8);
     char *other = ddsm_alloc(d, PAGE, NULL);
@@ -49,8 +48,8 @@ static void adopted(struct rank *r)
     ddsm_close(d);
     /* private again, whole at the rank that has given them */
     global[0] = low[0] = 1;
-    check(r->rank != 1 || (global[8 * PAGE] == 9 && low[1] == 'b' &&
-                           global[3 * PAGE] == 1));
+    check(r->rank != 1 ||
+          (global[8 * PAGE] == 9 && low[1] == 'b' && global[3 * PAGE] == 1));
 }
 
 /* -------------------------------------------------------- moving homes --- */
@@ -67,8 +66,7 @@ static ddsm_stats_t after_reset(ddsm_t *d)
 static void first_touch(struct rank *r)
 {
     enum { PAGES = 64, ROUNDS = 6 };
-    const ddsm_place_t at = {
-        .homes = DDSM_ONE, .rank = 0, .kind = DDSM_MOVING};
+    const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0, .kind = DDSM_MOVING};
     ddsm_t *d = space(r, 1 << 20, 255);
     volatile char *p = ddsm_alloc(d, (size_t)PAGES * PAGE, &at);
     size_t first, last;
@@ -129,8 +127,7 @@ static void homes_wander(struct rank *r)
 static void exclusive_ends(struct rank *r)
 {
     enum { ROUNDS = 400 };
-    const ddsm_place_t at = {
-        .homes = DDSM_ONE, .rank = 0, .kind = DDSM_MOVING};
+    const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0, .kind = DDSM_MOVING};
     ddsm_t *d = space(r, 1 << 20, 0);
     volatile uint32_t *p = ddsm_alloc(d, 2 * PAGE, &at);
     volatile uint32_t *count = ddsm_alloc(d, PAGE, NULL);
@@ -219,8 +216,8 @@ static void stacks(struct rank *r)
     ok(d, ddsm_thread_begin(d));
     ok(d, ddsm_thread_begin(d));
     getcontext(&inside);
-    inside.uc_stack = (stack_t){.ss_sp = stack + (size_t)STACK * r->rank,
-                                .ss_size = STACK};
+    inside.uc_stack =
+        (stack_t){.ss_sp = stack + (size_t)STACK * r->rank, .ss_size = STACK};
     makecontext(&inside, on_shared_stack, 0);
     for (unsigned round = 0; round < 20; round++) {
         swapcontext(&outside, &inside);

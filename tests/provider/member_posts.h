@@ -194,28 +194,28 @@ static inline void posts_lose(void (*lose_by)(void))
 
 /* --------------------------------------------------- instead of libdat2 --- */
 
-INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
-                                                  DAT_LMR_TRIPLET *seg,
-                                                  DAT_DTO_COOKIE cookie_,
-                                                  const DAT_RMR_TRIPLET *there,
-                                                  DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                           DAT_LMR_TRIPLET *seg,
+                                           DAT_DTO_COOKIE cookie_,
+                                           const DAT_RMR_TRIPLET *there,
+                                           DAT_COMPLETION_FLAGS flags)
 {
     return post(WRITE, ep, n, seg, cookie_, there, flags);
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT n,
-                                                 DAT_LMR_TRIPLET *seg,
-                                                 DAT_DTO_COOKIE cookie_,
-                                                 const DAT_RMR_TRIPLET *there,
-                                                 DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                          DAT_LMR_TRIPLET *seg,
+                                          DAT_DTO_COOKIE cookie_,
+                                          const DAT_RMR_TRIPLET *there,
+                                          DAT_COMPLETION_FLAGS flags)
 {
     return post(READ, ep, n, seg, cookie_, there, flags);
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
-                                            DAT_LMR_TRIPLET *seg,
-                                            DAT_DTO_COOKIE cookie_,
-                                            DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                     DAT_LMR_TRIPLET *seg,
+                                     DAT_DTO_COOKIE cookie_,
+                                     DAT_COMPLETION_FLAGS flags)
 {
     return post(SEND, ep, n, seg, cookie_, NULL, flags);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which peers a bond connects with, and what it does before a connection ends.
  */
-#include <dlfcn.h>
 #include <time.h>
 
 #include "util.h"
@@ -39,53 +38,40 @@ static bool is_of(DAT_HANDLE handle, const char *ia)
     return !strcmp(ia_of(handle), ia);
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
-                                         DAT_EVD_HANDLE recv,
-                                         DAT_EVD_HANDLE request,
-                                         DAT_EVD_HANDLE conn,
-                                         const DAT_EP_ATTR *attr,
-                                         DAT_EP_HANDLE *ep)
+STAND_IN DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
+                                  DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request,
+                                  DAT_EVD_HANDLE conn, const DAT_EP_ATTR *attr,
+                                  DAT_EP_HANDLE *ep)
 {
-    __typeof__(&dat_ep_create) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_ep_create");
     return no_eps ? DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES
-                  : real(ia, pz, recv, request, conn, attr, ep);
+                  : real(dat_ep_create)(ia, pz, recv, request, conn, attr, ep);
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT qlen)
+STAND_IN DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT qlen)
 {
-    __typeof__(&dat_evd_resize) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_evd_resize");
     room = qlen;
-    return real(evd, qlen);
+    return real(dat_evd_resize)(evd, qlen);
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia,
-                                              DAT_CONN_QUAL *qual,
-                                              DAT_EVD_HANDLE evd,
-                                              DAT_PSP_FLAGS flags,
-                                              DAT_PSP_HANDLE *psp)
+STAND_IN DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual,
+                                       DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
+                                       DAT_PSP_HANDLE *psp)
 {
-    __typeof__(&dat_psp_create_any) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_psp_create_any");
-    DAT_RETURN ret = real(ia, qual, evd, flags, psp);
+    DAT_RETURN ret = real(dat_psp_create_any)(ia, qual, evd, flags, psp);
     if (is_of(evd, "b"))
         join_qual = *qual;
     return ret;
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep,
-                                          DAT_IA_ADDRESS_PTR to,
-                                          DAT_CONN_QUAL qual,
-                                          DAT_TIMEOUT timeout, DAT_COUNT size,
-                                          const DAT_PVOID data, DAT_QOS qos,
-                                          DAT_CONNECT_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR to,
+                                   DAT_CONN_QUAL qual, DAT_TIMEOUT timeout,
+                                   DAT_COUNT size, const DAT_PVOID data,
+                                   DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
-    __typeof__(&dat_ep_connect) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_ep_connect");
     return no_joins && ep != stray && is_of(ep, "b")
                ? DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES
-               : real(ep, to, qual, timeout, size, data, qos, flags);
+               : real(dat_ep_connect)(ep, to, qual, timeout, size, data, qos,
+                                      flags);
 }
 
 /* ---------------------------------------------------------------- tests --- */

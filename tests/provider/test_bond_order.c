@@ -19,13 +19,10 @@ static const char *const lines[][3] = {
 
 static long ends_late_ms; /* disconnects begin so much later */
 
-INSTEAD_OF_LIBC DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep,
-                                             DAT_CLOSE_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
 {
-    __typeof__(&dat_ep_disconnect) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_ep_disconnect");
     nanosleep(&(struct timespec){.tv_nsec = ends_late_ms * 1000000}, NULL);
-    return real(ep, flags);
+    return real(dat_ep_disconnect)(ep, flags);
 }
 
 static void late_lead(void **state)

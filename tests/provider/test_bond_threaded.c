@@ -2,8 +2,8 @@
 /* With the engine `threaded`, threads post the parts of a long request at the
  * same time, and all is as with one thread. */
 #include "peer.h"
+#include "stand_in.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -38,19 +38,17 @@ static void meet(void)
     atomic_fetch_sub(&waiting, 1);
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
-                                                  DAT_LMR_TRIPLET *seg,
-                                                  DAT_DTO_COOKIE cookie_,
-                                                  const DAT_RMR_TRIPLET *there,
-                                                  DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                           DAT_LMR_TRIPLET *seg,
+                                           DAT_DTO_COOKIE cookie_,
+                                           const DAT_RMR_TRIPLET *there,
+                                           DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ep_post_rdma_write) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_ep_post_rdma_write");
     bool is_piece =
         n && seg->segment_length >= LONG && strncmp(ia_of(ep), "bond", 4) != 0;
     if (is_piece && atomic_load(&meets))
         meet();
-    return real(ep, n, seg, cookie_, there, flags);
+    return real(dat_ep_post_rdma_write)(ep, n, seg, cookie_, there, flags);
 }
 
 static void post(end_t *a, const end_t *b, bool reads, size_t bytes)

@@ -7,7 +7,6 @@
 #include "tcp.h"
 #include "tests/sanitizers.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
@@ -30,21 +29,17 @@ static atomic_bool stop;
 static bool waits; /* another thread, for events of the connection */
 
 /* libfabric does not sleep. */
-INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
-                               int timeout)
+STAND_IN int epoll_wait(int fd, struct epoll_event *events, int max,
+                        int timeout)
 {
-    __typeof__(&epoll_wait) real;
-    *(void **)&real = dlsym(RTLD_NEXT, "epoll_wait");
-    int n = real(fd, events, max, timeout);
+    int n = real(epoll_wait)(fd, events, max, timeout);
     woken += timeout && n > 0;
     return n;
 }
 
-INSTEAD_OF_LIBC int clock_gettime(clockid_t id, struct timespec *t)
+STAND_IN int clock_gettime(clockid_t id, struct timespec *t)
 {
-    __typeof__(&clock_gettime) real;
-    *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
-    int rc = real(id, t);
+    int rc = real(clock_gettime)(id, t);
     if (id == CLOCK_PROCESS_CPUTIME_ID) {
         t->tv_sec *= busy;
         t->tv_nsec *= busy;

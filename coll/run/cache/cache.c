@@ -26,7 +26,7 @@ static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
            a->collective == args->collective && a->bytes == args->bytes &&
            a->element == args->element && a->commutes == args->commutes &&
            a->root == args->root && a->in_place == args->in_place &&
-           a->zero_copy == args->zero_copy &&
+           a->zero_copy == args->zero_copy && a->ports == args->ports &&
            same_traffic(a->traffic, args->traffic);
 }
 

@@ -114,6 +114,8 @@ static const dcoll_algorithm_t *choose_auto(dcoll_team_t *team,
                                             dcoll_args_t *args)
 {
     struct choice *latest = &team->latest[args->collective];
+    const struct prediction *p = &team->prediction;
+    args->ports = team->table.count ? 0 : predict_ports(p);
     drail_engine_t engine = drail_config_of(team->rail)->engine;
     if (latest->algorithm && latest->bytes == args->bytes &&
         latest->in_place == args->in_place &&

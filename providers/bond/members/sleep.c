@@ -5,10 +5,8 @@
  * has events, the watcher rings all bells. If consumers do not execute the
  * peers' atomics, the watcher does.
  */
-#include <errno.h>
-
-#include "providers/bond/members/futex.h"
 #include "providers/bond/members/members.h"
+#include "providers/core/futex.h"
 
 enum { RUNG, ARMED };
 enum { RESTS, WATCHES, ENDS }; /* bond_member.watch */
@@ -24,7 +22,7 @@ static void begin_watch(struct bond_member *m)
 {
     uint32_t rests = RESTS;
     if (atomic_compare_exchange_strong(&m->watch, &rests, WATCHES))
-        futex_wake(&m->watch, 1);
+        core_futex_wake(&m->watch, false, 1);
 }
 
 void bond_watch_begin(struct bond_ia *b)
@@ -42,7 +40,7 @@ void *bond_watch(void *member)
     DAT_EVD_HANDLE evd;
     for (uint32_t state; (state = atomic_load(&m->watch)) != ENDS;) {
         if (state == RESTS) {
-            futex_wait(&m->watch, RESTS, NULL);
+            core_futex_wait(&m->watch, false, RESTS, UINT64_MAX);
             continue;
         }
         if (dat_cno_wait(m->cno, DAT_TIMEOUT_INFINITE, &evd) != DAT_SUCCESS)
@@ -59,7 +57,7 @@ void *bond_watch(void *member)
 void bond_watch_end(struct bond_member *m)
 {
     atomic_store(&m->watch, ENDS);
-    futex_wake(&m->watch, 1);
+    core_futex_wake(&m->watch, false, 1);
 }
 
 /* ------------------------------------------------------------- sleeping --- */
@@ -79,11 +77,7 @@ int bond_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
     if (fed)
         bond_watch_begin(b);
     core_cancel_as(state);
-    struct timespec t = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
-                         .tv_nsec = (long)(timeout_ns % 1000000000u)};
-    long r = futex_wait(bell_of(b, bell), ARMED,
-                        timeout_ns == UINT64_MAX ? NULL : &t);
-    return r < 0 && errno == EINTR ? EINTR : 0;
+    return core_futex_wait(bell_of(b, bell), false, ARMED, timeout_ns);
 }
 
 void bond_ring(struct core_ia *ia, uint64_t bells)
@@ -93,6 +87,6 @@ void bond_ring(struct core_ia *ia, uint64_t bells)
         _Atomic uint32_t *bell = bell_of(b, bells);
         if (atomic_load_explicit(bell, memory_order_relaxed) &&
             atomic_exchange(bell, RUNG) == ARMED)
-            futex_wake(bell, 1);
+            core_futex_wake(bell, false, 1);
     }
 }

@@ -8,10 +8,9 @@
 #include <limits.h>
 
 #include "dapl_rail/platform/busywait.h"
-#include "providers/core/thread.h"
-
-#include "providers/bond/members/futex.h"
 #include "providers/bond/members/members.h"
+#include "providers/core/futex.h"
+#include "providers/core/thread.h"
 
 #define SPIN_NS 20000u /* before a thread sleeps */
 
@@ -36,7 +35,7 @@ static void do_parts(struct bond_team *t)
     while (take(t, &part)) {
         t->run(t->arg, part);
         if (atomic_fetch_sub(&t->unfinished, 1) == 1 && atomic_load(&t->joiner))
-            futex_wake(&t->unfinished, 1);
+            core_futex_wake(&t->unfinished, false, 1);
     }
 }
 
@@ -50,7 +49,7 @@ static void join(struct bond_team *t)
             atomic_store(&t->joiner, true);
         if (atomic_load(&t->joiner) &&
             (unfinished = atomic_load(&t->unfinished)))
-            futex_wait(&t->unfinished, unfinished, NULL);
+            core_futex_wait(&t->unfinished, false, unfinished, UINT64_MAX);
     }
     atomic_store(&t->joiner, false);
 }
@@ -65,7 +64,7 @@ void bond_team_run(struct bond_ia *b, unsigned parts,
     atomic_store(&t->waiting, parts);
     atomic_fetch_add(&t->begun, 1);
     if (parts > 1 && atomic_load(&t->sleepers))
-        futex_wake(&t->begun, (int)parts - 1);
+        core_futex_wake(&t->begun, false, (int)parts - 1);
     do_parts(t);
     join(t);
 }
@@ -83,7 +82,7 @@ static void await_work(struct bond_team *t, uint32_t before, uint64_t *spin_ns)
         spun = busywait_now_ns() - begin;
     } while (spun < *spin_ns);
     atomic_fetch_add(&t->sleepers, 1);
-    futex_wait(&t->begun, before, NULL);
+    core_futex_wait(&t->begun, false, before, UINT64_MAX);
     atomic_fetch_sub(&t->sleepers, 1);
 out:
     *spin_ns =
@@ -116,7 +115,7 @@ void bond_team_stop(struct bond_ia *b)
 {
     struct bond_team *t = &b->team;
     atomic_fetch_add(&t->begun, 1); /* b->stop is set */
-    futex_wake(&t->begun, INT_MAX);
+    core_futex_wake(&t->begun, false, INT_MAX);
     for (; t->threads; t->threads--)
         pthread_join(t->thread[t->threads - 1], NULL);
 }
