@@ -114,7 +114,7 @@ static void write_after_read(void **state)
     unsigned early = 0;
     ends_open(&me, &peer, MEMORY_MEMFD, 3 * LONG);
     end_connect_both(&me, &peer);
-    posts_delay((unsigned[]){0, 20000});
+    posts_delay((unsigned[]){20000, 20000});
     for (uint64_t round = 1; early < 4; round++) {
         assert_true(round < 300); /* the second member may join late */
         DAT_LMR_TRIPLET seg = local(&me.mem, 0, LONG);
