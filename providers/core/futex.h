@@ -29,11 +29,12 @@ static inline int core_futex_wait(_Atomic uint32_t *word, bool shared,
     return r < 0 && errno == EINTR ? EINTR : 0;
 }
 
-/* Wakes one thread. */
-static inline void core_futex_wake(_Atomic uint32_t *word, bool shared)
+/* Wakes so many threads, or all that there are. */
+static inline void core_futex_wake(_Atomic uint32_t *word, bool shared,
+                                   int most)
 {
-    syscall(SYS_futex, word, FUTEX_WAKE | (shared ? 0 : FUTEX_PRIVATE_FLAG), 1,
-            NULL, NULL, 0);
+    syscall(SYS_futex, word, FUTEX_WAKE | (shared ? 0 : FUTEX_PRIVATE_FLAG),
+            most, NULL, NULL, 0);
 }
 
 #endif

@@ -361,7 +361,7 @@ static void again_but(struct rank *r)
     struct scene s;
     char name[16] = "bruck";
     uint32_t mine[2] = {1, 2}, result[2] = {0}, more = 10, most = 100;
-    dcoll_reduction_t reduction = {4, add, &more};
+    dcoll_reduction_t reduction = {4, add, &more, false};
     scene_open(&s, r, (size_t)1 << 30);
     dcoll_call_t call = allgather(&s, 8);
     call.algorithm = name;

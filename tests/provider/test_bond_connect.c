@@ -131,6 +131,41 @@ static void no_bond(void **state)
     end_close(&peer);
 }
 
+/* A bond of one member is that member: its objects are the member's own, and
+ * its peer may use the member itself. */
+static void single(void **state)
+{
+    end_t me, peer;
+    DAT_CONTEXT context = {.as_64 = 5}, found = {0};
+    DAT_HANDLE_TYPE type = DAT_HANDLE_TYPE_EP;
+    end_open_on(&me, "bond-one", NULL);
+    end_open_on(&peer, "a", NULL);
+    region_create(&me.mem, MEMORY_MEMFD, BYTES, me.ia, me.pz,
+                  DAT_MEM_PRIV_ALL_FLAG);
+    region_create(&peer.mem, MEMORY_MEMFD, BYTES, peer.ia, peer.pz,
+                  DAT_MEM_PRIV_ALL_FLAG);
+    assert_string_equal(ia_of(me.ep), "a");
+    DAT_OK(dat_set_consumer_context(me.ia, context));
+    DAT_OK(dat_get_consumer_context(me.ia, &found));
+    assert_int_equal(found.as_64, 5);
+    DAT_OK(dat_get_handle_type(me.ia, &type));
+    assert_int_equal(type, DAT_HANDLE_TYPE_IA);
+    assert_string_equal(provider_attribute(me.ia, "fabric"), "shm");
+    end_connect_both(&me, &peer);
+    DAT_LMR_TRIPLET seg = local(&me.mem, 0, 8);
+    DAT_RMR_TRIPLET to = remote(&peer.mem, 0, 8);
+    memset(me.mem.data, 7, 8);
+    DAT_OK(dat_ep_post_rdma_write(me.ep, 1, &seg, cookie(1), &to,
+                                  DAT_COMPLETION_SUPPRESS_FLAG));
+    DAT_OK(dat_ep_post_rdma_write(me.ep, 1, &seg, cookie(2), &to,
+                                  DAT_COMPLETION_DEFAULT_FLAG));
+    EXPECT_DTO(me.request, 2, DAT_DTO_SUCCESS, 8);
+    assert_memory_equal(peer.mem.data, me.mem.data, 8);
+    DAT_FAILS(dat_ia_close(me.ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_STATE);
+    end_close(&me);
+    end_close(&peer);
+}
+
 /* An attempt that fails for lack of resources keeps no room in an EVD. */
 static void no_room_is_lost(void **state)
 {
@@ -195,6 +230,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(last_message_arrives),
         cmocka_unit_test(no_bond),
+        cmocka_unit_test(single),
         cmocka_unit_test(no_room_is_lost),
         cmocka_unit_test(accepts_again),
         cmocka_unit_test(stranger),

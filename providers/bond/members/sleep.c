@@ -22,7 +22,7 @@ static void begin_watch(struct bond_member *m)
 {
     uint32_t rests = RESTS;
     if (atomic_compare_exchange_strong(&m->watch, &rests, WATCHES))
-        core_futex_wake(&m->watch, false);
+        core_futex_wake(&m->watch, false, 1);
 }
 
 void bond_watch_begin(struct bond_ia *b)
@@ -57,7 +57,7 @@ void *bond_watch(void *member)
 void bond_watch_end(struct bond_member *m)
 {
     atomic_store(&m->watch, ENDS);
-    core_futex_wake(&m->watch, false);
+    core_futex_wake(&m->watch, false, 1);
 }
 
 /* ------------------------------------------------------------- sleeping --- */
@@ -87,6 +87,6 @@ void bond_ring(struct core_ia *ia, uint64_t bells)
         _Atomic uint32_t *bell = bell_of(b, bells);
         if (atomic_load_explicit(bell, memory_order_relaxed) &&
             atomic_exchange(bell, RUNG) == ARMED)
-            core_futex_wake(bell, false);
+            core_futex_wake(bell, false, 1);
     }
 }

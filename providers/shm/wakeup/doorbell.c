@@ -15,7 +15,7 @@ void shm_door_ring(struct shm_doorbell *door, uint64_t bells)
         _Atomic uint32_t *bell = &door->bell[bell_index(bells)];
         if (atomic_load_explicit(bell, memory_order_relaxed) &&
             atomic_exchange(bell, 0))
-            core_futex_wake(bell, true);
+            core_futex_wake(bell, true, 1);
     }
 }
 
