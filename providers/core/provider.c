@@ -46,8 +46,7 @@ static DAT_RETURN stand_in(const struct core_entry *e, DAT_COUNT async_qlen,
         return DAT_SUCCESS;
     int state = core_cancel_off();
     DAT_RETURN ret =
-        e->transport->stand_in(e->table.device_name, e->params ? e->params : "",
-                               async_qlen, async, other);
+        e->transport->stand_in(e->name, e->params, async_qlen, async, other);
     core_cancel_as(state);
     return ret;
 }
