@@ -55,6 +55,7 @@
  *                 request: when a request of the consumer is complete
  *                 link: the life of a link, its EP, its buffers
  *  members/       thread sleep: threads; consumers that sleep
+ *                 release: EPs that are freed later
  *                 range: LMRs, and the table where peers read the members'
  *                 contexts; zone: protection zones
  *                 member: opening the members; their service points
@@ -115,6 +116,9 @@ struct bond_member {
     struct sockaddr_in6 address; /* or sockaddr_in */
     DAT_COUNT events;            /* completions of links, at most */
     DAT_COUNT room;              /* of dto */
+    bool own; /* of one of our providers: it ends EPs, and resizes EVDs, as the
+                 DAT specification says */
+    struct bond_release *releases; /* EPs that are freed later: release.c */
     struct bond_link *links;
     pthread_t thread, watcher;
     unsigned threads;       /* 0: none runs; 1: thread; 2: both */

@@ -2,6 +2,7 @@
 /* Which peers a bond connects with, and what it does before a connection ends.
  */
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "util.h"
@@ -33,6 +34,10 @@ static bool no_eps, no_joins;
 static DAT_EP_HANDLE stray;     /* may connect in spite of no_joins */
 static DAT_COUNT room;          /* of the EVD that was resized last */
 static DAT_CONN_QUAL join_qual; /* where links of b join: the latest */
+static const char *_Atomic no_accepts; /* by this member */
+static _Atomic(DAT_CR_HANDLE) unaccepted; /* the request that it did not accept
+                                             last, … */
+static atomic_uint answers; /* … and how often that was answered again */
 
 static bool is_of(DAT_HANDLE handle, const char *ia)
 {
@@ -86,6 +91,28 @@ INSTEAD_OF_LIBC DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep,
     return no_joins && ep != stray && is_of(ep, "b")
                ? DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES
                : real(ep, to, qual, timeout, size, data, qos, flags);
+}
+
+INSTEAD_OF_LIBC DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
+                                         DAT_COUNT size, const DAT_PVOID data)
+{
+    __typeof__(&dat_cr_accept) real =
+        (__typeof__(real))dlsym(RTLD_NEXT, "dat_cr_accept");
+    const char *member = no_accepts;
+    answers += cr && cr == unaccepted;
+    if (!cr || !member || !is_of(cr, member))
+        return real(cr, ep, size, data);
+    unaccepted = cr;
+    return DAT_CLASS_ERROR | DAT_INTERNAL_ERROR;
+}
+
+INSTEAD_OF_LIBC DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT size,
+                                         const DAT_PVOID data)
+{
+    __typeof__(&dat_cr_reject) real =
+        (__typeof__(real))dlsym(RTLD_NEXT, "dat_cr_reject");
+    answers += cr && cr == unaccepted;
+    return real(cr, size, data);
 }
 
 /* ---------------------------------------------------------------- tests --- */
@@ -176,6 +203,39 @@ static void accepts_again(void **state)
     end_close(&peer);
 }
 
+/* After an accept that fails otherwise, the member's request may be gone. */
+static void accepts_no_more(void **state)
+{
+    end_t me, peer;
+    open_both(&me, &peer, "bond-two");
+    DAT_OK(end_connect(&me, peer.qual));
+    DAT_CR_HANDLE cr = EXPECT_EVENT(peer.cr, DAT_CONNECTION_REQUEST_EVENT)
+                           .event_data.cr_arrival_event_data.cr_handle;
+    no_accepts = "a";
+    DAT_FAILS(dat_cr_accept(cr, peer.ep, 0, NULL), DAT_INTERNAL_ERROR);
+    no_accepts = NULL;
+    DAT_FAILS(dat_cr_accept(cr, peer.ep, 0, NULL), DAT_INVALID_HANDLE);
+    DAT_OK(dat_cr_reject(cr, 0, NULL));
+    assert_int_equal(answers, 0);
+    end_close(&me);
+    end_close(&peer);
+}
+
+/* The same for a link that joins. */
+static void joins_no_more(void **state)
+{
+    end_t me, peer;
+    open_both(&me, &peer, "bond-two");
+    unaccepted = DAT_HANDLE_NULL;
+    no_accepts = "b";
+    end_connect_both(&me, &peer);
+    no_accepts = NULL;
+    assert_non_null(unaccepted);
+    assert_int_equal(answers, 0);
+    end_close(&me);
+    end_close(&peer);
+}
+
 /* Only the peer's links join a connection. */
 static void stranger(void **state)
 {
@@ -211,6 +271,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_bond),
         cmocka_unit_test(no_room_is_lost),
         cmocka_unit_test(accepts_again),
+        cmocka_unit_test(accepts_no_more),
+        cmocka_unit_test(joins_no_more),
         cmocka_unit_test(stranger),
     };
     restart_with_lines(argv, lines, sizeof lines / sizeof *lines);

@@ -4,10 +4,7 @@
 #include <dlfcn.h>
 
 #include "unit.h"
-#include <dat2/udat.h>
-#include <dat2/udat_redirection.h>
-
-#include "dapl_rail/rails/keep_loaded.h"
+#include "providers/core/keep_loaded.h"
 
 #define LIBRARY "libdaplofa.so.2"
 

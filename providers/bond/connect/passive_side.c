@@ -47,7 +47,8 @@ static void refuse(struct bond_ia *b, DAT_CR_HANDLE cr, DAT_COUNT size,
 {
     struct bond_said said;
     DAT_COUNT bytes = bond_hello_say(b, BOND_FIRST, size, data, &said);
-    dat_cr_reject(cr, bytes, &said);
+    if (cr)
+        dat_cr_reject(cr, bytes, &said);
 }
 
 static bool offer(struct bond_ia *b, struct core_sp *sp,
@@ -106,7 +107,9 @@ DAT_RETURN bond_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
     struct bond_link *l = bond_conn_attach(c, ep);
     if (l)
         ret = dat_cr_accept(c->offered, l->ep, bytes, &said);
-    if (ret != DAT_SUCCESS) { /* it can still be rejected */
+    if (l && bond_request_gone(ret))
+        c->offered = DAT_HANDLE_NULL;
+    if (ret != DAT_SUCCESS) { /* the consumer can still reject it */
         bond_conn_detach(c);
         c->state = BOND_OFFERED;
     }
