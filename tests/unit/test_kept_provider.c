@@ -4,7 +4,10 @@
 #include <dlfcn.h>
 
 #include "unit.h"
-#include "providers/core/keep_loaded.h"
+#include <dat2/udat.h>
+#include <dat2/udat_redirection.h>
+
+#include "dapl_rail/rails/keep_loaded.h"
 
 #define LIBRARY "libdaplofa.so.2"
 

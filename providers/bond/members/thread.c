@@ -4,7 +4,6 @@
  * IA only. The first thread handles connection events (loop.c). The second one,
  * the watcher, wakes consumers (sleep.c).
  */
-#include "providers/core/keep_loaded.h"
 #include "providers/core/thread.h"
 
 #include "providers/bond/members/members.h"
@@ -26,12 +25,9 @@ static int start(struct bond_member *m)
 
 int bond_threads_start(struct bond_ia *b)
 {
-    for (unsigned i = 0; i < b->params.count; i++) {
+    for (unsigned i = 0; i < b->params.count; i++)
         if (start(&b->member[i]))
             return -1;
-        if (!b->member[i].own)
-            provider_keep_loaded(b->member[i].dto);
-    }
     return 0;
 }
 
