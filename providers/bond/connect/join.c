@@ -76,8 +76,8 @@ static void try_join(struct bond_conn *c, unsigned member, uint64_t now)
     }
 }
 
-/* The bond has a timeout of its own: after the one of libdaplofa, the queue pair
- * does not give its receives back. */
+/* The bond has a timeout of its own: after the one of libdaplofa, the queue
+ * pair does not give its receives back. */
 static void give_up(struct bond_conn *c, unsigned member, uint64_t now)
 {
     struct bond_link *l = c->link[member];
@@ -144,8 +144,8 @@ void bond_on_join_request(struct bond_member *m, DAT_CR_HANDLE cr,
     if (c && is_newer(c, m->index, join.epoch))
         l = bond_link_new(c, m->index, join.epoch);
     DAT_COUNT bytes = bond_hello_say(m->b, BOND_JOIN, 0, NULL, &said);
-    DAT_RETURN ret = l ? dat_cr_accept(cr, l->ep, bytes, &said)
-                       : DAT_INSUFFICIENT_RESOURCES;
+    DAT_RETURN ret =
+        l ? dat_cr_accept(cr, l->ep, bytes, &said) : DAT_INSUFFICIENT_RESOURCES;
     if (!bond_request_gone(ret))
         dat_cr_reject(cr, bytes, &said);
     if (l && ret != DAT_SUCCESS)

@@ -2,6 +2,7 @@
 /* The side that listens and accepts. */
 #include <stdlib.h>
 
+#include "providers/bond/progress.h"
 #include "providers/bond/connect/connect.h"
 #include "providers/bond/members/members.h"
 
@@ -47,8 +48,7 @@ static void refuse(struct bond_ia *b, DAT_CR_HANDLE cr, DAT_COUNT size,
 {
     struct bond_said said;
     DAT_COUNT bytes = bond_hello_say(b, BOND_FIRST, size, data, &said);
-    if (cr)
-        dat_cr_reject(cr, bytes, &said);
+    dat_cr_reject(cr, bytes, &said);
 }
 
 static bool offer(struct bond_ia *b, struct core_sp *sp,
@@ -107,11 +107,13 @@ DAT_RETURN bond_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
     struct bond_link *l = bond_conn_attach(c, ep);
     if (l)
         ret = dat_cr_accept(c->offered, l->ep, bytes, &said);
-    if (l && bond_request_gone(ret))
-        c->offered = DAT_HANDLE_NULL;
-    if (ret != DAT_SUCCESS) { /* the consumer can still reject it */
+    if (!bond_request_gone(ret)) { /* it can still be rejected */
         bond_conn_detach(c);
         c->state = BOND_OFFERED;
+    } else if (ret != DAT_SUCCESS) {
+        bond_link_drop(l);
+        bond_conn_end(c, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, NULL, 0);
+        ret = DAT_SUCCESS;
     }
     pthread_mutex_unlock(&b->lock);
     return ret;

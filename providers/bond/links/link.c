@@ -10,7 +10,7 @@
 #include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
 
-#define EVENTS   (BOND_SLOTS + 2 * BOND_OPS) /* of a link */
+#define EVENTS (BOND_SLOTS + 2 * BOND_OPS) /* of a link */
 /* The wait for an ended EP's completions; and until it is reset. */
 #define FLUSH_NS (1000 * BOND_MS)
 #define FORCE_NS (20 * BOND_MS)

@@ -113,8 +113,9 @@ static int member_open(struct bond_member *m)
     return 0;
 }
 
-/* libdaplofa keeps the queue pair of an EP whose dat_cr_accept() has failed, and
- * so its EVD. To close the IA would then fail an assertion: it stays open. */
+/* libdaplofa keeps the queue pair of an EP whose dat_cr_accept() has failed,
+ * and so its EVD. To close the IA would then fail an assertion: it stays open.
+ */
 static void member_close(struct bond_member *m)
 {
     bond_release_all(m);

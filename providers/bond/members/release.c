@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* EPs that are disconnecting. To free such an EP, libdaplofa waits for the peer,
- * 240 ms if it does not answer; and a thread of libdaplofa may use it. */
+/* EPs that are disconnecting. To free such an EP, libdaplofa waits for the
+ * peer, 240 ms if it does not answer; and a thread of libdaplofa may use it. */
 #include <stdlib.h>
 
 #include "providers/bond/members/members.h"
