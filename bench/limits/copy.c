@@ -1,36 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/clock.h"
 #include "copy.h"
-#include "dapl_rail/platform/stream.h"
+#include "dapl_rail/platform/long_copy.h"
 #include "team.h"
 
 #define LINE 64
 
 typedef void (*copy_fn_t)(void *to, const void *from, size_t bytes);
 
-static void copy_plain(void *to, const void *from, size_t bytes)
-{
-    memcpy(to, from, bytes);
-}
-
-#if STREAM_EXISTS
-static void copy_stream(void *to, const void *from, size_t bytes)
-{
-    stream_copy(to, from, bytes);
-}
-#endif
-
 static const struct {
     const char *name;
     copy_fn_t copy;
 } kernels[COPY_KERNELS] = {
-    [COPY_PLAIN] = {"plain", copy_plain},
+    [COPY_PLAIN] = {"plain", plain_copy},
 #if STREAM_EXISTS
-    [COPY_STREAM] = {"non-temporal", copy_stream},
+    [COPY_STREAM] = {"non-temporal", stream_copy},
 #endif
 };
 

@@ -9,12 +9,12 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "dapl_rail/platform/busywait.h"
+#include "dapl_rail/platform/long_copy.h"
 #include "dapl_rail/platform/platform.h"
 
 #define SECOND 1000000000ull
@@ -80,7 +80,7 @@ static void machine_copy(const struct drail_platform *p, void *to,
                          const void *from, size_t bytes)
 {
     (void)p;
-    memcpy(to, from, bytes);
+    plain_copy(to, from, bytes);
 }
 
 /* ------------------------------------------------------------- threads */

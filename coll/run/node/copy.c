@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/run/node/copy.h"
-#include "dapl_rail/platform/stream.h"
+#include "dapl_rail/platform/long_copy.h"
 
 #define LINE   64u
 #define TRIALS 4u   /* of each way at first; the best one counts */
