@@ -116,8 +116,8 @@ struct bond_member {
     struct sockaddr_in6 address; /* or sockaddr_in */
     DAT_COUNT events;            /* completions of links, at most */
     DAT_COUNT room;              /* of dto */
-    bool own; /* of one of our providers: it ends EPs, and resizes EVDs, as the
-                 DAT specification says */
+    bool own; /* of one of our providers, which does as the DAT specification
+                 says; the only others known are those of libdaplofa */
     struct bond_release *releases; /* EPs that are freed later: release.c */
     struct bond_link *links;
     pthread_t thread, watcher;

@@ -5,11 +5,11 @@
 # messages while a rail is cut, or loses all.
 #
 # By hand, only the exchange, and for long: EXCHANGE=600s (or rounds; default
-# 1000), SEED (the seed of a run is told), WAYS='cut drop', and STALL_MS: a round
+# 2000), SEED (the seed of a run is told), WAYS='cut drop', and STALL_MS: a round
 # that takes longer is an error (default: it is only told).
 # shellcheck source=tests/hosts/hosts.bash
 . "${SOURCE:?}/tests/hosts/hosts.bash"
-length=${EXCHANGE:-1000}
+length=${EXCHANGE:-2000}
 limit=120 # seconds of an exchange
 [ "${length%s}" = "$length" ] || limit=$((limit + ${length%s}))
 export SEED=${SEED:-$((RANDOM + 1))}

@@ -6,7 +6,6 @@
 
 #include "providers/bond/connect/connect.h"
 #include "providers/bond/links/links.h"
-#include "providers/bond/members/members.h"
 #include "providers/bond/message/message.h"
 
 /* The first link could not be set up. */
@@ -63,10 +62,8 @@ void bond_on_connection(struct bond_member *m, DAT_EVENT_NUMBER event,
 {
     struct bond_link *l = bond_link_find(m, d->ep_handle);
     struct bond_said said = {0};
-    if (!l) {
-        bond_release_ended(m, d->ep_handle);
+    if (!l)
         return;
-    }
     struct bond_conn *c = l->conn;
     bool spoke = bond_hello_read(d->private_data, d->private_data_size, &said);
     if (event == DAT_CONNECTION_EVENT_ESTABLISHED) {

@@ -115,7 +115,7 @@ static int post_slots(struct bond_link *l)
 void bond_link_close(struct bond_link *l)
 {
     if (l->ep)
-        bond_release(l->m, l->ep);
+        bond_release(l->m, l->ep, l->conn->zone);
     l->ep = DAT_HANDLE_NULL;
 }
 

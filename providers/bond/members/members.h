@@ -29,10 +29,11 @@ struct bond_zone *bond_zone_get(struct bond_ia *b, uint32_t id);
 void bond_zone_put(struct bond_ia *b, struct bond_zone *z);
 
 /* release.c */
-/* Frees the EP, when the member has reported the end of its connection. */
-void bond_release(struct bond_member *m, DAT_EP_HANDLE ep);
-/* The end of this EP's connection is reported. */
-void bond_release_ended(struct bond_member *m, DAT_EP_HANDLE ep);
+/* Frees the EP, at once or later. */
+void bond_release(struct bond_member *m, DAT_EP_HANDLE ep,
+                  struct bond_zone *zone);
+/* Frees the EPs that can be freed now; all of them. */
+void bond_release_look(struct bond_member *m, uint64_t now);
 void bond_release_all(struct bond_member *m);
 
 /* member.c */
