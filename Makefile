@@ -260,6 +260,7 @@ reproduce: all
 -include tests/fuzz/fuzz.mk
 -include bench/peers/peers.mk
 -include mpi/mpi.mk
+-include omp/omp.mk
 -include tests/vm/vm.mk
 -include tests/aarch64.mk
 -include scripts/install.mk

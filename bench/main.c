@@ -12,14 +12,17 @@
 #include "test.h"
 
 static const bench_test_t *const tests[] = {
-    &test_bw,        &test_bibw,      &test_lat,       &test_breakdown,
-    &test_limits,    &test_gather,    &test_allgather, &test_alltoall,
-    &test_alltoallv, &test_bcast,     &test_scatter,   &test_barrier,
-    &test_reduce,    &test_allreduce, &test_verify,    &test_tune,
-    &test_check,     &test_degrade,   &test_mbw,       &test_rate,
-    &test_nbody,     &test_radix,     &test_diff,      &test_suite,
-    &test_get,       &test_send,      &test_atomic,    &test_dsm,
-    &test_memcpy};
+    &test_bw,        &test_bibw,      &test_lat,
+    &test_breakdown, &test_limits,    &test_gather,
+    &test_allgather, &test_alltoall,  &test_alltoallv,
+    &test_bcast,     &test_scatter,   &test_barrier,
+    &test_reduce,    &test_allreduce, &test_reduce_scatter_block,
+    &test_scan,      &test_exscan,    &test_verify,
+    &test_tune,      &test_check,     &test_degrade,
+    &test_mbw,       &test_rate,      &test_nbody,
+    &test_radix,     &test_diff,      &test_suite,
+    &test_get,       &test_send,      &test_atomic,
+    &test_dsm,       &test_memcpy};
 
 #define TESTS (sizeof tests / sizeof *tests)
 
@@ -39,7 +42,7 @@ static void print_usage(FILE *file)
 {
     fputs("usage: railbench TEST [options]\n\n", file);
     for (size_t i = 0; i < TESTS; i++) {
-        fprintf(file, "  %-10s %s", tests[i]->name, tests[i]->table.summary);
+        fprintf(file, "  %-20s %s", tests[i]->name, tests[i]->table.summary);
         print_alias(file, tests[i]);
         fputc('\n', file);
     }

@@ -6,8 +6,8 @@
  * Rules
  *  1. Same calls. All ranks of a team make the same calls in the same order:
  *     collective, form (blocking, non-blocking or persistent), bytes, root,
- *     algorithm, in place or not, element of a reduction. A call that only one
- *     rank makes is said to be local below.
+ *     algorithm, in place or not, element of a reduction and whether it
+ *     commutes. A call that only one rank makes is said to be local below.
  *     If a rank makes a different call, the ranks that wait for it return
  *     DRAIL_EINVAL, and the sentence names that rank. No data are corrupted.
  *  2. Results. A function that returns int returns 0 or a negative DRAIL_E…
@@ -89,13 +89,14 @@ typedef struct dcoll_team dcoll_team_t;
  *  affect fails with DRAIL_EINVAL and breaks the team. */
 typedef struct dcoll_config {
     unsigned ports; /**< k of the multi-port algorithms, at most
-                         DRAIL_MAX_RAILS; 0: one per rail */
+                         DRAIL_MAX_RAILS; 0: one per rail. `auto` uses one port
+                         between nodes that only TCP joins: messages use all
+                         rails there anyway */
     unsigned depth; /**< 1 or 2 (default): how many starts of the same call have
                          buffers at the same time. With 2, gather, reduce to a
                          root, scatter and broadcast of short blocks get more:
-                         up to 256 within a node, up to 32 between nodes (not
-                         broadcast; at most half of DRAIL_DEPTH), in at most
-                         512 KiB */
+                         up to 256 within a node, up to 32 between nodes (at
+                         most half of DRAIL_DEPTH), in at most 512 KiB */
     size_t zero_copy_bytes; /**< a call that names its algorithm sends blocks of
                                  at least so many bytes from the user's buffers,
                                  and receives them there, without a copy, if the
@@ -186,21 +187,25 @@ void dcoll_team_skip(dcoll_team_t *team);
 
 /**
  * The element and the operation of a reduction. The operation must be
- * associative, or nearly so, as floating-point + is. It need not commute:
- * operands are combined in the order of ranks. How they are bracketed depends
- * on the algorithm, on bytes and on the team, and is the same in equal calls
- * and on all ranks; so their results are equal bit by bit.
+ * associative, or nearly so, as floating-point + is. It need not commute: then
+ * operands are combined in the order of ranks. How they are bracketed, and the
+ * order if the operation commutes, depend on the algorithm, on bytes and on the
+ * team. They are the same in equal calls, so the results are equal bit by bit;
+ * and in an all-reduce they are the same on all ranks.
  */
 typedef struct dcoll_reduction {
     size_t element; /**< bytes, at least 1; the same on all ranks */
     /** Sets result[i] = left[i] op right[i] for all i < @p count elements; left
-     *  comes from lower ranks. result is left, or right, or overlaps neither.
+     *  comes from lower ranks, unless it commutes. result is left, or right, or
+     *  overlaps neither.
      *  If element is a power of two, operands are aligned as the call's buffers
      *  are, up to 64 bytes. It must make no call on the team, and must return
      *  soon: other ranks wait for this one (rule 9). */
     void (*combine)(void *context, const void *left, const void *right,
                     void *result, size_t count);
     void *context; /**< the argument of combine */
+    bool commutes; /**< left op right = right op left: more algorithms may serve
+                        it; the same on all ranks */
 } dcoll_reduction_t;
 
 typedef enum dcoll_type {
@@ -243,25 +248,28 @@ const dcoll_reduction_t *dcoll_reduction(dcoll_type_t type,
 
 /** A value of `send` or `recv`: the rank's own block is already in its place.
  *  As send: all-gather, all-reduce, and all-to-all (recv holds the blocks to be
- *  sent), on all ranks or on none; gather and reduce, at the root only.
+ *  sent), on all ranks or on none; gather and reduce, at the root only; scan,
+ *  exscan and reduce-scatter, on any rank. In a reduce-scatter, recv then holds
+ *  the N blocks to be combined, and its first block gets the result.
  *  As recv: scatter, at the root only; its block stays in send. */
 #define DCOLL_IN_PLACE ((void *)-1)
 
 /** A call with equal blocks. N is the number of ranks. */
 typedef struct dcoll_call {
     dcoll_collective_t collective;
-    const void *send; /**< rule 8; or DCOLL_IN_PLACE. Blocks: root of a scatter
-                           and all-to-all N; other ranks of a scatter none;
-                           broadcast: not used; else 1 */
+    const void *send; /**< rule 8; or DCOLL_IN_PLACE. Blocks: root of a scatter,
+                           all-to-all and reduce-scatter N; other ranks of a
+                           scatter none; broadcast: not used; else 1 */
     void *recv;       /**< rule 8. Blocks: root of a gather, all-gather and
-                           all-to-all N; root of a reduce, scatter and
-                           all-reduce 1; broadcast: 1, on the root the source */
+                           all-to-all N; root of a reduce, scatter, all-reduce,
+                           reduce-scatter and scans 1 (exscan: not used on rank
+                           0); broadcast: 1, on the root the source */
     size_t bytes;     /**< of one block; of a reduction: a multiple of element;
                            0 … PTRDIFF_MAX / 64 / N */
     unsigned root;    /**< gather, broadcast, scatter, reduce: a rank */
     const char *algorithm; /**< a name of dcoll_algorithms(); NULL or "auto":
                                 the team chooses */
-    const dcoll_reduction_t *reduction; /**< reduce, all-reduce: copied, but not
+    const dcoll_reduction_t *reduction; /**< of reductions: copied, but not
                                              what its context points to: that
                                              must stay until the call is
                                              complete or, with dcoll_init(),
@@ -304,6 +312,18 @@ int dcoll_reduce(dcoll_team_t *team, const void *send, void *recv, size_t count,
 /** Combines send of all ranks into recv of every rank: @p count elements. */
 int dcoll_allreduce(dcoll_team_t *team, const void *send, void *recv,
                     size_t count, const dcoll_reduction_t *reduction);
+/** Combines send of all ranks, N blocks of @p count elements each; recv of rank
+ *  i gets block i of the result. */
+int dcoll_reduce_scatter_block(dcoll_team_t *team, const void *send, void *recv,
+                               size_t count,
+                               const dcoll_reduction_t *reduction);
+/** Combines send of ranks 0 … i into recv of rank i: @p count elements. */
+int dcoll_scan(dcoll_team_t *team, const void *send, void *recv, size_t count,
+               const dcoll_reduction_t *reduction);
+/** Combines send of ranks 0 … i - 1 into recv of rank i: @p count elements.
+ *  recv of rank 0 is not written. */
+int dcoll_exscan(dcoll_team_t *team, const void *send, void *recv, size_t count,
+                 const dcoll_reduction_t *reduction);
 /** Makes any of these calls, with any algorithm. */
 int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
 

@@ -48,15 +48,20 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 typedef enum dcoll_collective {
-    DCOLL_GATHER,      /**< root's RECV: N blocks; SEND: one block */
-    DCOLL_ALLGATHER,   /**< RECV: N blocks; SEND: one block */
-    DCOLL_ALLTOALL,    /**< SEND and RECV: N blocks */
-    DCOLL_BCAST,       /**< root's SEND, the others' RECV: one block */
-    DCOLL_SCATTER,     /**< root's SEND: N blocks; RECV: one block */
-    DCOLL_BARRIER,     /**< no data */
-    DCOLL_REDUCE,      /**< SEND: one block; root's RECV: one block, the blocks
-                            of all ranks combined in the order of ranks */
-    DCOLL_ALLREDUCE,   /**< the same, in RECV of all ranks, equal bit by bit */
+    DCOLL_GATHER,    /**< root's RECV: N blocks; SEND: one block */
+    DCOLL_ALLGATHER, /**< RECV: N blocks; SEND: one block */
+    DCOLL_ALLTOALL,  /**< SEND and RECV: N blocks */
+    DCOLL_BCAST,     /**< root's SEND, the others' RECV: one block */
+    DCOLL_SCATTER,   /**< root's SEND: N blocks; RECV: one block */
+    DCOLL_BARRIER,   /**< no data */
+    DCOLL_REDUCE,    /**< SEND: one block; root's RECV: one block, the blocks
+                          of all ranks combined in the order of ranks */
+    DCOLL_ALLREDUCE, /**< the same, in RECV of all ranks, equal bit by bit */
+    DCOLL_REDUCE_SCATTER_BLOCK, /**< SEND: N blocks; RECV of rank i: block i of
+                                     all ranks combined */
+    DCOLL_SCAN,   /**< SEND, RECV: one block; RECV of rank i: the blocks of
+                       ranks 0 … i combined */
+    DCOLL_EXSCAN, /**< the same, of ranks 0 … i - 1; rank 0 has no RECV */
     DCOLL_COLLECTIVES, /**< the number of collectives with equal blocks */
     DCOLL_ALLTOALLV =
         DCOLL_COLLECTIVES /**< irregular: sizes are known at run time only */
@@ -70,7 +75,7 @@ int dcoll_collective_parse(const char *text, dcoll_collective_t *collective);
 /** Is it a reduction? */
 static inline bool dcoll_collective_reduces(dcoll_collective_t collective)
 {
-    return collective == DCOLL_REDUCE || collective == DCOLL_ALLREDUCE;
+    return collective >= DCOLL_REDUCE && collective <= DCOLL_EXSCAN;
 }
 
 /** The ranks, nodes and ports for which schedules are made. Ranks of a node are
@@ -128,12 +133,15 @@ typedef struct dcoll_args {
     size_t bytes;    /**< b, of one block; 0 is allowed */
     size_t element;  /**< reductions: bytes of an element; b is a multiple of
                           it. 0: 1 byte */
+    bool commutes;   /**< reductions: the operation commutes, so algorithms that
+                          do not keep the order of ranks may serve it */
     unsigned root;   /**< gather, broadcast, scatter, reduce */
     bool in_place;   /**< all-gather, all-to-all, all-reduce: SEND is not used,
                           and the rank's own block is in its place in RECV
                           (all-to-all: RECV holds the blocks to be sent). Other
-                          collectives: at the root, SEND or RECV is a part of
-                          the other; their schedules do not depend on it */
+                          collectives: SEND or RECV is a part of the other, at
+                          the root, or, in a reduce-scatter and a scan, at any
+                          rank; their schedules do not depend on it */
     bool zero_copy;  /**< put from and into users' buffers where the algorithm
                           can, instead of TEMP. SMP-aware algorithms go through
                           NODE in either case, multi-connection ones with zero
@@ -145,6 +153,7 @@ typedef struct dcoll_args {
                           whatever is ready; ports keep the steps apart. The
                           direct gather and multi-connection algorithms are
                           never paced */
+    unsigned ports; /**< k of this call; 0: that of the shape */
     unsigned depth; /**< rule 3; a power of two: so many starts may be under way
                          at the same time */
     bool one_shot;  /**< only for `auto`: the buffers are new in each call, so
@@ -161,6 +170,12 @@ unsigned dcoll_recv_blocks(const dcoll_args_t *args, unsigned nranks,
                            unsigned rank);
 /** Is the call in place on all ranks? Only then schedules depend on it. */
 bool dcoll_all_in_place(const dcoll_args_t *args);
+/** May each rank decide for itself whether it is in place? */
+static inline bool dcoll_in_place_anywhere(dcoll_collective_t collective)
+{
+    return collective >= DCOLL_REDUCE_SCATTER_BLOCK &&
+           collective <= DCOLL_EXSCAN;
+}
 
 /** Memories that operations access. */
 typedef enum dcoll_space {
@@ -204,8 +219,9 @@ typedef enum dcoll_kind {
                          (rule 5): the first `puts` of them; 0: all */
     DCOLL_COPY,     /**< copies src to dst, each mine or NODE */
     DCOLL_COMBINE,  /**< reductions: dst = src op with, element by element, each
-                         mine or NODE; src comes from lower ranks. dst is src,
-                         or with, or overlaps neither */
+                         mine or NODE; src comes from lower ranks, unless the
+                         operation commutes. dst is src, or with, or overlaps
+                         neither */
     DCOLL_SIGNAL, /**< sets my flag for this start, after all that I have done.
                        bytes > 0: with so many bytes of src in the flag's cache
                        line, at most DCOLL_LINE_BYTES */
@@ -437,6 +453,11 @@ void dcoll_generate(const dcoll_algorithm_t *algorithm,
                     const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, dcoll_schedule_t *out);
 
+/** Does it refuse @p args only because the operation does not commute? */
+bool dcoll_needs_commuting(const dcoll_algorithm_t *algorithm,
+                           const dcoll_shape_t *shape,
+                           const dcoll_args_t *args);
+
 /** All algorithms of collectives with equal blocks; ends with NULL; constant.
  */
 const dcoll_algorithm_t *const *dcoll_algorithms(void);
@@ -488,8 +509,9 @@ void dcoll_program_free(dcoll_program_t *program);
  *  - nothing waits for ever, and no notification is left over;
  *  - offsets are within the memory that the schedule asks for;
  *  - steps are those of the k-port model, and nothing is moved in vain;
- *  - reductions: each result combines every rank's element once, in the order
- * of ranks; in an all-reduce all ranks bracket it in the same way;
+ *  - reductions: each result combines the element of every rank that belongs
+ *    to it once, in the order of ranks unless the operation commutes; in an
+ *    all-reduce all ranks bracket it in the same way;
  *  - irregular: for the program's counts, elements arrive (those of `labelled`
  *    traffic in order), and no bundle exceeds its room; for any counts within
  *    the traffic, tables have room, and accesses to rooms are ordered. Elements
@@ -516,8 +538,10 @@ typedef struct dcoll_cost_model {
     double combine; /**< per byte of COMBINE */
     double latency; /**< from when a message has left the ports until it
                          arrives; 0 in the papers */
-    bool shared;    /**< between nodes, all ranks of a node share its ports, and
-                         each message is spread over them; false in the papers */
+    unsigned wires; /**< between nodes, all ranks of a node share so many wires,
+                         over which a message is spread; 0, as in the papers:
+                         only ports */
+    double whole;   /**< messages of fewer bytes take one wire */
 } dcoll_cost_model_t;
 
 /** Predicts the time from 0, when all ranks start, until the last rank is done.

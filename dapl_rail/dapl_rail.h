@@ -49,7 +49,9 @@
  * 6. Lifetime. Buffers, registered memory and drail_req_t of an operation stay
  *    in place until the operation is complete. Release a drail_mem_t before its
  *    memory is unmapped. Call drail_close() before drail_job_leave(), and
- *    before rank_main returns. Configurations are copied by the call.
+ *    before rank_main returns. A process that ends without it loses what has
+ *    not left it: over TCP, short messages of the last few milliseconds.
+ *    Configurations are copied by the call.
  * 7. Order. Messages from one rank to another are received in the order of
  *    their sends, and notifications in the order of their puts. A notification
  *    is delivered after all data of its put are visible. Otherwise puts, gets

@@ -94,6 +94,8 @@ static int receive_pieces(drail_t *t, struct receiving *r)
         rc = progress_wait_on(&r->patience, message_await, &w);
         if (!rc)
             rc = receive_piece(t, r);
+        if (!r->strict) /* bytes have come: the timeout begins anew */
+            r->patience.deadline = (struct deadline){0};
     }
     if (!rc)
         part->bytes = 0;

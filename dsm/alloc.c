@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ddsm_alloc: pages of the space, one allocation after another. */
+#include "dsm/alloc.h"
 #include "dsm/base/enter.h"
 #include "dsm/pages/coalesce.h"
 #include "dsm/pages/pages.h"
@@ -18,17 +19,25 @@ static unsigned home_of(const ddsm_t *d, const ddsm_place_t *place, size_t page,
     }
 }
 
-/* Readable, but for copies that another rank has already written. */
+/* Readable, as all is zero; but not copies of pages that another rank has
+ * written already, or may write without notices. */
+static enum page_state first_state(const ddsm_t *d, size_t page)
+{
+    const struct page *p = &d->page[page];
+    if (p->home == d->rank)
+        return p->kind == DDSM_FIXED ? PAGE_CLEAN : PAGE_DIRTY;
+    return p->kind != DDSM_FIXED || p->noticed ? PAGE_INVALID : PAGE_CLEAN;
+}
+
 static int begin_pages(ddsm_t *d, size_t first, size_t count)
 {
     int rc = 0;
     for (size_t p = first, n; p < first + count && !rc; p += n) {
-        const bool noticed = d->page[p].noticed && d->page[p].home != d->rank;
+        const enum page_state state = first_state(d, p);
         for (n = 1; p + n < first + count; n++)
-            if ((d->page[p + n].noticed && d->page[p + n].home != d->rank) !=
-                noticed)
+            if (first_state(d, p + n) != state)
                 break;
-        rc = pages_set(d, p, n, noticed ? PAGE_INVALID : PAGE_CLEAN);
+        rc = pages_set(d, p, n, state);
     }
     return rc;
 }
@@ -39,19 +48,20 @@ static uint64_t mixed(uint64_t sum, uint64_t word)
     return (sum ^ word) * 1099511628211u;
 }
 
-static int alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
-                 size_t *first)
+int alloc_pages(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
+                size_t *first, size_t *pages)
 {
     const size_t element = place->element ? place->element : 1;
     if (d->broken)
         return d->broken;
     if (!bytes || element & (element - 1) || element > 64 ||
-        place->homes > DDSM_ONE ||
+        place->homes > DDSM_ONE || place->kind > DDSM_OPEN ||
         (place->homes == DDSM_ONE && place->rank >= d->size))
         return space_fail(d, DRAIL_EINVAL,
                           "ddsm_alloc: %zu bytes, elements of %zu (a power of "
-                          "two up to 64), homes %d, rank %u of %u",
-                          bytes, element, place->homes, place->rank, d->size);
+                          "two up to 64), homes %d, rank %u of %u, kind %d",
+                          bytes, element, place->homes, place->rank, d->size,
+                          place->kind);
     const size_t left = (d->pages - d->used) << d->page_shift;
     if (bytes > left)
         return space_fail(d, DRAIL_ENOMEM,
@@ -63,20 +73,40 @@ static int alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
         struct page *page = &d->page[d->used + i];
         page->home = (uint16_t)home_of(d, place, i, count);
         page->element_shift = (uint8_t)__builtin_ctzl(element);
+        page->kind = (uint8_t)place->kind;
+        page->exclusive = place->kind == DDSM_MOVING;
+    }
+    if (place->kind == DDSM_MOVING) {
+        if (!d->moving_end)
+            d->moving_first = *first;
+        d->moving_end = *first + count;
     }
     d->used += count;
     d->allocs++;
     d->shape =
         mixed(mixed(mixed(mixed(d->shape, bytes), element), place->homes),
               place->homes == DDSM_ONE ? place->rank : 0);
-    int rc = begin_pages(d, *first, count);
-    return rc ? coalesce_mappings(d) : 0;
+    d->shape = mixed(d->shape, place->kind);
+    *pages = count;
+    return 0;
+}
+
+int alloc_begin(ddsm_t *d, size_t first, size_t count)
+{
+    int rc = begin_pages(d, first, count);
+    if (!rc)
+        return 0;
+    rc = coalesce_mappings(d);
+    for (size_t p = first; p < first + count && !rc; p++)
+        if (page_is_open(d, p))
+            rc = pages_set(d, p, 1, PAGE_DIRTY);
+    return rc;
 }
 
 void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place)
 {
     ddsm_place_t copy = {0};
-    size_t first = 0;
+    size_t first = 0, count = 0;
     if (!d)
         return NULL;
     if (place) /* it may lie in the view */
@@ -84,7 +114,9 @@ void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place)
     int rc = space_enter(d);
     if (rc)
         return NULL;
-    rc = alloc(d, bytes, &copy, &first);
+    rc = alloc_pages(d, bytes, &copy, &first, &count);
+    if (!rc)
+        rc = alloc_begin(d, first, count);
     space_leave(d);
     return rc ? NULL : page_view(d, first);
 }

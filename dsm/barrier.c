@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
 #include "dsm/base/enter.h"
+#include "dsm/heap/returns.h"
+#include "dsm/pages/coalesce.h"
 #include "dsm/pages/flush.h"
+#include "dsm/pages/history.h"
+#include "dsm/sync/claims.h"
 #include "dsm/sync/notices.h"
 #include "dsm/sync/peer_wait.h"
 
@@ -20,30 +26,35 @@ static int check_shapes(ddsm_t *d)
 
 static int exchange_arrivals(ddsm_t *d)
 {
+    d->settling = true;
+    claims_make(d, d->control.arrival);
+    notices_append(d);
     notices_summarize(d, d->control.arrival);
-    int rc = dcoll_start(d->barrier_request);
+    int rc = returns_hand_over(d);
     if (!rc)
-        rc = peer_wait_complete(d, d->barrier_request);
-    if (rc && !d->broken)
-        space_break(d,
-                    space_fail(d, rc, "barrier: %s: %.180s", drail_strerror(rc),
-                               dcoll_last_error(d->team)));
+        rc = peer_wait_run(d, d->barrier_request, "barrier");
     return rc ? rc : check_shapes(d);
 }
 
-int ddsm_barrier(ddsm_t *d)
+/* Pages that find no room for mappings come by faults. */
+static int turn(ddsm_t *d)
 {
-    if (!d)
-        return DRAIL_EINVAL;
-    const uint64_t start = space_now_ns();
-    int rc = space_enter(d);
-    if (rc)
+    const drail_error_t before = d->error;
+    int rc = history_turn(d);
+    if (rc != DRAIL_ENOMEM || d->broken)
         return rc;
-    rc = d->broken ? d->broken : flush(d);
-    if (!rc) {
-        notices_append(d);
+    rc = coalesce_mappings(d);
+    if (!rc)
+        d->error = before;
+    return rc;
+}
+
+static int barrier(ddsm_t *d)
+{
+    returns_collect(d);
+    int rc = d->broken ? d->broken : flush(d);
+    if (!rc)
         rc = exchange_arrivals(d);
-    }
     /* another thread may have faulted meanwhile (by reading: a read may be
      * taken for a write) */
     if (!rc)
@@ -51,8 +62,48 @@ int ddsm_barrier(ddsm_t *d)
     for (unsigned r = 0; r < d->size && !rc; r++)
         rc = notices_apply(d, r, d->control.arrivals[r].head,
                            &d->control.arrivals[r]);
+    if (!rc)
+        rc = notices_end_visits(d);
+    if (!rc)
+        rc = claims_settle(d);
+    d->settling = false;
+    d->interval++;
+    if (!rc)
+        rc = turn(d);
+    if (!rc)
+        returns_take(d);
+    return rc;
+}
+
+int ddsm_barrier_note(ddsm_t *d, const void *mine, void *all)
+{
+    if (!d)
+        return DRAIL_EINVAL;
+    const uint64_t start = space_now_ns();
+    int rc = space_enter(d);
+    if (rc)
+        return rc;
+    if (mine)
+        memcpy(d->control.arrival->note, mine, DDSM_NOTE_BYTES);
+    rc = barrier(d);
+    for (unsigned r = 0; r < d->size && !rc && all; r++)
+        memcpy((char *)all + (size_t)r * DDSM_NOTE_BYTES,
+               d->control.arrivals[r].note, DDSM_NOTE_BYTES);
     d->stats.barriers++;
     d->stats.barrier_ns += space_now_ns() - start;
     space_leave(d);
     return rc;
+}
+
+int ddsm_barrier(ddsm_t *d)
+{
+    return ddsm_barrier_note(d, NULL, NULL);
+}
+
+void ddsm_interval(ddsm_t *d, uint64_t name)
+{
+    if (!d || space_enter(d))
+        return;
+    d->next_name = name;
+    space_leave(d);
 }

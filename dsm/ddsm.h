@@ -31,7 +31,7 @@
  *     a broken one, its own memory is broken too. A fault cannot return an
  *     error: see ddsm_config_t.failed.
  *  R5 Threads. Threads of a rank may read and write the memory at the same
- *     time, and call ddsm_lock() and ddsm_unlock(). Any other call must be made
+ *     time, and lock and unlock. Any other call must be made
  *     by one thread while no other thread of the rank writes the memory or
  *     makes a call. Exceptions are stated at the call. What is constant after
  *     ddsm_open() may be asked for by any thread at any time: ddsm_rank(),
@@ -57,7 +57,8 @@
  *     default action ends or stops the process still does so. A handler that
  *     runs during a call of this library must not touch the memory and must not
  *     leave by siglongjmp(). A fault runs on the stack of its thread, so a
- *     handler of stack overflows (on an alternate stack) is not called for it.
+ *     handler of stack overflows (on an alternate stack) is not called for it;
+ *     see ddsm_config_t.alternate_stacks.
  */
 #ifndef DDSM_H
 #define DDSM_H
@@ -104,6 +105,10 @@ typedef struct ddsm_config {
                             50. It exists on rails that move data only while the
                             target is in a call (drail_rail_info_t.is_polled),
                             and on rails without atomics */
+    bool alternate_stacks; /**< faults are served on the alternate stack of the
+                                thread, if it has one; see ddsm_thread_begin().
+                                The first space that is open in the process
+                                decides. Default false */
     const drail_config_t *rails; /**< as of drail_open(); NULL: the defaults.
                                       Team forkjoin becomes resident, because a
                                       fault in a parallel region could start no
@@ -186,12 +191,28 @@ typedef enum ddsm_homes {
     DDSM_ONE,    /**< all pages at one rank */
 } ddsm_homes_t;
 
+/** How writes at a page's home reach other ranks. At other ranks all kinds are
+ *  alike: a first write makes a twin, and what differs goes home. */
+typedef enum ddsm_kind {
+    DDSM_FIXED,  /**< homes stay. The home's first write in each interval
+                      faults */
+    DDSM_MOVING, /**< homes move, at barriers, to ranks that alone write a page
+                      (the first time: after one barrier). A page that no other
+                      rank has fetched stays writable at its home, without
+                      faults and notices */
+    DDSM_OPEN,   /**< never protected at the home: no faults, and system calls
+                      work there (R6). Other ranks drop their copies at each
+                      barrier and whenever they acquire (ddsm_lock(),
+                      ddsm_acquire()) */
+} ddsm_kind_t;
+
 typedef struct ddsm_place {
     size_t element;     /**< bytes of an element (R2): a power of two up to 64;
                             0 counts as 1, which is right for all programs. If
                             only whole doubles are written, 8 is faster */
     ddsm_homes_t homes; /**< default DDSM_BLOCK */
     unsigned rank;      /**< the home, with DDSM_ONE */
+    ddsm_kind_t kind;   /**< default DDSM_FIXED */
 } ddsm_place_t;
 
 /** Allocates whole pages of the space; they stay until ddsm_close(). All ranks
@@ -204,6 +225,60 @@ typedef struct ddsm_place {
  *  @return NULL: wrong argument, no room, or the memory is broken
  *  (ddsm_last_error()). */
 void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place);
+
+/** Shares memory that the program has already, at its address: its global data,
+ *  for example. It takes as many pages of the space. At most 15 ranges.
+ *  Collective: returns when all ranks have called it. No other thread may use
+ *  the range meanwhile, nor may it have the caller's stack. The C library must
+ *  not use it (no copy relocations: gcc's -mno-direct-extern-access).
+ *  ddsm_close() leaves the range mapped, as private memory: with its whole
+ *  contents at @p place's rank, elsewhere with what was there. That call must
+ *  not run on a stack in the range, either.
+ *  @param d open.
+ *  @param start the same on all ranks, a multiple of the page.
+ *  @param bytes a multiple of the page.
+ *  @param place each page gets the contents that it has at its home. There the
+ *  range must be mapped and readable.
+ *  @return 0; DRAIL_EINVAL: wrong argument; DRAIL_ENOMEM: the space has not
+ *  enough pages left, which changes nothing, or the kernel has no room for
+ *  mappings, which breaks the memory (R4); otherwise as ddsm_barrier(). */
+int ddsm_adopt(ddsm_t *d, void *start, size_t bytes, const ddsm_place_t *place);
+/** Is @p address in memory that was allocated or adopted? Any thread, also
+ * while another one is in a call. */
+bool ddsm_has(const ddsm_t *d, const void *address);
+
+/** Opens the space's heap in memory that was allocated or adopted, all zero.
+ *  Rank 0 allocates from the first half, the other ranks from equal parts of
+ *  the second. Collective, once.
+ *  @param d open.
+ *  @param start the same on all ranks.
+ *  @param bytes at least 128 KiB for each rank. Whole 64 KiB are used.
+ *  @return 0; DRAIL_EINVAL: wrong argument; DRAIL_ENOMEM; an error of the
+ *  transport. All ranks get an error if one does, and then have no heap. */
+int ddsm_heap_open(ddsm_t *d, void *start, size_t bytes);
+/** As malloc(), calloc(), realloc(), aligned_alloc() and free(), from the heap.
+ *  Any rank may use and free a block; any thread, at any time. A block that
+ *  another rank has freed can be allocated again after both have synchronised
+ *  (R1). ddsm_free() of a wrong pointer ends the process.
+ *  @return NULL: no room in this rank's part; errno is ENOMEM. */
+void *ddsm_malloc(ddsm_t *d, size_t bytes);
+void *ddsm_calloc(ddsm_t *d, size_t count, size_t bytes);
+void *ddsm_realloc(ddsm_t *d, void *p, size_t bytes);
+void *ddsm_aligned_alloc(ddsm_t *d, size_t align, size_t bytes);
+void ddsm_free(ddsm_t *d, void *p);
+/** Bytes of a block, at least what was asked for. */
+size_t ddsm_usable_bytes(ddsm_t *d, const void *p);
+/** Is @p p in the heap? Any thread, at any time. */
+bool ddsm_heap_has(const ddsm_t *d, const void *p);
+
+/** Gives the calling thread an alternate stack (sigaltstack), on which its
+ *  faults are served (ddsm_config_t.alternate_stacks). A thread needs it whose
+ *  stack lies in shared memory that may be protected: not DDSM_OPEN at its
+ *  home.
+ *  @return 0; DRAIL_ENOMEM. */
+int ddsm_thread_begin(ddsm_t *d);
+/** Takes the stack away again, before the thread ends. */
+void ddsm_thread_end(ddsm_t *d);
 
 /** Makes a range readable, or with @p writable also writable, as faults would
  *  do page by page. Adjacent pages of one home come in one RDMA read, striped
@@ -223,6 +298,23 @@ int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable);
  *  DRAIL_EINTR, or DRAIL_EINVAL (calls of ddsm_alloc() differed): each of them
  *  breaks the memory (R4). */
 int ddsm_barrier(ddsm_t *d);
+enum { DDSM_NOTE_BYTES = 64 };
+/** A barrier that also gathers a note of each rank.
+ *  @param mine DDSM_NOTE_BYTES of private memory; NULL: any contents.
+ *  @param all gets the notes in the order of ranks, on success; private memory,
+ *  or NULL.
+ *  @return as ddsm_barrier(). */
+int ddsm_barrier_note(ddsm_t *d, const void *mine, void *all);
+
+/** Names the interval that begins at the next barrier, and later ones until
+ *  another call: the loop that it runs, for example. Pages that faults of this
+ *  rank have fetched in earlier intervals of that name are then fetched right
+ *  after the barrier, in few reads. Every 16th interval of a name learns anew
+ *  which of them are used: the first access of each page faults there, but does
+ *  not fetch. Different ranks may give different names.
+ *  @param d open.
+ *  @param name 0 (at first): nothing is fetched so. */
+void ddsm_interval(ddsm_t *d, uint64_t name);
 
 /**
  * Takes a lock, which one thread of one rank holds at a time, in the order of
@@ -242,6 +334,63 @@ int ddsm_lock(ddsm_t *d, unsigned id);
  *  @return 0; DRAIL_EINVAL: no such lock, or no thread of this rank holds
  *  it. */
 int ddsm_unlock(ddsm_t *d, unsigned id);
+
+/** Takes a lock only if nobody has it or waits for it.
+ *  @return 0; DRAIL_EAGAIN: not obtained; DRAIL_EINVAL: no such lock. */
+int ddsm_trylock(ddsm_t *d, unsigned id);
+
+/** Locks that memory names: an aligned word of shared memory, 0 at first. The
+ *  first of these calls gives the word the number of a lock, from the upper
+ *  half of ddsm_config_t.locks: from (locks + 1) / 2 on. The program must not
+ *  use these numbers itself then. Otherwise as ddsm_lock(), ddsm_trylock() and
+ *  ddsm_unlock().
+ *  @return also DRAIL_ENOMEM: no number is left. */
+int ddsm_lock_at(ddsm_t *d, uint32_t *word);
+int ddsm_trylock_at(ddsm_t *d, uint32_t *word);
+int ddsm_unlock_at(ddsm_t *d, uint32_t *word);
+/** Ends the lock that @p word names, and makes the word 0. No thread has the
+ *  lock, and none uses the word before it has synchronised with the caller
+ *  (R1). */
+int ddsm_lock_end(ddsm_t *d, uint32_t *word);
+
+/** The two halves of a synchronisation without a lock. After a release this
+ *  rank's writes are in their homes, and announced. An acquire makes visible
+ *  what all ranks have released by then. ddsm_flush() does both. Any thread
+ *  may call them, also while others use the memory.
+ *  @return 0; an error of the transport, which breaks the memory (R4). */
+int ddsm_release(ddsm_t *d);
+int ddsm_acquire(ddsm_t *d);
+int ddsm_flush(ddsm_t *d);
+
+typedef enum ddsm_atomic {
+    DDSM_LOAD,
+    DDSM_STORE,
+    DDSM_EXCHANGE,
+    DDSM_COMPARE_SWAP,
+    DDSM_ADD,
+    DDSM_AND,
+    DDSM_OR,
+    DDSM_XOR,
+} ddsm_atomic_t;
+/** An atomic operation, carried out at the word's home. All of them are
+ *  sequentially consistent with each other; they order no other accesses: call
+ *  ddsm_release() before, or ddsm_acquire() after. Plain reads of other ranks
+ *  see the result as they see a plain write (R1); plain reads of this rank see
+ *  it at once. Over verbs plain writes to the same aligned 8 bytes at the home
+ *  are not atomic with it. Any thread, at any time.
+ *  @param d open.
+ *  @param op what to do.
+ *  @param word in allocated memory whose elements (R2) are not longer than
+ *  @p bytes; a multiple of @p bytes.
+ *  @param bytes 1, 2, 4 or 8; what is above them in values is ignored.
+ *  @param operand of all operations but DDSM_LOAD.
+ *  @param expected with DDSM_COMPARE_SWAP: @p operand is stored if the word
+ *  has this value.
+ *  @param old set to the value before; may be NULL.
+ *  @return 0; DRAIL_EINVAL: wrong argument; an error of the transport, which
+ *  breaks the memory (R4). */
+int ddsm_atomic(ddsm_t *d, ddsm_atomic_t op, void *word, size_t bytes,
+                uint64_t operand, uint64_t expected, uint64_t *old);
 
 typedef enum ddsm_type { DDSM_INT64, DDSM_DOUBLE } ddsm_type_t;
 typedef enum ddsm_op { DDSM_SUM, DDSM_MIN, DDSM_MAX } ddsm_op_t;
@@ -288,11 +437,29 @@ typedef struct ddsm_stats {
     uint64_t flush_ns;   /**< comparing pages and writing pieces home */
     uint64_t barrier_ns; /**< in barriers, their flush included */
     uint64_t lock_ns;    /**< in ddsm_lock() */
+    /* pages in intervals that learn (ddsm_interval()): */
+    uint64_t predicted;      /**< fetched right after the barrier, */
+    uint64_t predicted_used; /**< those of them that were used, */
+    uint64_t unpredicted;    /**< and pages that faults fetched */
 } ddsm_stats_t;
 /** Any thread may call these two at any time; they wait for another thread that
  *  is in a call or has taken the rails. */
 void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats);
 void ddsm_stats_reset(ddsm_t *d);
+
+/** What a page has cost this rank since ddsm_open() or ddsm_stats_reset(). */
+typedef struct ddsm_page_cost {
+    void *start;
+    unsigned home;
+    uint32_t read_faults, write_faults, fetches, diffs, invalidated;
+    bool shared_writes; /**< another rank has written the page between the same
+                             two barriers as this one */
+} ddsm_page_cost_t;
+/** Calls @p visit for each page that has cost something, in the order of
+ *  allocation. @p visit must make no call that waits for other ranks. */
+void ddsm_page_costs(ddsm_t *d,
+                     void (*visit)(const ddsm_page_cost_t *cost, void *context),
+                     void *context);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

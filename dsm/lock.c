@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dsm/base/enter.h"
+#include "dsm/heap/returns.h"
 #include "dsm/pages/flush.h"
 #include "dsm/sync/control.h"
 #include "dsm/sync/notices.h"
@@ -88,10 +89,14 @@ static int learn(ddsm_t *d, const struct lock *lock)
     bool news = false;
     for (unsigned r = 0; r < d->size && !rc; r++)
         news |= r != d->rank && clock[r] > d->vector_clock[r];
-    if (news)
+    if (!rc && (news || d->visits.count))
         rc = flush(d);
     for (unsigned r = 0; r < d->size && !rc; r++)
         rc = notices_apply(d, r, clock[r], NULL);
+    if (!rc)
+        rc = notices_end_visits(d);
+    if (!rc)
+        returns_take(d);
     return rc;
 }
 
@@ -105,14 +110,12 @@ static bool is_ours_still(const ddsm_t *d, const struct lock *lock,
            ticket == ((held->ticket + 1) & TICKET_MAX);
 }
 
-static int acquire(ddsm_t *d, const struct lock *lock)
+/* It is the turn of this rank's ticket. */
+static int hold(ddsm_t *d, const struct lock *lock, uint32_t ticket)
 {
     struct held *held = &d->held[lock->id];
-    uint32_t ticket, serving;
-    int rc = ask(d, lock, &ticket, &serving);
-    if (!rc)
-        rc = wait_turn(d, lock, ticket, serving);
-    if (!rc && !is_ours_still(d, lock, ticket)) {
+    int rc = 0;
+    if (!is_ours_still(d, lock, ticket)) {
         held->was_held = false;
         rc = learn(d, lock);
     }
@@ -121,6 +124,24 @@ static int acquire(ddsm_t *d, const struct lock *lock)
         held->ticket = ticket;
     }
     return rc;
+}
+
+static int acquire(ddsm_t *d, const struct lock *lock)
+{
+    uint32_t ticket, serving;
+    int rc = ask(d, lock, &ticket, &serving);
+    if (!rc)
+        rc = wait_turn(d, lock, ticket, serving);
+    return rc ? rc : hold(d, lock, ticket);
+}
+
+static int try_acquire(ddsm_t *d, const struct lock *lock)
+{
+    uint32_t ticket;
+    int rc = ticket_try(d, lock, &ticket);
+    if (!rc)
+        rc = tell_round(d, ticket);
+    return rc ? rc : hold(d, lock, ticket);
 }
 
 static int tell(ddsm_t *d, const struct lock *lock)
@@ -138,11 +159,14 @@ static int tell(ddsm_t *d, const struct lock *lock)
 static int release(ddsm_t *d, const struct lock *lock)
 {
     struct held *held = &d->held[lock->id];
+    returns_collect(d);
     int rc = flush(d);
     if (rc)
         return rc;
     notices_append(d);
-    rc = tell(d, lock);
+    rc = returns_hand_over(d);
+    if (!rc)
+        rc = tell(d, lock);
     held->is_held = false;
     held->was_held = true;
     held->rounds = atomic_load(d->control.ticket_rounds);
@@ -162,7 +186,8 @@ static int checked(ddsm_t *d, unsigned id, const char *what, bool held)
     return 0;
 }
 
-int ddsm_lock(ddsm_t *d, unsigned id)
+static int take(ddsm_t *d, unsigned id, const char *what,
+                int (*by)(ddsm_t *d, const struct lock *lock))
 {
     if (!d)
         return DRAIL_EINVAL;
@@ -170,15 +195,25 @@ int ddsm_lock(ddsm_t *d, unsigned id)
     int rc = space_enter(d);
     if (rc)
         return rc;
-    rc = checked(d, id, "ddsm_lock", false);
+    rc = checked(d, id, what, false);
     if (!rc) {
         const struct lock lock = lock_of(d, id);
-        rc = acquire(d, &lock);
+        rc = by(d, &lock);
     }
     d->stats.locks++;
     d->stats.lock_ns += space_now_ns() - start;
     space_leave(d);
     return rc;
+}
+
+int ddsm_lock(ddsm_t *d, unsigned id)
+{
+    return take(d, id, "ddsm_lock", acquire);
+}
+
+int ddsm_trylock(ddsm_t *d, unsigned id)
+{
+    return take(d, id, "ddsm_trylock", try_acquire);
 }
 
 int ddsm_unlock(ddsm_t *d, unsigned id)

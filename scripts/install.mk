@@ -24,6 +24,8 @@ INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
   $(LIBDIR)/libdcoll.so $(LIBDIR)/libdcoll.so.$(SOVERSION) $(LIBDIR)/libdcoll.so.$(VERSION) \
   $(LIBDIR)/libddsm.so $(LIBDIR)/libddsm.so.$(SOVERSION) $(LIBDIR)/libddsm.so.$(VERSION) \
   $(PREFIX)/include/dsm/ddsm.h $(LIBDIR)/pkgconfig/ddsm.pc \
+  $(LIBDIR)/librailomp.so $(LIBDIR)/librailomp.so.$(SOVERSION) $(LIBDIR)/librailomp.so.$(VERSION) \
+  $(OMP_PARTS:$(LIB)/%=$(LIBDIR)/%) $(OMP_WRAPPERS:$(BIN)/%=$(PREFIX)/bin/%) \
   $(LIBMPIS:$(LIB)/%=$(LIBDIR)/%) $(PREFIX)/include/coll/dcoll.h $(PREFIX)/include/coll/schedule.h \
   $(PROVIDERS:%=$(LIBDIR)/dapl_rail/libdapl_%.so) $(LIBDIR)/dapl_rail/dat.conf $(LIBDIR)/dapl_rail/dat.conf.in \
   $(PLATFORMS:$(PROVDIR)/%=$(LIBDIR)/dapl_rail/%) \
@@ -44,11 +46,14 @@ install: all $(COMPLETION)
 	  $(DESTDIR)$(DOCDIR)
 	install -m 755 $(INSTALL_BIN) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(LIBEMBED).$(SOVERSION) $(DESTDIR)$(LIBDIR)
-	for lib in libdapl_rail libdcoll libddsm; do \
+	for lib in libdapl_rail libdcoll libddsm librailomp; do \
 	  install -m 644 $(LIB)/$$lib.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$lib.so.$(VERSION) && \
 	  ln -sf $$lib.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$$lib.so.$(SOVERSION) && \
 	  ln -sf $$lib.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$lib.so || exit 1; done
 	$(if $(LIBMPIS),install -m 644 $(LIBMPIS) $(DESTDIR)$(LIBDIR))
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/railomp $(OMP_PARTS)
+	$(foreach wrapper,$(OMP_WRAPPERS:$(BIN)/%=%),sed 's|^lib=.*|lib=$(LIBDIR)|' $(BIN)/$(wrapper) \
+	  > $(DESTDIR)$(PREFIX)/bin/$(wrapper) && chmod 755 $(DESTDIR)$(PREFIX)/bin/$(wrapper) &&) true
 	install -m 644 $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DESTDIR)$(LIBDIR)/dapl_rail
 	install -m 644 $(DATCONF).in $(DESTDIR)$(LIBDIR)/dapl_rail
 	sed 's|@PROVDIR@|$(LIBDIR)/dapl_rail|' $(DATCONF).in > $(DESTDIR)$(LIBDIR)/dapl_rail/dat.conf
@@ -71,6 +76,6 @@ install: all $(COMPLETION)
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
-	-rmdir $(addprefix $(DESTDIR),$(LIBDIR)/dapl_rail/platforms $(LIBDIR)/dapl_rail \
+	-rmdir $(addprefix $(DESTDIR),$(LIBDIR)/railomp $(LIBDIR)/dapl_rail/platforms $(LIBDIR)/dapl_rail \
 	  $(PREFIX)/include/dapl_rail $(PREFIX)/include/coll $(PREFIX)/include/dsm $(DOCDIR) \
 	  $(addprefix $(PREFIX)/libexec/,dapl_rail/railtools/plot dapl_rail/railtools dapl_rail))

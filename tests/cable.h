@@ -4,6 +4,7 @@
 #ifndef TESTS_CABLE_H
 #define TESTS_CABLE_H
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,15 +20,33 @@ typedef struct cable {
     struct shm_cable last; /**< what is written there: by this hand only */
 } cable_t;
 
+static struct cables {
+    pid_t maker;
+    char folder[32];
+} cables_made;
+
+static inline void cables_remove(void)
+{
+    struct cables *made = &cables_made;
+    DIR *all = getpid() == made->maker ? opendir(made->folder) : NULL;
+    if (!all)
+        return;
+    for (struct dirent *e; (e = readdir(all));)
+        unlinkat(dirfd(all), e->d_name, 0);
+    closedir(all);
+    rmdir(made->folder);
+}
+
 /** Gives each shm rail that is opened from now on (and in children) a cable:
  *  a file of the rail's name in a new folder, whose path is returned; NULL:
- *  errno. */
+ *  errno. The folder is removed when this process ends by exit(). */
 static inline const char *cables_folder(void)
 {
-    static char folder[] = "/tmp/drail_cables_XXXXXX";
-    if (!mkdtemp(folder) || setenv("DAPL_SHM_CABLES", folder, 1))
+    cables_made = (struct cables){getpid(), "/tmp/drail_cables_XXXXXX"};
+    if (!mkdtemp(cables_made.folder) || atexit(cables_remove) ||
+        setenv("DAPL_SHM_CABLES", cables_made.folder, 1))
         return NULL;
-    return folder;
+    return cables_made.folder;
 }
 
 /** The rail need not be open yet. -1: errno. */

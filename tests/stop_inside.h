@@ -13,6 +13,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "tests/stand_in.h"
+
 #define STOP_PIECE ((size_t)64 << 10)
 
 /* Set: the next transfer that is longer than a piece stops. */
@@ -24,8 +26,7 @@ static inline bool stop_is_due(size_t bytes)
 }
 
 /* These two take the place of libc's in libfabric. */
-__attribute__((visibility("default"))) ssize_t recv(int fd, void *to,
-                                                    size_t bytes, int flags)
+STAND_IN ssize_t recv(int fd, void *to, size_t bytes, int flags)
 {
     const bool stops = stop_is_due(bytes);
     const ssize_t n = syscall(SYS_recvfrom, fd, to, stops ? STOP_PIECE : bytes,
@@ -35,8 +36,7 @@ __attribute__((visibility("default"))) ssize_t recv(int fd, void *to,
     return n;
 }
 
-__attribute__((visibility("default"))) ssize_t
-sendmsg(int fd, const struct msghdr *message, int flags)
+STAND_IN ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
     struct iovec iov[2]; /* a header and the data */
     struct msghdr part = *message;

@@ -33,13 +33,13 @@ COLL_ARCHIVE := $(TEST_BIN)/libcoll.a
 
 # The provider's tests over TCP, too: those that need what only shm has are not
 # among them, or leave it out (util.h).
-OFI_TESTS := cancel connect death descriptors evd extensions fork fork_posting \
+OFI_TESTS := cancel connect counted_writes death descriptors evd extensions fork fork_posting \
   ia last_word many missing_evds rdma sendrecv shared_evd sleepers
 OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
 # And over a bond.
-BOND_TESTS := $(OFI_TESTS) access order srq
+BOND_TESTS := $(filter-out counted_writes,$(OFI_TESTS)) access order srq
 BOND_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),\
   $(BOND_TESTS:%=$(TEST_BIN)/provider/bond_%))
 TEST_PROGRAMS += $(BOND_PROGRAMS)
@@ -145,6 +145,7 @@ $(TEST_BIN)/unit/test_tcp_watch: $(if $(filter ofi,$(PROVIDERS)),\
   $(BUILD)/obj/providers/ofi/sleep.o)
 $(TEST_BIN)/unit/test_bond_deliver: $(BUILD)/obj/providers/bond/message/deliver.o
 $(TEST_BIN)/unit/test_bond_atomic: $(BUILD)/obj/providers/bond/message/atomic.o
+$(TEST_BIN)/unit/test_bond_team: $(BUILD)/obj/providers/bond/members/team.o
 $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep_loaded.o
 
 # provider tests are plain DAT programs: they do not link libdapl_rail
@@ -183,15 +184,15 @@ TSAN = BUILD=$(BUILD)/tsan WHEELS=$(WHEELS) SANITIZE=thread CC=clang CFLAGS='-O1
 # It tells TSan of OpenMP's ordering; libomp does not find it by itself.
 ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 
-# Foreign programs can't load a sanitized provider; documents, packages and what
-# only scripts do are the same in every build, and peers there are for one; a
-# sanitizer's calloc is not to be replaced; provider and transport are what has
-# threads.
+# Foreign programs can't load a sanitized provider, nor can those of railomp-cc
+# load a sanitized librailomp; documents, packages and what only scripts do are
+# the same in every build, and peers there are for one; a sanitizer's calloc is
+# not to be replaced; provider and transport are what has threads.
 PLAIN_ONLY := dapltest dtest dapl_walk bond impi2018 tcp docs install layers \
   suite compare_p2p compare_coll compare_layer mpi_layer mpi_faults mpi_forms \
   mpi_requests deb peers_present test_dsm_memory calibrate irregular_figures \
   reproduce reports build_mpi moved mpi4py timens tune_time rail_numbers \
-  killed degrade_any
+  killed degrade_any openmp openmp_build
 SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
 # (ThreadSanitizer ends programs whose handler of SIGSEGV calls what is not safe
 # in handlers, and programs that fork while they have threads. It does not see
@@ -208,11 +209,15 @@ TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\
 # Their processes poll, which keeps all processors busy: one of them runs at a
 # time.
 TEST_POLLING := /integration/mpi,/integration/impi,/compare_p2p,/compare_coll,$\
-                /compare_layer,/integration/suite,/interrupted
+                /compare_layer,/integration/suite,/interrupted,/integration/openmp
 # They wait for slow wires and processes: one of them runs beside all others.
 TEST_WAITING := /hosts/,/test_slow_transfers,/test_coll_long,/test_launch,$\
-                /test_close_delivers,/test_faults_dsm,/test_withdrawn,$\
-                /test_stopped_rank,/test_given_up,/compare_hosts,/server
+                /test_close_delivers,/test_faults_dsm,/test_withdraw,$\
+                /test_stopped_rank,/test_given_up,/compare_hosts,/server,$\
+                /test_pieces,/test_dsm_edges,/test_dsm_tcp,/dapl_walk,/dtest,$\
+                /test_down_at_start,/test_tcp_peers,/test_tcp_withdraw,$\
+                /test_connect,/test_socket_stopped,/test_coll_slow,$\
+                /test_rendezvous,/test_unconnected
 
 # scripts take longest: they begin first
 TEST_ALL := $(TEST_SCRIPTS) $(TEST_PROGRAMS)

@@ -17,10 +17,11 @@ static void fill_operands(const coll_run_t *run, const dcoll_call_t *call)
 {
     const operation_t operation = operation_named(run->opts);
     void *own = call->send == DCOLL_IN_PLACE ? call->recv : (void *)call->send;
+    const size_t bytes = coll_send_blocks(run->plan, run->rank) * call->bytes;
     if (run->opts->in_place)
-        operation_fill_steady(&operation, own, call->bytes);
+        operation_fill_steady(&operation, own, bytes);
     else
-        operation_fill(&operation, own, call->bytes, run->rank, run->ranks,
+        operation_fill(&operation, own, bytes, run->rank, run->ranks,
                        run->rank);
 }
 
@@ -101,8 +102,10 @@ static int validate(coll_run_t *run, const coll_cell_t *cell, bool *valid)
     if (!coll_plan_reduction(run->plan))
         return coll_validate(run, cell, NULL, valid);
     const operation_t operation = operation_named(run->opts);
+    const dcoll_algorithm_t *named = run->plan->setups[cell->setup].algorithm;
     int rc = coll_validate(run, cell, &operation, valid);
-    if (!rc)
+    if (!rc && !(named &&
+                 dcoll_needs_commuting(named, &run->plan->shape, &cell->args)))
         rc = validate_order(run, cell, &ordered);
     *valid &= ordered;
     return rc;

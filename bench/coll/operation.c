@@ -34,7 +34,7 @@ static void combine_affine(void *context, const void *left, const void *right,
 operation_t operation_affine(size_t element)
 {
     return (operation_t){
-        .reduction = {element, combine_affine, (void *)element},
+        .reduction = {element, combine_affine, (void *)element, false},
         .type = DCOLL_UINT64,
         .op = DCOLL_OPERATORS};
 }

@@ -69,6 +69,7 @@ const dcoll_algorithm_t *coll_plan_args(const coll_plan_t *plan,
         .collective = plan->collective,
         .bytes = bytes,
         .element = reduction ? reduction->element : 0,
+        .commutes = reduction && reduction->commutes,
         .root = (unsigned)plan->opts->root,
         .in_place = plan->opts->in_place,
         .zero_copy = bytes >= coll_zero_copy_bytes(setup->zero_copy),
@@ -138,7 +139,7 @@ void coll_setup_label(const coll_plan_t *plan, const coll_setup_t *setup,
 /* ------------------------------------------------------------- buffers --- */
 
 /* A broadcast has only one buffer, which is recv here. Ranks that are in place
- * also have a send buffer. */
+ * also have a send buffer; in reductions to all ranks, recv is as long. */
 static dcoll_args_t buffers_of(const coll_plan_t *plan)
 {
     return (dcoll_args_t){.collective = plan->collective,
@@ -156,6 +157,8 @@ unsigned coll_send_blocks(const coll_plan_t *plan, unsigned rank)
 unsigned coll_recv_blocks(const coll_plan_t *plan, unsigned rank)
 {
     const dcoll_args_t args = buffers_of(plan);
+    if (plan->opts->in_place && dcoll_in_place_anywhere(plan->collective))
+        return coll_send_blocks(plan, rank);
     return plan->collective == DCOLL_BCAST
                ? 1
                : dcoll_recv_blocks(&args, plan->shape.nranks, rank);
@@ -171,6 +174,8 @@ uint64_t coll_received(const coll_plan_t *plan, uint64_t bytes)
     case DCOLL_SCATTER:
     case DCOLL_REDUCE:
     case DCOLL_ALLREDUCE:
+    case DCOLL_SCAN:
+    case DCOLL_EXSCAN:
         return others ? bytes : 0;
     default:
         return others * bytes;
@@ -378,6 +383,8 @@ static int check_taken(const coll_plan_t *plan, const option_table_t *table)
         SCATTER = 1 << DCOLL_SCATTER,
         REDUCE = 1 << DCOLL_REDUCE,
         ALLREDUCE = 1 << DCOLL_ALLREDUCE,
+        REDUCE_SCATTER = 1 << DCOLL_REDUCE_SCATTER_BLOCK,
+        SCANS = 1 << DCOLL_SCAN | 1 << DCOLL_EXSCAN,
     };
     const options_t *opts = plan->opts;
     const struct {
@@ -390,10 +397,12 @@ static int check_taken(const coll_plan_t *plan, const option_table_t *table)
          "with gather, bcast, scatter and reduce"},
         {opts->groups, "--groups", ALLGATHER, "with allgather"},
         {opts->in_place, "--in-place",
-         GATHER | ALLGATHER | ALLTOALL | REDUCE | ALLREDUCE,
-         "with gather, allgather, alltoall, reduce and allreduce"},
+         GATHER | ALLGATHER | ALLTOALL | REDUCE | ALLREDUCE | REDUCE_SCATTER |
+             SCANS,
+         "with gather, allgather, alltoall and reductions"},
         {opts->zero_copy != ZERO_COPY_AUTO, "--zero-copy",
-         GATHER | ALLGATHER | ALLTOALL | BCAST | SCATTER | REDUCE | ALLREDUCE,
+         GATHER | ALLGATHER | ALLTOALL | BCAST | SCATTER | REDUCE | ALLREDUCE |
+             REDUCE_SCATTER | SCANS,
          "with collectives that move data"},
     };
     for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++)
@@ -468,7 +477,7 @@ int coll_plan_check_elements(const coll_plan_t *plan,
     const options_t *opts = plan->opts;
     const dcoll_reduction_t *reduction = coll_plan_reduction(plan);
     char size[24], allowed[64];
-    if (plan->collective != DCOLL_REDUCE && plan->collective != DCOLL_ALLREDUCE)
+    if (!dcoll_collective_reduces(plan->collective))
         return 0;
     if (!reduction) {
         snprintf(allowed, sizeof allowed, "with integers, not with --type %s",

@@ -153,3 +153,16 @@ COLLECTIVE_TEST(reduce, DCOLL_REDUCE, OPTIONS_REDUCE,
 COLLECTIVE_TEST(allreduce, DCOLL_ALLREDUCE, OPTIONS_REDUCE,
                 "Time of an all-reduce: all get all ranks' blocks, combined.",
                 "8:1M");
+COLLECTIVE_TEST(reduce_scatter_block, DCOLL_REDUCE_SCATTER_BLOCK,
+                OPTIONS_REDUCE,
+                "Time of a reduce-scatter: each gets one block of all ranks', "
+                "combined.",
+                "8:64K");
+COLLECTIVE_TEST(scan, DCOLL_SCAN, OPTIONS_REDUCE,
+                "Time of a scan: each gets the blocks of the ranks up to it, "
+                "combined.",
+                "8:64K");
+COLLECTIVE_TEST(exscan, DCOLL_EXSCAN, OPTIONS_REDUCE,
+                "Time of an exscan: each gets the blocks of the ranks before "
+                "it, combined.",
+                "8:64K");

@@ -32,7 +32,8 @@ static uint64_t block_seed(const check_t *c, unsigned from, unsigned to)
 {
     dcoll_collective_t collective = c->run->plan->collective;
     /* each receiver gets the same block */
-    if (collective != DCOLL_ALLTOALL && collective != DCOLL_SCATTER)
+    if (collective != DCOLL_ALLTOALL && collective != DCOLL_SCATTER &&
+        collective != DCOLL_REDUCE_SCATTER_BLOCK)
         to = 0;
     return c->seed + ((uint64_t)from << 12) + to + 1;
 }
@@ -54,13 +55,14 @@ static void fill_send(const check_t *c)
         fill(c, c->send + i * c->bytes, c->run->rank, i);
 }
 
-/* The expected result: combines the ranks' operands in order. */
-static void reduce(const check_t *c, uint8_t *block)
+/* The expected result: combines the operands of ranks 0 … last in order. */
+static void reduce(const check_t *c, uint8_t *block, unsigned last)
 {
     const dcoll_reduction_t *r = &c->operation->reduction;
-    fill(c, block, 0, 0);
-    for (unsigned from = 1; from < c->run->ranks; from++) {
-        fill(c, c->operand, from, 0);
+    const unsigned me = c->run->rank;
+    fill(c, block, 0, me);
+    for (unsigned from = 1; from <= last; from++) {
+        fill(c, c->operand, from, me);
         r->combine(r->context, block, c->operand, block, c->bytes / r->element);
     }
 }
@@ -69,10 +71,23 @@ static void reduce(const check_t *c, uint8_t *block)
 static void expect(const check_t *c, uint8_t *block, unsigned i)
 {
     unsigned root = (unsigned)c->run->opts->root, me = c->run->rank;
+    unsigned last = c->run->ranks - 1;
     switch (c->run->plan->collective) {
+    case DCOLL_EXSCAN:
+        last = me ? me - 1 : 0; /* rank 0 in place keeps what it has */
+        /* fall through */
+    case DCOLL_SCAN:
+        last = last < me ? last : me;
+        /* fall through */
+    case DCOLL_REDUCE_SCATTER_BLOCK:
+        if (i > 0) { /* in place: it stays */
+            fill(c, block, me, i);
+            return;
+        }
+        /* fall through */
     case DCOLL_REDUCE:
     case DCOLL_ALLREDUCE:
-        reduce(c, block);
+        reduce(c, block, last);
         return;
     case DCOLL_BCAST:
     case DCOLL_SCATTER:
@@ -93,6 +108,9 @@ static bool given(const check_t *c, unsigned i)
     case DCOLL_ALLTOALL: /* what is to be sent lies where it will come to */
     case DCOLL_REDUCE:
     case DCOLL_ALLREDUCE:
+    case DCOLL_REDUCE_SCATTER_BLOCK:
+    case DCOLL_SCAN:
+    case DCOLL_EXSCAN:
         return plan->opts->in_place;
     default:
         return plan->opts->in_place && i == c->run->rank;

@@ -7,7 +7,7 @@
 
 #include "parsers.h"
 
-#define NAMES_MAX 9 /* of an option_names_t that are given at a time */
+#define NAMES_MAX 12 /* of an option_names_t that are given at a time */
 _Static_assert(DCOLL_ALLTOALLV < NAMES_MAX, "the longest list");
 _Static_assert(sizeof(drail_engine_t) == sizeof(int) &&
                    sizeof(op_kind_t) == sizeof(int) &&

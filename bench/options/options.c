@@ -190,7 +190,7 @@ static int check_payload(const options_t *opts, const option_table_t *table)
     if (!(table->groups & OPTIONS_HOLLOW))
         return wrong(table, "--no-payload", strchr(table->command, ' ') + 1,
                      "with gather, allgather, alltoall, bcast, scatter, "
-                     "barrier, reduce, allreduce, mbw, memcpy and tune, "
+                     "barrier, reductions, mbw, memcpy and tune, "
                      "which do not look at their bytes");
     if (!opts->simulated)
         return wrong(table, "--no-payload", opts->rails[0],

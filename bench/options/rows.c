@@ -31,8 +31,10 @@ static const char *const notify_bys_list[] = {"auto", "send", "immed", NULL};
 static const option_names_t notify_bys = {notify_bys_list, DRAIL_NOTIFY_BY_AUTO,
                                           AT(nnotify_bys), LENGTH(notify_bys)};
 static const char *const collectives_list[] = {
-    "gather",  "allgather", "alltoall",  "bcast", "scatter",
-    "barrier", "reduce",    "allreduce", NULL};
+    "gather", "allgather", "alltoall",
+    "bcast",  "scatter",   "barrier",
+    "reduce", "allreduce", "reduce_scatter_block",
+    "scan",   "exscan",    NULL};
 static const option_names_t collectives = {
     collectives_list, DCOLL_GATHER, AT(ncollectives), LENGTH(collectives)};
 static const char *const units_list[] = {UNIT_NAMES, NULL};
@@ -174,8 +176,8 @@ static const option_row_t size_rows[] = {
 
 static const option_row_t collective_rows[] = {
     {"--collective", "C,...",
-     "gather, allgather, alltoall, bcast, scatter, barrier, reduce, allreduce "
-     "(default: all)",
+     "gather, allgather, alltoall, bcast, scatter, barrier, reduce, allreduce, "
+     "reduce_scatter_block, scan, exscan (default: all)",
      .parse = option_parse_names, .field = AT(collectives),
      .names = &collectives},
 };

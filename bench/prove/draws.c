@@ -33,6 +33,7 @@ static dcoll_args_t draw_args(const dcoll_algorithm_t *algorithm,
         args.bytes += (args.element - args.bytes % args.element) % args.element;
         if (args.element > sizeof(double) && prove_random(random, 2))
             args.bytes = many(shape, args.element);
+        args.commutes = dcoll_needs_commuting(algorithm, shape, &args);
     }
     args.root = prove_random(random, shape->nranks);
     args.in_place = prove_random(random, 2);

@@ -20,15 +20,17 @@ typedef struct verify_row {
     const char *refusal;     /**< it can't serve the shape, NULL: it can */
     bool failed;             /**< the verifier found something: */
     char why[512];
-    unsigned operations; /**< of all ranks */
-    unsigned puts;       /**< of the rank with most */
-    unsigned steps;      /**< communication steps */
-    size_t temp_bytes;   /**< of the rank with most, for one start */
-    size_t node_bytes;   /**< of the node with most, for one start */
-    double startups;     /**< ts on the critical path */
-    double blocks;       /**< bytes on the critical path over those of a
-                              block, ts = 0 */
-    double combined;     /**< the same of what is combined there */
+    unsigned operations;  /**< of all ranks */
+    unsigned puts;        /**< of the rank with most */
+    unsigned steps;       /**< communication steps */
+    unsigned least_steps; /**< of any schedule (bounds.h) */
+    double least_blocks;  /**< the same for blocks; NAN: not known */
+    size_t temp_bytes;    /**< of the rank with most, for one start */
+    size_t node_bytes;    /**< of the node with most, for one start */
+    double startups;      /**< ts on the critical path */
+    double blocks;        /**< bytes on the critical path over those of a
+                               block, ts = 0 */
+    double combined;      /**< the same of what is combined there */
 } verify_row_t;
 
 typedef struct verify_result {

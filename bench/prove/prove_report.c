@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The report of `railbench prove`, and its schedules. */
 #include <ctype.h>
+#include <math.h>
 
 #include "bench/report/json.h"
 #include "bench/report/report.h"
@@ -19,13 +20,17 @@ static const char *reason(const verify_row_t *row)
 static void number_cell(row_t *row, int width, const char *title, double value)
 {
     char text[32];
-    snprintf(text, sizeof text, "%g", value);
+    if (isnan(value))
+        snprintf(text, sizeof text, "-");
+    else
+        snprintf(text, sizeof text, "%g", value);
     row_cell(row, 1, width, title, text);
 }
 
 static void cells(row_t *row, const verify_row_t *of)
 {
-    row_cell(row, 0, -9, "#", dcoll_collective_name(of->algorithm->collective));
+    row_cell(row, 0, -20, "#",
+             dcoll_collective_name(of->algorithm->collective));
     row_cell(row, 1, -22, "algorithm", of->algorithm->name);
     row_cell_count(row, 1, 10, "bytes", of->bytes);
     row_cell(row, 1, 4, "zero", of->args.zero_copy ? "yes" : "no");
@@ -38,13 +43,16 @@ static void cells(row_t *row, const verify_row_t *of)
     row_cell_count(row, 1, 8, "ops", of->operations);
     row_cell_count(row, 1, 5, "puts", of->puts);
     row_cell_count(row, 1, 5, "steps", of->steps);
+    row_cell_count(row, 1, 5, "least", of->least_steps);
     row_cell_count(row, 1, 10, "temp", of->temp_bytes);
     row_cell_count(row, 1, 10, "node", of->node_bytes);
     number_cell(row, 6, "ts", of->startups);
     number_cell(row, 7, "blocks", of->blocks);
+    number_cell(row, 7, "least", of->least_blocks);
     number_cell(row, 5, "comb", of->combined);
     row_cell_end(row, "  ");
     row_cell_end(row, verdict(of));
+    row_cell_end(row, of->args.commutes ? ", if it commutes" : "");
     row_cell_end(row, of->failed ? ": " : "");
     row_cell_end(row, of->why);
 }
@@ -86,6 +94,9 @@ static void columns(row_t *row, const void *result, unsigned i)
     row_count(row, IN_CSV, "element", of->args.element);
     row_has(row, !of->refusal);
     row_number(row, IN_CSV, "combined", of->combined);
+    row_flag(row, IN_BOTH, "commutes", of->args.commutes);
+    row_count(row, IN_BOTH, "steps_least", of->least_steps);
+    row_number(row, IN_BOTH, "blocks_least", of->least_blocks);
 }
 
 static void table(FILE *file, const report_t *of)
@@ -105,7 +116,8 @@ static void table(FILE *file, const report_t *of)
     fputs("# ops: of all ranks; puts: most of a rank; temp, node: bytes, most "
           "of a rank and node, per start in flight; ts, blocks, comb: "
           "start-ups, blocks that are moved and combined on the critical "
-          "path\n",
+          "path; least: of any schedule for ranks that share memory or not, as "
+          "this one's do\n",
           file);
     report_rows(file, of, 0);
 }

@@ -3,6 +3,7 @@
  * `railbench prove`: proves the schedules for a shape correct, and tells what
  * they need and cost. Nothing is sent.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #include "coll/select/table.h"
 #include "bench/test.h"
 #include "bench/tune/series.h"
+#include "bounds.h"
 #include "draws.h"
 #include "irregular.h"
 
@@ -141,6 +143,7 @@ static verify_row_t regular_row(const verify_t *v,
         .collective = collective,
         .bytes = bytes,
         .element = element_of(opts, collective, bytes),
+        .commutes = true,
         .root = (unsigned)opts->root,
         .in_place = opts->in_place,
         .zero_copy =
@@ -152,6 +155,7 @@ static verify_row_t regular_row(const verify_t *v,
     };
     if (!algorithm)
         algorithm = dcoll_table_select(NULL, opts->engines[0], shape, &args);
+    args.commutes = dcoll_needs_commuting(algorithm, shape, &args);
     args.depth = dcoll_depth(algorithm, shape, bytes, cfg.depth);
     return (verify_row_t){.algorithm = algorithm, .args = args, .bytes = bytes};
 }
@@ -215,10 +219,14 @@ static int check_elements(const verify_t *v)
     char size[24], allowed[64];
     if (!opts->element)
         return 0;
-    if (!selected(opts, DCOLL_REDUCE) && !selected(opts, DCOLL_ALLREDUCE)) {
+    bool reduces = false;
+    for (unsigned i = 0; i < DCOLL_COLLECTIVES; i++)
+        reduces |= dcoll_collective_reduces((dcoll_collective_t)i) &&
+                   selected(opts, (dcoll_collective_t)i);
+    if (!reduces) {
         snprintf(size, sizeof size, "%llu", (unsigned long long)opts->element);
         option_wrong(v->table, "--element", size,
-                     "with --collective reduce or allreduce");
+                     "with a --collective that reduces");
         return -1;
     }
     for (unsigned i = 0; i < opts->nsizes; i++) {
@@ -280,6 +288,7 @@ static int make_rows(verify_t *v)
 /* Counts the resources that a program needs. */
 static void count(verify_row_t *row, const dcoll_program_t *p)
 {
+    bool shares = false;
     for (unsigned r = 0; r < p->shape->nranks; r++) {
         const dcoll_schedule_t *s = &p->rank[r];
         unsigned puts = 0;
@@ -297,7 +306,12 @@ static void count(verify_row_t *row, const dcoll_program_t *p)
             row->temp_bytes = s->temp_bytes;
         if (s->node_bytes > row->node_bytes)
             row->node_bytes = s->node_bytes;
+        shares |= s->flags || s->node_bytes;
     }
+    row->least_steps = bound_steps(p->shape, shares);
+    row->least_blocks = shares || p->args.traffic
+                            ? NAN
+                            : bound_blocks(p->args.collective, p->shape);
 }
 
 static void cost(verify_row_t *row, const dcoll_program_t *p)
@@ -431,8 +445,11 @@ out:
 }
 
 static const char *const collective_list[] = {
-    "gather",  "allgather", "alltoall",  "bcast",     "scatter",
-    "barrier", "reduce",    "allreduce", "alltoallv", NULL};
+    "gather", "allgather", "alltoall",
+    "bcast",  "scatter",   "barrier",
+    "reduce", "allreduce", "reduce_scatter_block",
+    "scan",   "exscan",    "alltoallv",
+    NULL};
 static const option_names_t collectives = {collective_list, DCOLL_GATHER,
                                            offsetof(options_t, ncollectives),
                                            DCOLL_ALLTOALLV + 1};
@@ -440,7 +457,7 @@ static const option_names_t collectives = {collective_list, DCOLL_GATHER,
 static const option_row_t rows[] = {
     {"--collective", "C,...",
      "gather, allgather, alltoall, bcast, scatter, barrier, reduce, allreduce, "
-     "alltoallv (default: all)",
+     "reduce_scatter_block, scan, exscan, alltoallv (default: all)",
      .parse = option_parse_names, .field = offsetof(options_t, collectives),
      .names = &collectives},
     {"--nodes", "N,...", "ranks of each node, instead of --ranks and --ppn",

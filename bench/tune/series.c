@@ -167,7 +167,7 @@ static int check_reduces(const bench_test_t *test, const options_t *opts)
     for (unsigned i = 0; i < sizeof options / sizeof *options; i++)
         if (option_given(opts, options[i])) {
             option_wrong(&test->table, options[i], values[i],
-                         "with --collective reduce or allreduce");
+                         "with a --collective that reduces");
             return -1;
         }
     return 0;

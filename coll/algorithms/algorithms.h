@@ -20,6 +20,9 @@
     USE(reduce_shm_slices)                                                     \
     USE(allreduce_shm)                                                         \
     USE(allreduce_shm_slices)                                                  \
+    USE(reduce_scatter_block_shm)                                              \
+    USE(scan_shm)                                                              \
+    USE(exscan_shm)                                                            \
     /* flat: over all ranks (Qian and Afsahi 2008, section 5.1, and what       \
      * these are compared with) */                                             \
     USE(gather_binomial)                                                       \
@@ -34,10 +37,13 @@
     USE(alltoall_direct)                                                       \
     USE(alltoall_exchange)                                                     \
     USE(alltoall_bruck)                                                        \
+    USE(alltoall_radix)                                                        \
     USE(alltoall_pairwise)                                                     \
     USE(alltoall_permission)                                                   \
     USE(bcast_binomial)                                                        \
     USE(bcast_direct)                                                          \
+    USE(bcast_scatter_allgather)                                               \
+    USE(bcast_circulant)                                                       \
     USE(scatter_binomial)                                                      \
     USE(scatter_direct)                                                        \
     USE(barrier_dissemination)                                                 \
@@ -45,7 +51,12 @@
     USE(reduce_direct)                                                         \
     USE(allreduce_doubling)                                                    \
     USE(allreduce_halving)                                                     \
+    USE(allreduce_bruck)                                                       \
     USE(allreduce_direct)                                                      \
+    USE(reduce_scatter_block_bruck)                                            \
+    USE(reduce_scatter_block_direct)                                           \
+    USE(scan_doubling)                                                         \
+    USE(exscan_doubling)                                                       \
     /* SMP-aware (Qian and Afsahi 2008, section 5.2) */                        \
     USE(gather_smp)                                                            \
     USE(bcast_smp)                                                             \

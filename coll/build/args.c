@@ -9,7 +9,7 @@
  * each rank. */
 struct buffer {
     enum { NONE, ONE, EACH } blocks;
-    enum { ALL, ROOT, OTHERS } ranks;
+    enum { ALL, ROOT, OTHERS, LATER } ranks; /* LATER: all but rank 0 */
 };
 
 static const struct {
@@ -23,12 +23,18 @@ static const struct {
     [DCOLL_BARRIER] = {{NONE, ALL}, {NONE, ALL}},
     [DCOLL_REDUCE] = {{ONE, ALL}, {ONE, ROOT}},
     [DCOLL_ALLREDUCE] = {{ONE, ALL}, {ONE, ALL}},
+    [DCOLL_REDUCE_SCATTER_BLOCK] = {{EACH, ALL}, {ONE, ALL}},
+    [DCOLL_SCAN] = {{ONE, ALL}, {ONE, ALL}},
+    [DCOLL_EXSCAN] = {{ONE, ALL}, {ONE, LATER}},
     [DCOLL_ALLTOALLV] = {{NONE, ALL}, {NONE, ALL}},
 };
 
-static unsigned blocks_of(struct buffer b, unsigned nranks, bool root)
+static unsigned blocks_of(struct buffer b, const dcoll_args_t *args,
+                          unsigned nranks, unsigned rank)
 {
-    if ((b.ranks == ROOT && !root) || (b.ranks == OTHERS && root))
+    const bool root = rank == args->root;
+    if ((b.ranks == ROOT && !root) || (b.ranks == OTHERS && root) ||
+        (b.ranks == LATER && rank == 0))
         return 0;
     return b.blocks == EACH ? nranks : b.blocks;
 }
@@ -36,16 +42,15 @@ static unsigned blocks_of(struct buffer b, unsigned nranks, bool root)
 unsigned dcoll_send_blocks(const dcoll_args_t *args, unsigned nranks,
                            unsigned rank)
 {
-    return dcoll_all_in_place(args) ? 0
-                                    : blocks_of(buffers[args->collective].send,
-                                                nranks, rank == args->root);
+    return dcoll_all_in_place(args)
+               ? 0
+               : blocks_of(buffers[args->collective].send, args, nranks, rank);
 }
 
 unsigned dcoll_recv_blocks(const dcoll_args_t *args, unsigned nranks,
                            unsigned rank)
 {
-    return blocks_of(buffers[args->collective].recv, nranks,
-                     rank == args->root);
+    return blocks_of(buffers[args->collective].recv, args, nranks, rank);
 }
 
 bool dcoll_all_in_place(const dcoll_args_t *args)
@@ -53,6 +58,16 @@ bool dcoll_all_in_place(const dcoll_args_t *args)
     return args->in_place && (args->collective == DCOLL_ALLGATHER ||
                               args->collective == DCOLL_ALLTOALL ||
                               args->collective == DCOLL_ALLREDUCE);
+}
+
+bool dcoll_needs_commuting(const dcoll_algorithm_t *algorithm,
+                           const dcoll_shape_t *shape, const dcoll_args_t *args)
+{
+    dcoll_args_t any = *args, commuting = *args;
+    any.commutes = false;
+    commuting.commutes = true;
+    return algorithm->refuses && algorithm->refuses(shape, &any) &&
+           !algorithm->refuses(shape, &commuting);
 }
 
 unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,

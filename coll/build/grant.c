@@ -43,9 +43,15 @@ void grant_close(dcoll_schedule_t *s, grant_t grant, const dcoll_args_t *args,
     grant_in_bulk(s, args);
 }
 
-void grant_in_bulk(dcoll_schedule_t *s, const dcoll_args_t *args)
+unsigned grant_bulk(const dcoll_args_t *args)
 {
     const unsigned half = args->depth / 2;
-    if (half > 1)
-        dcoll_add_every(s, (uint8_t)(half < BULK_MOST ? half : BULK_MOST));
+    return half < 1 ? 1 : half < BULK_MOST ? half : BULK_MOST;
+}
+
+void grant_in_bulk(dcoll_schedule_t *s, const dcoll_args_t *args)
+{
+    const unsigned bulk = grant_bulk(args);
+    if (bulk > 1)
+        dcoll_add_every(s, (uint8_t)bulk);
 }

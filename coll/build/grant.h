@@ -33,6 +33,8 @@ void grant_take(dcoll_schedule_t *s, grant_t grant, const dcoll_args_t *args,
 void grant_close(dcoll_schedule_t *s, grant_t grant, const dcoll_args_t *args,
                  unsigned source, unsigned port);
 
+/** How many starts one credit covers. */
+unsigned grant_bulk(const dcoll_args_t *args);
 /** Makes the operation that was added last, which gives or awaits credit by a
  * flag, cover half of the depth (up to 128 starts): a rank that has run ahead
  * as far as it may is woken once in so many starts, not in each. */

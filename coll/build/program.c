@@ -21,7 +21,7 @@ static void fit(dcoll_schedule_t *s)
 static void keep_own(dcoll_schedule_t *s, const dcoll_args_t *args)
 {
     s->phase = 1;
-    if (!args->in_place)
+    if (!args->in_place && dcoll_recv_blocks(args, 1, 0))
         dcoll_add_copy(s, dcoll_at(DCOLL_SEND, 0), dcoll_at(DCOLL_RECV, 0),
                        args->bytes);
 }
@@ -30,13 +30,16 @@ void dcoll_generate(const dcoll_algorithm_t *algorithm,
                     const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, dcoll_schedule_t *out)
 {
+    dcoll_shape_t with = *shape;
+    if (args->ports)
+        with.ports = args->ports;
     if (shape->nranks == 1 && dcoll_collective_reduces(args->collective))
         keep_own(out, args);
     else if (algorithm->stages)
         stages_generate(algorithm->stages, (enum stages_form)algorithm->form,
-                        shape, args, rank, out);
+                        &with, args, rank, out);
     else
-        algorithm->generate(shape, args, rank, out);
+        algorithm->generate(&with, args, rank, out);
     fit(out);
 }
 

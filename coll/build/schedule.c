@@ -7,10 +7,17 @@
 #include "coll/schedule.h"
 
 static const char *const names[] = {
-    [DCOLL_GATHER] = "gather",       [DCOLL_ALLGATHER] = "allgather",
-    [DCOLL_ALLTOALL] = "alltoall",   [DCOLL_BCAST] = "bcast",
-    [DCOLL_SCATTER] = "scatter",     [DCOLL_BARRIER] = "barrier",
-    [DCOLL_REDUCE] = "reduce",       [DCOLL_ALLREDUCE] = "allreduce",
+    [DCOLL_GATHER] = "gather",
+    [DCOLL_ALLGATHER] = "allgather",
+    [DCOLL_ALLTOALL] = "alltoall",
+    [DCOLL_BCAST] = "bcast",
+    [DCOLL_SCATTER] = "scatter",
+    [DCOLL_BARRIER] = "barrier",
+    [DCOLL_REDUCE] = "reduce",
+    [DCOLL_ALLREDUCE] = "allreduce",
+    [DCOLL_REDUCE_SCATTER_BLOCK] = "reduce_scatter_block",
+    [DCOLL_SCAN] = "scan",
+    [DCOLL_EXSCAN] = "exscan",
     [DCOLL_ALLTOALLV] = "alltoallv",
 };
 

@@ -6,8 +6,9 @@
  * sender's port keeps the order of posting; a receiver's port serves first the
  * sender that asks first. The sender goes on at once. Discrete events: a rank
  * runs ahead in its own time until it needs a message that has not arrived yet.
- * If the ranks of a node share its ports, the bytes of a message also wait
- * until both nodes' ports have carried the earlier messages.
+ * If the ranks of a node share its wires, the bytes of a message also wait
+ * until both nodes' wires have carried the earlier messages. A short message
+ * takes the wire that is free first, a longer one takes all wires.
  */
 #include <stdlib.h>
 
@@ -52,7 +53,7 @@ struct cost {
     struct rank_state *ranks;
     double *flags;
     struct port *out, *in;        /* [rank * ports + port] */
-    double *wires_out, *wires_in; /* of nodes: free from then on */
+    double *wires_out, *wires_in; /* [node * wires + wire]: free from then on */
     struct streams streams;
     struct message *messages;
     uint32_t nmessages, sent;
@@ -105,17 +106,36 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
+/* When the wires of both nodes have carried the bytes, if they begin now. */
+static double over_wires(struct cost *c, double now, unsigned from, unsigned to,
+                         double bytes)
+{
+    unsigned wires = c->model->wires, first = 0, end = wires;
+    double *out = &c->wires_out[from * wires];
+    double *in = &c->wires_in[to * wires];
+    if (bytes < c->model->whole) {
+        for (unsigned w = 1; w < wires; w++)
+            if (later(out[w], in[w]) < later(out[first], in[first]))
+                first = w;
+        end = first + 1;
+    }
+    for (unsigned w = first; w < end; w++)
+        now = later(now, later(out[w], in[w]));
+    now += bytes * c->model->tau / (end - first);
+    for (unsigned w = first; w < end; w++)
+        out[w] = in[w] = now;
+    return now;
+}
+
 /* When the message's bytes have left the ports, if they begin now. */
 static double carried(struct cost *c, double now, const struct message *m)
 {
     const dcoll_shape_t *shape = c->program->shape;
     unsigned from = dcoll_shape_node(shape, m->from);
     unsigned to = dcoll_shape_node(shape, m->to);
-    double takes = m->bytes * c->model->tau;
-    if (!c->model->shared || from == to)
-        return now + takes;
-    double *out = &c->wires_out[from], *in = &c->wires_in[to];
-    return *out = *in = later(now, later(*out, *in)) + takes / c->ports;
+    if (c->model->wires && from != to)
+        return over_wires(c, now, from, to, m->bytes);
+    return now + m->bytes * c->model->tau;
 }
 
 static void start(struct cost *c, double now, uint32_t m)
@@ -404,13 +424,14 @@ static size_t flags_of(const dcoll_program_t *program)
 static bool set_up(struct cost *c)
 {
     size_t ports = (size_t)c->nranks * c->ports;
-    size_t flags = flags_of(c->program), nodes = c->program->shape->nnodes;
+    size_t flags = flags_of(c->program);
+    size_t wires = (size_t)c->program->shape->nnodes * c->model->wires;
     c->nmessages = messages_of(c->program);
     c->ranks = calloc(c->nranks, sizeof *c->ranks);
     c->runnable = calloc(c->nranks, sizeof *c->runnable);
     c->flags = calloc(flags + 1, sizeof *c->flags);
     c->out = calloc(2 * ports, sizeof *c->out);
-    c->wires_out = calloc(2 * nodes, sizeof *c->wires_out);
+    c->wires_out = calloc(2 * wires + 1, sizeof *c->wires_out);
     c->messages = calloc((size_t)c->nmessages + 1, sizeof *c->messages);
     if (c->program->args.traffic)
         c->contents = contents_make(c->program);
@@ -419,7 +440,7 @@ static bool set_up(struct cost *c)
         !c->contents != !c->program->args.traffic)
         return false;
     c->in = c->out + ports;
-    c->wires_in = c->wires_out + nodes;
+    c->wires_in = c->wires_out + wires;
     for (size_t i = 0; i < 2 * ports; i++)
         c->out[i].first = NONE;
     double *next = c->flags;

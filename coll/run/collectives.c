@@ -11,7 +11,8 @@
 #include "coll/run/prepare/skip.h"
 
 /* Buffers as schedules see them: in a broadcast SEND and RECV are one buffer;
- * at a root in place, one is a part of the other. */
+ * in place, at a root or in a reduce-scatter or scan, one is a part of the
+ * other. */
 static int bind(dcoll_request_t *q, const dcoll_call_t *call)
 {
     const unsigned char *send = call->send;
@@ -23,7 +24,9 @@ static int bind(dcoll_request_t *q, const dcoll_call_t *call)
         send = recv + own;
     else if (call->collective == DCOLL_SCATTER && recv == DCOLL_IN_PLACE)
         recv = (unsigned char *)send + own;
-    else if (call->collective == DCOLL_REDUCE && send == DCOLL_IN_PLACE)
+    else if (send == DCOLL_IN_PLACE &&
+             (call->collective == DCOLL_REDUCE ||
+              dcoll_in_place_anywhere(call->collective)))
         send = recv;
     else if (send == DCOLL_IN_PLACE)
         send = NULL;
@@ -190,6 +193,25 @@ int dcoll_allreduce(dcoll_team_t *team, const void *send, void *recv,
                     size_t count, const dcoll_reduction_t *reduction)
 {
     return reduce(team, DCOLL_ALLREDUCE, send, recv, count, reduction, 0);
+}
+
+int dcoll_reduce_scatter_block(dcoll_team_t *team, const void *send, void *recv,
+                               size_t count, const dcoll_reduction_t *reduction)
+{
+    return reduce(team, DCOLL_REDUCE_SCATTER_BLOCK, send, recv, count,
+                  reduction, 0);
+}
+
+int dcoll_scan(dcoll_team_t *team, const void *send, void *recv, size_t count,
+               const dcoll_reduction_t *reduction)
+{
+    return reduce(team, DCOLL_SCAN, send, recv, count, reduction, 0);
+}
+
+int dcoll_exscan(dcoll_team_t *team, const void *send, void *recv, size_t count,
+                 const dcoll_reduction_t *reduction)
+{
+    return reduce(team, DCOLL_EXSCAN, send, recv, count, reduction, 0);
 }
 
 /* ------------------------------------------ persistent and non-blocking */

@@ -3,15 +3,15 @@
 
 #include <math.h>
 
+#include "coll/algorithms/algorithms.h"
 #include "coll/model/messages.h"
 
-#define RANKS_MOST 32u  /* with more, schedules of all ranks take too long */
-#define FASTER     0.9  /* of the time of the rules' algorithm, at most */
-#define ALIKE      1.15 /* a smaller ratio of two predictions says nothing */
+#define FASTER 0.9  /* of the time of the rules' algorithm, at most */
+#define ALIKE  1.15 /* a smaller ratio of two predictions says nothing */
 
 /* Microseconds: assumed for any TCP, not measured on this machine. Without a
  * known rate, 1 Gbit/s is assumed. */
-dcoll_cost_model_t predict_model(double rate)
+dcoll_cost_model_t predict_model(unsigned wires, double rate)
 {
     return (dcoll_cost_model_t){
         .ts = 12,
@@ -21,7 +21,8 @@ dcoll_cost_model_t predict_model(double rate)
         .copy = 2e-4,
         .combine = 5e-4,
         .flag = 0.3,
-        .shared = true,
+        .wires = wires,
+        .whole = 16 << 10, /* the usual stripe threshold of the transport */
     };
 }
 
@@ -74,13 +75,49 @@ static const dcoll_algorithm_t *fastest(const struct prediction *p,
     return taken;
 }
 
+unsigned predict_ports(const struct prediction *p)
+{
+    return p->model.wires ? 1 : 0;
+}
+
+/* Measured between hosts at 2 x 1 Gbit/s. */
+static const struct {
+    size_t below; /* bytes */
+    const dcoll_algorithm_t *algorithm;
+} wire_rules[] = {
+    {128 << 10, &allreduce_smp_doubling},
+    {128 << 10, &bcast_smp},
+};
+
+static const dcoll_algorithm_t *by_wire_rule(const dcoll_shape_t *shape,
+                                             dcoll_args_t *args,
+                                             const dcoll_algorithm_t *ruled)
+{
+    dcoll_args_t plain = *args;
+    plain.zero_copy = false;
+    for (size_t i = 0; i < sizeof wire_rules / sizeof *wire_rules; i++) {
+        const dcoll_algorithm_t *a = wire_rules[i].algorithm;
+        if (a->collective == args->collective &&
+            args->bytes < wire_rules[i].below &&
+            dcoll_shape_least(shape) > 1 &&
+            (!a->refuses || !a->refuses(shape, &plain))) {
+            args->zero_copy = false;
+            return a;
+        }
+    }
+    return ruled;
+}
+
 const dcoll_algorithm_t *predict_faster(struct prediction *p,
                                         const dcoll_shape_t *shape,
-                                        const dcoll_args_t *args,
+                                        dcoll_args_t *args,
                                         const dcoll_algorithm_t *ruled)
 {
-    if (!p->wires || args->bytes > PREDICTED_BYTES || args->zero_copy ||
-        shape->nnodes < 2 || shape->nranks > RANKS_MOST)
+    if (!p->model.wires || shape->nnodes < 2)
+        return ruled;
+    ruled = by_wire_rule(shape, args, ruled);
+    if (p->crowded || args->bytes > PREDICTED_BYTES || args->zero_copy ||
+        shape->nranks > PREDICTED_RANKS)
         return ruled;
     unsigned class = 63 - (unsigned)__builtin_clzll(args->bytes | 1);
     const dcoll_algorithm_t **known = &p->faster[args->collective][class];

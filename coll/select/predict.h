@@ -3,7 +3,8 @@
  * Between nodes that only TCP rails ("wires") join, a message costs far more
  * than a flag or a copy within a node. There `auto` asks the cost model whether
  * another algorithm than that of the rules is faster. It asks for short blocks
- * only: the model does not know how the transport moves long ones.
+ * only: the model does not know how the transport moves long ones. For these,
+ * and where ranks share cores, there are rules, which were measured so.
  */
 #ifndef DCOLL_PREDICT_H
 #define DCOLL_PREDICT_H
@@ -12,21 +13,28 @@
 
 #define PREDICTED_BYTES 1024u /* longest blocks */
 #define PREDICTED_SIZES 11u   /* their classes: powers of two */
+#define PREDICTED_RANKS 32u   /* with more, schedules of all take too long */
 
 struct prediction {
-    bool wires; /* all ranks have TCP rails only; false: no predictions */
-    dcoll_cost_model_t model;
+    bool crowded; /* ranks share cores: the model knows nothing of that */
+    dcoll_cost_model_t model; /* without wires: no predictions */
     /* for each class, predicted at its first call; NULL: not yet */
     const dcoll_algorithm_t *faster[DCOLL_COLLECTIVES][PREDICTED_SIZES];
 };
 
-/* What messages cost over TCP at this rate, in bytes per µs; 0: not known. */
-dcoll_cost_model_t predict_model(double rate);
+/* What messages cost over so many TCP rails of this rate, in bytes per µs; 0:
+ * not known. */
+dcoll_cost_model_t predict_model(unsigned wires, double rate);
 
-/* The algorithm of the rules, or one that is clearly faster. */
+/* The ports that `auto` uses; 0: those of the shape. Over wires, long messages
+ * are spread over all rails anyway, and each short one costs a processor more
+ * than a wire: so one port is faster than several. */
+unsigned predict_ports(const struct prediction *p);
+/* The algorithm of the rules, or one that is clearly faster; may clear
+ * args->zero_copy. */
 const dcoll_algorithm_t *predict_faster(struct prediction *p,
                                         const dcoll_shape_t *shape,
-                                        const dcoll_args_t *args,
+                                        dcoll_args_t *args,
                                         const dcoll_algorithm_t *ruled);
 
 #endif

@@ -125,6 +125,18 @@ static const struct rule rules[] = {
     {ANY, 0, 2048, &allreduce_doubling, false},
     {ANY, 0, 65536, &allreduce_halving, false},
     {ANY, 0, ALWAYS, &allreduce_halving, true},
+
+    {ONE, 0, 262144, &reduce_scatter_block_shm, false},
+    {ONE, 0, ALWAYS, &reduce_scatter_block_direct, true},
+    {ONE, 0, ALWAYS, &reduce_scatter_block_shm, false},
+    {ANY, 0, 2048, &reduce_scatter_block_bruck, false},
+    {ANY, 0, 16384, &reduce_scatter_block_direct, false},
+    {ANY, 0, ALWAYS, &reduce_scatter_block_direct, true},
+
+    {ONE, 0, 65536, &scan_shm, false},
+    {ANY, 0, ALWAYS, &scan_doubling, false},
+    {ONE, 0, 65536, &exscan_shm, false},
+    {ANY, 0, ALWAYS, &exscan_doubling, false},
 };
 
 static size_t least(size_t a, size_t b)

@@ -5,6 +5,10 @@
  * directly before those of the right one. It need not be associative either, as
  * floating-point + is not: terms that are bracketed differently differ, and all
  * ranks of an all-reduce must have the same term.
+ *
+ * If the operation commutes, the ranks of the operands need not follow each
+ * other, and the two ways to combine the same operands make one term. Then a
+ * result is looked at as a whole: each rank must be in it once.
  */
 #include <stdlib.h>
 
@@ -65,6 +69,11 @@ static uint64_t intern(struct verifier *v, const struct term *term)
     return TERM | *slot;
 }
 
+static bool commutes(const struct verifier *v)
+{
+    return v->program->args.commutes;
+}
+
 /* The term of a cell's value; false: it is not made of input. */
 static bool term_of(const struct verifier *v, uint64_t value, struct term *out)
 {
@@ -76,8 +85,9 @@ static bool term_of(const struct verifier *v, uint64_t value, struct term *out)
     }
     if (!verify_input_of(v, value, &start, &rank, &block, &cell))
         return false;
+    cell += block * (v->program->args.bytes / v->grain);
     *out = (struct term){
-        .start = start, .first = rank, .last = rank, .cell = cell};
+        .start = start, .first = rank, .last = rank, .ranks = 1, .cell = cell};
     return true;
 }
 
@@ -104,7 +114,11 @@ static uint64_t combine(struct verifier *v, unsigned rank, size_t at,
                        "byte %zu of start %u is combined with byte %zu of "
                        "start %u",
                        byte_of(v, &a), a.start, byte_of(v, &b), b.start);
-    else if (a.last + 1 != b.first)
+    else if (a.ranks + b.ranks > v->nranks)
+        verify_fail_at(v, rank, p->start, p->op,
+                       "operands of %u and %u ranks: there are %u", a.ranks,
+                       b.ranks, v->nranks);
+    else if (!commutes(v) && a.last + 1 != b.first)
         verify_fail_at(v, rank, p->start, p->op,
                        "what is of ranks %u … %u does not come before that of "
                        "ranks %u … %u",
@@ -115,11 +129,13 @@ static uint64_t combine(struct verifier *v, unsigned rank, size_t at,
                        byte_of(v, &a));
     if (v->error)
         return 0;
-    return intern(v, &(struct term){.left = left,
-                                    .right = right,
+    const bool swap = commutes(v) && left > right;
+    return intern(v, &(struct term){.left = swap ? right : left,
+                                    .right = swap ? left : right,
                                     .start = a.start,
                                     .first = a.first,
                                     .last = b.last,
+                                    .ranks = a.ranks + b.ranks,
                                     .cell = a.cell});
 }
 
@@ -143,7 +159,7 @@ static bool as_others(struct verifier *v, unsigned start, size_t cell,
                       uint64_t value)
 {
     size_t cells = v->program->args.bytes / v->grain;
-    if (v->program->args.collective == DCOLL_REDUCE)
+    if (v->program->args.collective != DCOLL_ALLREDUCE)
         return true;
     if (!v->results)
         v->results = calloc(v->starts * cells, sizeof *v->results);
@@ -157,6 +173,67 @@ static bool as_others(struct verifier *v, unsigned start, size_t cell,
     return *result == value;
 }
 
+/* The ranks whose elements belong to the result of a rank: 0 … this one. */
+static unsigned last_of(const struct verifier *v, unsigned rank)
+{
+    switch (v->program->args.collective) {
+    case DCOLL_SCAN:
+        return rank;
+    case DCOLL_EXSCAN:
+        return rank - 1;
+    default:
+        return v->nranks - 1;
+    }
+}
+
+/* Marks the ranks of a term; false: one of them is marked already. */
+static bool mark(const struct verifier *v, uint64_t value, bool *marked)
+{
+    struct term t;
+    if (!term_of(v, value, &t))
+        return false;
+    if (t.ranks > 1)
+        return mark(v, t.left, marked) && mark(v, t.right, marked);
+    if (marked[t.first])
+        return false;
+    return marked[t.first] = true;
+}
+
+/* Does the term combine ranks 0 … last, each once? */
+static bool is_whole(struct verifier *v, uint64_t value, const struct term *t,
+                     unsigned last)
+{
+    if (!commutes(v))
+        return t->first == 0 && t->last == last;
+    bool *marked = calloc(v->nranks, sizeof *marked);
+    if (!marked)
+        v->error = DRAIL_ENOMEM;
+    bool whole = marked && t->ranks == last + 1 && mark(v, value, marked);
+    for (unsigned r = 0; whole && r <= last; r++)
+        whole = marked[r];
+    free(marked);
+    return whole;
+}
+
+static void say_ranks(const struct verifier *v, const struct term *t,
+                      char *text, size_t size)
+{
+    if (commutes(v))
+        snprintf(text, size, "not of the right ranks, each once, but of %u",
+                 t->ranks);
+    else
+        snprintf(text, size, "that of ranks %u … %u alone", t->first, t->last);
+}
+
+/* The cell of the input that a cell of the rank's RECV is made of. */
+static size_t source_of(const struct verifier *v, unsigned rank, size_t cell)
+{
+    const dcoll_args_t *args = &v->program->args;
+    return args->collective == DCOLL_REDUCE_SCATTER_BLOCK
+               ? rank * (args->bytes / v->grain) + cell
+               : cell;
+}
+
 bool verify_result(struct verifier *v, unsigned rank, size_t cell,
                    uint64_t value)
 {
@@ -165,12 +242,11 @@ bool verify_result(struct verifier *v, unsigned rank, size_t cell,
     char found[128] = "what no rank has given";
     if (!term_of(v, value, &t))
         ;
-    else if (t.start != start || t.cell != cell)
+    else if (t.start != start || t.cell != source_of(v, rank, cell))
         snprintf(found, sizeof found, "byte %zu of start %u", byte_of(v, &t),
                  t.start);
-    else if (t.first != 0 || t.last != v->nranks - 1)
-        snprintf(found, sizeof found, "that of ranks %u … %u alone", t.first,
-                 t.last);
+    else if (!is_whole(v, value, &t, last_of(v, rank)))
+        say_ranks(v, &t, found, sizeof found);
     else if (!as_others(v, start, cell, value))
         snprintf(found, sizeof found,
                  "bracketed in another way than elsewhere");

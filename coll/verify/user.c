@@ -3,7 +3,9 @@
  * Users: they fill their buffers before each start, and check the results after
  * it. Each start has its own contents, and RECV is overwritten before. At a
  * root in place, SEND of a gather is the root's block of RECV, RECV of a
- * scatter is its block of SEND, and SEND of a reduction is RECV.
+ * scatter is its block of SEND, and SEND of a reduction is RECV. On any rank in
+ * place, RECV of a reduce-scatter is the first block of SEND, and RECV of a
+ * scan is SEND.
  */
 #include "verify.h"
 
@@ -25,6 +27,9 @@ static bool in_place(const struct verifier *v, unsigned rank, size_t block,
     case DCOLL_REDUCE:
         return rank == a->root;
     case DCOLL_ALLREDUCE:
+    case DCOLL_REDUCE_SCATTER_BLOCK:
+    case DCOLL_SCAN:
+    case DCOLL_EXSCAN:
         return true;
     case DCOLL_ALLTOALL:
         *which = block;
@@ -253,4 +258,7 @@ void verify_user_alias(struct verifier *v)
         root->user[DCOLL_RECV] = root->user[DCOLL_SEND] + own;
     else if (a->in_place && a->collective == DCOLL_REDUCE)
         root->user[DCOLL_SEND] = root->user[DCOLL_RECV];
+    else if (a->in_place && dcoll_in_place_anywhere(a->collective))
+        for (unsigned r = 0; r < v->nranks; r++)
+            v->players[r].user[DCOLL_RECV] = v->players[r].user[DCOLL_SEND];
 }

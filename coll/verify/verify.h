@@ -152,8 +152,10 @@ struct use {
 struct term {
     uint64_t left, right; /* values that were combined */
     uint32_t start;       /* its operands are of this start, … */
-    uint32_t first, last; /* … of ranks first … last, … */
-    uint64_t cell;        /* … and of this cell of the block */
+    uint32_t first, last; /* … of ranks first … last, unless the operation
+                             commutes, … */
+    uint32_t ranks;       /* … of so many, … */
+    uint64_t cell;        /* … and of this cell of the blocks */
 };
 
 struct terms {
@@ -384,8 +386,8 @@ bool verify_origin(const struct verifier *v, unsigned start, uint64_t value,
 bool verify_combine(struct verifier *v, const struct actor *actor,
                     const struct region *left, const struct region *right,
                     const struct region *dst, size_t bytes);
-/* Reductions: does a result combine all ranks, in an all-reduce in the same way
- * as on the other ranks? False: v->error is set. */
+/* Reductions: does a result combine all ranks that belong to it, in an
+ * all-reduce in the same way as on the other ranks? False: v->error is set. */
 bool verify_result(struct verifier *v, unsigned rank, size_t cell,
                    uint64_t value);
 void verify_terms_free(struct verifier *v);
@@ -454,7 +456,8 @@ void verify_to_complete(struct verifier *v, unsigned rank, uint32_t put);
 bool verify_start_get(struct verifier *v, unsigned rank, struct actor *actor);
 void verify_complete(struct verifier *v, unsigned rank, const dcoll_op_t *op);
 
-/* At a root in place, SEND and RECV are the same memory. */
+/* In place, at a root or, in some collectives, on all ranks, SEND and RECV are
+ * the same memory. */
 void verify_user_alias(struct verifier *v);
 void verify_user_fill(struct verifier *v, unsigned rank);
 void verify_user_read(struct verifier *v, unsigned rank);

@@ -302,14 +302,15 @@ int progress_wait_on(struct patience *p, owed_t owed, void *arg)
     if (rc == 0 && drail_job_interrupted(t->job))
         rc = DRAIL_EINTR;
     rails = expected(t, rails);
-    if (rc == 0 && rails & (rails - 1) && !in_turn) {
+    bool polls = t->spin.max_ns && !in_turn;
+    if (rc == 0 && rails & (rails - 1) && polls) {
         rc = progress_spin(t, owed, arg);
         if (rc == 0)
             rc = slumber(t, owed, arg, p);
         spin_end(&t->spin);
     } else if (rc == 0) {
         /* in virtual time all polls find the same */
-        if (!in_turn && !platform_is_simulated(t->job->platform))
+        if (polls && !platform_is_simulated(t->job->platform))
             rc = poll_keenly(t, rails, owed, arg);
         if (rc == 0)
             rc = slumber(t, owed, arg, p);

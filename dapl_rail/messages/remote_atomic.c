@@ -10,16 +10,12 @@
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/rails/rail.h"
+#include "providers/core/atomic.h"
 
 uint64_t atomic_by_processor(const struct wire_atomic *a)
 {
-    uint64_t *at = (uint64_t *)(uintptr_t)a->address;
-    uint64_t old = a->compare;
-    if (a->op == DRAIL_FETCH_ADD)
-        return __atomic_fetch_add(at, a->operand, __ATOMIC_SEQ_CST);
-    __atomic_compare_exchange_n(at, &old, a->operand, false, __ATOMIC_SEQ_CST,
-                                __ATOMIC_SEQ_CST);
-    return old;
+    return core_atomic((uint64_t *)(uintptr_t)a->address,
+                       a->op == DRAIL_CMP_SWAP, a->operand, a->compare);
 }
 
 static bool complete(const struct slot *slot)

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Sanitizers do not see into assembler. */
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && \
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) &&                   \
     __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 
@@ -31,10 +31,7 @@ static inline bool rep_wins(size_t n)
 
 static inline void rep_copy(void *to, const void *from, size_t n)
 {
-    __asm__ volatile("rep movsb"
-                     : "+D"(to), "+S"(from), "+c"(n)
-                     :
-                     : "memory");
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
 }
 #else
 static inline bool rep_wins(size_t n)

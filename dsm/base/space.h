@@ -30,15 +30,45 @@ struct page {
     uint16_t home;
     uint8_t state;
     uint8_t element_shift; /* logarithm of ddsm_place_t.element */
+    uint8_t kind;          /* ddsm_kind_t */
+    bool held;             /* invalid, but its contents are here (history.h) */
+    bool recorded;         /* is in ddsm.recorded */
+    bool visited;          /* is in ddsm.visits */
     bool noticed;          /* not allocated here, but written by another rank */
     bool written;          /* is in ddsm.written */
     bool used;             /* has been fetched or written */
+    bool exclusive;  /* DDSM_MOVING: no other rank has a copy (claims.h) */
+    uint8_t writes;  /* intervals with writes of this rank, … */
+    uint8_t changes; /* … and changes of its home or of exclusiveness */
+};
+
+/* What a page has cost this rank; see ddsm_page_cost_t. */
+struct page_cost {
+    uint32_t read_faults, write_faults, fetches, diffs, invalidated;
+    uint32_t written_in; /* the interval of this rank's last write, from 1 on */
+    bool shared_writes;
+};
+
+/* Pages that ddsm_adopt() has mapped elsewhere than at ddsm.view. */
+enum { SEGMENTS = 15 };
+struct segment {
+    size_t first, count;
+    char *view;
+    unsigned rank; /* its contents are kept after ddsm_close() */
 };
 
 /* Numbers of pages, in the order of entry; has room for all pages. */
 struct page_list {
     uint32_t *page;
     size_t count;
+};
+
+/* What faults have fetched in the last intervals of one name (history.h). */
+enum { PASTS = 256 };
+struct past {
+    uint64_t name;
+    unsigned times;
+    struct page_list list;
 };
 
 /* Read-ahead: sequences of faults on ascending pages. `first` began the
@@ -63,16 +93,21 @@ struct notice_log {
     /* End of what has been written, or is being written. A reader that finds
      * the ring to have overtaken its ranges discards them. */
     _Atomic uint64_t reserved;
+    _Atomic uint64_t end; /* of what has been written */
     struct range range[LOG_RANGES];
 };
 
-/* A rank's message in a barrier: the end of its log. */
-enum { BARRIER_RANGES = 30 };
+/* A rank's message in a barrier: the end of its log, the pages that it claims
+ * (claims.h), and the caller's note. */
+enum { BARRIER_RANGES = 30, CLAIM_RANGES = 16 };
 struct arrival {
     uint64_t allocs, shape; /* number of ddsm_alloc calls, a hash of them */
     uint64_t head;          /* position of the end of the log */
     uint64_t count;
     struct range last[BARRIER_RANGES];
+    uint64_t claims;
+    struct range claim[CLAIM_RANGES];
+    char note[DDSM_NOTE_BYTES];
 };
 
 /* A reduction of so many bytes uses a request that ddsm_open has prepared. */
@@ -89,9 +124,12 @@ struct control {
     drail_mem_t *mem;
     drail_key_t *keys; /* of all ranks */
     struct notice_log *log;
-    size_t locks_offset, lock_bytes, broken_offset;
+    size_t locks_offset, lock_bytes, broken_offset, copied_offset;
+    /* a byte for each page of the space: 1 if another rank has fetched it since
+     * this rank, its home, looked last (claims.h) */
+    char *copied;
     _Atomic uint64_t *broken; /* 1: this rank's memory is broken */
-    size_t ticket_rounds_offset;
+    size_t ticket_rounds_offset, lock_numbers_offset;
     /* other ranks add 1 whenever a lock's ticket numbers pass half of their
      * range (lock.c) */
     _Atomic uint64_t *ticket_rounds;
@@ -104,6 +142,8 @@ struct control {
     uint64_t *clock;     /* its clock, */
     uint64_t *abandoned; /* and its slots */
     uint64_t *reserved;  /* another rank's log */
+    uint64_t *ends;      /* ends of all ranks' logs */
+    char *ones;          /* COPIED_ONES bytes of 1, to put to `copied` */
     struct range *range;
 };
 
@@ -113,6 +153,7 @@ struct ddsm {
     drail_t *t;
     dcoll_team_t *team;
     dcoll_request_t *barrier_request;   /* all-gather of arrivals */
+    dcoll_request_t *meet_request;      /* barrier */
     dcoll_request_t *reduce_request;    /* all-reduce, by the … */
     const dcoll_reduction_t *operation; /* … current operation */
     unsigned rank, size;
@@ -129,11 +170,22 @@ struct ddsm {
     drail_key_t *store_keys;
     char *twins; /* as large as the space; a twin lies where its page does */
 
+    struct segment segment[SEGMENTS];
+    _Atomic unsigned segments;
     struct page *page;
+    struct page_cost *cost; /* of each page */
+    uint32_t interval;      /* barriers until now, and 1 */
     size_t pages, used;
     uint16_t *huge;         /* used pages of each 2 MiB block (huge.c) */
     uint64_t allocs, shape; /* ddsm_alloc calls: number, and a hash */
+    bool settling;          /* in a barrier: its claims are not settled yet */
+    size_t moving_first, moving_end; /* all DDSM_MOVING pages are in between */
     struct page_list dirty, written;
+    uint64_t next_name; /* of the interval after the next barrier */
+    struct past pasts[PASTS], *past; /* of this interval; NULL: no name */
+    bool learning;
+    struct page_list recorded; /* for this interval's past */
+    struct page_list visits;   /* copies of DDSM_OPEN pages */
     struct streams reads, writes;
 
     struct control control;
@@ -149,6 +201,12 @@ struct ddsm {
         bool has_abandoned;     /* a ticket of this rank may be in a slot */
         uint64_t clock_version; /* ddsm.clock_version that its clock has */
     } * held;                   /* one for each lock */
+
+    struct lock_numbers {
+        uint32_t *number; /* left over */
+        size_t count, room;
+    } lock_numbers;
+    struct heap *heap;
 
     /* Protects all members but those from cfg to twins (enter.h). A fault takes
      * it too, so nothing here touches the view while it is held. */
@@ -173,9 +231,43 @@ static inline size_t page_bytes(const ddsm_t *d)
     return (size_t)1 << d->page_shift;
 }
 
+/* The segment of a page; NULL: it lies in ddsm.view. */
+static inline const struct segment *page_segment(const ddsm_t *d, size_t page)
+{
+    const unsigned n = atomic_load_explicit(&d->segments, memory_order_acquire);
+    for (unsigned i = 0; i < n; i++)
+        if (page - d->segment[i].first < d->segment[i].count)
+            return &d->segment[i];
+    return NULL;
+}
+
 static inline char *page_view(const ddsm_t *d, size_t page)
 {
-    return d->view + (page << d->page_shift);
+    const struct segment *s = page_segment(d, page);
+    return s ? s->view + ((page - s->first) << d->page_shift)
+             : d->view + (page << d->page_shift);
+}
+
+/* The page at an address; PAGE_NONE: not of this space. */
+#define PAGE_NONE SIZE_MAX
+static inline size_t page_at(const ddsm_t *d, const void *address)
+{
+    const uintptr_t at = (uintptr_t)address;
+    const unsigned n = atomic_load_explicit(&d->segments, memory_order_acquire);
+    for (unsigned i = 0; i < n; i++) {
+        const struct segment *s = &d->segment[i];
+        const size_t page = (at - (uintptr_t)s->view) >> d->page_shift;
+        if (page < s->count)
+            return s->first + page;
+    }
+    const size_t page = (at - (uintptr_t)d->view) >> d->page_shift;
+    return page < d->pages && !page_segment(d, page) ? page : PAGE_NONE;
+}
+
+/* Is the page's home here, and never protected? */
+static inline bool page_is_open(const ddsm_t *d, size_t page)
+{
+    return d->page[page].kind == DDSM_OPEN && d->page[page].home == d->rank;
 }
 
 static inline uint64_t space_now_ns(void)

@@ -7,7 +7,15 @@
 int coalesce_mappings(ddsm_t *d)
 {
     int rc = d->broken ? d->broken : flush(d);
-    if (!rc && pages_set(d, 0, d->used, PAGE_INVALID))
-        rc = space_break(d, DRAIL_ENOMEM);
+    for (size_t p = 0, n; p < d->used && !rc; p += n) {
+        const bool open = page_is_open(d, p);
+        for (n = 1; p + n < d->used && page_is_open(d, p + n) == open; n++)
+            continue;
+        if (!open && pages_set(d, p, n, PAGE_INVALID))
+            rc = space_break(d, DRAIL_ENOMEM);
+    }
+    for (size_t p = d->moving_first; p < d->moving_end && !rc; p++)
+        if (d->page[p].home == d->rank)
+            d->page[p].exclusive = false;
     return rc;
 }

@@ -66,11 +66,17 @@ static int serve_page(ddsm_t *d, size_t page, enum access access)
     return rc && !d->broken ? space_break(d, rc) : rc;
 }
 
+static void count(ddsm_t *d, size_t page, bool writes)
+{
+    *(writes ? &d->stats.write_faults : &d->stats.read_faults) += 1;
+    *(writes ? &d->cost[page].write_faults : &d->cost[page].read_faults) += 1;
+}
+
 bool fault_serve(ddsm_t *d, uintptr_t address, void *context)
 {
     const enum access access = access_of(context);
     const uint64_t start = space_now_ns();
-    const size_t page = (address - (uintptr_t)d->view) >> d->page_shift;
+    const size_t page = page_at(d, (const void *)address);
     drail_error_t error = {
         DRAIL_EINVAL, "a page has been touched by a call that was given it, by "
                       "a handler of signals during a fault, or between "
@@ -79,15 +85,14 @@ bool fault_serve(ddsm_t *d, uintptr_t address, void *context)
     if (drail_job_is_simulated(d->job))
         signals_as_before(context);
     const bool inside = space_enter(d) != 0;
-    const bool ours = d->page[page].state != PAGE_UNUSED;
+    const bool ours = page != PAGE_NONE && d->page[page].state != PAGE_UNUSED;
     int rc = inside && ours ? space_break(d, error.code) : 0;
     if (!inside) {
         if (ours) {
             d->faults = !drail_job_is_simulated(d->job);
             rc = serve_page(d, page, access);
             d->faults = false;
-            *(access == ACCESS_WRITE ? &d->stats.write_faults
-                                     : &d->stats.read_faults) += 1;
+            count(d, page, access == ACCESS_WRITE);
             d->stats.fault_ns += space_now_ns() - start;
         }
         if (rc)

@@ -1,20 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dsm/pages/fetch.h"
 
+#include "dsm/pages/exclusive.h"
+#include "dsm/pages/history.h"
 #include "dsm/pages/huge.h"
 #include "dsm/pages/pages.h"
 #include "dsm/pages/signals.h"
 
 enum { AT_ONCE = 32 }; /* RDMA reads under way */
 
-/* Number of invalid pages of one home from @first on, below @end. */
+/* Number of invalid pages of one home from @first on, below @end, whose
+ * contents are all here (held), or are not. */
 static size_t run_of(const ddsm_t *d, size_t first, size_t end)
 {
     size_t p = first;
     while (p < end && d->page[p].state == PAGE_INVALID &&
-           d->page[p].home == d->page[first].home)
+           d->page[p].home == d->page[first].home &&
+           d->page[p].held == d->page[first].held)
         p++;
     return p - first;
+}
+
+static int make_readable(ddsm_t *d, size_t first, size_t count)
+{
+    int rc = pages_set(d, first, count, PAGE_CLEAN);
+    for (size_t p = first; p < first + count && !rc; p++)
+        d->page[p].held = false;
+    return rc;
+}
+
+static void hold(ddsm_t *d, size_t first, size_t count)
+{
+    d->stats.predicted += count;
+    for (size_t p = first; p < first + count; p++)
+        d->page[p].held = true;
 }
 
 static int begin(ddsm_t *d, size_t first, size_t count, drail_req_t *req)
@@ -31,6 +50,8 @@ static int begin(ddsm_t *d, size_t first, size_t count, drail_req_t *req)
     huge_use(d, first, count);
     d->stats.fetches++;
     d->stats.fetched_pages += count;
+    for (size_t p = first; p < first + count; p++)
+        d->cost[p].fetches++;
     return drail_get(d->t, home, &xfer, 0, req);
 }
 
@@ -54,8 +75,9 @@ static int wait_for(ddsm_t *d, drail_req_t *req)
 }
 
 /* Waits for all runs, also after an error: a late read must not overwrite what
- * the program writes. A page is readable only after its read is complete. */
-static int end_runs(ddsm_t *d, struct run *run, unsigned n)
+ * the program writes. A page is readable only after its read is complete, and
+ * not yet if it is to be held. */
+static int end_runs(ddsm_t *d, struct run *run, unsigned n, bool held)
 {
     int rc = 0, full = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -66,10 +88,39 @@ static int end_runs(ddsm_t *d, struct run *run, unsigned n)
         rc = wait_for(d, &run[i].req);
         if (rc)
             drail_forget(d->t, &run[i].req);
-        else if (!full)
-            full = pages_set(d, run[i].first, run[i].count, PAGE_CLEAN);
+        else {
+            pages_visit(d, run[i].first, run[i].count);
+            if (held)
+                hold(d, run[i].first, run[i].count);
+            else if (!full)
+                full = make_readable(d, run[i].first, run[i].count);
+        }
     }
     return rc ? space_break_rails(d, rc, "fetching pages") : full;
+}
+
+/* Begins reads of the pages before @end, as many as may be under way; returns
+ * where it has stopped. */
+static size_t begin_some(ddsm_t *d, size_t first, size_t end, struct run *run,
+                         unsigned *n, int *rc)
+{
+    size_t p = first;
+    while (p < end && *n < AT_ONCE && !*rc) {
+        const size_t count = run_of(d, p, end);
+        if (count && (d->page[p].home == d->rank || d->page[p].held)) {
+            *rc = make_readable(d, p, count);
+        } else if (count) {
+            run[*n].first = p;
+            run[*n].count = count;
+            *rc = begin(d, p, count, &run[*n].req);
+            if (*rc)
+                *rc = space_break_rails(d, *rc, "fetching pages");
+            else
+                ++*n;
+        }
+        p += count ? count : 1;
+    }
+    return p;
 }
 
 /* Fetches as many runs as may be under way; moves @first behind them. */
@@ -78,31 +129,15 @@ static int fetch_some(ddsm_t *d, size_t *first, size_t end)
     struct run run[AT_ONCE];
     unsigned n = 0;
     int rc = 0;
-    size_t p = *first;
-    while (p < end && n < AT_ONCE && !rc) {
-        const size_t count = run_of(d, p, end);
-        if (count && d->page[p].home == d->rank) {
-            rc = pages_set(d, p, count, PAGE_CLEAN);
-        } else if (count) {
-            run[n].first = p;
-            run[n].count = count;
-            rc = begin(d, p, count, &run[n].req);
-            if (rc)
-                rc = space_break_rails(d, rc, "fetching pages");
-            else
-                n++;
-        }
-        p += count ? count : 1;
-    }
-    *first = p;
-    const int ended = end_runs(d, run, n);
+    *first = begin_some(d, *first, end, run, &n, &rc);
+    const int ended = end_runs(d, run, n, false);
     return rc ? rc : ended;
 }
 
 int fetch(ddsm_t *d, size_t first, size_t count)
 {
     const size_t end = first + count;
-    int rc = 0;
+    int rc = exclusive_tell(d, first, end);
     while (first < end && !rc)
         rc = fetch_some(d, &first, end);
     return rc;
@@ -112,7 +147,34 @@ int fetch_ahead(ddsm_t *d, size_t page)
 {
     struct ahead *stream = pages_stream(&d->reads, page);
     const size_t end = pages_readahead_end(d, stream, page);
-    const size_t count = run_of(d, page, end);
+    const bool held = d->page[page].held;
+    const size_t count = held ? 1 : run_of(d, page, end);
     stream->next = page + count;
+    history_record(d, page, count);
+    if (d->learning && d->page[page].home != d->rank)
+        *(held ? &d->stats.predicted_used : &d->stats.unpredicted) += count;
     return fetch(d, page, count);
+}
+
+int fetch_list(ddsm_t *d, const struct page_list *list, bool held)
+{
+    int rc = 0;
+    size_t i = 0;
+    for (size_t n; i < list->count && !rc; i += n) {
+        n = pages_run(list, i);
+        rc = exclusive_tell(d, list->page[i], list->page[i] + n);
+    }
+    i = 0;
+    while (i < list->count && !rc) {
+        struct run run[AT_ONCE];
+        unsigned n = 0;
+        while (i < list->count && n < AT_ONCE && !rc) {
+            const size_t first = list->page[i];
+            const size_t end = first + pages_run(list, i);
+            i += begin_some(d, first, end, run, &n, &rc) - first;
+        }
+        const int ended = end_runs(d, run, n, held);
+        rc = rc ? rc : ended;
+    }
+    return rc;
 }

@@ -2,6 +2,7 @@
 #include "dsm/pages/flush.h"
 
 #include "dsm/pages/diff.h"
+#include "dsm/pages/exclusive.h"
 #include "dsm/pages/pages.h"
 
 /* A differing piece that may grow over the border of a page. */
@@ -45,14 +46,6 @@ static int differs(void *context, size_t offset, size_t bytes)
     return rc;
 }
 
-static void announce(ddsm_t *d, size_t page)
-{
-    if (d->page[page].written)
-        return;
-    d->page[page].written = true;
-    d->written.page[d->written.count++] = (uint32_t)page;
-}
-
 /* Puts the differing pieces of @count adjacent pages. */
 static int write_home(ddsm_t *d, size_t first, size_t count)
 {
@@ -70,10 +63,13 @@ static int write_home(ddsm_t *d, size_t first, size_t count)
         const char *now = d->store + piece.page;
         const char *before = d->twins + piece.page;
         d->stats.diffs++;
+        d->cost[i].diffs++;
         rc = diff_pieces(now, before, page_bytes(d), page->element_shift,
                          differs, &piece);
-        if (piece.differs)
-            announce(d, i);
+        if (piece.differs) {
+            pages_announce(d, i);
+            pages_count_write(page);
+        }
     }
     return rc ? rc : put(&piece);
 }
@@ -93,9 +89,9 @@ int flush(ddsm_t *d)
 {
     struct page_list *dirty = &d->dirty;
     const uint64_t start = space_now_ns();
-    int rc = 0;
-    if (!dirty->count)
-        return 0;
+    int rc = exclusive_look(d);
+    if (rc || !dirty->count)
+        return rc;
     pages_sort(dirty);
     /* first stop further writes of any thread */
     for (size_t i = 0, n; i < dirty->count && !rc; i += n) {

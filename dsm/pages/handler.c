@@ -96,11 +96,13 @@ static void *handler_of(const struct sigaction *action)
                                          : (void *)action->sa_handler;
 }
 
-static void install(void)
+static void install(bool on_alternate_stack)
 {
     struct sigaction action = {.sa_sigaction = on_fault,
                                .sa_flags = SA_SIGINFO | SA_NODEFER};
     struct sigaction now;
+    if (on_alternate_stack)
+        action.sa_flags |= SA_ONSTACK;
     signals_to_block(&action.sa_mask);
     sigaction(SIGSEGV, NULL, &now);
     /* a handler installed over ours calls ours: leave it there */
@@ -126,7 +128,7 @@ static void remove_ours(void)
     }
 }
 
-int handler_add(ddsm_t *d)
+int handler_add(ddsm_t *d, const char *start, size_t bytes)
 {
     unsigned i = 0;
     pthread_mutex_lock(&process.mutex);
@@ -135,16 +137,17 @@ int handler_add(ddsm_t *d)
     if (i < MOST) {
         struct place *p = &process.place[i];
         atomic_store(&p->space, d);
-        atomic_store(&p->end, (uintptr_t)d->view + d->bytes);
-        atomic_store(&p->start, (uintptr_t)d->view);
+        atomic_store(&p->end, (uintptr_t)start + bytes);
+        atomic_store(&p->start, (uintptr_t)start);
         if (process.count++ == 0)
-            install();
+            install(d->cfg.alternate_stacks);
     }
     pthread_mutex_unlock(&process.mutex);
     return i < MOST ? 0
-                    : space_fail(d, DRAIL_ENOMEM,
-                                 "%d shared memories are open in this process",
-                                 MOST);
+                    : space_fail(
+                          d, DRAIL_ENOMEM,
+                          "%d ranges of shared memory are open in this process",
+                          MOST);
 }
 
 void handler_remove(ddsm_t *d)

@@ -8,6 +8,19 @@
 
 #include "dsm/pages/huge.h"
 
+/* How many of @count pages lie in the mapping of the first. */
+static size_t in_one_mapping(const ddsm_t *d, size_t first, size_t count)
+{
+    const struct segment *s = page_segment(d, first);
+    size_t end = first + count;
+    if (s)
+        return s->first + s->count < end ? s->first + s->count - first : count;
+    for (unsigned i = 0; i < d->segments; i++)
+        if (d->segment[i].first > first && d->segment[i].first < end)
+            end = d->segment[i].first;
+    return end - first;
+}
+
 int pages_set(ddsm_t *d, size_t first, size_t count, enum page_state state)
 {
     static const int protection[] = {
@@ -16,10 +29,12 @@ int pages_set(ddsm_t *d, size_t first, size_t count, enum page_state state)
         [PAGE_CLEAN] = PROT_READ,
         [PAGE_DIRTY] = PROT_READ | PROT_WRITE,
     };
-    if (mprotect(page_view(d, first), count << d->page_shift,
-                 protection[state]))
-        return space_fail(d, DRAIL_ENOMEM, "mprotect of %zu pages: %s", count,
-                          strerror(errno));
+    for (size_t p = first, n; p < first + count; p += n) {
+        n = in_one_mapping(d, p, first + count - p);
+        if (mprotect(page_view(d, p), n << d->page_shift, protection[state]))
+            return space_fail(d, DRAIL_ENOMEM, "mprotect of %zu pages: %s", n,
+                              strerror(errno));
+    }
     for (size_t p = first; p < first + count; p++)
         d->page[p].state = (uint8_t)state;
     return 0;
@@ -28,6 +43,32 @@ int pages_set(ddsm_t *d, size_t first, size_t count, enum page_state state)
 static void keep(struct page_list *list, size_t page)
 {
     list->page[list->count++] = (uint32_t)page;
+}
+
+void pages_announce(ddsm_t *d, size_t page)
+{
+    struct page *p = &d->page[page];
+    d->cost[page].written_in = d->interval;
+    if (p->written)
+        return;
+    p->written = true;
+    keep(&d->written, page);
+}
+
+void pages_count_write(struct page *page)
+{
+    if (page->writes < UINT8_MAX)
+        page->writes++;
+}
+
+void pages_visit(ddsm_t *d, size_t first, size_t count)
+{
+    for (size_t p = first; p < first + count; p++) {
+        if (d->page[p].kind != DDSM_OPEN || d->page[p].visited)
+            continue;
+        d->page[p].visited = true;
+        keep(&d->visits, p);
+    }
 }
 
 /* A page needs no twin at its home. */
@@ -46,9 +87,9 @@ static void begin_writing(ddsm_t *d, size_t page)
     struct page *p = &d->page[page];
     keep(&d->dirty, page);
     d->stats.twins += p->home != d->rank;
-    if (p->home == d->rank && !p->written) {
-        p->written = true;
-        keep(&d->written, page);
+    if (p->home == d->rank) {
+        pages_announce(d, page);
+        pages_count_write(p);
     }
 }
 

@@ -13,6 +13,12 @@ int pages_make_dirty(ddsm_t *d, size_t first, size_t count);
 /* The same of a write fault: the page, and clean pages after it that are likely
  * to be written next. A flush finds those that were not. */
 int pages_make_dirty_ahead(ddsm_t *d, size_t page);
+/* The page is in the next notices. */
+void pages_announce(ddsm_t *d, size_t page);
+/* This rank has written it in this interval. */
+void pages_count_write(struct page *page);
+/* Remembers copies of DDSM_OPEN pages, until notices_end_visits(). */
+void pages_visit(ddsm_t *d, size_t first, size_t count);
 /* The sequence that a fault on @page continues, or else the one to replace. */
 struct ahead *pages_stream(struct streams *streams, size_t page);
 /* End of the pages to take along with @page; updates the sequence. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dsm/pages/exclusive.h"
 #include "dsm/sync/ticket.h"
 
 static size_t lines(size_t bytes)
@@ -34,6 +35,7 @@ int control_open(ddsm_t *d)
     const size_t reduce_out = place(&end, REDUCE_INLINE_BYTES);
     const size_t broken = place(&end, sizeof(uint64_t));
     const size_t ticket_rounds = place(&end, sizeof(uint64_t));
+    c->lock_numbers_offset = place(&end, sizeof(uint64_t));
     const size_t probe = place(&end, d->size * sizeof(uint64_t));
     const size_t word = place(&end, sizeof(uint64_t));
     const size_t clock = place(&end, d->size * sizeof(uint64_t));
@@ -41,6 +43,9 @@ int control_open(ddsm_t *d)
         place(&end, TICKET_ABANDONED_MAX * sizeof(uint64_t));
     const size_t reserved = place(&end, sizeof(uint64_t));
     const size_t range = place(&end, LOG_RANGES * sizeof(struct range));
+    const size_t ends = place(&end, d->size * sizeof(uint64_t));
+    const size_t copied = place(&end, d->pages);
+    const size_t ones = place(&end, COPIED_ONES);
     c->keys = calloc(d->size, sizeof *c->keys);
     if (!c->keys)
         return space_fail(d, DRAIL_ENOMEM, "out of memory");
@@ -63,6 +68,10 @@ int control_open(ddsm_t *d)
     c->abandoned = (uint64_t *)(c->start + abandoned);
     c->reserved = (uint64_t *)(c->start + reserved);
     c->range = (struct range *)(c->start + range);
+    c->ends = (uint64_t *)(c->start + ends);
+    c->copied_offset = copied;
+    c->copied = c->start + copied;
+    c->ones = memset(c->start + ones, 1, COPIED_ONES);
     return 0;
 }
 

@@ -26,6 +26,7 @@ void notices_append(ddsm_t *d)
             d->page[written->page[i] + p].written = false;
     }
     written->count = 0;
+    atomic_store(&log->end, d->log_end);
     d->clock_version += ranges > 0;
     d->vector_clock[d->rank] = d->log_end;
 }
@@ -60,10 +61,29 @@ static int invalidate(ddsm_t *d, size_t first, size_t count)
             if (rc) /* no room for one more mapping */
                 rc = coalesce_mappings(d);
         }
-        for (size_t i = p; i < p + n; i++)
+        for (size_t i = p; i < p + n; i++) {
+            d->cost[i].invalidated += old;
+            d->page[i].held = false;
             if (d->page[i].state == PAGE_UNUSED)
                 d->page[i].noticed = true;
+        }
     }
+    return rc;
+}
+
+int notices_end_visits(ddsm_t *d)
+{
+    struct page_list *visits = &d->visits;
+    int rc = 0;
+    pages_sort(visits);
+    for (size_t i = 0, n; i < visits->count; i += n) {
+        n = pages_run(visits, i);
+        for (size_t p = 0; p < n; p++)
+            d->page[visits->page[i] + p].visited = false;
+        if (!rc)
+            rc = invalidate(d, visits->page[i], n);
+    }
+    visits->count = 0;
     return rc;
 }
 
@@ -74,6 +94,10 @@ static int take(ddsm_t *d, unsigned rank, const struct range *range)
                            space_fail(d, DRAIL_EDAT,
                                       "rank %u has written %u pages from %u on",
                                       rank, range->count, range->first));
+    for (size_t i = 0; i < range->count; i++) {
+        struct page_cost *cost = &d->cost[range->first + i];
+        cost->shared_writes |= cost->written_in == d->interval;
+    }
     return invalidate(d, range->first, range->count);
 }
 

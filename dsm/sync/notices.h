@@ -15,5 +15,8 @@ void notices_summarize(const ddsm_t *d, struct arrival *arrival);
  * NULL; if it has all ranges that are missing, the log is not read. */
 int notices_apply(ddsm_t *d, unsigned rank, uint64_t head,
                   const struct arrival *arrival);
+/* Invalidates all copies of DDSM_OPEN pages: their homes write no notices. Call
+ * it with no page dirty. */
+int notices_end_visits(ddsm_t *d);
 
 #endif

@@ -101,3 +101,15 @@ int peer_wait_complete(ddsm_t *d, dcoll_request_t *request)
             return rc;
     }
 }
+
+int peer_wait_run(ddsm_t *d, dcoll_request_t *request, const char *what)
+{
+    int rc = dcoll_start(request);
+    if (!rc)
+        rc = peer_wait_complete(d, request);
+    if (rc && !d->broken)
+        space_break(d,
+                    space_fail(d, rc, "%s: %s: %.180s", what,
+                               drail_strerror(rc), dcoll_last_error(d->team)));
+    return rc;
+}

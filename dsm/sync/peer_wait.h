@@ -19,5 +19,8 @@ struct peer_wait peer_wait_begin(const ddsm_t *d);
 int peer_wait_pause(ddsm_t *d, struct peer_wait *peer_wait);
 /* Waits for a collective; errors as above, or of dcoll_test(). */
 int peer_wait_complete(ddsm_t *d, dcoll_request_t *request);
+/* Starts a prepared collective and waits for it; an error breaks the memory.
+ * @what: the beginning of the sentence. */
+int peer_wait_run(ddsm_t *d, dcoll_request_t *request, const char *what);
 
 #endif

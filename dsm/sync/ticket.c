@@ -38,16 +38,22 @@ static size_t slot_offset(const ddsm_t *d, const struct lock *lock,
     return lock->offset + (1 + (size_t)d->size + place) * sizeof(uint64_t);
 }
 
+static int compare_swap(ddsm_t *d, const struct lock *lock, size_t offset,
+                        uint64_t from, uint64_t to, uint64_t *old)
+{
+    int rc = drail_atomic(d->t, lock->home, DRAIL_CMP_SWAP,
+                          &d->control.keys[lock->home], offset, to, from, old);
+    return rc ? space_break_rails(d, rc, "lock") : 0;
+}
+
 /* Compare and swap of a slot. */
 static int swap(ddsm_t *d, const struct lock *lock, unsigned place,
                 uint64_t from, uint64_t to, bool *swapped)
 {
     uint64_t old;
-    int rc = drail_atomic(d->t, lock->home, DRAIL_CMP_SWAP,
-                          &d->control.keys[lock->home],
-                          slot_offset(d, lock, place), to, from, &old);
+    int rc = compare_swap(d, lock, slot_offset(d, lock, place), from, to, &old);
     *swapped = !rc && old == from;
-    return rc ? space_break_rails(d, rc, "lock") : 0;
+    return rc;
 }
 
 /* A slot has rank and ticket + 1; 0: free. */
@@ -81,6 +87,22 @@ int ticket_take(ddsm_t *d, const struct lock *lock, uint32_t *ticket,
     int rc = add(d, lock, ASKED, &old);
     *ticket = (uint32_t)(old / ASKED);
     *serving = (uint32_t)old & TICKET_MAX;
+    return rc;
+}
+
+int ticket_try(ddsm_t *d, const struct lock *lock, uint32_t *ticket)
+{
+    uint64_t word, old;
+    int rc = add(d, lock, 0, &word);
+    while (!rc) {
+        *ticket = (uint32_t)(word / ASKED);
+        if (*ticket != ((uint32_t)word & TICKET_MAX))
+            return DRAIL_EAGAIN;
+        rc = compare_swap(d, lock, lock->offset, word, word + ASKED, &old);
+        if (!rc && old == word)
+            return 0;
+        word = old;
+    }
     return rc;
 }
 

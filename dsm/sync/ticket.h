@@ -23,6 +23,8 @@ static inline size_t ticket_bytes(const ddsm_t *d)
 /* Takes the last place in the queue. @serving: the ticket whose turn it is. */
 int ticket_take(ddsm_t *d, const struct lock *lock, uint32_t *ticket,
                 uint32_t *serving);
+/* Takes a ticket only if its turn is at once; else DRAIL_EAGAIN. */
+int ticket_try(ddsm_t *d, const struct lock *lock, uint32_t *ticket);
 /* Reads whose turn it is. */
 int ticket_poll(ddsm_t *d, const struct lock *lock, uint32_t *serving);
 /* Ends the turn of @ticket: the next ticket that is not abandoned has it. */

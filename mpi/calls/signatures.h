@@ -29,7 +29,11 @@
     X(Alltoall, alltoall, ALLTOALL, SEND_BLOCK, RECV_BLOCK, NOTHING)           \
     X(Bcast, bcast, BCAST, NOTHING, RECV_BLOCK, ROOT)                          \
     X(Allreduce, allreduce, ALLREDUCE, SEND_BUFFER, RECV_BLOCK, OPERATION)     \
-    X(Reduce, reduce, REDUCE, SEND_BUFFER, RECV_BLOCK, OPERATION_ROOT)
+    X(Reduce, reduce, REDUCE, SEND_BUFFER, RECV_BLOCK, OPERATION_ROOT)         \
+    X(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK,        \
+      SEND_BUFFER, RECV_BLOCK, OPERATION)                                      \
+    X(Scan, scan, SCAN, SEND_BUFFER, RECV_BLOCK, OPERATION)                    \
+    X(Exscan, exscan, EXSCAN, SEND_BUFFER, RECV_BLOCK, OPERATION)
 
 #define IRREGULAR(X)                                                           \
     X(Alltoallv, alltoallv, ALLTOALLV, SEND_BLOCKS, RECV_BLOCKS, NOTHING)      \

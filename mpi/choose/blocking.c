@@ -98,8 +98,10 @@ static enum layer_reason reason_for(const struct layer_comm *c,
         return LAYER_TYPE;
     if (reduce_rounds(a) && !layer.inexact)
         return LAYER_INEXACT;
-    return bytes > (reduces ? REDUCE_MOST : INT_MAX / c->size) ? LAYER_LONG
-                                                               : LAYER_TAKEN;
+    const int blocks =
+        a->collective == LAYER_REDUCE_SCATTER_BLOCK || !reduces ? c->size : 1;
+    return bytes > (reduces ? REDUCE_MOST : INT_MAX) / blocks ? LAYER_LONG
+                                                              : LAYER_TAKEN;
 }
 
 static unsigned class_of(int64_t bytes)

@@ -235,5 +235,8 @@ void operators_open(struct operation *o, MPI_Datatype type, MPI_Op op,
                             .scratch = scratch,
                             .elements = bytes / element,
                             .rc = MPI_SUCCESS};
-    o->reduction = basic ? *basic : (dcoll_reduction_t){element, combine, o};
+    o->reduction = basic ? *basic
+                         : (dcoll_reduction_t){.element = element,
+                                               .combine = combine,
+                                               .context = o};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reductions by libdcoll. It combines in the order of the ranks, so operations
- * need not commute, and all ranks get the same bits. MPI demands the same
- * datatype and operation on all ranks. */
+/* Reductions by libdcoll. It combines operands of the program's own operations
+ * in the order of the ranks, so they need not commute, and all ranks get the
+ * same bits. MPI demands the same datatype and operation on all ranks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -47,6 +47,18 @@ bool reduce_rounds(const struct layer_call *a)
     return dcoll_collective_reduces(a->collective) && !reduce_is_exact(a);
 }
 
+bool reduce_has_result(const struct layer_comm *c, const struct layer_call *a)
+{
+    switch (a->collective) {
+    case LAYER_REDUCE:
+        return a->root == c->rank;
+    case LAYER_EXSCAN:
+        return c->rank > 0;
+    default:
+        return true;
+    }
+}
+
 struct layer_call reduce_below(const struct layer_comm *c,
                                const struct layer_call *a, void *recv)
 {
@@ -59,7 +71,7 @@ struct layer_call reduce_below(const struct layer_comm *c,
 static int verify(struct layer_comm *c, const struct layer_call *a,
                   const void *mine, size_t bytes)
 {
-    bool here = a->collective == DCOLL_ALLREDUCE || a->root == c->rank;
+    bool here = reduce_has_result(c, a);
     char *expected = c->expected.data;
     struct layer_call below = reduce_below(c, a, expected);
     below.send = mine;
@@ -74,31 +86,39 @@ static int verify(struct layer_comm *c, const struct layer_call *a,
     return rc;
 }
 
+/* The bytes that this rank gives, for results of so many. */
+static size_t given_bytes(const struct layer_comm *c,
+                          const struct layer_call *a, size_t bytes)
+{
+    return a->collective == LAYER_REDUCE_SCATTER_BLOCK ? (size_t)c->size * bytes
+                                                       : bytes;
+}
+
 /* verify: a copy of this rank's data, if the result overwrites them. */
 static const void *keep_given(struct layer_comm *c, const struct layer_call *a,
                               size_t bytes)
 {
     if (a->send != MPI_IN_PLACE)
         return a->send;
-    return memcpy((char *)c->expected.data + bytes, a->recv, bytes);
+    return memcpy((char *)c->expected.data + bytes, a->recv,
+                  given_bytes(c, a, bytes));
 }
 
 int reduce_run(struct layer_comm *c, const struct layer_call *a, size_t bytes)
 {
-    bool everywhere = a->collective == DCOLL_ALLREDUCE;
-    bool here = everywhere || a->root == c->rank;
     bool in_place = a->send == MPI_IN_PLACE;
+    bool here = in_place || reduce_has_result(c, a);
     struct operation operation;
     const void *given = NULL;
     if (layer.verify &&
-        !team_all_can(c, buffer_reserve(&c->expected, 2 * bytes)))
+        !team_all_can(
+            c, buffer_reserve(&c->expected, bytes + given_bytes(c, a, bytes))))
         return LEFT_TO_MPI;
     if (layer.verify)
         given = keep_given(c, a, bytes);
     operators_open(&operation, a->recv_type, a->op, element_of(a), c->recv.data,
                    BUFFER_LEAST);
-    const dcoll_call_t call = {.collective =
-                                   everywhere ? DCOLL_ALLREDUCE : DCOLL_REDUCE,
+    const dcoll_call_t call = {.collective = (dcoll_collective_t)a->collective,
                                .send = in_place ? DCOLL_IN_PLACE : a->send,
                                .recv = here ? a->recv : NULL,
                                .bytes = bytes,

@@ -75,10 +75,16 @@ static struct parts parts_of(const struct layer_comm *c,
             return (struct parts){0, c->size, true};
         return (struct parts){a->collective == LAYER_ALLTOALL ? c->size : 1,
                               c->size, false};
+    case LAYER_REDUCE_SCATTER_BLOCK:
+        if (a->send == MPI_IN_PLACE)
+            return (struct parts){0, c->size, true};
+        return (struct parts){c->size, 1, false};
     case LAYER_ALLREDUCE:
+    case LAYER_SCAN:
+    case LAYER_EXSCAN:
         if (a->send == MPI_IN_PLACE)
             return (struct parts){0, 1, true};
-        return (struct parts){1, 1, false};
+        return (struct parts){1, reduce_has_result(c, a), false};
     case LAYER_REDUCE:
         if (root && a->send == MPI_IN_PLACE)
             return (struct parts){0, 1, true};
@@ -340,8 +346,13 @@ int regular_expect(const struct layer_comm *c, struct regular *o,
 
 void regular_compare(const struct layer_comm *c, const struct regular *o)
 {
-    if (!dcoll_collective_reduces(o->a.collective) || reduce_is_exact(&o->a))
-        compare(c, &o->packed.call, o->expected.data, o->packed.received);
+    const dcoll_call_t *call = &o->packed.call;
+    const bool reduces = dcoll_collective_reduces(o->a.collective);
+    const size_t received = o->packed.received;
+    if (!reduces)
+        compare(c, call, o->expected.data, received);
+    else if (reduce_is_exact(&o->a) && reduce_has_result(c, &o->a))
+        compare(c, call, o->expected.data, received ? call->bytes : 0);
 }
 
 void regular_close(struct regular *o)

@@ -108,6 +108,9 @@ const dcoll_reduction_t *reduce_basic(const struct layer_call *call);
 /* Is the result the same in any order of the operands? Otherwise the result
  * depends on the side that makes the call, so a clock may not choose it. */
 bool reduce_is_exact(const struct layer_call *call);
+/* Does this rank get a result, a block at the begin of recv? */
+bool reduce_has_result(const struct layer_comm *c,
+                       const struct layer_call *call);
 /* Is the call a reduction that is not exact? */
 bool reduce_rounds(const struct layer_call *call);
 /* verify: the same call for the MPI below, into @recv. */

@@ -19,22 +19,24 @@
  *  3. Requests after a long write go over the lead after its tail. Only bodies
  *     may overtake earlier requests. A body does so only if no unfinished
  *     earlier request is an atomic, accesses the same remote memory, or, for a
- *     read, the same local memory.
+ *     read, the same local memory. A long read is all body: requests after it
+ *     need not wait for it, unless they access the same memory.
  *  4. When the lead is lost, both ends close it. Another link becomes the lead
  *     only when both ends have handled all that arrived over the lost one.
  *
  * Exactly once. Each message has a number: the receiver drops a message that it
  * already has. An atomic is such a message: the target's bond executes it. A
  * body can be written again, because the peer can't use it before the tail
- * arrives. After each write over the lead, the bond writes a mark: the number
- * of the write, into a word of the peer. If the lead is lost, the peer tells
- * the last mark that it has. The writes up to that mark are done; the bond
- * repeats the later ones. Only the first of these (or a piece of it) may have
- * been done already.
+ * arrives. A write over the lead is repeated only if it has not arrived: the
+ * peer's member counts these writes, and the peer tells the count when the lead
+ * is lost. If a member can't count, the bond writes a mark after each write:
+ * its number, into a word of the peer. Then the first write that is repeated
+ * (or a piece of it) may have arrived before its mark.
  *
  * The files, in reading order. Each file uses only the files below it:
  *
  *  transport.c    the table of the functions that core calls
+ *  single.c       a bond of one member is that member
  *  loop.c         the thread of a member
  *  connect/       active_side passive_side events: setting up connections
  *                 look: what the thread does at each look; end lifetime
@@ -54,7 +56,7 @@
  *  links/         op: requests to members
  *                 request: when a request of the consumer is complete
  *                 link: the life of a link, its EP, its buffers
- *  members/       thread sleep: threads; consumers that sleep
+ *  members/       thread team sleep: threads; consumers that sleep
  *                 release: EPs that are freed later
  *                 range: LMRs, and the table where peers read the members'
  *                 contexts; zone: protection zones
@@ -89,19 +91,23 @@ struct bond_link;
 /* ---------------------------------------------------------- parameters --- */
 
 enum bond_policy { BOND_EVEN, BOND_ADAPTIVE };
+enum bond_engine { BOND_NONTHREADED, BOND_THREADED };
 
 struct bond_params {
     unsigned count; /* members */
     char names[BOND_MAX_MEMBERS][CORE_PARAM_NAME];
-    enum bond_policy policy;
+    int policy;       /* enum bond_policy */
+    int engine;       /* enum bond_engine */
     size_t threshold; /* shorter requests go over the lead, whole */
 };
 
+/* Names of the policies, and of the engines. */
+extern const char *const bond_policies[], *const bond_engines[];
 /* Returns 0; -1 after one line on stderr. */
 int bond_params_parse(const char *ia_name, const char *text,
                       struct bond_params *p);
 /* Says on stderr what is wrong with a member. Returns -1. */
-int bond_member_bad(const struct bond_ia *b, unsigned member, const char *why);
+int bond_member_bad(const char *ia_name, const char *member, const char *why);
 
 /* ------------------------------------------------------------- members --- */
 
@@ -119,6 +125,9 @@ struct bond_member {
     bool own; /* of one of our providers, which does as the DAT specification
                  says; the only others known are those of libdaplofa */
     struct bond_release *releases; /* EPs that are freed later: release.c */
+    bool counts;                 /* it has counted writes: core/extensions.h */
+    uint64_t brought_at;         /* bond_ia.events after its last one */
+    unsigned passed; /* polls that have left it out since the last one */
     struct bond_link *links;
     pthread_t thread, watcher;
     unsigned threads;       /* 0: none runs; 1: thread; 2: both */
@@ -144,6 +153,21 @@ struct bond_range { /* core_mr.tp */
     uint64_t retry_at; /* ns: a member could not free its LMR before */
 };
 
+/* ---- threads that post ---- */
+
+struct bond_team { /* members/team.c */
+    pthread_t thread[BOND_MAX_MEMBERS - 1];
+    unsigned threads; /* that run */
+    /* the work: the number of its parts that … */
+    void (*run)(void *arg, unsigned part);
+    void *arg;
+    _Atomic uint32_t waiting;    /* … no thread has taken yet */
+    _Atomic uint32_t unfinished; /* … are not done */
+    _Atomic uint32_t begun;      /* works, ever */
+    _Atomic uint32_t sleepers;   /* threads that sleep until the next work */
+    atomic_bool joiner; /* the caller sleeps until all parts are done */
+};
+
 /* ------------------------------------------------------------------ IA --- */
 
 struct bond_ia {
@@ -153,19 +177,23 @@ struct bond_ia {
     char threshold_text[24];
     uint16_t hash;
     bool of_host;           /* a member reaches this host only */
+    bool foreign;           /* a member's provider is not of this project */
     unsigned send_segments; /* of the consumer, in a piece of a message */
     struct bond_member member[BOND_MAX_MEMBERS];
     pthread_mutex_t lock;
+    atomic_uint wanted; /* threads that must have the lock: polls leave it */
     struct bond_zone zone[BOND_ZONES];
     struct bond_entry *table; /* by index of the key */
     struct bond_conn *conns;
     uint32_t last_id;
+    uint64_t events;      /* of members, so far */
     uint64_t executed;    /* atomics of peers */
     uint64_t serve_until; /* ns */
     atomic_bool serves;   /* own threads execute them: no consumer polls */
     void (*serve)(struct bond_ia *b);
     struct bond_listener *listeners;
     void *(*thread_main)(void *member);
+    struct bond_team team;
     atomic_bool stop;
     _Atomic uint32_t bell[64];
 };
@@ -175,6 +203,19 @@ static inline struct bond_ia *bond_ia(struct core_ia *ia)
     return ia->tp;
 }
 
+/* Our providers see to cancellation in each call (core.h, rule 7). In a call of
+ * another one, a thread could be cancelled that holds the bond's lock. */
+static inline int bond_cancel_off(const struct bond_ia *b)
+{
+    return b->foreign ? core_cancel_off() : 0;
+}
+
+static inline void bond_cancel_as(const struct bond_ia *b, int state)
+{
+    if (b->foreign)
+        core_cancel_as(state);
+}
+
 /* Both families of addresses fit: @p to is at least a struct sockaddr_in6. */
 static inline void bond_address_copy(void *to, const struct sockaddr *from)
 {
@@ -182,6 +223,11 @@ static inline void bond_address_copy(void *to, const struct sockaddr *from)
            from->sa_family == AF_INET ? sizeof(struct sockaddr_in)
                                       : sizeof(struct sockaddr_in6));
 }
+
+/* single.c: core_transport.stand_in */
+DAT_RETURN bond_single_open(const char *name, const char *params,
+                            DAT_COUNT async_qlen, DAT_EVD_HANDLE *async,
+                            DAT_IA_HANDLE *ia);
 
 struct bond_listener {          /* sp->tp */
     struct bond_listener *next; /* bond_ia.listeners */

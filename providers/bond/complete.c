@@ -37,21 +37,35 @@ void bond_op_done(struct bond_op *op)
     bond_op_free(op);
 }
 
+static void fail(struct bond_op *op, DAT_DTO_COMPLETION_STATUS status)
+{
+    struct bond_conn *c = op->conn;
+    if (bond_conn_open(c)) {
+        core_ep_lock(c->ep);
+        bond_request_fail(c, op->request, status);
+        core_ep_unlock(c->ep);
+    }
+    bond_op_free(op);
+}
+
+/* The member completes ops in order: quiet ones that were posted before this
+ * one are complete, unless the link is lost. */
 static void on_request(struct bond_op *op, DAT_DTO_COMPLETION_STATUS status)
 {
     struct bond_conn *c = op->conn;
-    if (status == DAT_DTO_SUCCESS) {
-        bond_op_done(op);
-    } else if (is_consumers(status) && op->request != BOND_NO_REQUEST) {
-        if (bond_conn_open(c)) {
-            core_ep_lock(c->ep);
-            bond_request_fail(c, op->request, status);
-            core_ep_unlock(c->ep);
-        }
-        bond_op_free(op);
-    } else {
-        bond_link_leave(op->link);
-        bond_op_lost(op);
+    struct bond_link *l = op->link;
+    bool fails = is_consumers(status) && op->request != BOND_NO_REQUEST;
+    bool lost = status != DAT_DTO_SUCCESS && !fails;
+    if (lost)
+        bond_link_leave(l);
+    for (struct bond_op *o = NULL; o != op;) {
+        o = bond_op_next(l);
+        if (lost)
+            bond_op_lost(o);
+        else if (fails && o == op)
+            fail(o, status);
+        else
+            bond_op_done(o);
     }
     bond_issue(c);
 }
@@ -60,10 +74,9 @@ static void on_dto(const DAT_DTO_COMPLETION_EVENT_DATA *d)
 {
     struct bond_op *op = d->user_cookie.as_ptr;
     struct bond_link *l = op->link;
-    l->posted--;
     l->alive = l->alive || d->status == DAT_DTO_SUCCESS;
+    l->posted -= op->kind == BOND_OP_RECEIVE;
     if (op->kind != BOND_OP_RECEIVE) {
-        l->requests--;
         on_request(op, d->status);
     } else if (d->status == DAT_DTO_SUCCESS) {
         l->asks = false;
@@ -77,7 +90,10 @@ static void on_dto(const DAT_DTO_COMPLETION_EVENT_DATA *d)
 void bond_drain(struct bond_member *m)
 {
     DAT_EVENT e;
-    while (dat_evd_dequeue(m->dto, &e) == DAT_SUCCESS)
+    m->passed = 0;
+    while (dat_evd_dequeue(m->dto, &e) == DAT_SUCCESS) {
+        m->brought_at = ++m->b->events;
         if (e.event_number != DAT_SOFTWARE_EVENT)
             on_dto(&e.event_data.dto_completion_event_data);
+    }
 }

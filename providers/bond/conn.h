@@ -23,15 +23,19 @@ struct bond_op {
     enum bond_op_kind kind;
     bool body;    /* a part of a body */
     bool ordered; /* a numbered message */
+    bool quiet;   /* the member reports it only if it fails */
     struct bond_conn *conn;
     struct bond_link *link; /* over which it was posted last */
-    struct bond_op *next;
-    uint64_t request; /* of the EP, or BOND_NO_REQUEST */
+    struct bond_op *next;   /* in bond_link.first, or in another list */
+    uint64_t request;       /* of the EP, or BOND_NO_REQUEST */
     uint64_t offset, bytes;
     uint64_t mark;   /* of a write over the lead (0: none); a key to be read */
     uint64_t serial; /* the order in which ops were first posted */
     unsigned place;  /* of its buffer in struct bond_region */
-    unsigned share;  /* of a body: the member that it was cut for */
+    /* of a body */
+    unsigned share;       /* the member that it was cut for */
+    uint64_t began, took; /* ns: its post */
+    DAT_RETURN ret;       /* of its post */
     struct bond_header header;
 };
 
@@ -75,8 +79,10 @@ struct bond_link {
     DAT_LMR_HANDLE lmr, mark_lmr;
     DAT_LMR_CONTEXT context;        /* of all but the mark */
     DAT_RMR_CONTEXT remote_context; /* of the mark */
-    unsigned posted;   /* requests and receives that have not completed */
-    unsigned requests; /* those of them that are no receives */
+    unsigned posted;                /* events that must come */
+    unsigned requests;              /* those of them that are not of receives */
+    struct bond_op *first, **last;  /* posted requests, in order */
+    unsigned quiet; /* those of them that follow the last loud one */
     struct bond_slot slot[BOND_SLOTS];
     /* from the peer's intro */
     bool introduced;
@@ -87,7 +93,7 @@ struct bond_link {
     uint32_t peer_returned; /* slots that the peer has freed, as it told last */
     uint32_t returned;      /* slots that were freed here, ever, … */
     uint32_t told;          /* … and as the peer was told last */
-    uint64_t marks;         /* writes that were marked, so far */
+    uint64_t marks;         /* writes over the link that the peer can tell of */
     /* signs of life */
     bool alive;      /* a message or completion has come since the last look */
     bool asked;      /* the peer's ping waits for an answer */
@@ -127,7 +133,8 @@ struct bond_path {
     DAT_RMR_CONTEXT table; /* of the peer: of its struct bond_entry's, … */
     uint64_t qual;         /* … and where links join */
     struct sockaddr_in6 address;
-    double rate; /* bytes per ns, as measured; 0: not yet */
+    double rate;       /* bytes per ns, as measured; 0: not yet */
+    uint64_t fetching; /* bytes of bodies of reads that are under way */
 };
 
 struct bond_key { /* a range of the peer's memory */
@@ -165,6 +172,7 @@ struct bond_conn {          /* ep->tp, cr->tp */
     /* requests, by number */
     uint64_t next_body, next_lead; /* the first whose part is not posted */
     unsigned fetches;              /* unfinished reads and atomics */
+    unsigned partial;              /* reads whose bodies are posted in part */
     uint32_t atomics, answered;    /* sent, and those of them with an answer */
     uint64_t atomic[BOND_ATOMICS]; /* requests without an answer */
     uint32_t next_number;          /* of BOND_DATA and BOND_ATOMIC */
@@ -208,6 +216,7 @@ struct bond_request { /* core_request.tp */
     bool led;           /* all that goes over the lead is posted */
     unsigned under_way; /* ops */
     uint64_t body;      /* bytes of the body; 0: it has none */
+    bool partial;       /* a read: more of its body is to be posted */
     uint64_t sent;      /* bytes over the lead */
     bool asks;          /* it is complete when the peer has delivered … */
     uint32_t number;    /* … the message of this number */

@@ -24,14 +24,17 @@
 void bond_path_ended(struct bond_link *l)
 {
     struct bond_conn *c = l->conn;
-    c->path[l->m->index].mark = l->region->mark;
+    uint64_t *mark = &c->path[l->m->index].mark;
+    *mark = l->region->mark;
+    if (l->m->counts)
+        dapl_writes_counted(l->ep, mark);
     c->news = true; /* news over this link may be lost, … */
     c->answers_due = c->answers.count || c->answers.refused;
     for (unsigned i = 0; i < c->b->params.count; i++)
         c->path[i].told = false; /* … and so may BOND_ENDED */
 }
 
-/* Has the peer had the message, or the mark of the write? */
+/* Has the peer had the message, or the write? */
 static bool was_done(const struct bond_path *p, const struct bond_op *op)
 {
     if (op->ordered)
@@ -154,8 +157,9 @@ static bool look_silence(struct bond_conn *c, uint64_t now)
 void bond_failover_look(struct bond_conn *c, uint64_t now)
 {
     bond_news_send(c);
-    if (c->b->params.count < 2)
-        return;
+    for (unsigned i = 0; i < c->b->params.count; i++)
+        if (bond_link_usable(c->link[i]))
+            bond_link_flush(c->link[i]);
     if (look_silence(c, now))
         ping_all(c, now);
     tell_ended(c);
@@ -171,5 +175,7 @@ void bond_link_drop(struct bond_link *l)
 {
     bond_link_close(l);
     bond_drain(l->m);
+    while (l->first) /* quiet */
+        bond_op_lost(bond_op_next(l));
     bond_link_free(l);
 }

@@ -5,6 +5,7 @@
  */
 #include "dapl_rail/platform/busywait.h"
 
+#include "providers/core/thread.h"
 #include "providers/bond/progress.h"
 #include "providers/bond/connect/connect.h"
 #include "providers/bond/members/members.h"
@@ -65,6 +66,7 @@ void *bond_loop(void *arg)
     struct bond_member *m = arg;
     struct bond_ia *b = m->b;
     uint64_t wait_us = IDLE_NS / 1000;
+    core_thread_short_slices();
     while (!atomic_load(&b->stop)) {
         DAT_EVENT event;
         DAT_COUNT more;
@@ -73,7 +75,9 @@ void *bond_loop(void *arg)
         if (!any && m->index != BOND_FIRST_MEMBER)
             continue;
         core_ia_lock(b->ia);
+        atomic_fetch_add(&b->wanted, 1);
         pthread_mutex_lock(&b->lock);
+        atomic_fetch_sub(&b->wanted, 1);
         if (any)
             handle(m, &event);
         uint64_t next = look_at_all(b), now = busywait_now_ns();

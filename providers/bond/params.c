@@ -5,23 +5,36 @@
 
 #include "providers/bond/bond.h"
 
-static int parse_policy(const char *text, void *at)
+const char *const bond_policies[] = {
+    [BOND_EVEN] = "even", [BOND_ADAPTIVE] = "adaptive"};
+const char *const bond_engines[] = {
+    [BOND_NONTHREADED] = "nonthreaded", [BOND_THREADED] = "threaded"};
+
+/* Finds the text among two names. */
+static int parse_choice(const char *text, const char *const names[2], int *at)
 {
-    static const char *const names[] = {
-        [BOND_EVEN] = "even", [BOND_ADAPTIVE] = "adaptive"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!strcmp(text, names[i])) {
-            *(enum bond_policy *)at = (enum bond_policy)i;
-            return 0;
-        }
-    return -1;
+    *at = !strcmp(text, names[1]);
+    return *at || !strcmp(text, names[0]) ? 0 : -1;
 }
 
-static const struct core_param_kind policy_kind = {
-    "even or adaptive", sizeof(enum bond_policy), parse_policy};
+static int parse_policy(const char *text, void *at)
+{
+    return parse_choice(text, bond_policies, at);
+}
+
+static int parse_engine(const char *text, void *at)
+{
+    return parse_choice(text, bond_engines, at);
+}
+
+static const struct core_param_kind policy_kind = {"even or adaptive",
+                                                   sizeof(int), parse_policy};
+static const struct core_param_kind engine_kind = {"nonthreaded or threaded",
+                                                   sizeof(int), parse_engine};
 
 static const struct core_param known[] = {
     {"policy", &policy_kind, offsetof(struct bond_params, policy), {0}},
+    {"engine", &engine_kind, offsetof(struct bond_params, engine), {0}},
     {"threshold",
      &core_param_bytes,
      offsetof(struct bond_params, threshold),
@@ -31,10 +44,9 @@ static const struct core_param known[] = {
 static const struct core_params params_known = {
     "bond", sizeof known / sizeof known[0], known};
 
-int bond_member_bad(const struct bond_ia *b, unsigned member, const char *why)
+int bond_member_bad(const char *ia_name, const char *member, const char *why)
 {
-    return core_params_bad(&params_known, b->ia->name, b->params.names[member],
-                           "%s", why);
+    return core_params_bad(&params_known, ia_name, member, "%s", why);
 }
 
 static int add_member(const char *ia_name, const char *word,

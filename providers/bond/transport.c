@@ -25,8 +25,8 @@ static void own_attributes(struct core_ia *ia)
     core_attribute_add(ia, "fabric", b->fabric_text);
     core_attribute_add(ia, "scope", b->of_host ? "host" : "network");
     core_attribute_add(ia, "progress", "polled");
-    core_attribute_add(ia, "policy",
-                       b->params.policy == BOND_EVEN ? "even" : "adaptive");
+    core_attribute_add(ia, "policy", bond_policies[b->params.policy]);
+    core_attribute_add(ia, "engine", bond_engines[b->params.engine]);
     core_attribute_add(ia, "threshold", b->threshold_text);
     core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
     core_attribute_add(ia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
@@ -113,8 +113,10 @@ static void bond_forked(struct core_ia *ia)
 {
     struct bond_ia *b = bond_ia(ia);
     pthread_mutex_init(&b->lock, NULL);
+    atomic_store(&b->wanted, 0);
     for (unsigned i = 0; i < b->params.count; i++)
         b->member[i].threads = 0;
+    b->team.threads = 0;
     for (struct bond_conn *c = b->conns; c; c = c->next)
         c->state = BOND_CLOSED;
 }
@@ -136,6 +138,7 @@ static const struct core_transport transport = {
             .atomics = true},
     .calls_ias = true,
     .request_size = sizeof(struct bond_request),
+    .stand_in = bond_single_open,
     .ia_open = bond_ia_open,
     .ia_close = bond_ia_close,
     .forked = bond_forked,

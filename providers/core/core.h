@@ -89,7 +89,7 @@
 #define CORE_MAX_IOV          16
 #define CORE_MAX_PRIVATE_DATA 256
 #define CORE_MAX_MRS          16384 /* LMRs and bound RMRs of an IA */
-#define CORE_MAX_ATTRIBUTES   20    /* of the provider's own */
+#define CORE_MAX_ATTRIBUTES   24    /* of the provider's own */
 
 #define CORE_ERROR(type, subtype)                                              \
     ((DAT_RETURN)(DAT_CLASS_ERROR | (type) | (subtype)))
@@ -143,6 +143,7 @@ struct core_ability {
                        them */
     bool grows;     /* growing sends, extensions.h; false: core refuses them */
     bool places; /* placed receives, extensions.h; false: core refuses them */
+    bool counts; /* counted writes, extensions.h; false: core refuses them */
 };
 
 struct core_ia {
@@ -361,6 +362,13 @@ struct core_transport {
 
     /* ---- the IA ---- */
 
+    /* Optional. If the IA of these parameters merely stands for another one,
+     * opens that one in its place: *ia is the handle for libdat2 (its first
+     * member is a DAT_PROVIDER *), or stays DAT_HANDLE_NULL. The name lives as
+     * long as the process. Says on stderr what is wrong. */
+    DAT_RETURN (*stand_in)
+    (const char *name, const char *params, DAT_COUNT async_qlen,
+     DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia);
     /* Opens the device named by ia->name with the parameters of its dat.conf
      * line. Sets ia->tp, ia->adapter and ia->address, may lower ia->can, and
      * adds attributes. Says on stderr what is wrong with a parameter. After an
@@ -443,6 +451,10 @@ struct core_transport {
     DAT_RETURN (*recv_post)(struct core_ep *ep, const struct core_wqe *w);
     /* Optional. A receive was added to a connected EP. */
     void (*recv_posted)(struct core_ep *ep);
+
+    /* With core_ability.counts: the counted writes of the peer. ia->lock is
+     * held. ep->tp is not NULL; its connection may have ended. */
+    uint64_t (*writes_counted)(struct core_ep *ep);
 
     /* ---- progress ---- */
 

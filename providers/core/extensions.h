@@ -70,4 +70,24 @@ static inline DAT_RETURN dapl_place(DAT_EP_HANDLE ep, DAT_COUNT head_bytes,
     return dat_extension_op(ep, DAPL_PLACE_OP, head_bytes, place);
 }
 
+/*
+ * Counted writes. With this flag of dat_ep_post_rdma_write() the peer's EP
+ * counts the write as soon as all its bytes are in the peer's memory. (It does
+ * not count a write of 0 bytes.) Writes arrive in order. So when a connection
+ * is lost, dapl_writes_counted() tells the peer which of them have arrived.
+ *
+ * The value of the attribute is "TRUE".
+ */
+#define DAPL_COUNTED_WRITES     "counted_writes"
+#define DAPL_WRITE_COUNTED_FLAG 0x80000
+#define DAPL_WRITES_COUNTED_OP  ((DAT_EXTENDED_OP)0x10002)
+
+/* The writes of the EP's connection. The count stays when that has ended, until
+ * the EP is reset or freed; from its last event on it does not change. */
+static inline DAT_RETURN dapl_writes_counted(DAT_EP_HANDLE ep,
+                                             DAT_UINT64 *count)
+{
+    return dat_extension_op(ep, DAPL_WRITES_COUNTED_OP, count);
+}
+
 #endif

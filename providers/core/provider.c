@@ -37,13 +37,33 @@ static struct core_entry *entry_get(const char *name)
     return e;
 }
 
+static DAT_RETURN stand_in(const struct core_entry *e, DAT_COUNT async_qlen,
+                           DAT_EVD_HANDLE *async, DAT_IA_HANDLE *other)
+{
+    if (!e->transport->stand_in)
+        return DAT_SUCCESS;
+    int state = core_cancel_off();
+    DAT_RETURN ret =
+        e->transport->stand_in(e->table.device_name, e->params ? e->params : "",
+                               async_qlen, async, other);
+    core_cancel_as(state);
+    return ret;
+}
+
 static DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
                           DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia)
 {
     const struct core_entry *e = name ? entry_get(name) : NULL;
     if (!e)
         return CORE_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
-    return core_ia_open(e, async_qlen, async, ia);
+    DAT_IA_HANDLE other = DAT_HANDLE_NULL;
+    DAT_RETURN ret = ia ? stand_in(e, async_qlen, async, &other) : DAT_SUCCESS;
+    if (ret != DAT_SUCCESS)
+        return ret;
+    if (other == DAT_HANDLE_NULL)
+        return core_ia_open(e, async_qlen, async, ia);
+    *ia = other;
+    return DAT_SUCCESS;
 }
 
 /* Entry points of DAT 2.0 that no consumer can use here. */

@@ -312,6 +312,7 @@ DAT_RETURN ofi_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
     }
     c->state = OFI_ACCEPTED;
     ofi_conn_mind(c, HANDSHAKE_NS);
+    ofi_cm_events(c->oia); /* sends the answer */
     return DAT_SUCCESS;
 }
 
@@ -332,6 +333,13 @@ union event {
     unsigned char bytes[sizeof(struct fi_eq_cm_entry) + CM_DATA_MAX];
 };
 
+static void on_replied(struct ofi_conn *c)
+{
+    c->replied = true;
+    if (!c->oia->talks) /* the network itself confirms */
+        ofi_conn_established(c, NULL, 0);
+}
+
 static void on_event(struct ofi_ia *oia, uint32_t number,
                      const union event *event, size_t bytes)
 {
@@ -346,8 +354,8 @@ static void on_event(struct ofi_ia *oia, uint32_t number,
         ofi_conn_ended(c);
     else if (number == FI_CONNECTED && c->state == OFI_CONNECTING)
         on_answer(c, cm->data, data);
-    else if (number == FI_CONNECTED && c->state == OFI_ACCEPTED && !oia->talks)
-        ofi_conn_established(c, NULL, 0); /* the network itself confirms */
+    else if (number == FI_CONNECTED && c->state == OFI_ACCEPTED)
+        on_replied(c);
 }
 
 static void on_error(struct ofi_ia *oia)

@@ -292,6 +292,15 @@ static void leave(struct ofi_conn *c)
     c->look = 0;
 }
 
+/* Says that this side disconnects, if the peer may be connected. Before the
+ * answer, the message would be taken for it. */
+static void say_bye(struct ofi_conn *c)
+{
+    if (c->state == OFI_CONNECTED || c->state == OFI_DRAINING ||
+        (c->state == OFI_ACCEPTED && c->replied))
+        ofi_conn_say(c, OFI_BYE);
+}
+
 void ofi_disconnect(struct core_ep *ep, bool graceful)
 {
     struct ofi_conn *c = ep->tp;
@@ -306,8 +315,7 @@ void ofi_disconnect(struct core_ep *ep, bool graceful)
         ofi_thread_wake(c->oia);
         return;
     }
-    if (connected && c->state != OFI_LEAVING)
-        ofi_conn_say(c, OFI_BYE);
+    say_bye(c);
     ofi_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
 }
 
@@ -316,8 +324,7 @@ void ofi_ep_release(struct core_ep *ep)
     struct ofi_conn *c = ep->tp;
     if (!c)
         return;
-    if (c->state == OFI_CONNECTED || c->state == OFI_DRAINING)
-        ofi_conn_say(c, OFI_BYE);
+    say_bye(c);
     core_ep_lock(ep);
     atomic_store(&ep->tp, NULL);
     core_ep_unlock(ep);

@@ -116,7 +116,7 @@ static int limit(struct ofi_ia *oia)
     if (info->ep_attr->max_msg_size < LONGEST)
         can->max_message_size = can->max_rdma_size =
             info->ep_attr->max_msg_size;
-    can->write_immed = can->grows = oia->talks;
+    can->write_immed = can->grows = can->counts = oia->talks;
     return 0;
 }
 

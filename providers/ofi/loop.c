@@ -9,12 +9,12 @@
  */
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "dapl_rail/platform/standstill.h"
 #include "ofi.h"
+#include "providers/core/thread.h"
 
 #define AWAY_NS     1000000u
 #define AWAY_MAX_NS 4000000u
@@ -22,8 +22,7 @@
 #define POLL_NS     10000 /* a consumer that only polls does so more often */
 #define SELDOM_NS   200000
 #define JUDGE_NS    200000
-#define IN_VAIN     1000 /* setting up a connection needs some */
-#define SLICE_NS    100000u
+#define IN_VAIN     1000    /* setting up a connection needs some */
 #define LONGEST     3600000 /* ms */
 
 /* -------------------------------------------------------------- events --- */
@@ -110,12 +109,12 @@ static void judge(struct ofi_ia *oia, struct minding *m)
 }
 
 /* Do consumers read the CQ, by sleeping on it or by polling? If threads sleep
- * on other bells, the pollers do not serve them. */
+ * for its completions otherwise, the pollers do not serve them. */
 static bool consumers_read(struct ofi_ia *oia, struct minding *m)
 {
     judge(oia, m);
     return atomic_load(&oia->watched) ||
-           (m->polled && !atomic_load(&oia->ia->bells));
+           (m->polled && !atomic_load(&oia->sleepers));
 }
 
 /* Lets a sleeper that has watched the CQ for long do without the thread. False:
@@ -199,27 +198,13 @@ static int sleep_ms(struct ofi_ia *oia, const struct minding *m, uint64_t next)
     return ms > LONGEST ? LONGEST : (int)ms;
 }
 
-/* Consumers that spin may occupy all cores. The thread needs one at once, but
- * only for a moment: Linux has such short slices from 6.12 on. */
-static void ask_for_short_slices(void)
-{
-    struct {
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t nice;
-        uint32_t priority;
-        uint64_t runtime, deadline, period;
-    } attr = {.size = sizeof attr, .policy = SCHED_OTHER, .runtime = SLICE_NS};
-    syscall(SYS_sched_setattr, 0, &attr, 0);
-}
-
 void *ofi_loop(void *arg)
 {
     struct ofi_ia *oia = arg;
     struct epoll_event events[EVENTS];
     struct minding m = {0};
     core_cancel_off();
-    ask_for_short_slices();
+    core_thread_short_slices();
     core_ia_lock(oia->ia);
     while (!oia->stop) {
         m.in_vain = ofi_cm_events(oia) ? 0 : m.in_vain;

@@ -66,7 +66,7 @@ struct ofi_hello {
     uint64_t control; /* address of its control word */
 };
 #define OFI_MAGIC   0xd1
-#define OFI_VERSION 2
+#define OFI_VERSION 3
 
 /* Control messages, where the network has none of its own: an RDMA write to the
  * peer's control word, whose key this is. The immediate data hold the message
@@ -80,6 +80,7 @@ struct ofi_hello {
 #define OFI_ENTER       (UINT64_C(1) << 34) /* my RDMA follows: access.c */
 #define OFI_ASK         (UINT64_C(1) << 35) /* is your RDMA so far over? */
 #define OFI_LEFT        (UINT64_C(1) << 36) /* yes */
+#define OFI_COUNTED     (UINT64_C(1) << 37) /* a counted write: it is itself */
 #define OFI_IMMED       (UINT64_C(1) << 62)
 #define OFI_SOLICITED   (UINT64_C(1) << 61)
 #define OFI_IMMED_MAX   ((UINT64_C(1) << 29) - 1) /* bytes of such a write */
@@ -142,7 +143,7 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     struct fi_info *info;    /* of a request that has arrived */
     int fd;                  /* its socket; -1: not known */
     int guess;               /* a descriptor near fd */
-    bool watched;            /* the thread watches for the peer's close */
+    bool replied;            /* passive: the answer has been sent */
     size_t unread;           /* bytes, when the peer's close was seen */
     uint64_t answered;       /* ns: when the peer's system last owed nothing */
     uint64_t begun;          /* ns */
@@ -177,6 +178,7 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     bool peer_inside;
     uint64_t asked; /* OFI_ASK was sent at this withdrawal; 0: no answer due */
     uint64_t left;  /* RDMA before this withdrawal is over */
+    _Atomic uint64_t counted; /* writes of the peer */
 };
 
 struct ofi_listener {          /* sp->tp */
@@ -215,6 +217,7 @@ struct ofi_ia {
     uint32_t last_id;
     uint64_t withdrawals; /* of ranges */
     pthread_mutex_t cq_lock;
+    atomic_uint cq_wanted;  /* threads that must have it: polls leave it */
     atomic_uint open_conns; /* 0: a poll has nothing to do */
     /* the thread */
     pthread_t thread;
@@ -228,9 +231,10 @@ struct ofi_ia {
     atomic_bool away;                  /* it leaves the CQ to consumers, … */
     atomic_bool rests; /* … and sleeps until no consumer watches the CQ */
     /* sleepers */
-    atomic_bool watched; /* one of them waits for the CQ's descriptor */
-    int nudge_fd;        /* wakes it */
-    unsigned in_vain;    /* its wakes without a completion, in a row */
+    atomic_uint sleepers; /* whom completions wake, but not by the CQ's … */
+    atomic_bool watched;  /* … descriptor: one waits for that */
+    int nudge_fd;         /* wakes it */
+    unsigned in_vain;     /* its wakes without a completion, in a row */
     _Atomic uint32_t bell[64];
 };
 
@@ -327,6 +331,7 @@ uint64_t ofi_listeners_look(struct ofi_ia *oia, uint64_t now);
 /* transfer.c */
 DAT_RETURN ofi_post(struct core_ep *ep, const struct core_dto *dto);
 DAT_RETURN ofi_recv_post(struct core_ep *ep, const struct core_wqe *w);
+uint64_t ofi_writes_counted(struct core_ep *ep);
 /* Gives a receive to libfabric; ep->lock is held. 0 or -errno. */
 int ofi_recv_hand(struct ofi_conn *c, const struct core_wqe *w);
 /* Gives waiting requests to libfabric; ep->lock is held. */
@@ -381,7 +386,8 @@ void ofi_thread_forked(struct ofi_ia *oia);
 /* The socket of a connected endpoint, sought near the guess first; -1: it has
  * no TCP socket. */
 int ofi_socket_find(struct fid_ep *fid, int guess);
-/* The same for a service point; near the guess only. */
+/* The same for a service point. Sockets that it accepts are read with a short
+ * timeout. */
 int ofi_socket_find_listening(struct fid_pep *fid, int guess);
 /* Ends the sockets of a service point that the EQ watches: the one that
  * listens, and those that libfabric has accepted whose requests have not

@@ -2,17 +2,14 @@
 /*
  * Consumers that sleep. One of those that wait for connections watches the CQ
  * itself, so that an event wakes it directly and not through the thread. Each
- * of the others sleeps on a futex.
+ * of the others sleeps on a futex, and so does a consumer that waits for other
+ * events, which do not come from the CQ.
  */
-#include <errno.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "ofi.h"
+#include "providers/core/futex.h"
 
 #define BLOCKED_NS 1000000u /* naps while reading does not empty the CQ */
 /* Wakes in a row by an empty CQ: long messages arrive in many pieces. Then the
@@ -21,12 +18,6 @@
 #define VAIN_NAP_NS 50000u
 
 enum { RUNG, ARMED, WATCHES }; /* states of a bell */
-
-static long futex(_Atomic uint32_t *word, int op, uint32_t value,
-                  const struct timespec *timeout)
-{
-    return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
-}
 
 static _Atomic uint32_t *bell_of(struct ofi_ia *oia, uint64_t bell)
 {
@@ -46,17 +37,10 @@ static void watch_ends(void *arg)
 {
     struct ofi_ia *oia = arg;
     atomic_store(&oia->watched, false);
-    uint64_t taken = atomic_load(&oia->ia->bells);
-    bool alone = !(taken & (taken - 1));
+    bool alone = !atomic_load(&oia->sleepers);
     if (alone ? atomic_exchange(&oia->rests, false)
               : atomic_exchange(&oia->away, false))
         ofi_thread_wake(oia);
-}
-
-static struct timespec timespec_of(uint64_t ns)
-{
-    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
-                             .tv_nsec = (long)(ns % 1000000000u)};
 }
 
 /* The thread can be cancelled only here. */
@@ -64,7 +48,7 @@ static int watch_ns(struct ofi_ia *oia, bool cq, uint64_t ns, int cancel_state)
 {
     struct pollfd fds[] = {{.fd = cq ? oia->cq_fd : -1, .events = POLLIN},
                            {.fd = oia->nudge_fd, .events = POLLIN}};
-    struct timespec t = timespec_of(ns);
+    struct timespec t = core_timespec(ns);
     uint64_t count;
     core_cancel_as(cancel_state);
     int n = ppoll(fds, 2, ns == UINT64_MAX ? NULL : &t, NULL);
@@ -106,32 +90,49 @@ static int watch(struct ofi_ia *oia, _Atomic uint32_t *bell, uint64_t ns,
 
 /* ------------------------------------------------------------- sleeping --- */
 
-static int sleep_on(_Atomic uint32_t *bell, uint64_t ns)
+static void sleep_ends(void *arg)
 {
-    struct timespec t = timespec_of(ns);
-    long r =
-        futex(bell, FUTEX_WAIT_PRIVATE, ARMED, ns == UINT64_MAX ? NULL : &t);
-    return r < 0 && errno == EINTR ? EINTR : 0;
+    struct ofi_ia *oia = arg;
+    atomic_fetch_sub(&oia->sleepers, 1);
+}
+
+/* The thread can be cancelled only here. */
+static int sleep_on(_Atomic uint32_t *bell, uint64_t ns, int cancel_state)
+{
+    core_cancel_as(cancel_state);
+    int err = core_futex_wait(bell, false, ARMED, ns);
+    core_cancel_off();
+    return err;
+}
+
+/* Perhaps no consumer polls from now on: the thread must. */
+static void call_thread(struct ofi_ia *oia)
+{
+    if (!atomic_load(&oia->watched) && atomic_exchange(&oia->away, false))
+        ofi_thread_wake(oia);
 }
 
 int ofi_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
 {
     struct ofi_ia *oia = ofi_ia(ia);
     _Atomic uint32_t *word = bell_of(oia, bell);
-    int state = core_cancel_off();
+    int state = core_cancel_off(), err;
     if (fed && !atomic_exchange(&oia->watched, true)) {
-        int err;
         pthread_cleanup_push(watch_ends, oia);
         err = watch(oia, word, timeout_ns, state);
         pthread_cleanup_pop(1);
-        core_cancel_as(state);
-        return err;
+    } else if (fed) {
+        atomic_fetch_add(&oia->sleepers, 1);
+        pthread_cleanup_push(sleep_ends, oia);
+        call_thread(oia);
+        err = sleep_on(word, timeout_ns, state);
+        pthread_cleanup_pop(1);
+    } else {
+        call_thread(oia);
+        err = sleep_on(word, timeout_ns, state);
     }
-    /* perhaps no consumer polls from now on: the thread must */
-    if (!atomic_load(&oia->watched) && atomic_exchange(&oia->away, false))
-        ofi_thread_wake(oia);
     core_cancel_as(state);
-    return sleep_on(word, timeout_ns);
+    return err;
 }
 
 void ofi_nudge(struct ofi_ia *oia)
@@ -152,6 +153,6 @@ void ofi_ring(struct core_ia *ia, uint64_t bells)
         if (was == WATCHES)
             ofi_nudge(oia);
         else if (was == ARMED)
-            futex(bell, FUTEX_WAKE_PRIVATE, 1, NULL);
+            core_futex_wake(bell, false, 1);
     }
 }

@@ -62,17 +62,29 @@ static int near(bool (*is)(int, const struct pair *), const struct pair *of,
     return -1;
 }
 
-static int anywhere(const struct pair *of)
+static int anywhere(bool (*is)(int, const struct pair *), const struct pair *of)
 {
     int found = -1;
     DIR *all = opendir("/proc/self/fd");
     for (struct dirent *e; all && found < 0 && (e = readdir(all));) {
         int fd = atoi(e->d_name);
-        if (fd > 0 && is_socket(fd, of))
+        if (fd > 0 && is(fd, of))
             found = fd;
     }
     if (all)
         closedir(all);
+    return found;
+}
+
+/* Finds a socket of libfabric's, which then ends at exec(). */
+static int find(bool (*is)(int, const struct pair *), const struct pair *of,
+                int guess)
+{
+    int found = near(is, of, guess);
+    if (found < 0)
+        found = anywhere(is, of);
+    if (found >= 0)
+        fcntl(found, F_SETFD, FD_CLOEXEC);
     return found;
 }
 
@@ -106,26 +118,26 @@ int ofi_socket_find(struct fid_ep *fid, int guess)
         return -1;
     of.local_size = (socklen_t)local;
     of.peer_size = (socklen_t)peer;
-    int found = near(is_socket, &of, guess);
-    if (found < 0)
-        found = anywhere(&of);
-    if (found < 0)
-        return -1;
-    fcntl(found, F_SETFD, FD_CLOEXEC);
-    keep_alive(found);
+    int found = find(is_socket, &of, guess);
+    if (found >= 0)
+        keep_alive(found);
     return found;
 }
 
+/* libfabric's tcp (1.17) reads a request by a call that waits until it has all
+ * of it. A request is one packet: all of it is there at once, or never. The
+ * sockets that are accepted inherit this timeout. */
 int ofi_socket_find_listening(struct fid_pep *fid, int guess)
 {
+    const struct timeval shortest = {.tv_usec = 1};
     struct pair of;
     size_t local = sizeof of.local;
     if (fi_getname(&fid->fid, &of.local, &local))
         return -1;
     of.local_size = (socklen_t)local;
-    int found = near(is_listening, &of, guess);
+    int found = find(is_listening, &of, guess);
     if (found >= 0)
-        fcntl(found, F_SETFD, FD_CLOEXEC);
+        setsockopt(found, SOL_SOCKET, SO_RCVTIMEO, &shortest, sizeof shortest);
     return found;
 }
 

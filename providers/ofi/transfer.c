@@ -18,9 +18,10 @@
 #include "providers/core/last_word.h"
 #include "providers/core/segments.h"
 
-#define BATCH      64
-#define INJECT_MAX 256
-#define INJECT_RUN 32
+#define BATCH       64
+#define INJECT_MAX  256
+#define INJECT_RUN  32
+#define REMOTE_MOST 65536 /* more than are unread at any time */
 
 static void *desc_of(const struct ofi_ia *oia, uint32_t key)
 {
@@ -122,6 +123,10 @@ static ssize_t give_remote(struct ofi_conn *c, const struct core_dto *dto,
                            .rma_iov = there,
                            .rma_iov_count = n,
                            .context = context};
+    if (dto->total && dto->flags & DAPL_WRITE_COUNTED_FLAG) {
+        m.data = OFI_CONTROL | OFI_COUNTED | c->peer_id;
+        flags |= FI_REMOTE_CQ_DATA;
+    }
     return dto->op == CORE_READ ? fi_readmsg(c->fid, &m, flags)
                                 : fi_writemsg(c->fid, &m, flags);
 }
@@ -377,11 +382,21 @@ static void on_receive(struct ofi_conn *c, DAT_DTO_COMPLETION_STATUS status,
 
 /* ---------------------------------------------------------- completions --- */
 
+uint64_t ofi_writes_counted(struct core_ep *ep)
+{
+    const struct ofi_conn *c = ep->tp;
+    return atomic_load(&c->counted);
+}
+
 static void on_control(struct ofi_ia *oia, uint64_t data)
 {
     struct ofi_conn *c = oia->by_id[(uint32_t)data % OFI_MAX_EPS];
     if (!c || c->id != (uint32_t)data)
         return;
+    if (data & OFI_COUNTED) {
+        atomic_fetch_add(&c->counted, 1);
+        return;
+    }
     if (data & OFI_BYE)
         atomic_store(&c->bye, true);
     if (data & OFI_CONFIRM && !atomic_exchange(&c->confirmed, true))
@@ -495,7 +510,8 @@ bool ofi_drain(struct ofi_ia *oia)
 void ofi_drain_most(struct ofi_ia *oia, size_t most)
 {
     struct fi_cq_data_entry entries[BATCH];
-    while (most) {
+    size_t remote = 0;
+    while (most && remote < REMOTE_MOST) {
         ssize_t n = fi_cq_read(oia->cq, entries, most < BATCH ? most : BATCH);
         if (n == -FI_EAVAIL) {
             on_error(oia);
@@ -505,8 +521,10 @@ void ofi_drain_most(struct ofi_ia *oia, size_t most)
         }
         for (ssize_t i = 0; i < n; i++) {
             on_completion(oia, &entries[i]);
-            /* a control message is neither */
-            most -= !(entries[i].flags & FI_REMOTE_WRITE);
+            /* a control message, or a counted write, is neither */
+            bool is_remote = entries[i].flags & FI_REMOTE_WRITE;
+            remote += is_remote;
+            most -= !is_remote;
         }
     }
 }
@@ -515,9 +533,15 @@ void ofi_advance(struct ofi_ia *oia, bool sure)
 {
     if (!atomic_load_explicit(&oia->open_conns, memory_order_relaxed))
         return;
+    /* a mutex is not fair: a thread that polls all the time would keep it */
+    if (!sure && atomic_load_explicit(&oia->cq_wanted, memory_order_relaxed))
+        return;
     int state = core_cancel_off();
-    if (sure)
+    if (sure) {
+        atomic_fetch_add(&oia->cq_wanted, 1);
         pthread_mutex_lock(&oia->cq_lock);
+        atomic_fetch_sub(&oia->cq_wanted, 1);
+    }
     if (sure || !pthread_mutex_trylock(&oia->cq_lock)) {
         ofi_drain(oia);
         pthread_mutex_unlock(&oia->cq_lock);

@@ -17,6 +17,7 @@ static void own_attributes(struct core_ia *ia)
         core_attribute_add(ia, "progress", "polled");
         core_attribute_add(ia, "registration", "lazy");
         core_attribute_add(ia, DAPL_GROWING_SENDS, "TRUE");
+        core_attribute_add(ia, DAPL_COUNTED_WRITES, "TRUE");
     }
     if (ia->can.write_immed)
         core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
@@ -78,7 +79,9 @@ static void ofi_forked(struct core_ia *ia)
     struct ofi_ia *oia = ofi_ia(ia);
     pthread_mutex_init(&oia->cq_lock, NULL);
     atomic_store(&oia->open_conns, 0);
+    atomic_store(&oia->cq_wanted, 0);
     atomic_store(&oia->corked, NULL);
+    atomic_store(&oia->sleepers, 0);
     ofi_thread_forked(oia);
     ofi_cm_forked(oia);
     for (struct ofi_conn *c = oia->conns; c; c = c->next)
@@ -112,6 +115,7 @@ static const struct core_transport transport = {
     .ep_release = ofi_ep_release,
     .post = ofi_post,
     .append = ofi_append,
+    .writes_counted = ofi_writes_counted,
     .recv_post = ofi_recv_post,
     .ia_progress = ofi_progress,
     .abort = ofi_abort,

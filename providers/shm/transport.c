@@ -62,6 +62,7 @@ static void own_attributes(struct core_ia *ia)
              ia->can.max_inline_send);
     core_attribute_add(ia, DAPL_MAX_INLINE_SEND, sia->inline_text);
     core_attribute_add(ia, DAPL_PLACES_RECEIVES, "TRUE");
+    core_attribute_add(ia, DAPL_COUNTED_WRITES, "TRUE");
     core_attribute_add(ia, "copies", sia->copies_text);
     core_attribute_add(ia, "copies_non_temporal", sia->streamed_text);
     if (sia->params.adopt)
@@ -155,6 +156,7 @@ static const struct core_transport transport = {
             .max_rdma_size = 1u << 30,
             .max_inline_send = SHM_INLINE_MAX,
             .places = true,
+            .counts = true,
             .srq = true,
             .rmr = true,
             .rmr_of_ep = true,
@@ -177,6 +179,7 @@ static const struct core_transport transport = {
     .disconnect = shm_disconnect,
     .ep_release = shm_ep_release,
     .post = shm_post,
+    .writes_counted = shm_writes_counted,
     .recv_post = shm_recv_post,
     .recv_posted = shm_recv_posted,
     .progress = shm_progress,

@@ -26,3 +26,13 @@ check '4 hosts x 2 ranks, three rails' collective 4 2 \
 for name in gather bcast scatter alltoall; do
     check "4 hosts x 2 ranks: $name" collective 4 2 tcp-rail0,tcp-rail1 $name
 done
+
+# Memory that the ranks of a host share does not join hosts.
+chooses()
+{
+    ranks 2 2 timeout -k 10 40 "$bench" allreduce --rails "$1" --sizes 1K \
+        --iterations 2 --warmup 1 --repeat 1 --format json |
+        grep -q "\"chosen\": \"$2\""
+}
+check 'auto over wires' chooses tcp-rail0,tcp-rail1 smp-doubling
+check '… beside shared memory' chooses shm0,tcp-rail0,tcp-rail1 smp-doubling

@@ -14,10 +14,10 @@ static unsigned nopened;
 
 static DAT_EVENT async_event; /* next, where evd_handle says */
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *evd,
-             DAT_IA_HANDLE *ia, DAT_UINT32 major, DAT_UINT32 minor,
-             DAT_BOOLEAN thread_safe)
+STAND_IN DAT_RETURN dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT qlen,
+                                 DAT_EVD_HANDLE *evd, DAT_IA_HANDLE *ia,
+                                 DAT_UINT32 major, DAT_UINT32 minor,
+                                 DAT_BOOLEAN thread_safe)
 {
     DAT_RETURN status =
         real(dat_ia_openv)(name, qlen, evd, ia, major, minor, thread_safe);

@@ -48,10 +48,12 @@ refused 'no member' 'no member is given' 'policy=even'
 refused 'a policy' "policy in dat.conf: 'odd', allowed" 'shm0 policy=odd'
 refused 'a parameter' 'unknown parameter' 'shm0 colour=red'
 
-# Two ends that list other members: both say so, and nothing is connected.
+# Two ends that list other members: both say so, and nothing is connected. A
+# bond of one member is that member.
 cat >"$conf" <<EOT
 $(cat "$BUILD/lib/dapl_rail/dat.conf")
 other u2.0 nonthreadsafe default "$library" dapl_rail.0.1 "shm0 shm2" ""
+single u2.0 nonthreadsafe default "$library" dapl_rail.0.1 "shm0" ""
 EOT
 export DAT_OVERRIDE=$conf
 port=$((20000 + $$ % 20000))
@@ -64,5 +66,11 @@ check 'other members: the passive side says so' \
     grep -q 'bond of the peer has other members' "$work/server.log"
 check 'other members: the active side, too' \
     grep -q 'bond of the peer has other members' "$work/client.log"
+timeout -k 5 30 dapltest -T P -D single -s localhost -n $port RW 8 1 \
+    >"$work/client.log" 2>&1
+check 'a bond of one member: the passive side says that it is no bond' \
+    grep -q 'peer is no bond' "$work/server.log"
+check 'a bond of one member does not connect' \
+    grep -q REJECTED "$work/client.log"
 
 exit "$failures"

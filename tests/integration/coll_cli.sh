@@ -96,7 +96,7 @@ for r in rows:
         assert float(r["bandwidth_MBps"]) > 0, r
         assert float(r["model_us"]) > 0, r
         size, others = int(r["bytes"]), int(ranks) - 1
-        moved = {"bcast": size, "reduce": size,
+        moved = {"bcast": size, "reduce": size, "scan": size, "exscan": size,
                  "allreduce": 2 * others * size / int(ranks),
                  }.get(test, others * size)
         rate, expected = float(r["busbw_MBps"]), moved / mid
@@ -140,7 +140,7 @@ for test in gather allgather alltoall bcast scatter; do
         everything $test 4 4 8,20000 --zero-copy on
     check "$test of one rank" everything $test 1 1 0,100
 done
-for test in reduce allreduce; do
+for test in reduce allreduce reduce_scatter_block scan exscan; do
     check "$test of 5 ranks, 2 on a node" \
         everything $test 5 2 0,8,24,3000,40000 --ports 3
     check "$test of 4 ranks on a node, zero copy" \
@@ -151,6 +151,10 @@ check 'reduce in place, another root, of one byte' \
     everything reduce 5 3 9,20000 --in-place --root 4 --type int8 --op max
 check 'all-reduce in place, blocking' everything allreduce 3 2 8,20000 \
     --in-place --call persistent,blocking --op prod
+for test in reduce_scatter_block scan exscan; do
+    check "$test in place, blocking" everything $test 4 2 8,20000 \
+        --in-place --call persistent,blocking --op max
+done
 check 'barrier of 5 ranks, 2 on a node' everything barrier 5 2 0
 for test in gather bcast scatter; do
     check "$test with another root" everything $test 5 3 9,20000 --root 4

@@ -12,7 +12,7 @@ PATH=$work/bin:$PATH
 
 for bad in '--repeat 0' '--time 0' '--time x' '--parts nonsense' \
     '--parts one,one' '--peers ucx,nonsense' '--rate 0' '--rate 1' '--rate x' \
-    '--rate 100001' '--nonsense'; do
+    '--rate 100001' '--hosts 1' '--ppn 0' '--nonsense'; do
     # shellcheck disable=SC2086
     refused "$bad" "${bad% *}" "$compare" $bad
 done
@@ -30,10 +30,15 @@ echo "\$*" >>"$work/ran"
 case \$* in
 *mpi_coll*)
     printf '# MPICH Version: 9\nwhat,bytes,iterations,latency_us\n'
-    for size in 4 64 1024 16384 131072 1048576; do
-        printf 'allgather,%d,5,10\n' \$size \$size \$size
+    for word; do
+        case \$word in
+        allgather:*)
+            IFS=: read -r what bytes count <<<"\$word"
+            for ((; count; count--)); do echo "\$what,\$bytes,5,10"; done
+            ;;
+        esac
     done
-    exec sleep 300
+    case \$* in *mpi_coll.mpich*) exec sleep 300 ;; esac
     ;;
 *allgather*)
     printf '{"version": "v", "revision": "r", "results": ['
@@ -54,11 +59,13 @@ case \$* in
     ;;
 esac
 END
+wheel=$BUILD/wheels/impi/bin
+mkdir -p "$wheel"
 for name in "$work/bin/mpiexec.mpich" "$BUILD/bin/railbench" \
-    "$BUILD/bin/peers/mpi_coll.mpich"; do
+    "$wheel/mpiexec" "$BUILD"/bin/peers/mpi_coll.{mpich,impi-wheel}; do
     echo '#!/bin/sh' >"$name"
 done
-chmod 755 "$work"/bin/* "$BUILD"/bin/railbench "$BUILD"/bin/peers/*
+chmod 755 "$work"/bin/* "$wheel"/* "$BUILD"/bin/railbench "$BUILD"/bin/peers/*
 
 # starts ARGUMENTS…: in the background, with a folder of its own
 starts()
@@ -95,6 +102,12 @@ check '… which is there' has 1
 check 'a peer that does not end' ends 0 --repeat 1 --parts one,allgather
 check '… has said all' grep -q '^allgather,1048576,MPICH,1,10$' \
     "$work/result/hosts-samples.csv"
+check 'a wheel' ends 0 --repeat 1 --search 1 --peers impi-wheel \
+    --parts one,allgather
+check '… at its best setting' test 5 -eq \
+    "$(grep -c '^Intel MPI,collectives,.*,1,10$' "$work/result/hosts-settings.csv")"
+check '… is compared' grep -q 'allgather, best .* mean: 1.43,.*: MISSED$' \
+    "$work/result/hosts.txt"
 check 'time for all' ends 0 --time 60 --repeat 2
 check '… which are there' has 2
 

@@ -11,7 +11,8 @@
 
 #include "dapl_rail/base/dat.h"
 #include "providers/core/extensions.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define CUT_RAILS 4
 #define CUT_NEVER UINT32_MAX

@@ -30,7 +30,7 @@ packages()
 }
 check 'make deb' packages
 names=(libdapl-rail0 libdapl-rail-dev dapl-rail-providers
-    dapl-rail-provider-sim dapl-rail-tools)
+    dapl-rail-provider-sim dapl-rail-tools dapl-rail-openmp)
 for name in "${names[@]}"; do
     for deb in "$work/build/deb/${name}"_*.deb; do
         check "$name" dpkg-deb -x "$deb" "$work/root"

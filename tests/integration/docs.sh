@@ -65,7 +65,8 @@ import sys
 source = sys.argv[1]
 with open(f"{source}/docs/collectives.md", encoding="utf-8") as f:
     rows = set(re.findall(r"^\| (?:allgather|alltoallv?|barrier|bcast|gather|"
-                          r"reduce|allreduce|scatter) \| `.*\|$", f.read(), re.M))
+                          r"reduce|allreduce|reduce_scatter_block|scan|exscan|"
+                          r"scatter) \| `.*\|$", f.read(), re.M))
 wanted = set()
 text = subprocess.run(["cc", "-E", "-P", "-I", source,
                        *glob.glob(f"{source}/coll/algorithms/*/*.c")],

@@ -7,6 +7,7 @@
 
 #include "dsm/ddsm.h"
 #include "ranks.h"
+#include "tests/stand_in.h"
 
 #define ok(d, call)                                                            \
     check_at(said(d, call), #call " of the shared memory", __FILE__, __LINE__)
@@ -137,7 +138,7 @@ static inline void locks(struct rank *r)
  * seems to be leaked. */
 static bool is_forked_child;
 int __lsan_is_turned_off(void);
-__attribute__((visibility("default"))) int __lsan_is_turned_off(void)
+STAND_IN int __lsan_is_turned_off(void)
 {
     return is_forked_child;
 }

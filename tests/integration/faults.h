@@ -18,7 +18,8 @@
 #include <dat2/dat_registry.h>
 
 #include "dapl_rail/base/dat.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 enum fault_kind { FAULT_DAT, FAULT_MEMORY };
 
@@ -149,9 +150,8 @@ static bool fault_hits(enum fault_kind kind, const char *what, const void *from)
     CALL(dat_cr_reject, (DAT_CR_HANDLE a, DAT_COUNT b, const DAT_PVOID c),     \
          (a, b, c))
 
-#pragma GCC visibility push(default)
 #define DEFINE_FAULTY(name, parameters, arguments)                             \
-    DAT_RETURN name parameters                                                 \
+    STAND_IN DAT_RETURN name parameters                                        \
     {                                                                          \
         if (fault_hits(FAULT_DAT, #name, CALLER))                              \
             return FAULT_RETURN;                                               \
@@ -161,7 +161,7 @@ FAULTY_CALLS(DEFINE_FAULTY)
 FAULTY_ENDS(DEFINE_FAULTY)
 
 /* RDMA writes with immediate data, and atomics. */
-DAT_RETURN dat_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...)
+STAND_IN DAT_RETURN dat_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...)
 {
     va_list args;
     if (fault_hits(FAULT_DAT, "dat_extension_op", CALLER))
@@ -171,7 +171,6 @@ DAT_RETURN dat_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...)
     va_end(args);
     return status;
 }
-#pragma GCC visibility pop
 
 /* -------------------------------------------------------------- memory --- */
 
@@ -260,7 +259,6 @@ static void block_remove(const void *block)
     atomic_flag_clear(&blocks.lock);
 }
 
-#pragma GCC visibility push(default)
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *block, size_t size);
@@ -278,22 +276,22 @@ void __libc_free(void *block);
         block_add(block, CALLER);                                              \
     return block
 
-void *malloc(size_t size)
+STAND_IN void *malloc(size_t size)
 {
     ALLOCATE("malloc", __libc_malloc(size));
 }
 
-void *calloc(size_t count, size_t size)
+STAND_IN void *calloc(size_t count, size_t size)
 {
     ALLOCATE("calloc", __libc_calloc(count, size));
 }
 
-void *aligned_alloc(size_t align, size_t size)
+STAND_IN void *aligned_alloc(size_t align, size_t size)
 {
     ALLOCATE("aligned_alloc", __libc_memalign(align, size));
 }
 
-int posix_memalign(void **out, size_t align, size_t size)
+STAND_IN int posix_memalign(void **out, size_t align, size_t size)
 {
     bool ours = is_ours(CALLER);
     if (ours && fault_hits(FAULT_MEMORY, "posix_memalign", CALLER))
@@ -304,7 +302,7 @@ int posix_memalign(void **out, size_t align, size_t size)
     return *out ? 0 : ENOMEM;
 }
 
-void *realloc(void *old, size_t size)
+STAND_IN void *realloc(void *old, size_t size)
 {
     bool ours = is_ours(CALLER);
     if (ours && fault_hits(FAULT_MEMORY, "realloc", CALLER)) {
@@ -319,13 +317,12 @@ void *realloc(void *old, size_t size)
     return block;
 }
 
-void free(void *block)
+STAND_IN void free(void *block)
 {
     if (block)
         block_remove(block);
     __libc_free(block);
 }
-#pragma GCC visibility pop
 #endif
 
 /* ----------------------------------------------------------- the fault --- */

@@ -5,7 +5,8 @@
 #define TESTS_HELLO_SAID_H
 
 #include "dapl_rail/links/connect/hello.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 /* False: the request is lost, which its sender is not told. */
 static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,

@@ -64,7 +64,11 @@ reductions()
     [[ $1 != mpich-* ]] || ranks=2
     said "$2,stats" "$1" "$ranks" "$BUILD/test/mpi/mpi_reduce.$1" &&
         expect '^0 failures$' '^dcoll_mpi: allreduce +[0-9]+ +taken' \
-            '^dcoll_mpi: reduce +[0-9]+ +taken'
+            '^dcoll_mpi: reduce +[0-9]+ +taken' &&
+        said "$2,stats" "$1" "$ranks" "$BUILD/test/mpi/mpi_scan.$1" &&
+        expect '^0 failures$' '^dcoll_mpi: scan +[0-9]+ +taken' \
+            '^dcoll_mpi: exscan +[0-9]+ +taken' \
+            '^dcoll_mpi: reduce_scatter_block +[0-9]+ +taken'
 }
 
 calls()

@@ -3,7 +3,8 @@
 #ifndef TESTS_RDMA_LIMIT_H
 #define TESTS_RDMA_LIMIT_H
 
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 static DAT_SEG_LENGTH rdma_limit; /* that the provider says */
 

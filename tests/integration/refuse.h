@@ -4,9 +4,8 @@
 #ifndef TESTS_REFUSE_H
 #define TESTS_REFUSE_H
 
-#include <dlfcn.h>
-
 #include "ranks.h"
+#include "tests/stand_in.h"
 
 static _Thread_local unsigned refuse_at;
 static _Thread_local const char *refuse_whose;
@@ -23,7 +22,6 @@ static inline void refuse(unsigned nth, const char *whose)
 enum { REFUSALS = 0 };
 #else
 enum { REFUSALS = 6 }; /* at least */
-#pragma GCC visibility push(default)
 void *__libc_calloc(size_t count, size_t size);
 
 static bool is_whose(const void *caller)
@@ -33,13 +31,12 @@ static bool is_whose(const void *caller)
                              strstr(library.dli_fname, refuse_whose));
 }
 
-void *calloc(size_t count, size_t size)
+STAND_IN void *calloc(size_t count, size_t size)
 {
     if (refuse_at && is_whose(__builtin_return_address(0)) && !--refuse_at)
         return NULL;
     return __libc_calloc(count, size);
 }
-#pragma GCC visibility pop
 #endif
 
 #endif

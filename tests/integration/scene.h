@@ -71,16 +71,22 @@ static inline void fill(unsigned char *at, unsigned start, unsigned from,
         at[i] = content(start, from, to, i);
 }
 
-/* The blocks of all ranks for rank 0, combined in their order. */
+/* The first blocks of ranks 0 … count - 1 for a rank, combined in their order.
+ */
 static inline bool holds_combined(const unsigned char *at, unsigned start,
-                                  unsigned ranks, size_t bytes)
+                                  const dcoll_call_t *c, unsigned count,
+                                  unsigned to)
 {
-    for (size_t i = 0; i < bytes; i++) {
-        unsigned char value = content(start, 0, 0, i);
-        for (unsigned r = 1; r < ranks; r++)
-            value = affine(value, content(start, r, 0, i));
+    const dcoll_reduction_t *by = c->reduction;
+    for (size_t i = 0; i < c->bytes; i++) {
+        unsigned char value = content(start, 0, to, i);
+        for (unsigned r = 1; r < count; r++) {
+            const unsigned char next = content(start, r, to, i);
+            by->combine(by->context, &value, &next, &value, 1);
+        }
         if (at[i] != value) {
-            printf("# start %u: combined, byte %zu of %zu\n", start, i, bytes);
+            printf("# start %u: combined, byte %zu of %zu\n", start, i,
+                   c->bytes);
             return false;
         }
     }
@@ -132,6 +138,10 @@ static inline bool scene_call(const struct scene *s, const dcoll_algorithm_t *a,
     }
     dcoll_args_t args = {.collective = a->collective,
                          .in_place = c->send == DCOLL_IN_PLACE};
+    if (dcoll_needs_commuting(a, dcoll_team_shape(s->team), &args)) {
+        c->reduction = dcoll_reduction(DCOLL_UINT8, DCOLL_SUM);
+        args.commutes = true;
+    }
     return !a->refuses || !a->refuses(dcoll_team_shape(s->team), &args);
 }
 
@@ -150,10 +160,13 @@ static inline void give(struct scene *s, const dcoll_call_t *c, unsigned start)
         break;
     case DCOLL_REDUCE:
     case DCOLL_ALLREDUCE:
+    case DCOLL_SCAN:
+    case DCOLL_EXSCAN:
         fill(in_place ? s->recv : s->send, start, me, 0, c->bytes);
         break;
     case DCOLL_ALLTOALL:
     case DCOLL_SCATTER:
+    case DCOLL_REDUCE_SCATTER_BLOCK:
         for (unsigned to = 0; to < n; to++)
             fill((in_place ? s->recv : s->send) + to * c->bytes, start, me, to,
                  c->bytes);
@@ -198,7 +211,24 @@ static inline bool got(struct scene *s, const dcoll_call_t *c, unsigned start)
             return true;
         /* fall through */
     case DCOLL_ALLREDUCE:
-        ok = holds_combined(s->recv, start, n, c->bytes);
+        ok = holds_combined(s->recv, start, c, n, 0);
+        break;
+    case DCOLL_SCAN:
+        ok = holds_combined(s->recv, start, c, me + 1, 0);
+        break;
+    case DCOLL_EXSCAN: /* rank 0 in place keeps what it has */
+        if (me == 0 && c->send != DCOLL_IN_PLACE)
+            end = 0;
+        else
+            ok = holds_combined(s->recv, start, c, me ? me : 1, 0);
+        break;
+    case DCOLL_REDUCE_SCATTER_BLOCK:
+        ok = holds_combined(s->recv, start, c, n, me);
+        if (c->send != DCOLL_IN_PLACE)
+            break;
+        end = n * c->bytes; /* the other blocks stay */
+        for (unsigned to = 1; to < n; to++)
+            ok = ok && holds(s->recv + to * c->bytes, start, me, to, c->bytes);
         break;
     case DCOLL_BCAST:
         ok = holds(s->recv, start, c->root, 0, c->bytes);

@@ -51,6 +51,26 @@ assert (r['steps'], r['startups'], r['blocks']) == (2, 2, 4), r" \
 }
 check "steps and costs" costs
 
+# ⌈log3 9⌉ = 2 steps at least; for 3 nodes with 3 * 2 ports 1; 8 / 2 blocks
+least()
+{
+    "$bench" verify --ranks 9 --ppn 3 --ports 2 --algorithm bruck,smp-bruck \
+        --collective reduce_scatter_block,allreduce,allgather \
+        --format json >"$work/least.json" &&
+        python3 -c "
+import json, sys
+rows = {(r['collective'], r['algorithm']): r
+        for r in json.load(open(sys.argv[1]))['results']}
+def of(*key):
+    return [rows[key].get(n) for n in ('steps', 'steps_least', 'blocks',
+                                   'blocks_least', 'commutes')]
+assert of('reduce_scatter_block', 'bruck') == [2, 2, 4, 4, True], rows
+assert of('allreduce', 'bruck')[:2] == [4, 2], rows
+assert of('allgather', 'smp-bruck')[:2] == [1, 1], rows" \
+            "$work/least.json"
+}
+check "steps and blocks beside the fewest" least
+
 # ranks run ahead of a slow root by 256 starts, of 4K blocks by less
 depths()
 {

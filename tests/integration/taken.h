@@ -3,7 +3,8 @@
 #ifndef TESTS_TAKEN_H
 #define TESTS_TAKEN_H
 
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 /* The test's. */
 static void taken(const DAT_EVENT *event);

@@ -33,6 +33,7 @@ chooses()
     done
 }
 check 'auto between nodes that share memory' chooses shm0 smp-slices
+check '… also beside TCP' chooses shm0,tcp-lo smp-slices
 check 'auto between nodes that wires join' chooses tcp-lo smp-doubling
 
 check 'dtest' env IA=tcp-lo bash "$here/dtest.sh"

@@ -3,7 +3,8 @@
  * or frees it, as libdaplofa does: the asking rank is told, and asks again; by
  * itself where another rail is up. */
 #include "rails_up.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 static unsigned failures;   /* calls that are to fail */
 static bool frees;          /* the request is gone then, … */

@@ -12,7 +12,8 @@
 
 #include "coll/dcoll.h"
 
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 enum { RANKS = 3, PART = 70001 };
 
@@ -21,10 +22,10 @@ static atomic_bool elsewhere; /* where pids are those of others */
 /* Of the rank's thread; the provider's have looks of their own. */
 static _Thread_local unsigned reads, registrations, looks, gets;
 
-#pragma GCC visibility push(default)
-ssize_t process_vm_readv(pid_t pid, const struct iovec *here,
-                         unsigned long n_here, const struct iovec *there,
-                         unsigned long n_there, unsigned long flags)
+STAND_IN ssize_t process_vm_readv(pid_t pid, const struct iovec *here,
+                                  unsigned long n_here,
+                                  const struct iovec *there,
+                                  unsigned long n_there, unsigned long flags)
 {
     ssize_t bytes = 0;
     reads++;
@@ -42,27 +43,26 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *here,
     return -1;
 }
 
-int drail_mem_register(drail_t *rail, void *address, size_t bytes,
-                       unsigned access, drail_mem_t **mem)
+STAND_IN int drail_mem_register(drail_t *rail, void *address, size_t bytes,
+                                unsigned access, drail_mem_t **mem)
 {
     registrations++;
     return real(drail_mem_register)(rail, address, bytes, access, mem);
 }
 
-drail_mem_t *drail_mem_find(drail_t *rail, const void *address, size_t bytes,
-                            unsigned access)
+STAND_IN drail_mem_t *drail_mem_find(drail_t *rail, const void *address,
+                                     size_t bytes, unsigned access)
 {
     looks++;
     return real(drail_mem_find)(rail, address, bytes, access);
 }
 
-int drail_get(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
-              unsigned flags, drail_req_t *request)
+STAND_IN int drail_get(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
+                       unsigned flags, drail_req_t *request)
 {
     gets++;
     return real(drail_get)(rail, peer, xfer, flags, request);
 }
-#pragma GCC visibility pop
 
 struct scene {
     struct rank *r;

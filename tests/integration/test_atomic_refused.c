@@ -6,7 +6,8 @@
 
 #include "dapl_rail/base/dat.h"
 #include "memory.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 static bool refuses;
 static DAT_EP_HANDLE refused_by;

@@ -141,8 +141,5 @@ int main(int argc, char **argv)
     conf_restart(argv, rails);
     folder = cables_folder();
     check(folder);
-    int failed =
-        run_tests(tests, sizeof tests / sizeof tests[0], 3, argc, argv);
-    rmdir(folder);
-    return failed;
+    return run_tests(tests, sizeof tests / sizeof tests[0], 3, argc, argv);
 }

@@ -9,6 +9,7 @@
 #include "coll/dcoll.h"
 
 #include "ranks.h"
+#include "tests/stand_in.h"
 #include "tests/unit/affine.h"
 
 #define BYTES  3000
@@ -17,29 +18,27 @@
 static _Thread_local unsigned allocations;
 
 #ifndef DRAIL_SANITIZE
-#pragma GCC visibility push(default)
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *p, size_t size);
 
-void *malloc(size_t size)
+STAND_IN void *malloc(size_t size)
 {
     allocations++;
     return __libc_malloc(size);
 }
 
-void *calloc(size_t count, size_t size)
+STAND_IN void *calloc(size_t count, size_t size)
 {
     allocations++;
     return __libc_calloc(count, size);
 }
 
-void *realloc(void *p, size_t size)
+STAND_IN void *realloc(void *p, size_t size)
 {
     allocations++;
     return __libc_realloc(p, size);
 }
-#pragma GCC visibility pop
 #endif
 
 static void run(struct rank *r, dcoll_team_t *team, const dcoll_call_t *call)

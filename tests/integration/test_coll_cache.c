@@ -6,21 +6,20 @@
  */
 #include <sys/stat.h>
 
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 #include "team.h"
 
 #define MOST 40000 /* bytes of the largest block */
 
 static unsigned exchanges;
 
-#pragma GCC visibility push(default)
-int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
-                        void *all, int timeout_ms)
+STAND_IN int drail_job_allgather(drail_job_t *job, const void *mine,
+                                 size_t bytes, void *all, int timeout_ms)
 {
     exchanges++;
     return real(drail_job_allgather)(job, mine, bytes, all, timeout_ms);
 }
-#pragma GCC visibility pop
 
 struct scene {
     struct rank *r;
@@ -362,7 +361,7 @@ static void again_but(struct rank *r)
     struct scene s;
     char name[16] = "bruck";
     uint32_t mine[2] = {1, 2}, result[2] = {0}, more = 10, most = 100;
-    dcoll_reduction_t reduction = {4, add, &more};
+    dcoll_reduction_t reduction = {4, add, &more, false};
     scene_open(&s, r, (size_t)1 << 30);
     dcoll_call_t call = allgather(&s, 8);
     call.algorithm = name;

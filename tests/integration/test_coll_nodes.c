@@ -33,11 +33,16 @@ static unsigned char content(unsigned from, unsigned to, size_t i)
     return (unsigned char)(1 + from * 31 + to * 7 + i % 251);
 }
 
+static bool is_for_each(dcoll_collective_t what)
+{
+    return what == DCOLL_ALLTOALL || what == DCOLL_SCATTER ||
+           what == DCOLL_REDUCE_SCATTER_BLOCK;
+}
+
 /* Blocks for each rank, or one for all: in send, or a broadcast's buffer. */
 static void fill_blocks(const struct rank *r, const dcoll_call_t *c)
 {
-    bool each =
-        c->collective == DCOLL_ALLTOALL || c->collective == DCOLL_SCATTER;
+    bool each = is_for_each(c->collective);
     unsigned char *at =
         c->collective == DCOLL_BCAST ? c->recv : (unsigned char *)c->send;
     for (unsigned to = 0; to < (each ? r->size : 1); to++)
@@ -50,27 +55,37 @@ static bool is_roots_alone(dcoll_collective_t what)
     return what == DCOLL_GATHER || what == DCOLL_REDUCE;
 }
 
-/* Of all ranks, in their order. */
-static unsigned char combined(unsigned ranks, size_t i)
+/* Of ranks 0 … count - 1, in their order. */
+static unsigned char combined(unsigned count, unsigned to, size_t i)
 {
-    unsigned char value = content(0, 0, i);
-    for (unsigned from = 1; from < ranks; from++)
-        value = affine(value, content(from, 0, i));
+    unsigned char value = content(0, to, i);
+    for (unsigned from = 1; from < count; from++)
+        value = affine(value, content(from, to, i));
     return value;
+}
+
+static void check_combined(const struct rank *r, const dcoll_call_t *c)
+{
+    const unsigned char *at = c->recv;
+    const unsigned count = c->collective == DCOLL_SCAN     ? r->rank + 1
+                           : c->collective == DCOLL_EXSCAN ? r->rank
+                                                           : r->size;
+    const unsigned to = is_for_each(c->collective) ? r->rank : 0;
+    for (size_t i = 0; count && i < c->bytes; i++)
+        check(at[i] == combined(count, to, i));
 }
 
 static void check_blocks(const struct rank *r, const dcoll_call_t *c)
 {
-    bool each =
-        c->collective == DCOLL_ALLTOALL || c->collective == DCOLL_SCATTER;
+    bool each = is_for_each(c->collective);
     const unsigned char *at = c->recv;
     bool all = c->collective != DCOLL_BCAST && c->collective != DCOLL_SCATTER;
     if (is_roots_alone(c->collective) && r->rank != c->root)
         return;
-    for (size_t i = 0; c->reduction && i < c->bytes; i++)
-        check(at[i] == combined(r->size, i));
-    if (c->reduction)
+    if (c->reduction) {
+        check_combined(r, c);
         return;
+    }
     for (unsigned from = 0; from < (all ? r->size : 1); from++)
         for (size_t i = 0; i < c->bytes; i++)
             check(at[from * c->bytes + i] ==

@@ -83,7 +83,7 @@ static void aligned(struct rank *r)
         for (unsigned i = 0; i < 9; i++) {
             const size_t element = elements[i / 3];
             uintptr_t bits = 0;
-            const dcoll_reduction_t look = {element, addresses, &bits};
+            const dcoll_reduction_t look = {element, addresses, &bits, false};
             dcoll_args_t args = {.collective = (*a)->collective};
             if (!dcoll_collective_reduces((*a)->collective) ||
                 ((*a)->refuses &&
@@ -158,7 +158,7 @@ static void contexts(struct rank *r)
         for (unsigned i = 0; i < N; i++) {
             weights[i] = round + i;
             const dcoll_reduction_t w = {sizeof(uint32_t), weighted,
-                                         &weights[i]};
+                                         &weights[i], false};
             for (unsigned k = 0; k < COUNT; k++)
                 send[i][k] = r->rank ? k : 1000 + k;
             dcoll_call_t c = {.collective = DCOLL_ALLREDUCE,
@@ -191,7 +191,7 @@ static void prepared(struct rank *r)
     check(dcoll_would_wait(s.team, &c) == DRAIL_ENOTSUP);
     good(&s, dcoll_prepare(s.team, &c), "prepare");
     check(dcoll_would_wait(s.team, &c) == 0);
-    const dcoll_reduction_t wide = {8, affine_combine, NULL};
+    const dcoll_reduction_t wide = {8, affine_combine, NULL, false};
     c.reduction = &wide; /* other slices, maybe */
     check(dcoll_would_wait(s.team, &c) == DRAIL_ENOTSUP);
     c.reduction = &affine_reduction;
@@ -218,9 +218,9 @@ static void bad_arguments(struct rank *r)
 {
     struct scene s;
     scene_open(&s, r, 2);
-    const dcoll_reduction_t empty = {0, affine_combine, NULL};
-    const dcoll_reduction_t nothing = {8, NULL, NULL};
-    const dcoll_reduction_t wide = {8, affine_combine, NULL};
+    const dcoll_reduction_t empty = {0, affine_combine, NULL, false};
+    const dcoll_reduction_t nothing = {8, NULL, NULL, false};
+    const dcoll_reduction_t wide = {8, affine_combine, NULL, false};
     refused(&s, NULL, 8, "the reduction is NULL");
     refused(&s, &empty, 8, "elements of 0 bytes");
     refused(&s, &nothing, 8, "combine is NULL");
@@ -245,7 +245,7 @@ static void different_elements(struct rank *r)
     struct scene s;
     scene_open(&s, r, 2);
     const bool last = r->rank == r->size - 1;
-    const dcoll_reduction_t other = {last ? 4 : 8, affine_combine, NULL};
+    const dcoll_reduction_t other = {last ? 4 : 8, affine_combine, NULL, false};
     int rc = dcoll_allreduce(s.team, s.send, s.recv, last ? 4 : 2, &other);
     if (!rc)
         rc = dcoll_barrier(s.team);

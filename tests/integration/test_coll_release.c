@@ -6,7 +6,8 @@
  */
 #include "coll/dcoll.h"
 
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 enum { BYTES = 40000 };
 
@@ -33,8 +34,7 @@ static bool of_node(uintptr_t address)
     return found;
 }
 
-#pragma GCC visibility push(default)
-int drail_mem_release(drail_mem_t *mem)
+STAND_IN int drail_mem_release(drail_mem_t *mem)
 {
     drail_key_t key;
     drail_mem_key(mem, &key);
@@ -51,14 +51,13 @@ int drail_mem_release(drail_mem_t *mem)
     return real(drail_mem_release)(mem);
 }
 
-int drail_mem_register(drail_t *rail, void *address, size_t bytes,
-                       unsigned access, drail_mem_t **mem)
+STAND_IN int drail_mem_register(drail_t *rail, void *address, size_t bytes,
+                                unsigned access, drail_mem_t **mem)
 {
     if (unregistered == USERS && !of_node((uintptr_t)address))
         return DRAIL_EDAT;
     return real(drail_mem_register)(rail, address, bytes, access, mem);
 }
-#pragma GCC visibility pop
 
 struct scene {
     struct rank *r;

@@ -12,7 +12,8 @@
 
 #include "machine.h"
 #include "rails_up.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define SECOND    1000000000ll
 #define ENOUGH_NS (15 * SECOND) /* by which a peer is given up: 10 s */

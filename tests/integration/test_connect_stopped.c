@@ -4,31 +4,18 @@
  * goes on: the peer had no time to answer, so that is not over. By a clock that
  * leaps while the rank that came first sleeps.
  */
-#include "dapl_rail/base/limits.h"
-#include "machine.h"
-#include "ranks.h"
+#include "leap.h"
 
 #define CONNECT_MS 10000
 #define LEAP_NS    (2ull * CONNECT_MS * MS)
 
-static const struct drail_platform *machine;
-static _Atomic bool *leapt;   /* in memory that the ranks share */
 static _Atomic bool is_first; /* this rank, until its clock has leapt */
-static _Atomic uint64_t ahead_ns;
-
-static uint64_t now(const struct drail_platform *p)
-{
-    return machine->now_ns(machine) + ahead_ns;
-}
 
 static void sleep_until(const struct drail_platform *p, uint64_t ns)
 {
-    machine->sleep_until(machine, ns - ahead_ns);
-    if (!is_first)
-        return;
-    is_first = false;
-    ahead_ns = LEAP_NS;
-    *leapt = true;
+    leap_sleep_until(p, ns);
+    if (atomic_exchange(&is_first, false))
+        leap(LEAP_NS);
 }
 
 static void connect_after(struct rank *r, unsigned first)
@@ -80,12 +67,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-    machine = machine_platform();
-    check(machine);
-    struct drail_platform platform = *machine;
-    platform.now_ns = now;
-    platform.sleep_until = sleep_until;
-    ranks_platform = &platform;
-    leapt = shared_memory(sizeof *leapt);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+    return leap_run_tests(tests, sizeof tests / sizeof tests[0], argc, argv,
+                          sleep_until);
 }

@@ -268,9 +268,8 @@ static void threaded(drail_config_t *cfg)
 static void own_cables(drail_config_t *cfg)
 {
     three(cfg);
-    static char own[] = "/tmp/drail_cables_XXXXXX";
-    check(mkdtemp(own) && !setenv("DAPL_SHM_CABLES", own, 1));
-    folder = own;
+    folder = cables_folder();
+    check(folder);
 }
 
 static const struct test tests[] = {
@@ -294,8 +293,5 @@ int main(int argc, char **argv)
     folder = cables_folder();
     lost_over = shared_memory(sizeof *lost_over);
     check(folder);
-    int failed =
-        run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-    rmdir(folder);
-    return failed;
+    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
 }

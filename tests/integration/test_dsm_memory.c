@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Distributed shared memory where a rank has no memory to open it: all hear; or
  * where the kernel has no room for pages to be protected as they should be. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -12,7 +11,7 @@
 void *__libc_calloc(size_t n, size_t bytes);
 static _Thread_local unsigned fails_in; /* so many calls; 0: none does */
 
-__attribute__((visibility("default"))) void *calloc(size_t n, size_t bytes)
+STAND_IN void *calloc(size_t n, size_t bytes)
 {
     if (fails_in && --fails_in == 0) {
         errno = ENOMEM;
@@ -48,8 +47,7 @@ static bool no_pages;
 static unsigned threads; /* so many were asked for, and the one to fail */
 static unsigned no_thread;
 
-__attribute__((visibility("default"))) int memfd_create(const char *name,
-                                                        unsigned flags)
+STAND_IN int memfd_create(const char *name, unsigned flags)
 {
     if (no_pages && !strcmp(name, "ddsm")) {
         errno = ENFILE;
@@ -58,18 +56,12 @@ __attribute__((visibility("default"))) int memfd_create(const char *name,
     return (int)syscall(SYS_memfd_create, name, flags);
 }
 
-typedef int create_t(pthread_t *, const pthread_attr_t *, void *(*)(void *),
-                     void *);
-
-__attribute__((visibility("default"))) int
-pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-               void *(*body)(void *), void *arg)
+STAND_IN int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                            void *(*body)(void *), void *arg)
 {
-    union {
-        void *symbol;
-        create_t *call;
-    } real = {.symbol = dlsym(RTLD_NEXT, "pthread_create")};
-    return ++threads == no_thread ? EAGAIN : real.call(thread, attr, body, arg);
+    return ++threads == no_thread
+               ? EAGAIN
+               : real(pthread_create)(thread, attr, body, arg);
 }
 
 /* Steps that come after the rails are open, which are closed again. */
@@ -95,8 +87,7 @@ static void by_message(drail_config_t *cfg)
 /* The kernel has no room for writable pages. */
 static volatile unsigned unwritable; /* so many more times */
 
-__attribute__((visibility("default"))) int mprotect(void *start, size_t bytes,
-                                                    int protection)
+STAND_IN int mprotect(void *start, size_t bytes, int protection)
 {
     if (protection & PROT_WRITE && unwritable) {
         unwritable--;

@@ -6,7 +6,8 @@
  */
 #include "memory.h"
 #include "over_tcp.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define EAGER 16384u
 #define LONG  (EAGER + 1)

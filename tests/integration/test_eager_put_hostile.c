@@ -6,7 +6,8 @@
  */
 #include "dapl_rail/links/wire.h"
 #include "memory.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define PAGE  65536u /* of any machine's, or several */
 #define BYTES 8u

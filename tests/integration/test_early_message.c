@@ -4,7 +4,8 @@
  * answers it can't be sent yet, and is when the event has come. Stands in for
  * the provider, which tells of connections late.
  */
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define RAILS 2u
 

@@ -4,7 +4,8 @@
  * verbs providers crash on an event of an EP that is gone. Stands in for the
  * provider at its own calls.
  */
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define SOON 15 /* seconds */
 

@@ -7,7 +7,8 @@
 #include "dapl_rail/batch.h"
 
 #include "memory.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define EPS      4
 #define CAPACITY (64u << 10)

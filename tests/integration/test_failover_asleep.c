@@ -11,9 +11,9 @@
 static drail_t *transport;
 static unsigned naps, longest; /* while a rail is not up; microseconds */
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us, DAT_COUNT threshold,
-             DAT_EVENT *event, DAT_COUNT *more)
+STAND_IN DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us,
+                                 DAT_COUNT threshold, DAT_EVENT *event,
+                                 DAT_COUNT *more)
 {
     drail_rail_stats_t stats;
     drail_rail_stats(transport, 0, &stats);

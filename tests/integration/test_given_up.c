@@ -3,7 +3,8 @@
  * Objects that an abandoned connect leaves to the provider. Stands in for the
  * provider at its own calls, to do what libdaplofa does.
  */
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define CONNECT_MS 2000
 #define RAILS      2u

@@ -4,7 +4,7 @@
  * never of an earlier one: each DRAIL_EINVAL has a sentence of its own.
  */
 #include "ranks.h"
-#include "standin.h"
+#include "tests/stand_in.h"
 
 #define BYTES (1u << 20) /* more than is sent eagerly */
 #define BRIEF 50         /* milliseconds */

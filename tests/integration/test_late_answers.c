@@ -5,7 +5,8 @@
  * Stands in for the provider's call to count the answers.
  */
 #include "dapl_rail/links/wire.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 static unsigned answers; /* of this rank */
 

@@ -7,7 +7,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define BYTES 8192u
 

@@ -4,7 +4,8 @@
  * go over a connection of the rail to itself. Stands in for the provider at its
  * own calls: it does not say that its atomics are the processor's, and fails.
  */
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define N          500u
 #define CONNECT_MS 300

@@ -2,11 +2,15 @@
 /* Messages somewhat longer than eager ones go over TCP in pieces. */
 #include <signal.h>
 
+#include "dapl_rail/base/handle.h"
 #include "losses_tcp.h"
 #include "proc_state.h"
 
 #define MOST 65536u
 #define ROW  12u
+
+#define PAUSE_MS    150 /* before each piece */
+#define PATIENCE_MS 400 /* less than for all pieces */
 
 static unsigned char bytes[MOST];
 
@@ -111,6 +115,35 @@ static void without_room(struct rank *r)
     memory_close(r, &m);
 }
 
+/* Stands in for a slow wire. */
+static bool pause_first(DAT_EP_HANDLE ep, DAT_DTO_COOKIE cookie)
+{
+    (void)ep, (void)cookie;
+    usleep(PAUSE_MS * 1000);
+    return false;
+}
+
+/* Each piece restarts the configuration's timeout, but not the caller's. */
+static void slowly(struct rank *r)
+{
+    size_t got;
+    if (r->rank == 0) {
+        cut.full = pause_first;
+        send_one(r, 1);
+        send_one(r, 1);
+        cut.full = NULL;
+    } else {
+        int usual = r->t->cfg.timeout_ms; /* for the start and the end */
+        r->t->cfg.timeout_ms = PATIENCE_MS;
+        receive_one(r, 1);
+        expect(r, DRAIL_ETIMEOUT,
+               drail_recv(r->t, 0, bytes, MOST, &got, PATIENCE_MS));
+        receive_one(r, 1);
+        r->t->cfg.timeout_ms = usual;
+    }
+    barrier(r);
+}
+
 static void too_long(struct rank *r)
 {
     size_t got = 0;
@@ -169,6 +202,7 @@ static const struct test tests[] = {
     {"several rails", 2, over_several, three, 0},
     {"without credits", 2, without_credits, hasty, 0},
     {"without room", 2, without_room, hasty, 0},
+    {"slowly", 2, slowly, one, 0},
     {"too long", 2, too_long, one, 0},
     {"without waiting", 2, without_waiting, one, 0},
     {"connections break", 2, break_under_load, three, 0},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rails whose name can't be looked up. Stands in for a registry that fails. */
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 static bool broken;
 

@@ -9,7 +9,8 @@
 
 #include "coll/dcoll.h"
 
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 #include "tests/unit/affine.h"
 
 #define MOST 40000 /* bytes of the largest block: long enough for zero copy */
@@ -30,14 +31,11 @@ static bool writable(uintptr_t begin, size_t bytes)
     return ok;
 }
 
-#pragma GCC visibility push(default)
-DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
-                          DAT_REGION_DESCRIPTION region, DAT_VLEN length,
-                          DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS priv,
-                          DAT_VA_TYPE va_type, DAT_LMR_HANDLE *lmr,
-                          DAT_LMR_CONTEXT *lmr_context,
-                          DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *size,
-                          DAT_VADDR *address)
+STAND_IN DAT_RETURN dat_lmr_create(
+    DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region,
+    DAT_VLEN length, DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS priv,
+    DAT_VA_TYPE va_type, DAT_LMR_HANDLE *lmr, DAT_LMR_CONTEXT *lmr_context,
+    DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *size, DAT_VADDR *address)
 {
     if (priv & DAT_MEM_PRIV_LOCAL_WRITE_FLAG &&
         !writable((uintptr_t)region.for_va, length))
@@ -45,7 +43,6 @@ DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
     return real(dat_lmr_create)(ia, type, region, length, pz, priv, va_type,
                                 lmr, lmr_context, rmr_context, size, address);
 }
-#pragma GCC visibility pop
 
 static unsigned char *constant(unsigned rank, size_t bytes)
 {

@@ -6,7 +6,8 @@
  * the other has all of them. If only the last one fails, both go on.
  */
 #include "rails_up.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define RAILS 2u
 #define TESTS 7u /* each also with several EPs */

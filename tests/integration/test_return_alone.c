@@ -15,8 +15,7 @@ static struct {
 
 static const DAT_RETURN nothing = (DAT_RETURN)DAT_CLASS_ERROR | DAT_QUEUE_EMPTY;
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
     if (late.held && late.event.evd_handle == evd) {
         late.held = ++late.looks < LOOKS;

@@ -5,7 +5,8 @@
  * at its own calls: the second request over each rail gets the handle that the
  * first one over the other rail had.
  */
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define RAILS 2u
 

@@ -5,11 +5,12 @@
 #include "memory.h"
 
 #define TIMEOUT_MS 900
-#define LONG       (80u << 20) /* 1.3 s over both rails, a part 0.3 s */
+#define EACH       (40u << 20) /* bytes of a rail: 1.3 s, a part 0.3 s */
 
 static const char rails[] =
     RAIL("slow0", "rate=32 latency=2") RAIL("slow1", "rate=32 latency=2");
 
+static size_t length;
 static double begin;
 
 static void took_long(void)
@@ -17,16 +18,22 @@ static void took_long(void)
     check(seconds() - begin > TIMEOUT_MS * 1e-3);
 }
 
+static void open_long(struct rank *r, struct memory *m)
+{
+    length = (size_t)drail_nrails(r->t) * EACH;
+    memory_open(r, m, length);
+}
+
 /* Rank 0 acts, rank 1 lets it. */
 static void put_and_wait(struct rank *r, const struct memory *m)
 {
     if (r->rank == 0)
-        memory_put(r, m, LONG);
+        memory_put(r, m, length);
 }
 
 static void put_and_fence(struct rank *r, const struct memory *m)
 {
-    drail_xfer_t x = memory_xfer(r, m, LONG);
+    drail_xfer_t x = memory_xfer(r, m, length);
     if (r->rank)
         return;
     expect(r, 0, drail_put(r->t, r->peer, &x, 0, 0, NULL));
@@ -36,26 +43,26 @@ static void put_and_fence(struct rank *r, const struct memory *m)
 static void get_and_wait(struct rank *r, const struct memory *m)
 {
     if (r->rank == 0)
-        memory_get(r, m, LONG);
+        memory_get(r, m, length);
 }
 
 static void send_and_receive(struct rank *r, const struct memory *m)
 {
     size_t got;
     if (r->rank == 0) {
-        memset(m->bytes, 7, LONG);
-        expect(r, 0, drail_send(r->t, 1, m->bytes, LONG, m->mem));
+        memset(m->bytes, 7, length);
+        expect(r, 0, drail_send(r->t, 1, m->bytes, length, m->mem));
         return;
     }
-    m->bytes[LONG - 1] = 0;
-    expect(r, 0, drail_recv(r->t, 0, m->bytes, LONG, &got, -1));
-    check(got == LONG && m->bytes[LONG - 1] == 7);
+    m->bytes[length - 1] = 0;
+    expect(r, 0, drail_recv(r->t, 0, m->bytes, length, &got, -1));
+    check(got == length && m->bytes[length - 1] == 7);
 }
 
 /* The receiver of the notification hears of parts of the put. */
 static void put_and_notify(struct rank *r, const struct memory *m)
 {
-    drail_xfer_t x = memory_xfer(r, m, LONG);
+    drail_xfer_t x = memory_xfer(r, m, length);
     drail_req_t req;
     if (r->rank) {
         expect(r, 0, drail_notify_wait(r->t, 0, NULL, -1));
@@ -72,8 +79,8 @@ static void in_turn(struct rank *r)
         put_and_wait, put_and_fence, get_and_wait, send_and_receive,
         put_and_notify};
     struct memory m;
-    memory_open(r, &m, LONG);
-    memset(m.bytes, 1, LONG); /* its pages are there from then on */
+    open_long(r, &m);
+    memset(m.bytes, 1, length); /* its pages are there from then on */
     for (unsigned i = 0; i < sizeof acts / sizeof acts[0]; i++) {
         barrier(r);
         begin = seconds();
@@ -88,11 +95,11 @@ static void in_turn(struct rank *r)
 static void callers_time(struct rank *r)
 {
     struct memory m;
-    memory_open(r, &m, LONG);
+    open_long(r, &m);
     if (r->rank == 0) {
         drail_req_t req;
-        drail_xfer_t x = memory_xfer(r, &m, LONG);
-        memory_put(r, &m, LONG); /* its pages are there from then on */
+        drail_xfer_t x = memory_xfer(r, &m, length);
+        memory_put(r, &m, length); /* its pages are there from then on */
         expect(r, 0, drail_put(r->t, r->peer, &x, 0, 0, &req));
         expect(r, DRAIL_ETIMEOUT, drail_wait(r->t, &req, 100));
         expect(r, 0, drail_wait(r->t, &req, -1));
@@ -105,10 +112,10 @@ static void callers_time(struct rank *r)
 static void nothing_goes_on(struct rank *r)
 {
     struct memory m;
-    memory_open(r, &m, LONG);
+    open_long(r, &m);
     if (r->rank == 0) {
         begin = seconds();
-        expect(r, DRAIL_ETIMEOUT, drail_send(r->t, 1, m.bytes, LONG, NULL));
+        expect(r, DRAIL_ETIMEOUT, drail_send(r->t, 1, m.bytes, length, NULL));
         check(seconds() - begin < 3 * TIMEOUT_MS * 1e-3);
     }
     barrier_outside(r);
@@ -119,15 +126,15 @@ static void nothing_goes_on(struct rank *r)
 static void reader_stops(struct rank *r)
 {
     struct memory m;
-    memory_open(r, &m, LONG);
+    open_long(r, &m);
     begin = seconds();
     if (r->rank == 0) {
-        int rc = drail_send(r->t, 1, m.bytes, LONG, NULL);
+        int rc = drail_send(r->t, 1, m.bytes, length, NULL);
         check(rc == DRAIL_ETIMEOUT || rc == DRAIL_EPEER);
         check(seconds() - begin < 5);
     } else {
         while (seconds() - begin < 0.5)
-            check(drail_recv(r->t, 0, m.bytes, LONG, NULL, 0) < 0);
+            check(drail_recv(r->t, 0, m.bytes, length, NULL, 0) < 0);
     }
     barrier_outside(r);
     memory_close(r, &m);

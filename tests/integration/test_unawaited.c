@@ -5,7 +5,8 @@
  * provider's calls.
  */
 #include "memory.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define PUTS  8u /* fewer than a quarter of a queue */
 #define BYTES 64u

@@ -6,7 +6,8 @@
  * provider at its own calls.
  */
 #include "memory.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define RAILS 2u
 #define BYTES (64u << 10)

@@ -4,10 +4,9 @@
  * then goes on: the peer had no time to answer, so the wait is not over. By a
  * clock that leaps while the rank that waits sleeps.
  */
-#include "dapl_rail/base/limits.h"
 #include "conf.h"
-#include "machine.h"
-#include "standin.h"
+#include "leap.h"
+#include "tests/stand_in.h"
 
 #define WAIT_MS 10000
 #define LEAP_NS (2ull * WAIT_MS * MS)
@@ -17,16 +16,8 @@ static const char rails[] = /* what is read comes later */
     RAIL("far0", "rate=1000 latency=2000")
         RAIL("far1", "rate=1000 latency=2000");
 
-static const struct drail_platform *machine;
-static _Atomic bool *leapt; /* in memory that the ranks share */
-static bool waits;          /* this rank, until its clock has leapt */
+static bool waits; /* this rank, until its clock has leapt */
 static unsigned sleeps;
-static _Atomic uint64_t ahead_ns;
-
-static uint64_t now(const struct drail_platform *p)
-{
-    return machine->now_ns(machine) + ahead_ns;
-}
 
 STAND_IN DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us,
                                  DAT_COUNT threshold, DAT_EVENT *event,
@@ -35,15 +26,9 @@ STAND_IN DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us,
     DAT_RETURN status = real(dat_evd_wait)(evd, us, threshold, event, more);
     if (waits && ++sleeps == SLEEPS) {
         waits = false;
-        ahead_ns = LEAP_NS;
-        *leapt = true;
+        leap(LEAP_NS);
     }
     return status;
-}
-
-static void sleep_until(const struct drail_platform *p, uint64_t ns)
-{
-    machine->sleep_until(machine, ns - ahead_ns);
 }
 
 static void await_leap(void)
@@ -111,12 +96,6 @@ static const struct test tests[] = {
 int main(int argc, char **argv)
 {
     conf_restart(argv, rails);
-    machine = machine_platform();
-    check(machine);
-    struct drail_platform platform = *machine;
-    platform.now_ns = now;
-    platform.sleep_until = sleep_until;
-    ranks_platform = &platform;
-    leapt = shared_memory(sizeof *leapt);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+    return leap_run_tests(tests, sizeof tests / sizeof tests[0], argc, argv,
+                          leap_sleep_until);
 }

@@ -7,7 +7,8 @@
 #include "dapl_rail/batch.h"
 
 #include "conf.h"
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define FAR "rate=500 latency=100000"
 static const char rails[] =

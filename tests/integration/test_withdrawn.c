@@ -4,7 +4,8 @@
  * credit left, too, and in the middle of the reading. For that the reader is
  * held up between two rails, by what stands in for the provider's call.
  */
-#include "standin.h"
+#include "ranks.h"
+#include "tests/stand_in.h"
 
 #define DEPTH 4u
 #define BYTES (1u << 16)

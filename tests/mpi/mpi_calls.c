@@ -163,10 +163,12 @@ static int holds(int *data, const struct shape *s, int n, int from, int to)
     return 1;
 }
 
-static void clear(void)
+/* So many elements, and some room behind. */
+static void clear(const struct shape *s, int n)
 {
-    memset(send, 0x11, MOST * sizeof *send);
-    memset(recv, 0x22, MOST * sizeof *recv);
+    size_t ints = (size_t)span(s, n) + 64;
+    memset(send, 0x11, (ints < MOST ? ints : MOST) * sizeof *send);
+    memset(recv, 0x22, (ints < MOST ? ints : MOST) * sizeof *recv);
 }
 
 /* Nothing between elements may be touched. */
@@ -183,7 +185,7 @@ static void all_gather(MPI_Comm comm, const struct shape *s, int n, int place)
     int rank, size, good = 1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    clear();
+    clear(s, n * size);
     fill(place ? recv + rank * span(s, n) : send, s, n, rank, 0);
     CALL(MPI_Allgather, place ? MPI_IN_PLACE : send, n, s->type, recv, n,
          s->type, comm);
@@ -197,7 +199,7 @@ static void all_to_all(MPI_Comm comm, const struct shape *s, int n, int place)
     int rank, size, good = 1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    clear();
+    clear(s, n * size);
     for (int r = 0; r < size; r++)
         fill((place ? recv : send) + r * span(s, n), s, n, rank, r);
     CALL(MPI_Alltoall, place ? MPI_IN_PLACE : send, n, s->type, recv, n,
@@ -213,7 +215,7 @@ static void gather(MPI_Comm comm, const struct shape *s, int n, int root,
     int rank, size, good = 1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    clear();
+    clear(s, n * size);
     place &= rank == root;
     fill(place ? recv + rank * span(s, n) : send, s, n, rank, 0);
     /* other ranks' receive arguments are ignored */
@@ -231,7 +233,7 @@ static void scatter(MPI_Comm comm, const struct shape *s, int n, int root,
     int rank, size;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    clear();
+    clear(s, n * size);
     place &= rank == root;
     for (int r = 0; r < size && rank == root; r++)
         fill(send + r * span(s, n), s, n, root, r);
@@ -247,7 +249,7 @@ static void broadcast(MPI_Comm comm, const struct shape *s, int n, int root)
 {
     int rank;
     MPI_Comm_rank(comm, &rank);
-    clear();
+    clear(s, n);
     if (rank == root)
         fill(recv, s, n, root, 0);
     CALL(MPI_Bcast, recv, n, s->type, root, comm);
@@ -262,7 +264,7 @@ static void irregular(MPI_Comm comm, const struct shape *s, int n)
     int rank, size, good = 1, counts[4][64];
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    clear();
+    clear(s, n + size * (n % 997 * 2 * size + 1));
     for (int r = 0, out = 0, in = 0; r < size; r++) {
         int to = size - 1 - r;
         counts[0][to] = n % 997 * (rank + to);
@@ -311,7 +313,7 @@ static void gather_parts(MPI_Comm comm, const struct shape *s, int n, int root,
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     places(size, n, counts, displs);
-    clear();
+    clear(s, 51 * size);
     place &= rank == root || root < 0;
     fill(place ? recv + span(s, displs[rank]) : send, s, part(rank, n), rank,
          7);
@@ -332,7 +334,7 @@ static void scatter_parts(MPI_Comm comm, const struct shape *s, int n, int root,
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     places(size, n, counts, displs);
-    clear();
+    clear(s, 51 * size);
     place &= rank == root;
     for (int r = 0; r < size && rank == root; r++)
         fill(send + span(s, displs[r]), s, counts[r], r, 7);
@@ -394,7 +396,7 @@ static void reduce(MPI_Comm comm, int n, int place)
     int rank, size, good = 1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    clear();
+    clear(&ints, n);
     fill(place ? recv : send, &ints, n, rank, 0);
     CALL(MPI_Allreduce, place ? MPI_IN_PLACE : send, recv, n, MPI_INT, MPI_SUM,
          comm);
@@ -422,7 +424,7 @@ static void reduce_by_own(MPI_Comm comm)
     MPI_Type_contiguous(2, MPI_INT, &type);
     MPI_Type_commit(&type);
     MPI_Op_create(compose, 0, &op);
-    clear();
+    clear(&pairs, 1);
     send[0] = rank + 2;
     send[1] = 3 * rank + 1;
     CALL(MPI_Allreduce, send, recv, 1, type, op, comm);
@@ -443,7 +445,7 @@ static void mixed(MPI_Comm comm, const struct shape *plain,
     int rank, size, n = 20, good = 1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    clear();
+    clear(gaps, n * size);
     const struct shape *mine = rank % 2 ? gaps : plain;
     int count = n / mine->ints;
     fill(send, mine, count, rank, 0);

@@ -103,7 +103,7 @@ static int value(int r, int i)
 
 static int gather_all(MPI_Comm comm, int n, MPI_Datatype type, int step)
 {
-    memset(from, 0x55, MOST * sizeof *from);
+    memset(from, 0x55, (size_t)(n * step * size) * sizeof *from);
     for (int i = 0; i < n * step; i++)
         to[i] = value(rank, i);
     int rc = MPI_Allgather(to, n, type, from, n, type, comm);

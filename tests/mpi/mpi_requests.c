@@ -43,6 +43,7 @@ struct op {
     int gaps, in_place; /* of the type; where possible */
     int salt;           /* of this start */
     MPI_Datatype type;
+    int ints; /* of each buffer */
     int *send, *recv;
     int counts[2][MOST_RANKS], displs[2][MOST_RANKS]; /* send, receive */
     MPI_Count wide_counts[2][MOST_RANKS];
@@ -173,7 +174,7 @@ static int in_place(const struct op *o)
 static void fill(struct op *o, int salt)
 {
     o->salt = salt;
-    for (int i = 0; i < MOST_INTS; i++)
+    for (int i = 0; i < o->ints; i++)
         o->send[i] = o->recv[i] = HOLE;
     switch (o->kind) {
     case ALLGATHER:
@@ -248,8 +249,9 @@ static void open_op(struct op *o, enum kind kind, MPI_Comm comm, int n,
     MPI_Comm_rank(comm, &o->rank);
     MPI_Comm_size(comm, &o->size);
     o->root = o->size - 1;
-    o->send = malloc(MOST_INTS * sizeof *o->send);
-    o->recv = malloc(MOST_INTS * sizeof *o->recv);
+    o->ints = (n + 1) * o->size * step(o);
+    o->send = malloc((size_t)o->ints * sizeof *o->send);
+    o->recv = malloc((size_t)o->ints * sizeof *o->recv);
     places(o);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which peers a bond connects with, and what it does before a connection ends.
  */
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -44,75 +43,58 @@ static bool is_of(DAT_HANDLE handle, const char *ia)
     return !strcmp(ia_of(handle), ia);
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
-                                         DAT_EVD_HANDLE recv,
-                                         DAT_EVD_HANDLE request,
-                                         DAT_EVD_HANDLE conn,
-                                         const DAT_EP_ATTR *attr,
-                                         DAT_EP_HANDLE *ep)
+STAND_IN DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
+                                  DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request,
+                                  DAT_EVD_HANDLE conn, const DAT_EP_ATTR *attr,
+                                  DAT_EP_HANDLE *ep)
 {
-    __typeof__(&dat_ep_create) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_ep_create");
     return no_eps ? DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES
-                  : real(ia, pz, recv, request, conn, attr, ep);
+                  : real(dat_ep_create)(ia, pz, recv, request, conn, attr, ep);
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT qlen)
+STAND_IN DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT qlen)
 {
-    __typeof__(&dat_evd_resize) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_evd_resize");
     room = qlen;
-    return real(evd, qlen);
+    return real(dat_evd_resize)(evd, qlen);
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia,
-                                              DAT_CONN_QUAL *qual,
-                                              DAT_EVD_HANDLE evd,
-                                              DAT_PSP_FLAGS flags,
-                                              DAT_PSP_HANDLE *psp)
+STAND_IN DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual,
+                                       DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
+                                       DAT_PSP_HANDLE *psp)
 {
-    __typeof__(&dat_psp_create_any) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_psp_create_any");
-    DAT_RETURN ret = real(ia, qual, evd, flags, psp);
+    DAT_RETURN ret = real(dat_psp_create_any)(ia, qual, evd, flags, psp);
     if (is_of(evd, "b"))
         join_qual = *qual;
     return ret;
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep,
-                                          DAT_IA_ADDRESS_PTR to,
-                                          DAT_CONN_QUAL qual,
-                                          DAT_TIMEOUT timeout, DAT_COUNT size,
-                                          const DAT_PVOID data, DAT_QOS qos,
-                                          DAT_CONNECT_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR to,
+                                   DAT_CONN_QUAL qual, DAT_TIMEOUT timeout,
+                                   DAT_COUNT size, const DAT_PVOID data,
+                                   DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
-    __typeof__(&dat_ep_connect) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_ep_connect");
     return no_joins && ep != stray && is_of(ep, "b")
                ? DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES
-               : real(ep, to, qual, timeout, size, data, qos, flags);
+               : real(dat_ep_connect)(ep, to, qual, timeout, size, data, qos,
+                                      flags);
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
-                                         DAT_COUNT size, const DAT_PVOID data)
+STAND_IN DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
+                                  DAT_COUNT size, const DAT_PVOID data)
 {
-    __typeof__(&dat_cr_accept) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_cr_accept");
     const char *member = no_accepts;
     answers += cr && cr == unaccepted;
     if (!cr || !member || !is_of(cr, member))
-        return real(cr, ep, size, data);
+        return real(dat_cr_accept)(cr, ep, size, data);
     unaccepted = cr;
     return DAT_CLASS_ERROR | DAT_INTERNAL_ERROR;
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT size,
-                                         const DAT_PVOID data)
+STAND_IN DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT size,
+                                  const DAT_PVOID data)
 {
-    __typeof__(&dat_cr_reject) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_cr_reject");
     answers += cr && cr == unaccepted;
-    return real(cr, size, data);
+    return real(dat_cr_reject)(cr, size, data);
 }
 
 /* ---------------------------------------------------------------- tests --- */
@@ -168,6 +150,41 @@ static void no_bond(void **state)
     EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     EXPECT_EVENT(peer.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
     EXPECT_DTO(peer.recv, 1, DAT_DTO_ERR_FLUSHED, 0);
+    end_close(&me);
+    end_close(&peer);
+}
+
+/* A bond of one member is that member: its objects are the member's own, and
+ * its peer may use the member itself. */
+static void single(void **state)
+{
+    end_t me, peer;
+    DAT_CONTEXT context = {.as_64 = 5}, found = {0};
+    DAT_HANDLE_TYPE type = DAT_HANDLE_TYPE_EP;
+    end_open_on(&me, "bond-one", NULL);
+    end_open_on(&peer, "a", NULL);
+    region_create(&me.mem, MEMORY_MEMFD, BYTES, me.ia, me.pz,
+                  DAT_MEM_PRIV_ALL_FLAG);
+    region_create(&peer.mem, MEMORY_MEMFD, BYTES, peer.ia, peer.pz,
+                  DAT_MEM_PRIV_ALL_FLAG);
+    assert_string_equal(ia_of(me.ep), "a");
+    DAT_OK(dat_set_consumer_context(me.ia, context));
+    DAT_OK(dat_get_consumer_context(me.ia, &found));
+    assert_int_equal(found.as_64, 5);
+    DAT_OK(dat_get_handle_type(me.ia, &type));
+    assert_int_equal(type, DAT_HANDLE_TYPE_IA);
+    assert_string_equal(provider_attribute(me.ia, "fabric"), "shm");
+    end_connect_both(&me, &peer);
+    DAT_LMR_TRIPLET seg = local(&me.mem, 0, 8);
+    DAT_RMR_TRIPLET to = remote(&peer.mem, 0, 8);
+    memset(me.mem.data, 7, 8);
+    DAT_OK(dat_ep_post_rdma_write(me.ep, 1, &seg, cookie(1), &to,
+                                  DAT_COMPLETION_SUPPRESS_FLAG));
+    DAT_OK(dat_ep_post_rdma_write(me.ep, 1, &seg, cookie(2), &to,
+                                  DAT_COMPLETION_DEFAULT_FLAG));
+    EXPECT_DTO(me.request, 2, DAT_DTO_SUCCESS, 8);
+    assert_memory_equal(peer.mem.data, me.mem.data, 8);
+    DAT_FAILS(dat_ia_close(me.ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_STATE);
     end_close(&me);
     end_close(&peer);
 }
@@ -268,6 +285,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(last_message_arrives),
         cmocka_unit_test(no_bond),
+        cmocka_unit_test(single),
         cmocka_unit_test(no_room_is_lost),
         cmocka_unit_test(accepts_again),
         cmocka_unit_test(accepts_too_late),

@@ -5,7 +5,8 @@
 
 static const char *const lines[][3] = {
     {"libdapl_shm.so", "a", ""},
-    {"libdapl_bond.so", "bond-one", "a"},
+    {"libdapl_shm.so", "b", ""},
+    {"libdapl_bond.so", "bond", "a b"},
 };
 #define HELD  56 /* messages: as many as the bond takes without receives */
 #define BACK  12
@@ -53,7 +54,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(held_messages),
     };
-    setenv("TEST_IA", "bond-one", 1);
+    setenv("TEST_IA", "bond", 1);
     restart_with_lines(argv, lines, sizeof lines / sizeof *lines);
     return cmocka_run_group_tests(tests, NULL, remove_rails);
 }

@@ -9,9 +9,11 @@
 
 static const char *const lines[][3] = {
     {"libdapl_shm.so", "a", ""},
+    {"libdapl_shm.so", "b", ""},
     {"libdapl_ofi.so", "tcp-lo", "provider=tcp device=lo"},
-    {"libdapl_bond.so", "bond-shm", "a"},
-    {"libdapl_bond.so", "bond-tcp", "tcp-lo"},
+    {"libdapl_ofi.so", "tcp-lo2", "provider=tcp device=lo"},
+    {"libdapl_bond.so", "bond-shm", "a b"},
+    {"libdapl_bond.so", "bond-tcp", "tcp-lo tcp-lo2"},
 };
 #define FORKS 100
 

@@ -2,7 +2,6 @@
 /* What the members' LMRs of a bond allow, and what happens while they end. */
 #include "bond.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -11,20 +10,18 @@
 static unsigned regions; /* LMRs of members that peers can write */
 static DAT_VLEN longest; /* of these */
 
-INSTEAD_OF_LIBC DAT_RETURN dat_lmr_create(
+STAND_IN DAT_RETURN dat_lmr_create(
     DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION where,
     DAT_VLEN bytes, DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS privileges,
     DAT_VA_TYPE va, DAT_LMR_HANDLE *lmr, DAT_LMR_CONTEXT *lmr_context,
     DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *registered, DAT_VADDR *address)
 {
-    __typeof__(&dat_lmr_create) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_lmr_create");
     if (privileges & DAT_MEM_PRIV_REMOTE_WRITE_FLAG) {
         regions++;
         longest = bytes > longest ? bytes : longest;
     }
-    return real(ia, type, where, bytes, pz, privileges, va, lmr, lmr_context,
-                rmr_context, registered, address);
+    return real(dat_lmr_create)(ia, type, where, bytes, pz, privileges, va, lmr,
+                                lmr_context, rmr_context, registered, address);
 }
 
 /* A member's LMR ends late, or not at all. */
@@ -36,10 +33,8 @@ static void await(atomic_bool *flag)
         poll_pause();
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr)
+STAND_IN DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr)
 {
-    __typeof__(&dat_lmr_free) real =
-        (__typeof__(real))dlsym(RTLD_NEXT, "dat_lmr_free");
     bool second = !strcmp(ia_of(lmr), "shm1");
     if (second && atomic_load(&refuses))
         return DAT_CLASS_ERROR | DAT_INVALID_STATE;
@@ -48,7 +43,7 @@ INSTEAD_OF_LIBC DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr)
         await(&may_end);
         atomic_store(&has_waited_long, !atomic_load(&may_end));
     }
-    return real(lmr);
+    return real(dat_lmr_free)(lmr);
 }
 
 /* ---------------------------------------------------------------- tests --- */

@@ -12,7 +12,7 @@ static atomic_int slept;
 
 /* The provider takes this for libc's: its manager may not sleep while it
  * holds what other threads need. */
-INSTEAD_OF_LIBC int usleep(useconds_t us)
+STAND_IN int usleep(useconds_t us)
 {
     atomic_fetch_add(&slept, 1);
     return poll(NULL, 0, (int)(us / 1000));

@@ -13,8 +13,8 @@
 
 static atomic_int looks, woken;
 
-INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
-                               int timeout)
+STAND_IN int epoll_wait(int fd, struct epoll_event *events, int max,
+                        int timeout)
 {
     int n = (int)syscall(SYS_epoll_pwait, fd, events, max, timeout, NULL, 8);
     atomic_fetch_add(&woken, n > 0);

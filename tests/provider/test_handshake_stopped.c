@@ -30,7 +30,7 @@ static atomic_bool will_look[2]; /* the one that asks, answers: before long */
 static atomic_bool stalls;       /* the next sender, until the peer gives up */
 static atomic_llong ahead_ns;
 
-INSTEAD_OF_LIBC int clock_gettime(clockid_t id, struct timespec *t)
+STAND_IN int clock_gettime(clockid_t id, struct timespec *t)
 {
     int rc = (int)syscall(SYS_clock_gettime, id, t);
     if (rc || id != CLOCK_MONOTONIC)
@@ -50,8 +50,7 @@ static int wait_deaf(int ms)
     return 0;
 }
 
-INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
-                               int ms)
+STAND_IN int epoll_wait(int fd, struct epoll_event *events, int max, int ms)
 {
     int nobody = -1;
     if (!atomic_compare_exchange_strong(&asking_fd, &nobody, fd) &&
@@ -77,7 +76,7 @@ INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
 }
 
 /* Until the peer has given it up, if the sender is to stall. */
-INSTEAD_OF_LIBC ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+STAND_IN ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
     struct pollfd end = {.fd = fd, .events = POLLIN};
     if (atomic_exchange(&stalls, false)) {

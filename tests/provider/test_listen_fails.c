@@ -13,8 +13,7 @@
 static int refused = -1; /* the descriptor that was not watched, … */
 static bool refuses;     /* … or the next one */
 
-INSTEAD_OF_LIBC int epoll_ctl(int set, int op, int fd,
-                              struct epoll_event *event)
+STAND_IN int epoll_ctl(int set, int op, int fd, struct epoll_event *event)
 {
     if (op == EPOLL_CTL_ADD && refuses) {
         refuses = false;

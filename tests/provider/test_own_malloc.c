@@ -7,7 +7,7 @@
 
 static atomic_int calls;
 
-INSTEAD_OF_LIBC void *aligned_alloc(size_t alignment, size_t size)
+STAND_IN void *aligned_alloc(size_t alignment, size_t size)
 {
     void *memory;
     atomic_fetch_add(&calls, 1);

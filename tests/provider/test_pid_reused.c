@@ -27,8 +27,8 @@ static bool turn(int from, int to)
     return atomic_compare_exchange_strong(&manager, &from, to);
 }
 
-INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
-                               int timeout)
+STAND_IN int epoll_wait(int fd, struct epoll_event *events, int max,
+                        int timeout)
 {
     atomic_store(&manager, WAITS);
     int n = (int)syscall(SYS_epoll_pwait, fd, events, max, timeout, NULL, 8);
@@ -50,21 +50,19 @@ static ssize_t vm_call(long number, pid_t pid, const struct iovec *here,
     return bytes;
 }
 
-INSTEAD_OF_LIBC ssize_t process_vm_writev(pid_t pid, const struct iovec *here,
-                                          unsigned long n_here,
-                                          const struct iovec *there,
-                                          unsigned long n_there,
-                                          unsigned long flags)
+STAND_IN ssize_t process_vm_writev(pid_t pid, const struct iovec *here,
+                                   unsigned long n_here,
+                                   const struct iovec *there,
+                                   unsigned long n_there, unsigned long flags)
 {
     return vm_call(SYS_process_vm_writev, pid, here, n_here, there, n_there,
                    flags);
 }
 
-INSTEAD_OF_LIBC ssize_t process_vm_readv(pid_t pid, const struct iovec *here,
-                                         unsigned long n_here,
-                                         const struct iovec *there,
-                                         unsigned long n_there,
-                                         unsigned long flags)
+STAND_IN ssize_t process_vm_readv(pid_t pid, const struct iovec *here,
+                                  unsigned long n_here,
+                                  const struct iovec *there,
+                                  unsigned long n_there, unsigned long flags)
 {
     return vm_call(SYS_process_vm_readv, pid, here, n_here, there, n_there,
                    flags);

@@ -28,7 +28,7 @@ static atomic_int wakes, sleeps;
  * test counts only those of its threads. */
 static _Thread_local bool counted;
 
-INSTEAD_OF_LIBC long syscall(long number, ...);
+STAND_IN long syscall(long number, ...);
 long syscall(long number, ...)
 {
     static long (*_Atomic found)(long, ...); /* by several threads */
@@ -51,8 +51,8 @@ long syscall(long number, ...)
 }
 
 /* Over TCP one sleeper of an IA's may wait for its descriptor. */
-INSTEAD_OF_LIBC int ppoll(struct pollfd *fds, nfds_t n,
-                          const struct timespec *timeout, const sigset_t *mask)
+STAND_IN int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                   const sigset_t *mask)
 {
     struct timespec left = timeout ? *timeout : (struct timespec){0};
     atomic_fetch_add(&sleeps, counted);
@@ -60,7 +60,7 @@ INSTEAD_OF_LIBC int ppoll(struct pollfd *fds, nfds_t n,
                         sizeof(uint64_t));
 }
 
-INSTEAD_OF_LIBC int eventfd_write(int fd, eventfd_t value)
+STAND_IN int eventfd_write(int fd, eventfd_t value)
 {
     atomic_fetch_add(&wakes, 1);
     return write(fd, &value, sizeof value) == sizeof value ? 0 : -1;
@@ -71,8 +71,7 @@ INSTEAD_OF_LIBC int eventfd_write(int fd, eventfd_t value)
 static atomic_bool endless;
 static atomic_int resting;
 
-INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
-                               int ms)
+STAND_IN int epoll_wait(int fd, struct epoll_event *events, int max, int ms)
 {
     bool rests = ms < 0 || (atomic_load(&endless) && ms >= LONG_MS);
     atomic_fetch_add(&resting, rests);

@@ -3,7 +3,6 @@
  * nothing of it is left. */
 #include "tcp.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -20,24 +19,20 @@ static bool fails(enum call call)
 }
 
 /* libfabric sets up the endpoint's socket, … */
-INSTEAD_OF_LIBC int setsockopt(int fd, int level, int name, const void *value,
-                               socklen_t size)
+STAND_IN int setsockopt(int fd, int level, int name, const void *value,
+                        socklen_t size)
 {
-    __typeof__(&setsockopt) real;
-    *(void **)&real = dlsym(RTLD_NEXT, "setsockopt");
     if (name != SO_REUSEADDR || !fails(ENDPOINT))
-        return real(fd, level, name, value, size);
+        return real(setsockopt)(fd, level, name, value, size);
     errno = ENOBUFS;
     return -1;
 }
 
 /* … and lets the EQ watch it, to send the answer. */
-INSTEAD_OF_LIBC int epoll_ctl(int epoll, int op, int fd, struct epoll_event *e)
+STAND_IN int epoll_ctl(int epoll, int op, int fd, struct epoll_event *e)
 {
-    __typeof__(&epoll_ctl) real;
-    *(void **)&real = dlsym(RTLD_NEXT, "epoll_ctl");
     if (op != EPOLL_CTL_ADD || !fails(ACCEPT))
-        return real(epoll, op, fd, e);
+        return real(epoll_ctl)(epoll, op, fd, e);
     errno = ENOSPC;
     return -1;
 }

@@ -6,7 +6,6 @@
  */
 #include "tcp.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,17 +21,14 @@ static struct shared {
 static atomic_bool hold, held; /* the IA's thread */
 static pthread_t self;
 
-INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int most,
-                               int ms)
+STAND_IN int epoll_wait(int fd, struct epoll_event *events, int most, int ms)
 {
-    __typeof__(&epoll_wait) real;
-    *(void **)&real = dlsym(RTLD_NEXT, "epoll_wait");
     /* libfabric's calls do not wait, and hold the IA's lock */
     while (hold && ms && !pthread_equal(pthread_self(), self)) {
         held = true;
         poll_pause();
     }
-    return real(fd, events, most, ms);
+    return real(epoll_wait)(fd, events, most, ms);
 }
 
 static void confirm_and_send(end_t *me, DAT_COMPLETION_FLAGS flags)
@@ -59,7 +55,19 @@ static void completes(void *arg)
     confirm_and_send(&me, DAT_COMPLETION_DEFAULT_FLAG);
     EXPECT_DTO(me.request, 1, DAT_DTO_SUCCESS, 64);
     shared->completed = true;
-    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_BROKEN);
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    end_close(&me);
+}
+
+static void hears_both(void *arg)
+{
+    end_t me;
+    while (!shared->qual)
+        poll_pause();
+    end_open(&me, NULL);
+    DAT_OK(end_connect(&me, shared->qual));
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
     end_close(&me);
 }
 
@@ -92,8 +100,9 @@ static bool answered(unsigned port)
     return found;
 }
 
-/* Accepts, with a receive, and holds the thread before the peer can confirm. */
-static pid_t accept_held(end_t *me, void (*active)(void *arg), size_t bytes)
+/* Accepts, with a receive, while the peer is stopped, so that it can't confirm.
+ */
+static pid_t accept_stopped(end_t *me, void (*active)(void *arg), size_t bytes)
 {
     int status;
     shared = shared_memory(sizeof *shared);
@@ -108,6 +117,13 @@ static pid_t accept_held(end_t *me, void (*active)(void *arg), size_t bytes)
     assert_int_equal(waitpid(peer, &status, WUNTRACED), peer);
     DAT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,
                          me->ep, 0, NULL));
+    return peer;
+}
+
+/* The same, and holds the thread before the peer goes on. */
+static pid_t accept_held(end_t *me, void (*active)(void *arg), size_t bytes)
+{
+    pid_t peer = accept_stopped(me, active, bytes);
     while (!answered((uint16_t)me->qual))
         poll_pause();
     held = false;
@@ -150,6 +166,20 @@ static void disconnected_before_established(void **state)
     shared_free(shared, sizeof *shared);
 }
 
+/* The same as soon as it has accepted. */
+static void disconnected_before_confirmed(void **state)
+{
+    end_t me;
+    pid_t peer = accept_stopped(&me, hears_both, 64);
+    DAT_OK(dat_ep_disconnect(me.ep, DAT_CLOSE_ABRUPT_FLAG));
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    assert_int_equal(kill(peer, SIGCONT), 0);
+    join(peer);
+    EXPECT_DTO(me.recv, 7, DAT_DTO_ERR_FLUSHED, 0);
+    end_close(&me);
+    shared_free(shared, sizeof *shared);
+}
+
 /* The message is longer than its receive, which says so. */
 static void too_long_before_established(void **state)
 {
@@ -172,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(confirmation_and_death_at_once),
         cmocka_unit_test(disconnected_before_established),
+        cmocka_unit_test(disconnected_before_confirmed),
         cmocka_unit_test(too_long_before_established),
     };
     tcp_or_skip();

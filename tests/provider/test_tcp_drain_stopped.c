@@ -23,7 +23,7 @@ static atomic_int looks;
 static atomic_bool hurries; /* each look takes a while, on the clock only */
 static atomic_llong ahead_ns;
 
-INSTEAD_OF_LIBC int clock_gettime(clockid_t id, struct timespec *t)
+STAND_IN int clock_gettime(clockid_t id, struct timespec *t)
 {
     int rc = (int)syscall(SYS_clock_gettime, id, t);
     if (rc || id != CLOCK_MONOTONIC)
@@ -33,8 +33,7 @@ INSTEAD_OF_LIBC int clock_gettime(clockid_t id, struct timespec *t)
     return 0;
 }
 
-INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
-                               int ms)
+STAND_IN int epoll_wait(int fd, struct epoll_event *events, int max, int ms)
 {
     int n = (int)syscall(SYS_epoll_pwait, fd, events, max, ms, NULL, 8);
     if (ms && atomic_load(&hurries))

@@ -5,7 +5,6 @@
  */
 #include "tcp.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -24,14 +23,12 @@ static struct {
 static _Thread_local bool posting;
 
 /* The provider calls it when it has let go of its locks. */
-INSTEAD_OF_LIBC int pthread_setcancelstate(int state, int *old)
+STAND_IN int pthread_setcancelstate(int state, int *old)
 {
-    __typeof__(&pthread_setcancelstate) real;
-    *(void **)&real = dlsym(RTLD_NEXT, "pthread_setcancelstate");
     if (posting && !old)
         for (unsigned first = other.looks; other.looks - first < LOOKS;)
             ;
-    return real(state, old);
+    return real(pthread_setcancelstate)(state, old);
 }
 
 /* There is nothing on this EVD, but looking moves all that the IA has. */

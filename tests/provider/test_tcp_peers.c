@@ -159,6 +159,35 @@ static void strangers(void **state)
     expect_closed(silent);
 }
 
+static void connect_once(end_t *a, end_t *b)
+{
+    end_connect_both(a, b);
+    DAT_OK(dat_ep_disconnect(a->ep, DAT_CLOSE_GRACEFUL_FLAG));
+    EXPECT_EVENT(a->conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    EXPECT_EVENT(b->conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    DAT_OK(dat_ep_reset(a->ep));
+    DAT_OK(dat_ep_reset(b->ep));
+}
+
+/* A stranger sends a request of libfabric's, or a part of it, and no more. */
+static void parts_of_a_request(void **state)
+{
+    enum { HEADER = 32, DATA = 100 };
+    static const unsigned char request[HEADER + DATA] = {3, 0, 0, DATA};
+    static const size_t parts[] = {1, HEADER, HEADER + 1, HEADER + DATA};
+    end_t a, b;
+    end_open(&a, NULL);
+    end_open(&b, NULL);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        int fd = stranger(b.qual);
+        assert_int_equal(send(fd, request, parts[i], MSG_NOSIGNAL), parts[i]);
+        expect_silence(b.cr, 10);
+        connect_once(&a, &b);
+        close(fd);
+    }
+    ends_close(&a, &b);
+}
+
 /* The IA is closed when peers' sockets are accepted, some or all, and their
  * requests have not arrived. */
 static void closed_before_the_request(void **state)
@@ -240,14 +269,8 @@ static void nothing_is_left(void **state)
         end_t a, b;
         end_open(&a, NULL);
         end_open(&b, NULL);
-        for (int n = 0; n < 5; n++) {
-            end_connect_both(&a, &b);
-            DAT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_GRACEFUL_FLAG));
-            EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
-            EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
-            DAT_OK(dat_ep_reset(a.ep));
-            DAT_OK(dat_ep_reset(b.ep));
-        }
+        for (int n = 0; n < 5; n++)
+            connect_once(&a, &b);
         ends_close(&a, &b);
     }
     assert_at_most("/proc/self/task", threads);
@@ -262,6 +285,7 @@ int main(void)
         cmocka_unit_test(disconnection_behind_a_message),
         cmocka_unit_test(stopped),
         cmocka_unit_test(strangers),
+        cmocka_unit_test(parts_of_a_request),
         cmocka_unit_test(closed_before_the_request),
         cmocka_unit_test(freed_before_the_request),
         cmocka_unit_test(a_childs_copies),

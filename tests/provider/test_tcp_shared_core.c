@@ -7,7 +7,6 @@
 #include "tcp.h"
 #include "tests/sanitizers.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
@@ -27,23 +26,20 @@ static const peer_options_t in_a_process = {PEER_PROCESS, MEMORY_MALLOC, 64,
 static atomic_uint woken, received;
 static atomic_uint polls = POLLS, busy = 1; /* threads of the process */
 static atomic_bool stop;
+static bool waits; /* another thread, for events of the connection */
 
 /* libfabric does not sleep. */
-INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
-                               int timeout)
+STAND_IN int epoll_wait(int fd, struct epoll_event *events, int max,
+                        int timeout)
 {
-    __typeof__(&epoll_wait) real;
-    *(void **)&real = dlsym(RTLD_NEXT, "epoll_wait");
-    int n = real(fd, events, max, timeout);
+    int n = real(epoll_wait)(fd, events, max, timeout);
     woken += timeout && n > 0;
     return n;
 }
 
-INSTEAD_OF_LIBC int clock_gettime(clockid_t id, struct timespec *t)
+STAND_IN int clock_gettime(clockid_t id, struct timespec *t)
 {
-    __typeof__(&clock_gettime) real;
-    *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
-    int rc = real(id, t);
+    int rc = real(clock_gettime)(id, t);
     if (id == CLOCK_PROCESS_CPUTIME_ID) {
         t->tv_sec *= busy;
         t->tv_nsec *= busy;
@@ -61,6 +57,16 @@ static void *consume(void *arg)
             received += dat_evd_dequeue(me->recv, &event) == DAT_SUCCESS;
         nanosleep(&nap, NULL);
     }
+    return NULL;
+}
+
+static void *wait_for_end(void *arg)
+{
+    const end_t *me = arg;
+    DAT_EVENT event;
+    DAT_COUNT more;
+    while (!stop)
+        dat_evd_wait(me->conn, 100000, 1, &event, &more);
     return NULL;
 }
 
@@ -85,18 +91,22 @@ static void left_to_the_consumer(void **state)
     stop = false;
     peer_t peer;
     end_t me;
-    pthread_t consumer;
+    pthread_t consumer, other;
     if (TSAN) /* a poll takes as long as other work of the consumer would */
         skip();
     unsigned few = 0;
     peer_open(&peer, &me, &in_a_process);
     assert_int_equal(pthread_create(&consumer, NULL, consume, &me), 0);
+    if (waits)
+        assert_int_equal(pthread_create(&other, NULL, wait_for_end, &me), 0);
     for (unsigned rounds = 0; few < WANTED; rounds++) {
         assert_true(rounds < ROUNDS);
         few += wakes_of_a_round(&peer, &me) <= FEW;
     }
     stop = true;
     assert_int_equal(pthread_join(consumer, NULL), 0);
+    if (waits)
+        assert_int_equal(pthread_join(other, NULL), 0);
     peer_close(&peer, &me);
 }
 
@@ -108,10 +118,19 @@ static void though_others_compute(void **state)
     left_to_the_consumer(state);
 }
 
+/* Another thread waits for events that no message brings. */
+static void though_another_waits(void **state)
+{
+    waits = true;
+    left_to_the_consumer(state);
+    waits = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(left_to_the_consumer),
+        cmocka_unit_test(though_another_waits),
         cmocka_unit_test(though_others_compute),
     };
     tcp_or_skip();

@@ -18,8 +18,7 @@
 #include <cmocka.h>
 #include <dat2/udat.h>
 
-/** Functions of the program take the place of libc's in providers, too. */
-#define INSTEAD_OF_LIBC __attribute__((visibility("default")))
+#include "tests/stand_in.h"
 
 /** IA under test: of the environment variable TEST_IA, or this one. */
 #define IA_NAME    ia_name()

@@ -27,7 +27,8 @@ static inline void affine_combine(void *context, const void *left,
         to[i] = affine(x[i], y[i]);
 }
 
-static const dcoll_reduction_t affine_reduction = {1, affine_combine, NULL};
+static const dcoll_reduction_t affine_reduction = {1, affine_combine, NULL,
+                                                   false};
 
 /* For dcoll_call_t.reduction; NULL: the collective is none. */
 static inline const dcoll_reduction_t *affine_for(dcoll_collective_t what)

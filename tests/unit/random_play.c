@@ -79,12 +79,31 @@ static void fill(struct play *p, unsigned r)
     }
 }
 
-/* Of all ranks, in their order. */
-static unsigned char combined(const struct play *p, unsigned start, size_t byte)
+static void combine(const dcoll_args_t *args, const unsigned char *left,
+                    const unsigned char *right, unsigned char *result,
+                    size_t bytes)
 {
-    unsigned char value = content(start, 0, 0, byte);
-    for (unsigned r = 1; r < p->n; r++)
-        value = affine(value, content(start, r, 0, byte));
+    if (args->commutes)
+        for (size_t i = 0; i < bytes; i++)
+            result[i] = (unsigned char)(left[i] + right[i]);
+    else
+        affine_combine(NULL, left, right, result, bytes);
+}
+
+/* Of all ranks whose operands belong to the result of rank @p r. */
+static unsigned char combined(const struct play *p, unsigned start, unsigned r,
+                              size_t byte)
+{
+    const dcoll_args_t *args = &p->program->args;
+    const size_t block = args->collective == DCOLL_REDUCE_SCATTER_BLOCK ? r : 0;
+    const unsigned end = args->collective == DCOLL_SCAN     ? r + 1
+                         : args->collective == DCOLL_EXSCAN ? r
+                                                            : p->n;
+    unsigned char value = content(start, 0, block, byte);
+    for (unsigned from = 1; from < end; from++) {
+        const unsigned char next = content(start, from, block, byte);
+        combine(args, &value, &next, &value, 1);
+    }
     return value;
 }
 
@@ -97,7 +116,7 @@ static unsigned char expected(const struct play *p, unsigned r, size_t i)
     bool mine =
         a->collective == DCOLL_ALLTOALL || a->collective == DCOLL_SCATTER;
     if (affine_for(a->collective))
-        return combined(p, start, i);
+        return combined(p, start, r, i);
     return content(start, rooted ? a->root : block, mine ? r : 0, i % a->bytes);
 }
 
@@ -229,9 +248,8 @@ static bool perform(struct play *p, unsigned r, const dcoll_op_t *op)
         memmove(at(p, r, start, op->dst), at(p, r, start, op->src), op->bytes);
         return true;
     case DCOLL_COMBINE:
-        affine_combine(NULL, at(p, r, start, op->src),
-                       at(p, r, start, op->with), at(p, r, start, op->dst),
-                       op->bytes);
+        combine(&p->program->args, at(p, r, start, op->src),
+                at(p, r, start, op->with), at(p, r, start, op->dst), op->bytes);
         return true;
     case DCOLL_SIGNAL:
         if (op->bytes)
@@ -295,11 +313,12 @@ static bool fly(struct play *p)
 
 /* ----------------------------------------------------------- playing --- */
 
-/* The root of a reduce that is in place. */
+/* Is RECV the begin of SEND? */
 static bool is_same(const dcoll_args_t *args, unsigned rank)
 {
-    return args->in_place && args->collective == DCOLL_REDUCE &&
-           rank == args->root;
+    return args->in_place &&
+           (dcoll_in_place_anywhere(args->collective) ||
+            (args->collective == DCOLL_REDUCE && rank == args->root));
 }
 
 static void set_up(struct play *p)
@@ -313,9 +332,9 @@ static void set_up(struct play *p)
         unsigned first = shape->node_begin[dcoll_shape_node(shape, r)];
         rank->send_bytes = args->bytes * dcoll_send_blocks(args, p->n, r);
         rank->recv_bytes = args->bytes * dcoll_recv_blocks(args, p->n, r);
-        rank->recv = calloc(rank->recv_bytes + 1, 1);
-        rank->send =
-            is_same(args, r) ? rank->recv : calloc(rank->send_bytes + 1, 1);
+        rank->send = calloc(rank->send_bytes + 1, 1);
+        rank->recv =
+            is_same(args, r) ? rank->send : calloc(rank->recv_bytes + 1, 1);
         rank->temp = calloc(p->depth * s->temp_bytes + 1, 1);
         rank->node = r == first ? calloc(p->depth * s->node_bytes + 1, 1)
                                 : p->ranks[first].node;

@@ -124,6 +124,52 @@ static void a_change_of_rate_is_followed(void **state)
             }
 }
 
+#define SECOND   1000000000u
+#define WIRE     (FAST / 5) /* 200 Mbit/s */
+#define IN_A_ROW 8u
+#define BYTES    (256u << 10)
+
+/* Goes on with a stream for so long; bytes/ns. */
+static double go_on(unsigned *number, uint64_t ns)
+{
+    uint64_t start = now;
+    unsigned first = *number;
+    for (; now - start < ns; ++*number) {
+        if (*number >= IN_A_ROW)
+            await(*number - IN_A_ROW);
+        put(*number, BYTES);
+    }
+    return (double)BYTES * (*number - first) / (double)(now - start);
+}
+
+/* A rail is left with a tenth of its rate: after a second the other one, and
+ * what is left, are used. Also with engine auto, which may try threads. */
+static void a_slow_rail_is_found_within_a_second(void **state)
+{
+    static const drail_engine_t engines[] = {DRAIL_ENGINE_NONTHREADED,
+                                             DRAIL_ENGINE_AUTO};
+    for (unsigned e = 0; e < 2; e++)
+        for (unsigned slow = 0; slow < 2; slow++) {
+            unsigned n = 0;
+            wires_begin(WIRE, WIRE, 0, 1);
+            t.timing->several_cores = true;
+            rails[0].info.is_polled = rails[1].info.is_polled = true;
+            t.cfg.engine = engines[e];
+            tuners_begin(&t);
+            route_settle(&t);
+            go_on(&n, SECOND);
+            wires[slow].rate = WIRE / 10;
+            double at_first = go_on(&n, SECOND), then = go_on(&n, 2 * SECOND);
+            wires[slow].rate = WIRE;
+            go_on(&n, SECOND);
+            double again = go_on(&n, SECOND);
+            assert_true(at_first > 0.5 * WIRE && then > 0.95 * 1.1 * WIRE);
+            assert_true(again > 0.95 * 2 * WIRE);
+            rails[0].info.is_polled = rails[1].info.is_polled = false;
+            wires_end();
+        }
+}
+
 /* A rail gets no part while what it has yet to carry lasts longer. */
 static void parts_end_together(void **state)
 {
@@ -146,6 +192,7 @@ int main(void)
         cmocka_unit_test(equal_rails_share_alike),
         cmocka_unit_test(late_looks_do_not_mislead),
         cmocka_unit_test(a_change_of_rate_is_followed),
+        cmocka_unit_test(a_slow_rail_is_found_within_a_second),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

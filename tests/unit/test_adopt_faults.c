@@ -15,6 +15,7 @@
 #include "providers/core/core.h"
 #include "providers/shm/memory/adopt.h"
 #include "tests/adopted.h"
+#include "tests/stand_in.h"
 
 #define PAGE  4096u
 #define PAGES 300u /* two pieces */
@@ -24,10 +25,9 @@ static bool refuse_back;        /* no page can be moved back */
 static void *next_calloc;
 
 long __real_syscall(long number, ...);
-__attribute__((visibility("default"))) long __wrap_syscall(long number, ...);
+STAND_IN long __wrap_syscall(long number, ...);
 void *__real_calloc(size_t n, size_t size);
-__attribute__((visibility("default"))) void *__wrap_calloc(size_t n,
-                                                           size_t size);
+STAND_IN void *__wrap_calloc(size_t n, size_t size);
 
 long __wrap_syscall(long number, ...)
 {

@@ -100,7 +100,7 @@ static void run_variant(struct sweep *sweep, const dcoll_shape_t *shape,
         element = ELEMENT;
         bytes = element * ELEMENTS(shape->nranks);
     }
-    const dcoll_args_t args = {
+    dcoll_args_t args = {
         .collective = a->collective,
         .bytes = bytes,
         .element = element,
@@ -110,6 +110,7 @@ static void run_variant(struct sweep *sweep, const dcoll_shape_t *shape,
         .depth = dcoll_depth(a, shape, bytes, variant & 4 ? 1 : 2),
         .groups = groups,
     };
+    args.commutes = dcoll_needs_commuting(a, shape, &args);
     run(sweep, shape, &args);
 }
 
@@ -162,6 +163,7 @@ static bool knows_nodes_at(const dcoll_algorithm_t *a, size_t bytes,
     const dcoll_args_t args = {.collective = a->collective,
                                .bytes =
                                    a->collective == DCOLL_BARRIER ? 0 : bytes,
+                               .commutes = true,
                                .zero_copy = zero_copy,
                                .depth = 2};
     dcoll_program_t p[2];

@@ -160,6 +160,83 @@ static void test_broken(void **state)
     }
 }
 
+/* ----------------------------------------------------------- commuting --- */
+
+static void with_itself(dcoll_program_t *p)
+{
+    dcoll_op_t *op = combine_of(p, 1, 0);
+    op->with = op->src;
+}
+
+static void drop_last(dcoll_program_t *p)
+{
+    drop(p, 1, combine_of(p, 1, 1));
+}
+
+static void of_another_element(dcoll_program_t *p)
+{
+    combine_of(p, 1, 1)->with.offset += ELEMENT;
+    combine_of(p, 1, 1)->bytes -= ELEMENT;
+}
+
+/* With an operation that commutes, operands may be swapped; each rank must
+ * still be in the result once. */
+static void test_commuting(void **state)
+{
+    static const struct {
+        void (*breaks)(dcoll_program_t *p);
+        const char *sentence;
+    } all[] = {
+        {nothing, NULL},
+        {swap_operands, NULL},
+        {with_itself, "is not of the right ranks, each once, but of 4"},
+        {drop_last, "is what no rank has given"},
+        {of_another_element, "is combined with byte"},
+    };
+    const dcoll_args_t args = {.collective = DCOLL_REDUCE_SCATTER_BLOCK,
+                               .bytes = BYTES,
+                               .element = ELEMENT,
+                               .commutes = true,
+                               .depth = 2};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        dcoll_program_t p;
+        char why[1024] = "";
+        assert_int_equal(
+            dcoll_program_make(&reduce_scatter_block_bruck, &shape, &args, &p),
+            0);
+        all[i].breaks(&p);
+        int rc = dcoll_verify(&p, dcoll_proof_starts(&p), why, sizeof why);
+        if (!rc != !all[i].sentence || (rc && !strstr(why, all[i].sentence)))
+            fail_msg("%s: '%s'", all[i].sentence ? all[i].sentence : "right",
+                     why);
+        dcoll_program_free(&p);
+    }
+}
+
+/* It may not serve an operation that does not commute; its schedule is wrong
+ * for one. */
+static void test_order_is_refused(void **state)
+{
+    dcoll_args_t args = {.collective = DCOLL_ALLREDUCE,
+                         .bytes = BYTES,
+                         .element = ELEMENT,
+                         .depth = 2};
+    dcoll_program_t p;
+    char why[1024] = "";
+    assert_true(dcoll_needs_commuting(&allreduce_bruck, &shape, &args));
+    assert_false(dcoll_needs_commuting(&allreduce_halving, &shape, &args));
+    assert_int_equal(dcoll_program_make(&allreduce_bruck, &shape, &args, &p),
+                     DRAIL_ENOTSUP);
+    args.commutes = true;
+    assert_int_equal(dcoll_program_make(&allreduce_bruck, &shape, &args, &p),
+                     0);
+    assert_int_equal(dcoll_verify(&p, 3, why, sizeof why), 0);
+    p.args.commutes = false;
+    assert_int_equal(dcoll_verify(&p, 3, why, sizeof why), DRAIL_EINVAL);
+    assert_non_null(strstr(why, "does not come before"));
+    dcoll_program_free(&p);
+}
+
 /* At the root of a reduce in place, SEND is RECV: what is written there while
  * others' are combined would be the root's own. */
 static void test_root_in_place(void **state)
@@ -343,9 +420,14 @@ static void test_places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_broken), cmocka_unit_test(test_root_in_place),
-        cmocka_unit_test(test_slices), cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_places), cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_commuting),
+        cmocka_unit_test(test_order_is_refused),
+        cmocka_unit_test(test_root_in_place),
+        cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

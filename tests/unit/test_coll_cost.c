@@ -294,9 +294,25 @@ static void test_wires(void **state)
     model.latency = latency;
     assert_true(cost_of(direct, &shape, false, &model) == plain + latency);
     /* once one rank waits for the other's block; then they take turns */
-    model.shared = true;
+    model.wires = 1;
     assert_true(cost_of(direct, &shape, false, &model) ==
                 plain + latency + block);
+}
+
+/* Long messages are spread over two wires. */
+static void test_short_over_wires(void **state)
+{
+    static const unsigned nodes[] = {0, 1, 2};
+    const dcoll_shape_t shape = {2, 2, nodes, 2};
+    const dcoll_algorithm_t *direct =
+        dcoll_algorithm_find(DCOLL_ALLTOALL, "direct");
+    dcoll_cost_model_t model = papers;
+    model.wires = 2;
+    assert_true(cost_of(direct, &shape, false, &model) == TS + BYTES * TAU / 2);
+    model.whole = BYTES + 1;
+    assert_true(cost_of(direct, &shape, false, &model) == TS + BYTES * TAU);
+    model.whole = BYTES;
+    assert_true(cost_of(direct, &shape, false, &model) == TS + BYTES * TAU / 2);
 }
 
 int main(void)
@@ -312,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_ports),
         cmocka_unit_test(test_node),
         cmocka_unit_test(test_wires),
+        cmocka_unit_test(test_short_over_wires),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

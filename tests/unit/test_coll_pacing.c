@@ -32,6 +32,7 @@ static void make(const dcoll_algorithm_t *algorithm, unsigned n, unsigned k,
     const unsigned nodes = dcoll_shape_nodes(n, PPN, begin);
     *shape = (dcoll_shape_t){n, nodes, begin, k};
     args.collective = algorithm->collective;
+    args.commutes = true;
     if (algorithm->refuses && algorithm->refuses(shape, &args)) {
         shape->nnodes = dcoll_shape_nodes(n, n, begin);
     }

@@ -36,6 +36,7 @@ static bool make(const dcoll_algorithm_t *algorithm, dcoll_args_t args,
     unsigned nodes = dcoll_shape_nodes(RANKS, PPN, begin);
     *shape = (dcoll_shape_t){RANKS, nodes, begin, PORTS};
     args.collective = algorithm->collective;
+    args.commutes = true;
     if (algorithm->refuses && algorithm->refuses(shape, &args)) {
         shape->nnodes = dcoll_shape_nodes(RANKS, RANKS, begin);
     }
@@ -66,16 +67,21 @@ static void look_at_all(look *at)
         }
 }
 
-/* The port of the first put from one rank to another. */
+/* The port of the first put from one rank to another, into RECV if there is
+ * such a one. */
 static unsigned port_of_put(const dcoll_program_t *program, unsigned from,
                             unsigned to)
 {
     const dcoll_schedule_t *s = &program->rank[from];
-    for (unsigned i = 0; i < s->nops; i++)
-        if (s->ops[i].kind == DCOLL_PUT && s->ops[i].peer == to)
-            return s->ops[i].port;
-    fail_msg("nothing is put from %u to %u", from, to);
-    return 0;
+    const dcoll_op_t *first = NULL;
+    for (unsigned i = s->nops; i-- > 0;)
+        if (s->ops[i].kind == DCOLL_PUT && s->ops[i].peer == to &&
+            (!first || s->ops[i].dst.space == DCOLL_RECV ||
+             first->dst.space != DCOLL_RECV))
+            first = &s->ops[i];
+    if (!first)
+        fail_msg("nothing is put from %u to %u", from, to);
+    return first->port;
 }
 
 static unsigned permissions[PORTS];

@@ -628,7 +628,8 @@ static bool caught_shifted(dcoll_program_t *p, unsigned rank, unsigned index,
 static bool superfluous(const dcoll_op_t *o)
 {
     return o->kind == DCOLL_NOTIFY ||
-           (!o->bytes && (o->kind == DCOLL_SIGNAL || o->kind == DCOLL_AWAIT));
+           (!o->bytes && (o->kind == DCOLL_SIGNAL || o->kind == DCOLL_AWAIT ||
+                          o->kind == DCOLL_PUT));
 }
 
 static void name_missed(const dcoll_program_t *p, const dcoll_algorithm_t *a,
@@ -685,7 +686,9 @@ static bool belongs(const struct order *order, const dcoll_op_t *o)
 /* Permission to send is there to keep ranks apart; only with zero copy does
  * safety hang on it. When everybody hears of everybody in two hops (gather and
  * broadcast, all groups), the next start's news tell that the last is over; and
- * of two masters, with two ports, one answers the other. */
+ * of two masters, with two ports, one answers the other. In a reduce-scatter of
+ * five ranks, with two ports, a rank gets data in an earlier step from those
+ * that it puts to. */
 static bool implied(const struct order *order, const dcoll_program_t *p,
                     const dcoll_algorithm_t *a)
 {
@@ -693,6 +696,9 @@ static bool implied(const struct order *order, const dcoll_program_t *p,
     bool credit = order->kind == DCOLL_WAIT && order->tag == DCOLL_CREDIT;
     if (!strcmp(a->name, "smp-doubling"))
         return credit && p->shape->ports == 2;
+    if (!strcmp(a->name, "bruck") &&
+        a->collective == DCOLL_REDUCE_SCATTER_BLOCK)
+        return credit;
     if (!strcmp(a->name, "permission"))
         return order->tag == DCOLL_READY && p->args.depth == 2 &&
                (!p->args.zero_copy || p->args.in_place);
@@ -732,15 +738,17 @@ static void sweep_algorithm(const dcoll_algorithm_t *a, struct tally *tally)
         bool has_in_place = a->collective == DCOLL_ALLGATHER ||
                             a->collective == DCOLL_ALLTOALL ||
                             a->collective == DCOLL_ALLREDUCE;
-        const dcoll_args_t args = {
+        const bool slices = !strcmp(a->name, "scatter-allgather");
+        dcoll_args_t args = {
             .collective = a->collective,
-            .bytes = reduces ? REDUCED : BYTES,
+            .bytes = reduces || slices ? REDUCED : BYTES,
             .root = 1,
             .in_place = has_in_place && variant & 2,
             .zero_copy = variant & 4,
             .depth = variant & 8 ? 1 : 2,
         };
         dcoll_program_t p;
+        args.commutes = dcoll_needs_commuting(a, shape, &args);
         int rc = dcoll_program_make(a, shape, &args, &p);
         if (rc == DRAIL_ENOTSUP)
             continue;

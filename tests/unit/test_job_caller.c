@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "unit.h"
+#include "tests/stand_in.h"
 #include "dapl_rail/platform/platform.h"
 
 #define PATIENT 30 /* seconds */
@@ -31,8 +32,7 @@ static int run(unsigned nranks, const struct drail_platform *platform,
 static bool others_reap;
 
 /* Stands in between library and kernel: somebody else was faster. */
-__attribute__((visibility("default"))) pid_t waitpid(pid_t pid, int *status,
-                                                     int options)
+STAND_IN pid_t waitpid(pid_t pid, int *status, int options)
 {
     pid_t got = wait4(pid, status, options, NULL);
     return others_reap && got == pid ? wait4(pid, status, options, NULL) : got;

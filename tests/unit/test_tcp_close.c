@@ -3,6 +3,7 @@
  * completions empty: that takes a bounded time, and nothing of it is read
  * later. libfabric's objects are the test's. */
 #include "unit.h"
+#include "tests/stand_in.h"
 
 #if __has_include(<rdma/fabric.h>)
 #include "providers/ofi/ofi.h"
@@ -19,6 +20,7 @@ static struct ofi_conn *conn[2];
 static unsigned reads, calls; /* entries read, … by so many */
 static unsigned left;         /* entries that the closed one has left behind */
 static bool nudged;           /* the sleeper must look at the rest */
+static bool writes;           /* entries are of counted writes */
 
 /* The provider's other parts. */
 void ofi_thread_wake(struct ofi_ia *unused)
@@ -38,12 +40,12 @@ void ofi_thread_watch(struct ofi_conn *unused)
 {
 }
 
-__attribute__((visibility("default"))) void fi_freeinfo(struct fi_info *unused)
+STAND_IN void fi_freeinfo(struct fi_info *unused)
 {
 }
 
-/* Receives of the first one as long as it has left any, then of the second, all
- * the time. */
+/* Receives (or writes) of the first one as long as it has left any, then of the
+ * second, all the time. */
 static ssize_t read_flood(struct fid_cq *unused, void *buffer, size_t count)
 {
     struct fi_cq_data_entry *e = buffer;
@@ -54,6 +56,10 @@ static ssize_t read_flood(struct fid_cq *unused, void *buffer, size_t count)
         left -= left > 0;
         e[i] = (struct fi_cq_data_entry){.op_context = &c->receive,
                                          .flags = FI_RECV};
+        if (writes) {
+            e[i].flags = FI_REMOTE_WRITE;
+            e[i].data = OFI_CONTROL | OFI_COUNTED | c->id;
+        }
     }
     return (ssize_t)count;
 }
@@ -76,7 +82,7 @@ static struct ofi_conn *connect_to(struct core_ep *e, struct fid_ep *f)
     return c;
 }
 
-static void closes_in_a_flood(void **state)
+static void close_first(void)
 {
     static struct fi_ops_cq ops = {.read = read_flood};
     ia.tp = &oia;
@@ -89,14 +95,28 @@ static void closes_in_a_flood(void **state)
     reads = calls = 0;
     ofi_conn_free(conn[0]);
     assert_true(reads >= DTOS);
-    assert_in_range(calls, 1, DTOS / 2); /* many at once */
     assert_int_equal(left, 0);
     assert_true(nudged);
 }
 
+static void closes_in_a_flood(void **state)
+{
+    close_first();
+    assert_in_range(calls, 1, DTOS / 2); /* many at once */
+}
+
+static void closes_in_a_flood_of_writes(void **state)
+{
+    writes = true;
+    close_first();
+    assert_true(conn[1]->counted > 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(closes_in_a_flood)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(closes_in_a_flood),
+        cmocka_unit_test(closes_in_a_flood_of_writes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

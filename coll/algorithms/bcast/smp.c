@@ -5,10 +5,13 @@
  * 2008, section 5.2: phase 3 of the SMP-aware algorithms). The root is its own
  * node's master. Puts go from NODE to NODE; zero copy: from the root's SEND.
  *
- * A master's credit to its parent means that its node has read the block of the
- * start before: no rank waits for readers of the present start.
+ * The root may run ahead of the others by the depth. Credits, and the flags of
+ * readers, are for half of it. A master's credit to its parent means that its
+ * node has read the blocks of the half before: no rank waits for readers of the
+ * present starts.
  */
 #include "coll/algorithms/algorithms.h"
+#include "coll/build/grant.h"
 #include "coll/build/smp/masters.h"
 #include "coll/build/pace.h"
 #include "coll/build/exchange/tree.h"
@@ -28,6 +31,16 @@ static unsigned master_of(const struct bcast *b, unsigned relative)
     return masters_of(&b->node, (b->root + relative) % b->tree.n);
 }
 
+/* Waits until the other ranks of my node have read the blocks of so many starts
+ * ago. */
+static void await_readers(const struct node *n, unsigned lag)
+{
+    for (unsigned i = 1; i < n->count; i++) {
+        node_await(n, node_peer(n, i), NODE_DONE, lag);
+        grant_in_bulk(n->s, n->args);
+    }
+}
+
 static void send_on(const struct bcast *b, dcoll_place_t src)
 {
     const struct node *n = &b->node;
@@ -40,7 +53,9 @@ static void send_on(const struct bcast *b, dcoll_place_t src)
         const unsigned child = master_of(b, edge.child);
         n->s->step = (uint16_t)(tree_levels(&b->tree) - 1 - edge.level);
         pace(n->s, n->args);
-        dcoll_add_wait(n->s, child, DCOLL_CREDIT, n->args->depth - 1);
+        dcoll_add_wait(n->s, child, DCOLL_CREDIT,
+                       n->args->depth - grant_bulk(n->args));
+        grant_in_bulk(n->s, n->args);
         dcoll_add_put(n->s, child, edge.port, src, dst, n->args->bytes);
         any = true;
     }
@@ -56,7 +71,7 @@ static void be_root(const struct bcast *b)
     const bool through_node = !n->args->zero_copy && b->tree.n > 1;
     const dcoll_place_t send = dcoll_at(DCOLL_SEND, 0);
     const dcoll_place_t node = dcoll_at(DCOLL_NODE, 0);
-    node_await_all(n, NODE_DONE, n->args->depth);
+    await_readers(n, n->args->depth);
     if (through_node)
         dcoll_add_copy(n->s, send, node, n->args->bytes);
     send_on(b, through_node ? node : send);
@@ -68,8 +83,9 @@ static void be_master(const struct bcast *b)
     const struct tree_edge up = tree_up(&b->tree, b->me);
     const unsigned parent = master_of(b, up.parent);
     const dcoll_place_t here = dcoll_at(DCOLL_NODE, 0);
-    node_await_all(n, NODE_DONE, 1);
+    await_readers(n, grant_bulk(n->args));
     dcoll_add_notify(n->s, parent, up.port, DCOLL_CREDIT);
+    grant_in_bulk(n->s, n->args);
     dcoll_add_wait(n->s, parent, DCOLL_DATA, 0);
     send_on(b, here);
     dcoll_add_copy(n->s, here, dcoll_at(DCOLL_RECV, 0), n->args->bytes);
@@ -95,6 +111,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         s->phase = 2;
         node_fetch(&b.node, b.master, 0, dcoll_at(DCOLL_RECV, 0), args->bytes);
         node_signal(&b.node, NODE_DONE);
+        grant_in_bulk(s, args);
     }
 }
 
@@ -104,4 +121,5 @@ const dcoll_algorithm_t bcast_smp = {
     .summary = "binomial tree of masters, then shared memory on nodes",
     .memory = "NODE: a block",
     .generate = generate,
+    .ahead = DCOLL_AHEAD_NOTES,
 };

@@ -26,6 +26,12 @@ struct slices slices_of(const dcoll_args_t *args, unsigned count)
                            count};
 }
 
+struct slices slices_of_blocks(const dcoll_args_t *args, unsigned count)
+{
+    return (struct slices){count * args->bytes, args->bytes ? args->bytes : 1,
+                           count};
+}
+
 size_t slices_units(const struct slices *s)
 {
     return divided(s->bytes, s->unit);

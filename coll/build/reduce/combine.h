@@ -15,6 +15,8 @@ struct slices {
 };
 
 struct slices slices_of(const dcoll_args_t *args, unsigned count);
+/** A vector of @p count blocks, each a slice. */
+struct slices slices_of_blocks(const dcoll_args_t *args, unsigned count);
 /** The number of units in the block. */
 size_t slices_units(const struct slices *s);
 /** The offset of a slice; of slice `count`: the bytes of the block. */

@@ -24,8 +24,9 @@ static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
     const dcoll_args_t *a = &q->args;
     return q->owner == owner && q->algorithm == algorithm &&
            a->collective == args->collective && a->bytes == args->bytes &&
-           a->element == args->element && a->root == args->root &&
-           a->in_place == args->in_place && a->zero_copy == args->zero_copy &&
+           a->element == args->element && a->commutes == args->commutes &&
+           a->root == args->root && a->in_place == args->in_place &&
+           a->zero_copy == args->zero_copy && a->ports == args->ports &&
            same_traffic(a->traffic, args->traffic);
 }
 
@@ -76,7 +77,8 @@ static bool repeats(const struct repeat *repeat, const dcoll_call_t *call)
                            : call->algorithm && !strcmp(call->algorithm,
                                                         q->algorithm->name)) &&
            (!q->args.element ||
-            (r && r->combine && r->element == q->args.element));
+            (r && r->combine && r->element == q->args.element &&
+             r->commutes == q->args.commutes));
 }
 
 dcoll_request_t *cache_repeat(dcoll_team_t *team, const dcoll_call_t *call)

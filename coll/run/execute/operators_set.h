@@ -56,20 +56,25 @@ INTEGERS(uint64, uint64_t, uint64_t)
 NUMBERS(float, float, float)
 NUMBERS(double, double, double)
 
+#define BASIC(type, function)                                                  \
+    {                                                                          \
+        .element = sizeof(type), .combine = function, .commutes = true         \
+    }
+
 #define OF_NUMBERS(suffix, type)                                               \
-    [DCOLL_SUM] = {sizeof(type), OF_SET(sum_##suffix), NULL},                  \
-    [DCOLL_PROD] = {sizeof(type), OF_SET(prod_##suffix), NULL},                \
-    [DCOLL_MIN] = {sizeof(type), OF_SET(min_##suffix), NULL},                  \
-    [DCOLL_MAX] = {sizeof(type), OF_SET(max_##suffix), NULL},                  \
-    [DCOLL_LAND] = {sizeof(type), OF_SET(land_##suffix), NULL},                \
-    [DCOLL_LOR] = {sizeof(type), OF_SET(lor_##suffix), NULL},                  \
-    [DCOLL_LXOR] = {sizeof(type), OF_SET(lxor_##suffix), NULL}
+    [DCOLL_SUM] = BASIC(type, OF_SET(sum_##suffix)),                           \
+    [DCOLL_PROD] = BASIC(type, OF_SET(prod_##suffix)),                         \
+    [DCOLL_MIN] = BASIC(type, OF_SET(min_##suffix)),                           \
+    [DCOLL_MAX] = BASIC(type, OF_SET(max_##suffix)),                           \
+    [DCOLL_LAND] = BASIC(type, OF_SET(land_##suffix)),                         \
+    [DCOLL_LOR] = BASIC(type, OF_SET(lor_##suffix)),                           \
+    [DCOLL_LXOR] = BASIC(type, OF_SET(lxor_##suffix))
 
 #define OF_INTEGERS(suffix, type)                                              \
     OF_NUMBERS(suffix, type),                                                  \
-        [DCOLL_BAND] = {sizeof(type), OF_SET(band_##suffix), NULL},            \
-        [DCOLL_BOR] = {sizeof(type), OF_SET(bor_##suffix), NULL},              \
-        [DCOLL_BXOR] = {sizeof(type), OF_SET(bxor_##suffix), NULL}
+        [DCOLL_BAND] = BASIC(type, OF_SET(band_##suffix)),                     \
+        [DCOLL_BOR] = BASIC(type, OF_SET(bor_##suffix)),                       \
+        [DCOLL_BXOR] = BASIC(type, OF_SET(bxor_##suffix))
 
 static const dcoll_reduction_t
     OF_SET(reductions)[DCOLL_TYPES][DCOLL_OPERATORS] = {

@@ -20,18 +20,30 @@ static int put(dcoll_request_t *q, unsigned peer, const drail_xfer_t *xfer,
     return rc && rc != DRAIL_EAGAIN ? team_rail_fail(q->team, rc) : rc;
 }
 
+/* With one port, the messages of two nodes use one rail, those of other nodes
+ * another. */
+static unsigned rail_between_nodes(const dcoll_team_t *team, unsigned peer)
+{
+    unsigned wires = drail_nrails(team->rail) - team->far_rail;
+    unsigned nodes = team->node + dcoll_shape_node(&team->shape, peer);
+    return team->far_rail + nodes % wires;
+}
+
 /* The transport's flag for the rail of the operation's port. Between
  * oversubscribed hosts ranks sleep, and can sleep on one rail only: there,
- * short messages use the rail that the transport chooses. If ranks run ahead, a
- * receiver seldom sleeps and messages fill one rail sooner: the limit is lower.
+ * short messages use the first rail. If ranks run ahead, a receiver seldom
+ * sleeps and messages fill one rail sooner: the limit is lower.
  */
-static inline unsigned on_rail(const dcoll_request_t *q, unsigned port,
-                               size_t bytes)
+static inline unsigned on_rail(const dcoll_request_t *q, unsigned peer,
+                               unsigned port, size_t bytes)
 {
     const dcoll_team_t *team = q->team;
     const size_t one = q->algorithm->ahead ? AHEAD_RAIL_BYTES : ONE_RAIL_BYTES;
+    bool near = peer - team->first < team->locals;
     if (team->oversubscribed && team->several_hosts && bytes <= one)
-        return 0;
+        return near ? 0 : DRAIL_ON_RAIL(team->far_rail);
+    if (q->args.ports == 1 && !near)
+        return DRAIL_ON_RAIL(rail_between_nodes(team, peer));
     return DRAIL_ON_RAIL(port % drail_nrails(team->rail));
 }
 
@@ -55,8 +67,8 @@ int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op)
             .bytes = sizeof(struct window),
         };
     }
-    return put(q, op->peer, &xfer, on_rail(q, op->port, xfer.bytes), op->tag,
-               NULL);
+    return put(q, op->peer, &xfer, on_rail(q, op->peer, op->port, xfer.bytes),
+               op->tag, NULL);
 }
 
 /* A sized PUT from SEND: into the window that the peer has opened. */
@@ -109,8 +121,9 @@ int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
             xfer.remote_offset += depth_slot(q) * target->node_stride;
         }
     }
-    int rc = put(q, op->peer, &xfer, on_rail(q, op->port, xfer.bytes),
-                 DCOLL_DATA, &q->reqs[q->transfers]);
+    int rc = put(q, op->peer, &xfer,
+                 on_rail(q, op->peer, op->port, xfer.bytes), DCOLL_DATA,
+                 &q->reqs[q->transfers]);
     if (rc)
         return rc;
     q->transfers++;
@@ -122,7 +135,7 @@ static int get(dcoll_request_t *q, unsigned peer, unsigned port,
 {
     dcoll_team_t *team = q->team;
     int rc = drail_get(team->rail, peer, xfer,
-                       on_rail(q, port, xfer->bytes) | DRAIL_NOWAIT,
+                       on_rail(q, peer, port, xfer->bytes) | DRAIL_NOWAIT,
                        &q->reqs[q->transfers]);
     if (rc)
         return rc == DRAIL_EAGAIN ? rc : team_rail_fail(team, rc);

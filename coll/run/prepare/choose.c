@@ -43,7 +43,8 @@ static bool in_place_is_right(const dcoll_team_t *team,
 {
     bool root = call->root == team->rank;
     if (send && call->send == DCOLL_IN_PLACE)
-        return everywhere(call) || (call->collective == DCOLL_GATHER && root) ||
+        return everywhere(call) || dcoll_in_place_anywhere(call->collective) ||
+               (call->collective == DCOLL_GATHER && root) ||
                (call->collective == DCOLL_REDUCE && root);
     if (recv && call->recv == DCOLL_IN_PLACE)
         return call->collective == DCOLL_SCATTER && root;
@@ -91,14 +92,15 @@ static int check_call(dcoll_team_t *team, const dcoll_call_t *call)
         return team_fail(
             team, DRAIL_EINVAL,
             "%s: DCOLL_IN_PLACE is wrong here: allowed as send of "
-            "all-gather, all-to-all, all-reduce, and the root of a "
-            "gather or reduce, as recv of a scatter's root",
+            "all-gather, all-to-all, all-reduce, reduce-scatter, scan, and "
+            "the root of a gather or reduce, as recv of a scatter's root",
             name);
     if (dcoll_collective_reduces(call->collective) &&
         check_reduction(team, call))
         return DRAIL_EINVAL;
     if (!call->bytes)
         return 0;
+    recv |= send && call->send == DCOLL_IN_PLACE;
     if ((send && !call->send) || (recv && !call->recv))
         return team_fail(team, DRAIL_EINVAL, "%s: %s is NULL", name,
                          send && !call->send ? "send" : "recv");
@@ -112,9 +114,12 @@ static const dcoll_algorithm_t *choose_auto(dcoll_team_t *team,
                                             dcoll_args_t *args)
 {
     struct choice *latest = &team->latest[args->collective];
+    const struct prediction *p = &team->prediction;
+    args->ports = team->table.count ? 0 : predict_ports(p);
     drail_engine_t engine = drail_config_of(team->rail)->engine;
     if (latest->algorithm && latest->bytes == args->bytes &&
         latest->in_place == args->in_place &&
+        latest->commutes == args->commutes &&
         latest->one_shot == args->one_shot && latest->engine == engine) {
         args->zero_copy = latest->zero_copy;
         return latest->algorithm;
@@ -123,12 +128,13 @@ static const dcoll_algorithm_t *choose_auto(dcoll_team_t *team,
         dcoll_table_select(&team->table, engine, &team->shape, args);
     if (!team->table.count)
         a = predict_faster(&team->prediction, &team->shape, args, a);
-    *latest = (struct choice){a,
-                              args->bytes,
-                              engine,
-                              args->in_place,
-                              args->zero_copy,
-                              args->one_shot};
+    *latest = (struct choice){.algorithm = a,
+                              .bytes = args->bytes,
+                              .engine = engine,
+                              .in_place = args->in_place,
+                              .commutes = args->commutes,
+                              .zero_copy = args->zero_copy,
+                              .one_shot = args->one_shot};
     return a;
 }
 
@@ -145,6 +151,8 @@ int call_choose(dcoll_team_t *team, const dcoll_call_t *call, bool one_shot,
         .element = dcoll_collective_reduces(call->collective)
                        ? call->reduction->element
                        : 0,
+        .commutes = dcoll_collective_reduces(call->collective) &&
+                    call->reduction->commutes,
         .root = rooted(call) ? call->root : 0,
         .in_place = call->send == DCOLL_IN_PLACE && everywhere(call),
         .zero_copy = call->bytes >= team->cfg.zero_copy_bytes,

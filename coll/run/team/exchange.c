@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,30 +44,45 @@ static void compare_tables(dcoll_team_t *team)
     }
 }
 
-/* For member.wire_MBps. */
-static double wire_rate(const drail_t *rail)
+static unsigned find_far_rail(const drail_t *rail)
 {
-    double rate = drail_rail_at(rail, 0)->nominal_MBps;
-    for (unsigned r = 0; r < drail_nrails(rail); r++) {
-        const drail_rail_info_t *info = drail_rail_at(rail, r);
-        if (!info->is_polled)
-            return NAN;
-        rate = fmin(rate, info->nominal_MBps);
-    }
-    return rate;
+    unsigned r = 0;
+    while (r + 1 < drail_nrails(rail) && drail_rail_at(rail, r)->host_only)
+        r++;
+    return r;
 }
 
-/* By the slowest rail of all ranks, so that all predict the same. */
+static void find_wires(const drail_t *rail, struct member *mine)
+{
+    bool wires = true;
+    mine->wire_MBps = INFINITY;
+    for (unsigned r = 0; r < drail_nrails(rail); r++) {
+        const drail_rail_info_t *info = drail_rail_at(rail, r);
+        mine->host_only |= info->host_only;
+        if (info->host_only)
+            continue;
+        wires &= info->is_polled;
+        mine->wires++;
+        mine->wire_MBps = fmin(mine->wire_MBps, info->nominal_MBps);
+    }
+    if (!wires)
+        mine->wires = 0;
+}
+
+/* By the fewest and slowest wires of all ranks, so that all predict the same.
+ * Nodes of one host may have another way. */
 static void prepare_prediction(dcoll_team_t *team)
 {
+    unsigned wires = UINT_MAX;
     double rate = INFINITY;
-    team->prediction.wires = true;
     for (unsigned r = 0; r < team->shape.nranks; r++) {
-        double its = team_member(team, r)->wire_MBps;
-        team->prediction.wires &= !isnan(its);
-        rate = fmin(rate, its);
+        const struct member *m = team_member(team, r);
+        unsigned its = m->host_only && !team->several_hosts ? 0 : m->wires;
+        if (its < wires)
+            wires = its;
+        rate = fmin(rate, m->wire_MBps);
     }
-    team->prediction.model = predict_model(rate);
+    team->prediction.model = predict_model(wires, rate);
 }
 
 static int exchange_members(dcoll_team_t *team)
@@ -81,7 +97,6 @@ static int exchange_members(dcoll_team_t *team)
             (uint32_t)(platform_now(team->platform) / 1000u % REQUEST_IDS),
         .keep_bytes = team->cfg.keep_bytes,
         .table = dcoll_table_checksum(&team->table),
-        .wire_MBps = wire_rate(team->rail),
     };
     void *copy = NULL;
     size_t bytes = team->locals * sizeof(struct ledger);
@@ -89,6 +104,8 @@ static int exchange_members(dcoll_team_t *team)
     if (getrandom(&team->word, sizeof team->word, 0) != sizeof team->word)
         rc = DRAIL_EJOB;
     mine.word = team->word;
+    find_wires(team->rail, &mine);
+    team->far_rail = find_far_rail(team->rail);
     if (!rc && team->rank == team->first)
         rc = segment_create(&team->ledgers, bytes, &mine.segment);
     /* also after a failure: the others wait for this rank */
@@ -99,7 +116,6 @@ static int exchange_members(dcoll_team_t *team)
     if (!rc) {
         team->next_id = team_member(team, 0)->first_id;
         compare_tables(team);
-        prepare_prediction(team);
     }
     for (unsigned r = 0; !rc && r < team->shape.nranks; r++)
         if (team_member(team, r)->keep_bytes < team->cfg.keep_bytes)
@@ -160,6 +176,9 @@ static int exchange_cores(dcoll_team_t *team, drail_gathered_t *cores)
         cores_sharers(all, team->shape.nranks, team->rank, team->core_sharers);
     team->several_hosts =
         cores_several_hosts(all, team->shape.nranks, team->rank);
+    unsigned n = team->shape.nranks;
+    for (unsigned r = 0; n <= PREDICTED_RANKS && r < n; r++)
+        team->prediction.crowded |= cores_oversubscribed(all, n, r);
     return 0;
 }
 
@@ -192,5 +211,7 @@ int team_exchange(dcoll_team_t *team, const struct team_gather *gather)
     rc = exchange_ledgers(team, rc);
     if (!rc)
         rc = exchange_cores(team, gather->cores);
+    if (!rc)
+        prepare_prediction(team);
     return rc ? rc : exchange_cma(team, gather->readable);
 }

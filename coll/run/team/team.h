@@ -30,8 +30,9 @@ struct member {
     uint32_t first_id; /* id of the team's first request; rank 0's is used */
     size_t keep_bytes; /* the smallest of all ranks is used */
     uint64_t table;    /* checksum of its selection table */
-    double wire_MBps;  /* nominal rate of its slowest rail; 0: unknown; NAN: a
-                          rail is not TCP */
+    unsigned wires;    /* its TCP rails, if only these reach other hosts, … */
+    double wire_MBps;  /* … and the nominal rate of the slowest; 0: unknown */
+    bool host_only;    /* it has a rail that does not */
 };
 
 /* An RDMA read of the ledger of a rank on another node. */
@@ -50,7 +51,7 @@ struct choice {
     const dcoll_algorithm_t *algorithm; /* NULL: no choice yet */
     size_t bytes;
     drail_engine_t engine;
-    bool in_place, zero_copy, one_shot;
+    bool in_place, commutes, zero_copy, one_shot;
 };
 
 /* The latest blocking call, if its request needs no registered user memory: a
@@ -94,6 +95,7 @@ struct dcoll_team {
     bool oversubscribed;    /* see cores_oversubscribed() */
     unsigned *core_sharers, ncore_sharers; /* see cores_sharers() */
     bool several_hosts;
+    unsigned far_rail; /* the first that reaches other hosts */
     bool readable;     /* all ranks of my node may read each other's memory */
     bool rails_map;    /* all rails map memory of drail_mem_alloc() */
     bool *connected;   /* by rank */

@@ -113,13 +113,16 @@ static bool due(struct timing *k, struct tuner *tuner, unsigned messages)
  * In a long stream all rails pay: each carries what it can, and no message
  * waits for a single rail. Nothing is tried there: a trial would show only
  * after all that is under way, and as much again would have gone over the
- * challenger. Threads can't be judged like this, and other policies do not
- * level the rails.
+ * challenger. Threads can't be judged like this: over wires they matter less
+ * than such a trial, elsewhere they are tried. Other policies do not level the
+ * rails.
  */
 static bool streams(const drail_t *t, const struct tuner *tuner)
 {
-    return t->cfg.policy == DRAIL_POLICY_ADAPTIVE &&
-           !(tuner->flags & TUNER_THREADS) && tuner->rate > 0 &&
+    bool threads =
+        tuner->flags & TUNER_THREADS && !t->timing->untimed.spreads;
+    return t->cfg.policy == DRAIL_POLICY_ADAPTIVE && !threads &&
+           tuner->rate > 0 &&
            (double)timing_under_way(t) > STREAM_NS * tuner->rate;
 }
 
@@ -135,7 +138,9 @@ struct route route_next_long(drail_t *t, bool reads, size_t bytes,
     struct tuner *tuner = route.tuner;
     route = route_of_long(t, reads, bytes);
     if (streams(t, tuner))
-        route = chosen(t, tuner, tuner->rails, size_class(bytes));
+        route = chosen(t, tuner,
+                       tuner->rails | (tuner->champion & WITH_THREADS),
+                       size_class(bytes));
     route.timed = true;
     return route;
 }

@@ -91,7 +91,8 @@ DAT_COUNT bond_hello_say(const struct bond_ia *b, unsigned kind, DAT_COUNT size,
 /* Reads private data of a peer. False: the peer is no bond. */
 bool bond_hello_read(const void *data, DAT_COUNT bytes, struct bond_said *said);
 uint16_t bond_members_hash(const struct bond_params *p);
-/* Says on stderr that the peer has another bond. */
+/* Say on stderr that the peer has another bond, or none. */
 void bond_say_different(const struct bond_ia *b);
+void bond_say_no_bond(const struct bond_ia *b);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connection events of the members. */
-#include <stdio.h>
-
 #include "dapl_rail/platform/busywait.h"
 
 #include "providers/bond/connect/connect.h"
@@ -23,18 +21,13 @@ static void refused(struct bond_conn *c, DAT_EVENT_NUMBER event,
         bond_conn_end(c, event, NULL, 0);
 }
 
-static void say_no_bond(const struct bond_ia *b)
-{
-    fprintf(stderr, "dapl bond: rail %s: the peer is no bond\n", b->ia->name);
-}
-
 /* The peer has accepted, but it is no bond, or a bond of other members. */
 static void reject(struct bond_link *l, const struct bond_said *said,
                    bool spoke)
 {
     struct bond_conn *c = l->conn;
     if (!spoke)
-        say_no_bond(c->b);
+        bond_say_no_bond(c->b);
     bond_link_leave(l);
     if (c->state == BOND_CONNECTING)
         refused(c, DAT_CONNECTION_EVENT_PEER_REJECTED, said, spoke);

@@ -46,3 +46,8 @@ void bond_say_different(const struct bond_ia *b)
             "dapl bond: rail %s: the bond of the peer has other members\n",
             b->ia->name);
 }
+
+void bond_say_no_bond(const struct bond_ia *b)
+{
+    fprintf(stderr, "dapl bond: rail %s: the peer is no bond\n", b->ia->name);
+}

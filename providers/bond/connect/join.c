@@ -50,7 +50,7 @@ bool bond_join_complete(const struct bond_conn *c)
     bool complete = true;
     for (unsigned i = 0; i < c->b->params.count; i++)
         complete = complete && (c->path[i].joined || c->path[i].pause);
-    return c->active ? complete : c->peer_ready || c->b->params.count == 1;
+    return c->active ? complete : c->peer_ready;
 }
 
 static void try_join(struct bond_conn *c, unsigned member, uint64_t now)

@@ -84,6 +84,7 @@ void bond_on_request(struct bond_member *m, const DAT_CR_ARRIVAL_EVENT_DATA *d)
     struct bond_said said;
     if (dat_cr_query(d->cr_handle, DAT_CR_FIELD_ALL, &param) ||
         !bond_hello_read(param.private_data, param.private_data_size, &said)) {
+        bond_say_no_bond(b);
         refuse(b, d->cr_handle, 0, NULL);
     } else if (said.hello.kind == BOND_JOIN) {
         bond_on_join_request(m, d->cr_handle, &said);

@@ -144,6 +144,7 @@ struct bond_link *bond_link_new(struct bond_conn *c, unsigned member,
     l->conn = c;
     l->m = m;
     l->epoch = epoch;
+    l->last = &l->first;
     l->heard = busywait_now_ns();
     if (region_open(l) || ep_open(l) || post_slots(l)) {
         link_delete(l);

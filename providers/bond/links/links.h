@@ -10,10 +10,20 @@
  * of the bond's own, or NULL. False: there is no free op, or no room now. */
 bool bond_op_start(const struct bond_op *like, struct bond_link *l,
                    const void *data);
+/* A copy of *like that is yet to be posted. NULL: there is no free op. */
+struct bond_op *bond_op_new(struct bond_conn *c, const struct bond_op *like);
 void bond_op_free(struct bond_op *op);
 /* Posts the op over the link. False: the member has no room now. True: it is
  * posted; or its link is lost, and the op is now a lost op. */
 bool bond_op_post(struct bond_op *op, struct bond_link *l);
+/* bond_op_post in two steps. Threads may give ops of bodies at the same time;
+ * @p ret is what the first step has returned. */
+DAT_RETURN bond_op_give(struct bond_op *op, struct bond_link *l);
+bool bond_op_given(struct bond_op *op, DAT_RETURN ret);
+/* Takes the op that was posted over the link before all others. */
+struct bond_op *bond_op_next(struct bond_link *l);
+/* Lets the member report soon that all quiet ops of the link are complete. */
+void bond_link_flush(struct bond_link *l);
 /* The op did not complete, because its link is lost. */
 void bond_op_lost(struct bond_op *op);
 /* Adds the op to a list, which is in the order of the first posts. */

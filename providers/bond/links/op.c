@@ -5,9 +5,18 @@
 #include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
 
+/* The consumer has freed an LMR. Returns of members differ: they have a class.
+ */
+#define NO_LMR      DAT_PROTECTION_VIOLATION
 #define OPS_RESERVE 16u /* for messages of the bond's own, and marks */
+#define QUIET_MOST  16u /* in a row */
 
-static struct bond_op *op_new(struct bond_conn *c, const struct bond_op *like)
+static struct bond_request *request_of(const struct bond_op *op)
+{
+    return core_request_at(op->conn->ep, op->request)->tp;
+}
+
+struct bond_op *bond_op_new(struct bond_conn *c, const struct bond_op *like)
 {
     struct bond_op *op = c->free_ops;
     if (!op ||
@@ -19,6 +28,8 @@ static struct bond_op *op_new(struct bond_conn *c, const struct bond_op *like)
     op->conn = c;
     op->place = (unsigned)(op - c->ops);
     op->serial = c->next_serial++;
+    if (op->request != BOND_NO_REQUEST)
+        request_of(op)->under_way++;
     return op;
 }
 
@@ -143,15 +154,19 @@ static DAT_RETURN access_remote(struct bond_op *op, struct bond_link *l, int n,
         there.virtual_address = l->peer_mark;
         there.rmr_context = l->peer_mark_context;
     } else {
-        const struct bond_request *q = core_request_at(c->ep, op->request)->tp;
+        const struct bond_request *q = request_of(op);
         there.virtual_address = q->remote_address + op->offset;
         there.rmr_context = q->context[m];
     }
-    bool reads = op->kind == BOND_OP_READ || op->kind == BOND_OP_KEY;
-    return reads ? dat_ep_post_rdma_read(l->ep, n, seg, cookie, &there,
-                                         DAT_COMPLETION_DEFAULT_FLAG)
-                 : dat_ep_post_rdma_write(l->ep, n, seg, cookie, &there,
-                                          DAT_COMPLETION_DEFAULT_FLAG);
+    int flags =
+        op->quiet ? DAT_COMPLETION_SUPPRESS_FLAG : DAT_COMPLETION_DEFAULT_FLAG;
+    if (op->kind == BOND_OP_READ || op->kind == BOND_OP_KEY)
+        return dat_ep_post_rdma_read(l->ep, n, seg, cookie, &there,
+                                     (DAT_COMPLETION_FLAGS)flags);
+    if (op->mark && l->m->counts && op->kind == BOND_OP_WRITE)
+        flags |= DAPL_WRITE_COUNTED_FLAG;
+    return dat_ep_post_rdma_write(l->ep, n, seg, cookie, &there,
+                                  (DAT_COMPLETION_FLAGS)flags);
 }
 
 static int segments_of(struct bond_op *op, struct bond_link *l,
@@ -172,23 +187,65 @@ static int segments_of(struct bond_op *op, struct bond_link *l,
     }
 }
 
-bool bond_op_post(struct bond_op *op, struct bond_link *l)
+/* May its completion come with that of a later op? The consumer does not wait
+ * for it, and has room for many more requests. */
+static bool may_be_quiet(const struct bond_op *op, const struct bond_link *l)
+{
+    struct core_ep *ep = op->conn->ep;
+    if (l->quiet >= QUIET_MOST || op->body)
+        return false;
+    if (op->kind != BOND_OP_WRITE)
+        return op->kind == BOND_OP_MARK && op->quiet;
+    uint64_t unfinished = atomic_load(&ep->sq_tail) - atomic_load(&ep->sq_head);
+    return core_request_at(ep, op->request)->w.flags &
+               DAT_COMPLETION_SUPPRESS_FLAG &&
+           unfinished <= (uint64_t)ep->attr.max_request_dtos / 4;
+}
+
+static void was_posted(struct bond_op *op, struct bond_link *l)
+{
+    op->next = NULL;
+    *l->last = op;
+    l->last = &op->next;
+    l->quiet = op->quiet ? l->quiet + 1 : 0;
+    l->posted += !op->quiet;
+    l->requests += !op->quiet;
+}
+
+struct bond_op *bond_op_next(struct bond_link *l)
+{
+    struct bond_op *op = l->first;
+    l->first = op->next;
+    if (!l->first)
+        l->last = &l->first;
+    l->posted -= !op->quiet;
+    l->requests -= !op->quiet;
+    return op;
+}
+
+DAT_RETURN bond_op_give(struct bond_op *op, struct bond_link *l)
 {
     DAT_LMR_TRIPLET seg[CORE_MAX_IOV + 1];
     DAT_DTO_COOKIE cookie = {.as_ptr = op};
     int n = segments_of(op, l, seg);
     op->link = l;
-    if (n < 0) {
+    op->quiet = may_be_quiet(op, l);
+    if (n < 0)
+        return NO_LMR;
+    return op->kind == BOND_OP_MESSAGE ? send_message(op, l, n, seg, cookie)
+                                       : access_remote(op, l, n, seg, cookie);
+}
+
+bool bond_op_given(struct bond_op *op, DAT_RETURN ret)
+{
+    struct bond_link *l = op->link;
+    if (ret == NO_LMR) {
         bond_request_fail(op->conn, op->request, DAT_DTO_ERR_LOCAL_PROTECTION);
         bond_op_free(op);
         return true;
     }
-    DAT_RETURN ret = op->kind == BOND_OP_MESSAGE
-                         ? send_message(op, l, n, seg, cookie)
-                         : access_remote(op, l, n, seg, cookie);
     if (ret == DAT_SUCCESS) {
-        l->posted++;
-        l->requests++;
+        was_posted(op, l);
         return true;
     }
     if (DAT_GET_TYPE(ret) == DAT_INSUFFICIENT_RESOURCES)
@@ -198,25 +255,34 @@ bool bond_op_post(struct bond_op *op, struct bond_link *l)
     return true;
 }
 
+bool bond_op_post(struct bond_op *op, struct bond_link *l)
+{
+    return bond_op_given(op, bond_op_give(op, l));
+}
+
 bool bond_op_start(const struct bond_op *like, struct bond_link *l,
                    const void *data)
 {
-    struct bond_op *op = op_new(l->conn, like);
+    struct bond_op *op = bond_op_new(l->conn, like);
     if (!op)
         return false;
     if (data)
         memcpy(l->region->send[op->place] + sizeof op->header, data,
                op->header.bytes);
-    struct bond_request *q =
-        op->request == BOND_NO_REQUEST
-            ? NULL
-            : core_request_at(l->conn->ep, op->request)->tp;
-    if (q)
-        q->under_way++;
     if (bond_op_post(op, l))
         return true;
-    if (q)
-        q->under_way--;
+    if (op->request != BOND_NO_REQUEST)
+        request_of(op)->under_way--;
     bond_op_free(op);
     return false;
+}
+
+void bond_link_flush(struct bond_link *l)
+{
+    struct bond_op mark = {.kind = BOND_OP_MARK,
+                           .request = BOND_NO_REQUEST,
+                           .bytes = sizeof mark.mark,
+                           .mark = l->marks};
+    if (l->quiet)
+        bond_op_start(&mark, l, NULL);
 }

@@ -32,7 +32,7 @@ void bond_request_look(struct bond_conn *c, uint64_t n)
 {
     struct core_request *r = core_request_at(c->ep, n);
     struct bond_request *q = r->tp;
-    if (!q->led || q->under_way || r->done || q->failed)
+    if (!q->led || q->partial || q->under_way || r->done || q->failed)
         return;
     if (q->asks && (int32_t)(c->peer_delivered - q->number) <= 0)
         return;

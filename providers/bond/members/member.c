@@ -30,6 +30,11 @@ static const char *why_not_open(DAT_RETURN ret)
     }
 }
 
+static int bad(const struct bond_member *m, const char *why)
+{
+    return bond_member_bad(m->b->ia->name, m->b->params.names[m->index], why);
+}
+
 static int open_events(struct bond_member *m)
 {
     return dat_cno_create(m->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &m->cno) ||
@@ -82,34 +87,49 @@ static int look_at(struct bond_member *m)
     DAT_PROVIDER_ATTR provider;
     if (dat_ia_query(m->ia, NULL, DAT_IA_FIELD_ALL, &ia, DAT_PROVIDER_FIELD_ALL,
                      &provider))
-        return bond_member_bad(b, m->index, "the rail has no attributes");
+        return bad(m, "the rail has no attributes");
     if (!strcmp(provider.provider_name, "dapl_rail sim"))
-        return bond_member_bad(b, m->index, "a simulated rail can't be bonded");
+        return bad(m, "a simulated rail can't be bonded");
     m->own = !strncmp(provider.provider_name, OWN, strlen(OWN));
+    m->counts = dapl_attribute(provider.provider_specific_attr,
+                               provider.num_provider_specific_attr,
+                               DAPL_COUNTED_WRITES) != NULL;
     bond_address_copy(&m->address, ia.ia_address_ptr);
     limit(b, &ia, &provider);
     m->room = (DAT_COUNT)least(m->own ? DTO_ROOM : UINT_MAX, ia.max_evd_qlen);
     b->of_host = b->of_host || reaches_host_only(&provider);
+    b->foreign = b->foreign || !m->own;
     if (!b->send_segments)
-        return bond_member_bad(b, m->index, "the rail can't gather");
+        return bad(m, "the rail can't gather");
     return 0;
+}
+
+int bond_member_ia_open(const char *bond, const char *member, DAT_COUNT qlen,
+                        DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia)
+{
+    if (opening)
+        return bond_member_bad(bond, member,
+                               "a bond can't be a member of a bond");
+    opening = true;
+    DAT_RETURN ret = dat_ia_open((DAT_NAME_PTR)member, qlen, async, ia);
+    opening = false;
+    return ret == DAT_SUCCESS
+               ? 0
+               : bond_member_bad(bond, member, why_not_open(ret));
 }
 
 static int member_open(struct bond_member *m)
 {
     struct bond_ia *b = m->b;
-    opening = true;
-    DAT_RETURN ret =
-        dat_ia_open(b->params.names[m->index], 8, &m->async, &m->ia);
-    opening = false;
-    if (ret != DAT_SUCCESS) {
+    if (bond_member_ia_open(b->ia->name, b->params.names[m->index], 8,
+                            &m->async, &m->ia)) {
         m->ia = DAT_HANDLE_NULL;
-        return bond_member_bad(b, m->index, why_not_open(ret));
+        return -1;
     }
     if (look_at(m))
         return -1;
     if (open_events(m))
-        return bond_member_bad(b, m->index, "the rail gives no event queues");
+        return bad(m, "the rail gives no event queues");
     return 0;
 }
 
@@ -133,8 +153,6 @@ void bond_members_close(struct bond_ia *b)
 
 int bond_members_open(struct bond_ia *b)
 {
-    if (opening)
-        return bond_member_bad(b, 0, "a bond can't be a member of a bond");
     b->send_segments = CORE_MAX_IOV;
     for (unsigned i = 0; i < b->params.count; i++) {
         struct bond_member *m = &b->member[i];

@@ -9,6 +9,15 @@
 int bond_threads_start(struct bond_ia *b);
 void bond_threads_stop(struct bond_ia *b);
 
+/* team.c */
+/* Starts a thread for each member but the first. */
+int bond_team_start(struct bond_ia *b);
+void bond_team_stop(struct bond_ia *b);
+/* Calls run(arg, 0), ..., run(arg, parts - 1), each once, in the caller and in
+ * the threads at the same time. b->lock is held. */
+void bond_team_run(struct bond_ia *b, unsigned parts,
+                   void (*run)(void *arg, unsigned part), void *arg);
+
 /* sleep.c */
 void *bond_watch(void *member);
 /* The watchers are to report the members' next events. */
@@ -37,7 +46,9 @@ void bond_release_look(struct bond_member *m, uint64_t now);
 void bond_release_all(struct bond_member *m);
 
 /* member.c */
-/* -1 after one line on stderr. */
+/* Both: -1 after one line on stderr. */
+int bond_member_ia_open(const char *bond, const char *member, DAT_COUNT qlen,
+                        DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia);
 int bond_members_open(struct bond_ia *b);
 void bond_members_close(struct bond_ia *b);
 /* Makes the service points where links join. */

@@ -5,22 +5,11 @@
  * has events, the watcher rings all bells. If consumers do not execute the
  * peers' atomics, the watcher does.
  */
-#include <errno.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "providers/bond/members/members.h"
+#include "providers/core/futex.h"
 
 enum { RUNG, ARMED };
 enum { RESTS, WATCHES, ENDS }; /* bond_member.watch */
-
-static long futex(_Atomic uint32_t *word, int op, uint32_t value,
-                  const struct timespec *timeout)
-{
-    return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
-}
 
 static _Atomic uint32_t *bell_of(struct bond_ia *b, uint64_t bell)
 {
@@ -33,7 +22,7 @@ static void begin_watch(struct bond_member *m)
 {
     uint32_t rests = RESTS;
     if (atomic_compare_exchange_strong(&m->watch, &rests, WATCHES))
-        futex(&m->watch, FUTEX_WAKE_PRIVATE, 1, NULL);
+        core_futex_wake(&m->watch, false, 1);
 }
 
 void bond_watch_begin(struct bond_ia *b)
@@ -51,7 +40,7 @@ void *bond_watch(void *member)
     DAT_EVD_HANDLE evd;
     for (uint32_t state; (state = atomic_load(&m->watch)) != ENDS;) {
         if (state == RESTS) {
-            futex(&m->watch, FUTEX_WAIT_PRIVATE, RESTS, NULL);
+            core_futex_wait(&m->watch, false, RESTS, UINT64_MAX);
             continue;
         }
         if (dat_cno_wait(m->cno, DAT_TIMEOUT_INFINITE, &evd) != DAT_SUCCESS)
@@ -68,7 +57,7 @@ void *bond_watch(void *member)
 void bond_watch_end(struct bond_member *m)
 {
     atomic_store(&m->watch, ENDS);
-    futex(&m->watch, FUTEX_WAKE_PRIVATE, 1, NULL);
+    core_futex_wake(&m->watch, false, 1);
 }
 
 /* ------------------------------------------------------------- sleeping --- */
@@ -88,11 +77,7 @@ int bond_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
     if (fed)
         bond_watch_begin(b);
     core_cancel_as(state);
-    struct timespec t = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
-                         .tv_nsec = (long)(timeout_ns % 1000000000u)};
-    long r = futex(bell_of(b, bell), FUTEX_WAIT_PRIVATE, ARMED,
-                   timeout_ns == UINT64_MAX ? NULL : &t);
-    return r < 0 && errno == EINTR ? EINTR : 0;
+    return core_futex_wait(bell_of(b, bell), false, ARMED, timeout_ns);
 }
 
 void bond_ring(struct core_ia *ia, uint64_t bells)
@@ -102,6 +87,6 @@ void bond_ring(struct core_ia *ia, uint64_t bells)
         _Atomic uint32_t *bell = bell_of(b, bells);
         if (atomic_load_explicit(bell, memory_order_relaxed) &&
             atomic_exchange(bell, RUNG) == ARMED)
-            futex(bell, FUTEX_WAKE_PRIVATE, 1, NULL);
+            core_futex_wake(bell, false, 1);
     }
 }

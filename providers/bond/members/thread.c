@@ -2,7 +2,8 @@
 /*
  * Each member has two threads, because a thread can wait for the events of one
  * IA only. The first thread handles connection events (loop.c). The second one,
- * the watcher, wakes consumers (sleep.c).
+ * the watcher, wakes consumers (sleep.c). The threads that post are apart from
+ * these (team.c).
  */
 #include "providers/core/thread.h"
 
@@ -28,7 +29,7 @@ int bond_threads_start(struct bond_ia *b)
     for (unsigned i = 0; i < b->params.count; i++)
         if (start(&b->member[i]))
             return -1;
-    return 0;
+    return b->params.engine == BOND_THREADED ? bond_team_start(b) : 0;
 }
 
 void bond_threads_stop(struct bond_ia *b)
@@ -47,4 +48,5 @@ void bond_threads_stop(struct bond_ia *b)
         }
         m->threads = 0;
     }
+    bond_team_stop(b);
 }

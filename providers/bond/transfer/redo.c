@@ -7,21 +7,28 @@
 
 /* Writes the number of the last write into the peer's word. The mark belongs to
  * no request: if it is lost, the bond repeats the write. */
-void bond_lead_mark(struct bond_conn *c, struct bond_link *l)
+void bond_lead_mark(struct bond_link *l)
 {
     struct bond_op op = {.kind = BOND_OP_MARK,
                          .request = BOND_NO_REQUEST,
                          .bytes = sizeof op.mark,
-                         .mark = l->marks};
-    if (c->b->params.count > 1)
-        bond_op_start(&op, l, NULL);
+                         .mark = l->marks,
+                         .quiet = true};
+    bond_op_start(&op, l, NULL);
+}
+
+struct bond_link *bond_body_link(const struct bond_conn *c,
+                                 const struct bond_op *op)
+{
+    struct bond_link *l = bond_usable_link(c, op->share);
+    return l ? l : bond_usable_link(c, bond_any_usable(c));
 }
 
 /* The usable link that may carry a lost op, or NULL. */
 static struct bond_link *link_for(const struct bond_conn *c,
                                   const struct bond_op *op)
 {
-    return bond_usable_link(c, op->body ? bond_any_usable(c) : c->lead);
+    return op->body ? bond_body_link(c, op) : bond_usable_link(c, c->lead);
 }
 
 bool bond_redo(struct bond_conn *c)
@@ -39,8 +46,8 @@ bool bond_redo(struct bond_conn *c)
             c->redo = op;
             return false;
         }
-        if (op->mark)
-            bond_lead_mark(c, l);
+        if (op->mark && !l->m->counts)
+            bond_lead_mark(l);
     }
     return true;
 }

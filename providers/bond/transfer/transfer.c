@@ -72,6 +72,23 @@ static bool conflicts(struct bond_conn *c, const struct core_request *r,
     return false;
 }
 
+/* Would the request, over the lead, overtake the body of an earlier read that
+ * uses the same memory? */
+static bool overtakes_read(struct bond_conn *c, const struct core_request *r,
+                           uint64_t n)
+{
+    if (!c->fetches)
+        return false;
+    for (uint64_t i = atomic_load(&c->ep->sq_head); i != n; i++) {
+        const struct core_request *earlier = core_request_at(c->ep, i);
+        const struct bond_request *q = earlier->tp;
+        if (earlier->op == CORE_READ && q->body && !earlier->done &&
+            (overlap_there(earlier, r) || overlap_here(earlier, r)))
+            return true;
+    }
+    return false;
+}
+
 /* Posts the body of a request. False: not now. */
 static bool begin(struct bond_conn *c, uint64_t n)
 {
@@ -90,10 +107,24 @@ static bool begin(struct bond_conn *c, uint64_t n)
     bond_body_cut(c, r);
     if (q->body && conflicts(c, r, n)) {
         q->body = 0;
+        if (bond_usable_link(c, c->lead))
+            bond_link_flush(c->link[c->lead]);
         return false;
     }
     c->fetches += bond_fetches(r);
-    return !q->body || bond_body_post(c, n);
+    /* requests after a read need not wait until all of it is posted */
+    return !q->body || bond_body_post(c, n) || r->op == CORE_READ;
+}
+
+/* Posts more of the reads that have begun. */
+static void read_on(struct bond_conn *c)
+{
+    for (uint64_t n = atomic_load(&c->ep->sq_head);
+         c->partial && n != c->next_body; n++) {
+        const struct bond_request *q = core_request_at(c->ep, n)->tp;
+        if (q->partial)
+            bond_body_post(c, n);
+    }
 }
 
 /* ------------------------------------------------------------- the lead --- */
@@ -204,10 +235,9 @@ static bool lead_access(struct bond_conn *c, struct bond_link *l, uint64_t n)
         if (!bond_op_start(&op, l, NULL))
             return false;
         q->sent += op.bytes;
-        if (!reads) {
-            l->marks++;
-            bond_lead_mark(c, l);
-        }
+        l->marks += !reads;
+        if (!reads && !l->m->counts)
+            bond_lead_mark(l);
     }
     return true;
 }
@@ -237,7 +267,8 @@ static bool lead(struct bond_conn *c, uint64_t n)
         return false;
     if (r->done)
         return true;
-    if (!l || (q->body && q->under_way))
+    bool tail_waits = r->op != CORE_READ && q->body && q->under_way;
+    if (!l || tail_waits || overtakes_read(c, r, n))
         return false;
     if (!lead_part(c, l, n))
         return false;
@@ -248,13 +279,11 @@ static bool lead(struct bond_conn *c, uint64_t n)
 
 /* -------------------------------------------------------------- issuing --- */
 
-void bond_issue(struct bond_conn *c)
+void bond_issue_locked(struct bond_conn *c)
 {
-    if (c->state != BOND_CONNECTED && c->state != BOND_DRAINING)
-        return;
-    core_ep_lock(c->ep);
     uint64_t end = atomic_load(&c->ep->sq_tail);
     if (!atomic_load(&c->aborted) && bond_redo(c)) {
+        read_on(c);
         for (uint64_t led = UINT64_MAX; led != c->next_lead;) {
             led = c->next_lead; /* after these requests, bodies may have room */
             while (c->next_body != end && begin(c, c->next_body))
@@ -264,5 +293,13 @@ void bond_issue(struct bond_conn *c)
         }
     }
     core_requests_retire(c->ep);
+}
+
+void bond_issue(struct bond_conn *c)
+{
+    if (c->state != BOND_CONNECTED && c->state != BOND_DRAINING)
+        return;
+    core_ep_lock(c->ep);
+    bond_issue_locked(c);
     core_ep_unlock(c->ep);
 }

@@ -8,6 +8,8 @@
 /* transfer.c */
 /* Posts all requests that can be posted now. */
 void bond_issue(struct bond_conn *c);
+/* The same of a connected one; ep->lock is held. */
+void bond_issue_locked(struct bond_conn *c);
 
 /* body.c; ep->lock is held */
 /* Gives a long request a body, and cuts the body into shares. */
@@ -17,10 +19,13 @@ bool bond_body_post(struct bond_conn *c, uint64_t request);
 void bond_body_done(struct bond_conn *c, const struct bond_op *op);
 
 /* redo.c; ep->lock is held */
+/* The usable link that may carry a piece of a body, or NULL. */
+struct bond_link *bond_body_link(const struct bond_conn *c,
+                                 const struct bond_op *op);
 /* Posts lost ops again. True: all are posted. */
 bool bond_redo(struct bond_conn *c);
 /* Posts the mark of the write that was posted last over the lead. */
-void bond_lead_mark(struct bond_conn *c, struct bond_link *l);
+void bond_lead_mark(struct bond_link *l);
 
 /* keys.c */
 /* Finds the peer's contexts of these bytes. 1: found; 0: the peer was asked;

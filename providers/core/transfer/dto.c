@@ -231,13 +231,19 @@ DAT_RETURN core_post_send(DAT_EP_HANDLE handle, DAT_COUNT nseg,
     return post_request(ep, &dto);
 }
 
+static int flags_of(const struct core_ability *can, enum core_op op)
+{
+    return request_flags |
+           (op == CORE_WRITE && can->counts ? DAPL_WRITE_COUNTED_FLAG : 0);
+}
+
 DAT_RETURN core_post_remote(DAT_EP_HANDLE handle, struct core_dto *dto,
                             const DAT_RMR_TRIPLET *remote, int local_priv)
 {
     struct core_ep *ep = core_ep_get(handle);
     if (!ep)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-    if (dto->flags & ~request_flags)
+    if (dto->flags & ~flags_of(&ep->o.ia->can, dto->op))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
     if (!remote)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The InfiniBand extensions of dat_ib_extensions.h that are offered: RDMA write
- * with immediate data, and the two 64-bit atomics; and placed receives.
+ * with immediate data, and the two 64-bit atomics; placed receives; and the
+ * number of counted writes.
  */
 #include "providers/core/internal.h"
 
@@ -53,6 +54,17 @@ static DAT_RETURN set_place(struct core_ep *ep, va_list args)
     return DAT_SUCCESS;
 }
 
+static DAT_RETURN writes_counted(struct core_ep *ep, va_list args)
+{
+    DAT_UINT64 *count = va_arg(args, DAT_UINT64 *);
+    if (!count)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    core_ia_lock(ep->o.ia);
+    *count = ep->tp ? ep->o.ia->transport->writes_counted(ep) : 0;
+    core_ia_unlock(ep->o.ia);
+    return DAT_SUCCESS;
+}
+
 DAT_RETURN core_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op,
                              va_list args)
 {
@@ -62,6 +74,8 @@ DAT_RETURN core_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op,
     const struct core_ability *can = &ep->o.ia->can;
     if (op == DAPL_PLACE_OP && can->places)
         return set_place(ep, args);
+    if (op == DAPL_WRITES_COUNTED_OP && can->counts)
+        return writes_counted(ep, args);
     if (op == DAT_IB_FETCH_AND_ADD_OP && can->atomics)
         return atomic_op(handle, CORE_FETCH_ADD, args);
     if (op == DAT_IB_CMP_AND_SWAP_OP && can->atomics)

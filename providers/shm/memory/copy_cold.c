@@ -28,8 +28,8 @@
 static int choose(struct shm_cold *cold, bool *learn)
 {
     uint32_t phase = cold->copies++ % AGAIN;
-    int way = phase < 2 * ROW ? phase >= ROW
-                              : GAIN * cold->cost[1] < cold->cost[0];
+    int way =
+        phase < 2 * ROW ? phase >= ROW : GAIN * cold->cost[1] < cold->cost[0];
     *learn = phase < 2 * ROW;
     if (*learn && phase % ROW == 0)
         cold->cost[way] = 0;

@@ -107,6 +107,16 @@ __attribute__((noinline)) static void map_copy(bool write, uint32_t nseg,
     }
 }
 
+/* Before the access is left: so the peer, once it has closed the connection,
+ * knows of all writes. */
+static inline void count_write(struct shm_conn *c, const struct core_dto *dto)
+{
+    if (!(dto->flags & DAPL_WRITE_COUNTED_FLAG))
+        return;
+    uint64_t n = atomic_load_explicit(&c->tx->counted, memory_order_relaxed);
+    atomic_store_explicit(&c->tx->counted, n + 1, memory_order_release);
+}
+
 DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
                                           const struct core_dto *dto, int slot,
                                           int priv)
@@ -135,6 +145,8 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
                          total, &manner);
     else
         map_copy(write, dto->nseg, dto->seg, total, at, &manner);
+    if (status == DAT_DTO_SUCCESS)
+        count_write(c, dto);
     shm_access_leave(c, slot);
     return status;
 }

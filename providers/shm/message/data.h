@@ -9,6 +9,7 @@
 
 /* core_transport.post */
 DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto);
+uint64_t shm_writes_counted(struct core_ep *ep);
 /* Moves unfinished requests on, and tells the peer whether this side waits for
  * its counters. ep->lock is held. */
 void shm_requests_advance(struct shm_conn *c);

@@ -44,6 +44,8 @@ struct shm_dir {
      * by a post [0] and by fetching a message [1]. Meanwhile the receiver does
      * not free the range. */
     _Alignas(SHM_APART) _Atomic uint32_t access[2];
+    _Atomic uint64_t counted; /* counted writes that the sender has carried
+                                 out */
     /* written by the receiver with each message; the sender reads them only
      * when what it has seen of them runs out */
     _Alignas(SHM_APART) _Atomic uint64_t head; /* lines free again */

@@ -357,3 +357,9 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
         shm_cable_slow_down(c->sia, start);
     return ret;
 }
+
+uint64_t shm_writes_counted(struct core_ep *ep)
+{
+    const struct shm_conn *c = ep->tp;
+    return c->segment ? atomic_load(&c->rx->counted) : 0;
+}

@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bells are futexes in the doorbell page: one per sleeping thread of an IA. */
-#include <errno.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
+#include "providers/core/futex.h"
 #include "providers/shm/shm.h"
 #include "providers/shm/wakeup/doorbell.h"
-
-static long futex(_Atomic uint32_t *word, int op, uint32_t value,
-                  const struct timespec *timeout)
-{
-    return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
-}
 
 static unsigned bell_index(uint64_t bell)
 {
@@ -26,7 +15,7 @@ void shm_door_ring(struct shm_doorbell *door, uint64_t bells)
         _Atomic uint32_t *bell = &door->bell[bell_index(bells)];
         if (atomic_load_explicit(bell, memory_order_relaxed) &&
             atomic_exchange(bell, 0))
-            futex(bell, FUTEX_WAKE, 1, NULL);
+            core_futex_wake(bell, true, 1);
     }
 }
 
@@ -41,11 +30,8 @@ void shm_arm(struct core_ia *ia, uint64_t bell)
 int shm_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
 {
     (void)fed;
-    struct timespec t = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
-                         .tv_nsec = (long)(timeout_ns % 1000000000u)};
-    long r = futex(&shm_ia(ia)->control.door->bell[bell_index(bell)],
-                   FUTEX_WAIT, 1, timeout_ns == UINT64_MAX ? NULL : &t);
-    return r < 0 && errno == EINTR ? EINTR : 0;
+    return core_futex_wait(&shm_ia(ia)->control.door->bell[bell_index(bell)],
+                           true, 1, timeout_ns);
 }
 
 void shm_ring(struct core_ia *ia, uint64_t bells)

@@ -8,16 +8,9 @@ import shlex
 
 from railtools.degrade_any.faults import HOSTS, RAILS
 from railtools.files import hide
+from railtools.hosts import FABRIC, OF_INTEL, hydra, of_ucx, on, prte
 from railtools.paths import RAILBENCH
 from railtools.peers import FOLDER, OURS, WHEELS, not_built
-
-AGENT = "/run/testbed/bin/agent"
-BOTH = ",".join(RAILS)
-FABRIC = os.path.join(WHEELS, "mpich", "lib", "mpich")  # its libfabric
-
-
-def on(host, command):
-    return ["on", host, *command]
 
 
 class Library:
@@ -95,8 +88,7 @@ class Ours(Pair):
 
 class UCX(Pair):
     name, key, mode = "UCX", "ucx", "peer"
-    settings = ["UCX_TLS=tcp", f"UCX_NET_DEVICES={BOTH}",
-                "UCX_MAX_EAGER_RAILS=2", "UCX_MAX_RNDV_RAILS=2"]
+    settings = of_ucx(RAILS)
     why = "eager active messages; UCP_ERR_HANDLING_MODE_PEER"
 
     def program(self):
@@ -164,16 +156,10 @@ class MPI(Library):
 class OpenMPI(MPI):
     name, key, launcher = "Open MPI", "openmpi", "mpirun"
     words = ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca",
-             "btl_tcp_if_include", BOTH]
+             "btl_tcp_if_include", ",".join(RAILS)]
 
     def launch(self):
-        return ["--allow-run-as-root", "-np", "2", "-H",
-                ",".join(f"{host}:1" for host in HOSTS), "--bind-to", "none",
-                "--prtemca", "plm_ssh_agent", AGENT, "--prtemca",
-                "oob_tcp_if_include", "eth0"]
-
-
-HYDRA = ["-launcher", "ssh", "-launcher-exec", AGENT, "-iface", "eth0"]
+        return prte(HOSTS, 1)
 
 
 class MPICH(MPI):
@@ -183,13 +169,10 @@ class MPICH(MPI):
            "interface, as these are no PCI devices")
 
     def launch(self):
-        return ["-n", "2", "-hosts", ",".join(HOSTS), "-ppn", "1", "-bind-to",
-                "none", *HYDRA]
+        return [*hydra(HOSTS, 1), "-bind-to", "none"]
 
 
 class IntelMPI(MPI):
-    """Its own libfabric is no wheel; MPICH's wheel has one of the same age."""
-
     name, key, launcher = "Intel MPI", "impi", "mpiexec"
     settings = ["I_MPI_FABRICS=ofi", "I_MPI_OFI_PROVIDER=tcp",
                 "I_MPI_MULTIRAIL=1"]
@@ -197,7 +180,7 @@ class IntelMPI(MPI):
            "interface, as these are no PCI devices")
 
     def variables(self):
-        return [*self.settings, "I_MPI_PIN=0", "LD_LIBRARY_PATH=" + FABRIC]
+        return [*self.settings, *OF_INTEL]
 
     def missing(self):
         fabric = glob.glob(os.path.join(FABRIC, "libfabric.so*"))
@@ -205,7 +188,7 @@ class IntelMPI(MPI):
             None if fabric else f"no libfabric in MPICH's wheel ({self.made})")
 
     def launch(self):
-        return ["-n", "2", "-hosts", ",".join(HOSTS), "-ppn", "1", *HYDRA]
+        return hydra(HOSTS, 1)
 
 
 LIBRARIES = [Ours, UCX, UCXFailover, UCXTimeout, OpenMPI, MPICH, IntelMPI, Fabric]

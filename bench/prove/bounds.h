@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lower bounds in the k-port model, beside which `railbench prove` shows what a
+ * schedule takes. */
+#ifndef BENCH_PROVE_BOUNDS_H
+#define BENCH_PROVE_BOUNDS_H
+
+#include "coll/schedule.h"
+
+/** The fewest steps of any schedule of this collective. In a step the number of
+ *  ranks that know something, or about which a rank knows, grows to k+1 times
+ *  as many: ⌈log_{k+1} N⌉. @p shares: ranks of a node share memory; then the
+ *  same for nodes, which have the ports of all their ranks. */
+unsigned bound_steps(const dcoll_shape_t *shape, bool shares);
+/** The fewest blocks that go through a port of some rank, for ranks that share
+ *  no memory. */
+double bound_blocks(dcoll_collective_t collective, const dcoll_shape_t *shape);
+
+#endif

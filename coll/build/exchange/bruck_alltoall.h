@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bruck's all-to-all to any base r and for any N. Slot j of rank p has the
+ * block for rank p + j (phase 1). For each digit of slot numbers to the base r,
+ * slots with digit d go d places of that digit's weight further, k messages in
+ * a step (phase 2): then slot j has the block that rank p - j sent here (phase
+ * 3). A small base takes few steps, a large one moves few bytes.
+ */
+#ifndef DCOLL_BRUCK_ALLTOALL_H
+#define DCOLL_BRUCK_ALLTOALL_H
+
+#include "coll/schedule.h"
+
+/** The schedule; radix: at least 2. */
+void bruck_alltoall(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                    unsigned rank, unsigned radix, dcoll_schedule_t *s);
+
+/** What it takes: steps, and blocks, of the longest message of each step. */
+struct bruck_toll {
+    unsigned steps, blocks;
+};
+struct bruck_toll bruck_alltoall_toll(unsigned n, unsigned k, unsigned radix);
+
+#endif

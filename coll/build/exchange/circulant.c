@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
+
+#include "coll/build/exchange/circulant.h"
+
+struct circulant circulant_of(unsigned n)
+{
+    struct circulant c = {.n = n};
+    while ((1ull << c.q) < n)
+        c.q++;
+    c.skip[c.q] = n;
+    for (unsigned k = c.q; k-- > 0;)
+        c.skip[k] = c.skip[k + 1] / 2 + c.skip[k + 1] % 2;
+    return c;
+}
+
+/* The smallest skip of a rank's sum. */
+static unsigned base_of(const struct circulant *c, unsigned rank)
+{
+    unsigned k = c->q;
+    while (rank > 0)
+        if (rank >= c->skip[--k])
+            rank -= c->skip[k];
+    return k;
+}
+
+/* Adds skips below `end` that are not used, the larger ones first, to a sum
+ * that must come to be above low and at most high; low itself will do if
+ * nothing else is found. The last skip, which it sets, must be the base of that
+ * rank: a number may be another sum, too. */
+struct search {
+    const struct circulant *c;
+    unsigned low, high;
+    bool used[CIRCULANT_ROUNDS_MAX + 1];
+};
+
+static bool find(const struct search *s, unsigned sum, unsigned end,
+                 unsigned *last)
+{
+    for (unsigned k = end; k-- > 0;) {
+        const unsigned more = sum + s->c->skip[k];
+        if (s->used[k] || more > s->high)
+            continue;
+        if (more <= s->low && find(s, more, k, last))
+            return true;
+        if (more < s->low || base_of(s->c, more % s->c->n) != k)
+            continue;
+        *last = k;
+        return true;
+    }
+    return false;
+}
+
+int circulant_block(const struct circulant *c, unsigned rank, unsigned k)
+{
+    const unsigned base = base_of(c, rank), q = c->q;
+    struct search s = {.c = c};
+    unsigned last = q;
+    s.used[base] = true;
+    for (unsigned i = 0; i <= k; i++) {
+        s.low = rank + c->n - c->skip[i + 1];
+        s.high = rank + c->n - c->skip[i];
+        find(&s, 0, q + 1, &last);
+        s.used[last] = true;
+    }
+    return last == q ? (int)base : (int)last - (int)q;
+}

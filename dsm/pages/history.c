@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dsm/pages/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dsm/pages/fetch.h"
+#include "dsm/pages/pages.h"
+
+void history_record(ddsm_t *d, size_t first, size_t count)
+{
+    struct page_list *list = &d->recorded;
+    for (size_t p = first; p < first + count && d->past; p++) {
+        if (d->page[p].recorded)
+            continue;
+        d->page[p].recorded = true;
+        list->page[list->count++] = (uint32_t)p;
+    }
+}
+
+static void unique(struct page_list *list)
+{
+    size_t n = 0;
+    pages_sort(list);
+    for (size_t i = 0; i < list->count; i++)
+        if (!n || list->page[n - 1] != list->page[i])
+            list->page[n++] = list->page[i];
+    list->count = n;
+}
+
+/* Adds the recorded pages to the past interval, or after learning replaces what
+ * it had by them. Without memory they are forgotten. */
+static void keep(ddsm_t *d)
+{
+    struct page_list *recorded = &d->recorded;
+    struct page_list *list = &d->past->list;
+    const size_t before = d->learning ? 0 : list->count;
+    const size_t count = before + recorded->count;
+    uint32_t *page = count ? realloc(list->page, count * sizeof *page) : NULL;
+    for (size_t i = 0; i < recorded->count; i++)
+        d->page[recorded->page[i]].recorded = false;
+    if (page) {
+        memcpy(page + before, recorded->page,
+               recorded->count * sizeof *recorded->page);
+        list->page = page;
+        list->count = count;
+        unique(list);
+    } else if (!count) {
+        list->count = 0;
+    }
+    recorded->count = 0;
+}
+
+static struct past *past_of(ddsm_t *d, uint64_t name)
+{
+    const uint64_t hash = name * 0x9e3779b97f4a7c15u;
+    struct past *past = &d->pasts[hash >> 32 & (PASTS - 1)];
+    if (!name)
+        return NULL;
+    if (past->name != name) { /* new, or another one's place */
+        past->list.count = 0;
+        past->times = 0;
+        past->name = name;
+    }
+    return past;
+}
+
+int history_turn(ddsm_t *d)
+{
+    if (d->past)
+        keep(d);
+    d->past = past_of(d, d->next_name);
+    d->learning = false;
+    if (!d->past)
+        return 0;
+    const struct page_list *list = &d->past->list;
+    d->learning = d->past->times++ % LEARN_PERIOD == 1;
+    /* whether a page is used that is readable already cannot be told */
+    for (size_t i = 0; i < list->count && d->learning; i++)
+        if (d->page[list->page[i]].state != PAGE_INVALID)
+            history_record(d, list->page[i], 1);
+    return fetch_list(d, list, d->learning);
+}
+
+void history_close(ddsm_t *d)
+{
+    for (unsigned i = 0; i < PASTS; i++)
+        free(d->pasts[i].list.page);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OMP_RUNTIME_FAIL_H
+#define OMP_RUNTIME_FAIL_H
+
+enum {
+    FAILED = 1,
+    NOT_SERVED = 2, /* a construct or a setting */
+};
+
+/* Ends this rank, and thereby the program, with one sentence. */
+__attribute__((noreturn, format(printf, 2, 3))) void
+fail(int status, const char *format, ...);
+
+/* Of the ranks that share @status, only the first one that fails says why, and
+ * all end with its status. 0: none has failed. */
+void fail_once(_Atomic int *status);
+
+/* From now on sentences name the rank. */
+void fail_as(unsigned rank);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Static loops need no other thread. A dynamic or guided loop has a word that
+ * all ranks share: the number of the loop, and how many iterations are given
+ * out. The number tells threads that are still in an earlier loop, or already
+ * in a later one; so words are used again without a barrier. A thread that
+ * finds a later loop in the word knows that its own has no iteration left.
+ */
+#include "omp/runtime/loop.h"
+
+#include <sched.h>
+
+#include "omp/runtime/fail.h"
+#include "omp/runtime/memory.h"
+#include "omp/runtime/team.h"
+
+enum { POSITION_BITS = 44 };
+#define POSITION_MAX ((UINT64_C(1) << POSITION_BITS) - 1)
+#define LOOPS        (sizeof shared_words->loops / sizeof *shared_words->loops)
+
+static struct shared_loop *shared(const struct loop *loop)
+{
+    return &shared_words->loops[loop->number % LOOPS];
+}
+
+static uint64_t word_of(const struct loop *loop, uint64_t position)
+{
+    return loop->number << POSITION_BITS | position;
+}
+
+/* How many loops later the word is; negative: earlier. */
+static int64_t distance(const struct loop *loop, uint64_t word)
+{
+    return (int64_t)((word & ~POSITION_MAX) - word_of(loop, 0)) >>
+           POSITION_BITS;
+}
+
+struct loop_bounds loop_bounds(long start, long end, long step, long chunk)
+{
+    const bool up = step > 0;
+    return loop_bounds_ull(up, (uint64_t)start + (UINT64_C(1) << 63),
+                           (uint64_t)end + (UINT64_C(1) << 63), (uint64_t)step,
+                           (uint64_t)chunk);
+}
+
+struct loop_bounds loop_bounds_ull(bool up, uint64_t start, uint64_t end,
+                                   uint64_t step, uint64_t chunk)
+{
+    struct loop_bounds b = {
+        .start = start, .end = end, .step = step, .chunk = chunk};
+    if (up && start < end)
+        b.iterations = (end - start - 1) / step + 1;
+    else if (!up && start > end)
+        b.iterations = (start - end - 1) / -step + 1;
+    return b;
+}
+
+void loop_begin(struct thread *t, const struct loop_bounds *bounds,
+                unsigned schedule, bool is_ordered)
+{
+    struct loop *loop = &t->loop;
+    schedule &= ~SCHEDULE_MONOTONIC;
+    if (schedule == SCHEDULE_AUTO || t->team->threads == 1)
+        schedule = SCHEDULE_STATIC;
+    *loop = (struct loop){
+        .bounds = *bounds, .schedule = schedule, .is_ordered = is_ordered};
+    if (t->team->threads == 1)
+        loop->is_ordered = false;
+    if (schedule == SCHEDULE_STATIC && !loop->is_ordered)
+        return;
+    if (bounds->iterations > POSITION_MAX)
+        fail(NOT_SERVED,
+             "a loop of %llu iterations is not served (at most %llu, unless "
+             "its schedule is static)",
+             (unsigned long long)bounds->iterations,
+             (unsigned long long)POSITION_MAX);
+    if (schedule != SCHEDULE_STATIC && !loop->bounds.chunk)
+        loop->bounds.chunk = 1;
+    loop->number = t->loops++;
+    loop->seen =
+        schedule == SCHEDULE_STATIC ? 0 : memory_load(&shared(loop)->next);
+}
+
+/* One block for each thread, as the compiler divides schedule(static). */
+static bool static_block(struct thread *t)
+{
+    struct loop *loop = &t->loop;
+    const uint64_t threads = t->team->threads, id = t->id;
+    const uint64_t least = loop->bounds.iterations / threads;
+    const uint64_t longer = loop->bounds.iterations % threads;
+    if (loop->trip++)
+        return false;
+    loop->first = id * least + (id < longer ? id : longer);
+    loop->last = loop->first + least + (id < longer);
+    return loop->first < loop->last;
+}
+
+static bool static_chunk(struct thread *t)
+{
+    struct loop *loop = &t->loop;
+    const uint64_t chunk = loop->bounds.chunk, all = loop->bounds.iterations;
+    const uint64_t chunks = all ? (all - 1) / chunk + 1 : 0;
+    const uint64_t mine = loop->trip++ * t->team->threads + t->id;
+    if (mine >= chunks)
+        return false;
+    loop->first = mine * chunk;
+    loop->last = all - loop->first < chunk ? all : loop->first + chunk;
+    return true;
+}
+
+/* How many to take of those that are left. */
+static uint64_t portion(const struct thread *t, uint64_t left)
+{
+    const struct loop *loop = &t->loop;
+    uint64_t most = loop->bounds.chunk;
+    if (loop->schedule == SCHEDULE_GUIDED) {
+        const uint64_t threads = t->team->threads;
+        const uint64_t share = left / threads + (left % threads != 0);
+        most = share > most ? share : most;
+    }
+    return most < left ? most : left;
+}
+
+static bool take_next(struct thread *t)
+{
+    struct loop *loop = &t->loop;
+    uint64_t word = loop->seen;
+    for (;;) {
+        const int64_t later = distance(loop, word);
+        const uint64_t position = later < 0 ? 0 : word & POSITION_MAX;
+        if (later > 0 || position >= loop->bounds.iterations)
+            return false;
+        const uint64_t end =
+            position + portion(t, loop->bounds.iterations - position);
+        const uint64_t found =
+            memory_atomic(MEMORY_COMPARE_SWAP, &shared(loop)->next, sizeof word,
+                          word_of(loop, end), word);
+        if (found == word) {
+            loop->first = position;
+            loop->last = end;
+            loop->seen = word_of(loop, end);
+            return true;
+        }
+        word = found;
+    }
+}
+
+void loop_await_turn(struct thread *t)
+{
+    struct loop *loop = &t->loop;
+    if (!loop->is_ordered || loop->has_turn)
+        return;
+    if (loop->first) {
+        while (memory_load(&shared(loop)->turn) != word_of(loop, loop->first))
+            sched_yield();
+        memory_acquire();
+    }
+    loop->has_turn = true;
+}
+
+/* The chunk, if there was one, is done. */
+static void pass_turn(struct thread *t)
+{
+    struct loop *loop = &t->loop;
+    if (!loop->is_ordered || loop->first == loop->last)
+        return;
+    loop_await_turn(t);
+    memory_release();
+    memory_atomic(MEMORY_STORE, &shared(loop)->turn, sizeof(uint64_t),
+                  word_of(loop, loop->last), 0);
+    loop->has_turn = false;
+}
+
+bool loop_next(struct thread *t, uint64_t *start, uint64_t *end)
+{
+    struct loop *loop = &t->loop;
+    const struct loop_bounds *b = &loop->bounds;
+    bool more;
+    pass_turn(t);
+    if (loop->schedule != SCHEDULE_STATIC)
+        more = take_next(t);
+    else
+        more = b->chunk ? static_chunk(t) : static_block(t);
+    if (!more) {
+        loop->first = loop->last = 0;
+        return false;
+    }
+    *start = b->start + loop->first * b->step;
+    *end =
+        loop->last == b->iterations ? b->end : b->start + loop->last * b->step;
+    return true;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loops whose iterations are given out by chunks, and sections. Iterations are
+ * counted from 0 here; loop_next() returns them as the program counts. */
+#ifndef OMP_RUNTIME_LOOP_H
+#define OMP_RUNTIME_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread;
+
+/* As the program counts, in two's complement. */
+struct loop_bounds {
+    uint64_t start, end, step;
+    uint64_t iterations;
+    uint64_t chunk; /* 0: none given */
+};
+
+struct loop {
+    struct loop_bounds bounds;
+    unsigned schedule; /* an enum schedule */
+    bool is_ordered;
+    bool has_turn;        /* for `ordered`, with its chunk */
+    uint64_t first, last; /* its chunk is [first, last) */
+    uint64_t trip;        /* how many chunks a static loop has given */
+    uint64_t number;      /* among the team's loops that share words */
+    uint64_t seen;        /* the last value of shared_loop.next */
+};
+
+struct loop_bounds loop_bounds(long start, long end, long step, long chunk);
+struct loop_bounds loop_bounds_ull(bool up, uint64_t start, uint64_t end,
+                                   uint64_t step, uint64_t chunk);
+
+/* The thread begins a loop. */
+void loop_begin(struct thread *t, const struct loop_bounds *bounds,
+                unsigned schedule, bool is_ordered);
+/* Its next chunk; false: there is none. */
+bool loop_next(struct thread *t, uint64_t *start, uint64_t *end);
+/* The thread's chunk is the first one that is not done: its `ordered` region
+ * may run. */
+void loop_await_turn(struct thread *t);
+
+#endif

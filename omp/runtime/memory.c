@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "omp/runtime/memory.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "dsm/ddsm.h"
+#include "omp/runtime/alone.h"
+#include "omp/runtime/early.h"
+#include "omp/runtime/fail.h"
+#include "omp/runtime/icv.h"
+#include "omp/runtime/program_data.h"
+
+/* Where the space begins in all ranks: far from what the kernel places. */
+#define SPACE ((void *)UINT64_C(0x100000000000))
+
+enum {
+    WORDS_BYTES = 4096,
+    LOCKS = 1 << 16,
+    STACKS_LEAST = 8, /* a region may ask for more threads than there are */
+};
+#define HEAP_BYTES  ((size_t)4 << 30)
+#define STACK_BYTES ((size_t)8 << 20) /* if the system sets no limit */
+#define STACK_MOST  ((size_t)512 << 20)
+
+static struct shared_words own_words;
+struct shared_words *shared_words = &own_words;
+
+/* Of the ranks of a program; NULL: there is one. */
+static ddsm_t *space;
+static unsigned rank, ranks = 1;
+static bool is_early = true; /* main has not begun */
+static char *stacks;
+static size_t stack_bytes;
+static unsigned stack_count;
+
+unsigned memory_rank(void)
+{
+    return rank;
+}
+
+unsigned memory_ranks(void)
+{
+    return ranks;
+}
+
+static void check(int rc, const char *what)
+{
+    if (rc)
+        fail(FAILED, "%s: %s: %s", what, drail_strerror(rc),
+             ddsm_last_error(space));
+}
+
+/* ------------------------------------------------------------ open, close */
+
+static size_t setting_bytes(const char *name, size_t otherwise)
+{
+    const char *value = getenv(name);
+    char *end;
+    if (!value)
+        return otherwise;
+    errno = 0;
+    size_t bytes = strtoull(value, &end, 10);
+    const char *unit = strchr("KMGT", *end ? *end : '?');
+    if (end == value || errno || *value == '-' || (*end && (!unit || end[1])))
+        fail(NOT_SERVED,
+             "%s '%s' is wrong (allowed: a number, or one with K, "
+             "M, G or T)",
+             name, value);
+    return unit ? bytes << 10 * (unit - "KMGT" + 1) : bytes;
+}
+
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + 4095) & ~(size_t)4095;
+}
+
+static void plan_stacks(void)
+{
+    struct rlimit limit;
+    stack_bytes = STACK_BYTES;
+    if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur != RLIM_INFINITY)
+        stack_bytes = limit.rlim_cur;
+    if (settings.stack > stack_bytes)
+        stack_bytes = settings.stack;
+    if (stack_bytes > STACK_MOST)
+        stack_bytes = STACK_MOST;
+    stack_bytes = whole_pages(stack_bytes);
+    stack_count =
+        settings.threads > STACKS_LEAST ? settings.threads : STACKS_LEAST;
+}
+
+static void *shared_pages(size_t bytes, unsigned home, ddsm_kind_t kind)
+{
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = home, .kind = kind};
+    void *p = ddsm_alloc(space, bytes, &place);
+    if (!p)
+        fail(FAILED, "%s", ddsm_last_error(space));
+    return p;
+}
+
+static void open_heap(size_t bytes)
+{
+    /* as the heap divides itself */
+    const ddsm_place_t place = {.homes = DDSM_BLOCK, .kind = DDSM_FIXED};
+    void *start = ddsm_alloc(space, bytes, &place);
+    check(start ? ddsm_heap_open(space, start, bytes) : DRAIL_ENOMEM, "heap");
+}
+
+void memory_open(drail_job_t *job)
+{
+    ddsm_config_t config;
+    drail_error_t error = {0};
+    void *data;
+    size_t data_bytes;
+    const size_t heap = whole_pages(setting_bytes("RAILOMP_HEAP", HEAP_BYTES));
+    program_data(&data, &data_bytes);
+    plan_stacks();
+    const size_t stacks_bytes = stack_bytes * stack_count;
+    ddsm_config_init(&config);
+    rank = drail_job_rank(job);
+    ranks = drail_job_size(job);
+    config.base = SPACE;
+    config.locks = LOCKS;
+    config.bytes = WORDS_BYTES + heap + ranks * stacks_bytes + data_bytes;
+    if (early_is_overfull())
+        fail(NOT_SERVED, "what runs before main allocates too much memory "
+                         "(allowed: 1 MiB)");
+    if (ddsm_open(job, &config, &space, &error))
+        fail(FAILED, "%s", error.text);
+    shared_words = shared_pages(WORDS_BYTES, 0, DDSM_OPEN);
+    for (unsigned r = 0; r < ranks; r++) {
+        char *p = shared_pages(stacks_bytes, r, DDSM_OPEN);
+        if (r == rank)
+            stacks = p;
+    }
+    open_heap(heap);
+    const ddsm_place_t place = {.homes = DDSM_ONE, .kind = DDSM_FIXED};
+    check(ddsm_adopt(space, data, data_bytes, &place),
+          "sharing .data and .bss");
+    is_early = false;
+}
+
+void memory_close(void)
+{
+    ddsm_close(space);
+    space = NULL;
+}
+
+void memory_alone(void)
+{
+    is_early = false;
+}
+
+void *memory_stack(unsigned thread, size_t *bytes)
+{
+    if (!space)
+        return NULL;
+    if (thread >= stack_count)
+        fail(NOT_SERVED,
+             "a region of more than %u threads in a rank is not served; set "
+             "OMP_NUM_THREADS",
+             stack_count);
+    *bytes = stack_bytes;
+    return stacks + thread * stack_bytes;
+}
+
+/* -------------------------------------------------------- synchronisation */
+
+void memory_barrier(const void *mine, void *all)
+{
+    if (space)
+        check(ddsm_barrier_note(space, mine, all), "barrier");
+}
+
+void memory_release(void)
+{
+    if (space)
+        check(ddsm_release(space), "flush");
+    else
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void memory_acquire(void)
+{
+    if (space)
+        check(ddsm_acquire(space), "flush");
+    else
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static bool is_shared(const void *p)
+{
+    return space && ddsm_has(space, p);
+}
+
+void memory_lock(uint32_t *word)
+{
+    if (is_shared(word))
+        check(ddsm_lock_at(space, word), "lock");
+    else
+        alone_lock(word);
+}
+
+bool memory_try_lock(uint32_t *word)
+{
+    if (!is_shared(word))
+        return alone_try_lock(word);
+    int rc = ddsm_trylock_at(space, word);
+    if (rc == DRAIL_EAGAIN)
+        return false;
+    check(rc, "lock");
+    return true;
+}
+
+void memory_unlock(uint32_t *word)
+{
+    if (is_shared(word))
+        check(ddsm_unlock_at(space, word), "unlock");
+    else
+        alone_unlock(word);
+}
+
+void memory_lock_end(uint32_t *word)
+{
+    if (is_shared(word))
+        check(ddsm_lock_end(space, word), "destroying a lock");
+    else
+        *word = 0;
+}
+
+uint64_t memory_atomic(enum memory_op op, void *word, size_t bytes,
+                       uint64_t operand, uint64_t expected)
+{
+    static const ddsm_atomic_t of[] = {
+        [MEMORY_LOAD] = DDSM_LOAD,
+        [MEMORY_STORE] = DDSM_STORE,
+        [MEMORY_ADD] = DDSM_ADD,
+        [MEMORY_EXCHANGE] = DDSM_EXCHANGE,
+        [MEMORY_COMPARE_SWAP] = DDSM_COMPARE_SWAP,
+        [MEMORY_AND] = DDSM_AND,
+        [MEMORY_OR] = DDSM_OR,
+        [MEMORY_XOR] = DDSM_XOR,
+    };
+    uint64_t old;
+    if (!is_shared(word))
+        return alone_atomic(op, word, bytes, operand, expected);
+    check(ddsm_atomic(space, of[op], word, bytes, operand, expected, &old),
+          "atomic");
+    return old;
+}
+
+/* ------------------------------------------------------------------- heap */
+
+void *memory_malloc(size_t alignment, size_t bytes)
+{
+    void *p = is_early ? early_malloc(alignment, bytes) : NULL;
+    if (space)
+        return alignment <= 16 ? ddsm_malloc(space, bytes)
+                               : ddsm_aligned_alloc(space, alignment, bytes);
+    if (!p)
+        p = alignment <= 16 ? malloc(bytes) : memalign(alignment, bytes);
+    return p;
+}
+
+void *memory_calloc(size_t count, size_t bytes)
+{
+    void *p = is_early ? early_malloc(16, count * bytes) : NULL;
+    if (space)
+        return ddsm_calloc(space, count, bytes);
+    return p ? p : calloc(count, bytes);
+}
+
+static bool is_of_heap(const void *p)
+{
+    return space && ddsm_heap_has(space, p);
+}
+
+void *memory_realloc(void *p, size_t bytes)
+{
+    if (!p)
+        return memory_malloc(16, bytes);
+    if (is_of_heap(p))
+        return ddsm_realloc(space, p, bytes);
+    if (!space && !early_has(p))
+        return realloc(p, bytes);
+    const size_t had = early_has(p) ? early_bytes(p) : malloc_usable_size(p);
+    void *got = memory_malloc(16, bytes);
+    if (got) {
+        memcpy(got, p, had < bytes ? had : bytes);
+        memory_free(p);
+    }
+    return got;
+}
+
+void memory_free(void *p)
+{
+    if (is_of_heap(p))
+        ddsm_free(space, p);
+    else if (!early_has(p))
+        free(p);
+}
+
+/* ----------------------------------------------------------- system calls */
+
+void memory_prepare(const void *start, size_t bytes, bool writable)
+{
+    /* an error shows in the system call */
+    if (bytes && is_shared(start))
+        ddsm_prefetch(space, start, bytes, writable);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the ranks of a program share. Above it, the runtime does not know how:
+ * with one rank (memory_alone.h) memory is just memory; with several (memory.c)
+ * it is a space of libddsm.
+ *
+ * An error of the shared memory ends the program (fail.h).
+ */
+#ifndef OMP_RUNTIME_MEMORY_H
+#define OMP_RUNTIME_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dapl_rail/dapl_rail.h"
+
+unsigned memory_rank(void);
+unsigned memory_ranks(void);
+
+/* From here on several ranks share the program's data, the heap and the stacks.
+ * Called once, by all ranks. */
+void memory_open(drail_job_t *job);
+/* Or there is one rank only. */
+void memory_alone(void);
+/* All ranks; the program's data stay in place for what runs at exit. */
+void memory_close(void);
+
+/* A stack for thread @thread of this rank; NULL: any will do. */
+void *memory_stack(unsigned thread, size_t *bytes);
+
+/* ------------------------------------------------------ synchronisation --- */
+
+/* What a rank tells the others in a barrier. */
+enum { NOTE_BYTES = 64 };
+
+/* Called by one thread of each rank while the other threads of the program
+ * wait: all see what all have written. Without @all, notes are not exchanged.
+ * @all has NOTE_BYTES for each rank. */
+void memory_barrier(const void *mine, void *all);
+/* What this rank has written can be seen after a memory_acquire(). */
+void memory_release(void);
+void memory_acquire(void);
+
+/* Locks: a word of any memory that is 0 at first. Taking one acquires, giving
+ * it back releases. Fair between ranks. */
+void memory_lock(uint32_t *word);
+bool memory_try_lock(uint32_t *word);
+void memory_unlock(uint32_t *word);
+void memory_lock_end(uint32_t *word);
+
+enum memory_op {
+    MEMORY_LOAD,
+    MEMORY_STORE,
+    MEMORY_ADD,
+    MEMORY_EXCHANGE,
+    MEMORY_COMPARE_SWAP, /* stores @operand if the word is @expected */
+    MEMORY_AND,
+    MEMORY_OR,
+    MEMORY_XOR,
+};
+/* Any aligned word of 1, 2, 4 or 8 bytes. Atomic between all ranks, and in one
+ * order; but it neither releases nor acquires other memory. Returns the value
+ * before. */
+uint64_t memory_atomic(enum memory_op op, void *word, size_t bytes,
+                       uint64_t operand, uint64_t expected);
+static inline uint64_t memory_load(uint64_t *word)
+{
+    return memory_atomic(MEMORY_LOAD, word, sizeof *word, 0, 0);
+}
+
+/* Words that the runtime itself shares: the same in all ranks. */
+struct shared_words {
+    uint64_t singles; /* the next `single` that nobody has taken (single.c) */
+    uint32_t critical, atomic; /* locks */
+    struct shared_loop {
+        uint64_t next; /* iterations that are given out (loop.c), */
+        uint64_t turn; /* and the one whose `ordered` region is next */
+    } loops[64];
+};
+extern struct shared_words *shared_words;
+
+/* ---------------------------------------------------------------- heap --- */
+
+/* Shared by all ranks. Alignments are powers of two. */
+void *memory_malloc(size_t alignment, size_t bytes);
+void *memory_calloc(size_t count, size_t bytes);
+void *memory_realloc(void *p, size_t bytes);
+void memory_free(void *p);
+
+/* -------------------------------------------------------- system calls --- */
+
+/* The kernel may read the range, or with @writable write it, in the next system
+ * call of this thread. */
+void memory_prepare(const void *start, size_t bytes, bool writable);
+
+#endif

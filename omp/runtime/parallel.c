@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parallel regions, also those that begin with a loop or sections, and teams.
+ */
+#include "omp/runtime/memory.h"
+#include "omp/runtime/team.h"
+
+#include "omp/runtime/interface.h"
+
+typedef void (*region_t)(void *);
+
+void GOMP_parallel(region_t function, void *argument, unsigned threads,
+                   unsigned flags)
+{
+    (void)flags; /* proc_bind: threads are not bound */
+    team_run(function, argument, false, threads);
+}
+
+static void run_combined(const struct combined *c, unsigned threads)
+{
+    team_run(NULL, (void *)c, true, threads);
+}
+
+static void parallel_loop(region_t function, void *argument, unsigned threads,
+                          struct loop_bounds bounds, uint32_t schedule)
+{
+    const struct combined c = {function, argument, bounds, schedule};
+    run_combined(&c, threads);
+}
+
+#define PARALLEL_LOOP(name, schedule)                                          \
+    void GOMP_parallel_loop_##name(region_t function, void *argument,          \
+                                   unsigned threads, long start, long end,     \
+                                   long step, long chunk, unsigned flags)      \
+    {                                                                          \
+        (void)flags;                                                           \
+        parallel_loop(function, argument, threads,                             \
+                      loop_bounds(start, end, step, chunk), schedule);         \
+    }
+PARALLEL_LOOP(static, SCHEDULE_STATIC)
+PARALLEL_LOOP(dynamic, SCHEDULE_DYNAMIC)
+PARALLEL_LOOP(guided, SCHEDULE_GUIDED)
+PARALLEL_LOOP(nonmonotonic_dynamic, SCHEDULE_DYNAMIC)
+PARALLEL_LOOP(nonmonotonic_guided, SCHEDULE_GUIDED)
+
+#define PARALLEL_LOOP_RUNTIME(name)                                            \
+    void GOMP_parallel_loop_##name(region_t function, void *argument,          \
+                                   unsigned threads, long start, long end,     \
+                                   long step, unsigned flags)                  \
+    {                                                                          \
+        const struct icv *icv = &self()->icv;                                  \
+        (void)flags;                                                           \
+        parallel_loop(function, argument, threads,                             \
+                      loop_bounds(start, end, step, icv->chunk),               \
+                      icv->schedule);                                          \
+    }
+PARALLEL_LOOP_RUNTIME(runtime)
+PARALLEL_LOOP_RUNTIME(nonmonotonic_runtime)
+PARALLEL_LOOP_RUNTIME(maybe_nonmonotonic_runtime)
+
+void GOMP_parallel_sections(region_t function, void *argument, unsigned threads,
+                            unsigned count, unsigned flags)
+{
+    (void)flags;
+    parallel_loop(function, argument, threads,
+                  loop_bounds(1, (long)count + 1, 1, 1), SCHEDULE_DYNAMIC);
+}
+
+/* One team: that of the program. */
+void GOMP_teams_reg(region_t function, void *argument, unsigned teams,
+                    unsigned thread_limit, unsigned flags)
+{
+    (void)teams, (void)thread_limit, (void)flags;
+    function(argument);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a program asks for and sets: omp.h. Each function has its name of
+ * Fortran (omp_lib), with an underscore; there arguments come by reference, and
+ * integers of 8 bytes have functions of their own. */
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "omp/runtime/fail.h"
+#include "omp/runtime/memory.h"
+#include "omp/runtime/team.h"
+
+#include "omp/runtime/interface.h"
+
+/* An integer function without arguments. */
+#define ASK(name, value)                                                       \
+    int omp_##name(void)                                                       \
+    {                                                                          \
+        return (int)(value);                                                   \
+    }                                                                          \
+    int32_t omp_##name##_(void)                                                \
+    {                                                                          \
+        return omp_##name();                                                   \
+    }
+/* ... with one, @x. */
+#define ASK_OF(name, value)                                                    \
+    int omp_##name(int x)                                                      \
+    {                                                                          \
+        return (int)(value);                                                   \
+    }                                                                          \
+    int32_t omp_##name##_(const int32_t *x)                                    \
+    {                                                                          \
+        return omp_##name(*x);                                                 \
+    }                                                                          \
+    int32_t omp_##name##_8_(const int64_t *x)                                  \
+    {                                                                          \
+        return omp_##name((int)*x);                                            \
+    }
+/* A setter of @x. */
+#define SET(name, statement)                                                   \
+    void omp_##name(int x)                                                     \
+    {                                                                          \
+        statement;                                                             \
+    }                                                                          \
+    void omp_##name##_(const int32_t *x)                                       \
+    {                                                                          \
+        omp_##name(*x);                                                        \
+    }                                                                          \
+    void omp_##name##_8_(const int64_t *x)                                     \
+    {                                                                          \
+        omp_##name((int)*x);                                                   \
+    }
+
+static int clamped(int x, int least, int most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+/* The processors of this host that the program may use. */
+static int processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+}
+
+/* The task of @level that this thread's is nested in; NULL: no such level. */
+static const struct thread *ancestor(int level)
+{
+    const struct thread *t = self();
+    if (level < 0 || (unsigned)level > t->team->level)
+        return NULL;
+    while ((int)t->team->level > level)
+        t = t->team->parent;
+    return t;
+}
+
+ASK(get_thread_num, self()->id)
+ASK(get_num_threads, self()->team->threads)
+ASK(get_max_threads, self()->icv.threads)
+ASK(get_num_procs, processors())
+ASK(get_thread_limit, settings.limit)
+ASK(in_parallel, self()->team->active > 0)
+ASK(get_level, self()->team->level)
+ASK(get_active_level, self()->team->active)
+ASK(get_dynamic, self()->icv.dynamic)
+ASK(get_nested, 0)
+ASK(get_max_active_levels, self()->icv.levels)
+ASK(get_supported_active_levels, 1)
+ASK(in_final, self()->in_final)
+ASK(get_cancellation, 0)
+ASK(get_max_task_priority, 0)
+ASK(get_num_teams, 1)
+ASK(get_team_num, 0)
+ASK(get_max_teams, 1)
+ASK(get_teams_thread_limit, settings.limit)
+ASK(get_proc_bind, 0)
+ASK(get_num_places, 0)
+ASK(get_place_num, -1)
+ASK(get_partition_num_places, 0)
+ASK(get_num_devices, 0)
+ASK(get_default_device, 0)
+ASK(get_initial_device, 0)
+ASK(get_device_num, 0)
+ASK(is_initial_device, 1)
+ASK_OF(get_ancestor_thread_num, ancestor(x) ? (int)ancestor(x)->id : -1)
+ASK_OF(get_team_size, ancestor(x) ? (int)ancestor(x)->team->threads : -1)
+ASK_OF(get_place_num_procs, ((void)x, 0))
+ASK_OF(pause_resource_all, ((void)x, 0))
+
+SET(set_num_threads, self()->icv.threads = (uint32_t)clamped(x, 1, INT_MAX))
+SET(set_dynamic, self()->icv.dynamic = x != 0)
+SET(set_nested, (void)x)
+SET(set_max_active_levels, self()->icv.levels = (uint8_t)clamped(x, 0, 1))
+SET(set_num_teams, (void)x)
+SET(set_teams_thread_limit, (void)x)
+SET(set_default_device, (void)x)
+
+int omp_pause_resource(int kind, int device)
+{
+    (void)kind, (void)device;
+    return 0;
+}
+
+void omp_set_schedule(unsigned kind, int chunk)
+{
+    struct icv *icv = &self()->icv;
+    const unsigned plain = kind & ~SCHEDULE_MONOTONIC;
+    if (plain < SCHEDULE_STATIC || plain > SCHEDULE_AUTO)
+        return;
+    icv->schedule = kind;
+    icv->chunk = chunk > 0                                            ? chunk
+                 : plain == SCHEDULE_STATIC || plain == SCHEDULE_AUTO ? 0
+                                                                      : 1;
+}
+
+void omp_set_schedule_(const int32_t *kind, const int32_t *chunk)
+{
+    omp_set_schedule((unsigned)*kind, *chunk);
+}
+
+void omp_set_schedule_8_(const int32_t *kind, const int64_t *chunk)
+{
+    omp_set_schedule((unsigned)*kind, clamped((int)*chunk, INT_MIN, INT_MAX));
+}
+
+void omp_get_schedule(unsigned *kind, int *chunk)
+{
+    *kind = self()->icv.schedule;
+    *chunk = self()->icv.chunk;
+}
+
+void omp_get_schedule_(int32_t *kind, int32_t *chunk)
+{
+    omp_get_schedule((unsigned *)kind, chunk);
+}
+
+void omp_get_schedule_8_(int32_t *kind, int64_t *chunk)
+{
+    int plain;
+    omp_get_schedule((unsigned *)kind, &plain);
+    *chunk = plain;
+}
+
+double omp_get_wtime(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+double omp_get_wtime_(void)
+{
+    return omp_get_wtime();
+}
+
+double omp_get_wtick(void)
+{
+    struct timespec tick;
+    clock_getres(CLOCK_MONOTONIC, &tick);
+    return (double)tick.tv_sec + (double)tick.tv_nsec * 1e-9;
+}
+
+double omp_get_wtick_(void)
+{
+    return omp_get_wtick();
+}
+
+/* -------------------------------------------------------------- memory --- */
+
+/* One kind of memory: all allocators are the default one. */
+void *omp_alloc(size_t bytes, uintptr_t allocator)
+{
+    (void)allocator;
+    return memory_malloc(16, bytes);
+}
+
+void *omp_aligned_alloc(size_t alignment, size_t bytes, uintptr_t allocator)
+{
+    (void)allocator;
+    return memory_malloc(alignment < 16 ? 16 : alignment, bytes);
+}
+
+void omp_free(void *p, uintptr_t allocator)
+{
+    (void)allocator;
+    memory_free(p);
+}
+
+/* the clause allocate */
+void *GOMP_alloc(size_t alignment, size_t bytes, uintptr_t allocator)
+{
+    return omp_aligned_alloc(alignment, bytes, allocator);
+}
+
+void GOMP_free(void *p, uintptr_t allocator)
+{
+    omp_free(p, allocator);
+}
+
+/* the directive error */
+void GOMP_warning(const char *text, size_t length)
+{
+    if (length == SIZE_MAX)
+        fprintf(stderr, "\nrailomp: error directive encountered: %s\n", text);
+    else
+        fprintf(stderr, "\nrailomp: error directive encountered: %.*s\n",
+                (int)length, text);
+}
+
+__attribute__((noreturn)) void GOMP_error(const char *text, size_t length)
+{
+    GOMP_warning(text, length);
+    exit(1);
+}

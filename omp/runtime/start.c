@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The program's start and end. With one rank, main is called and that is all.
+ * With several, drail_job_run() has this process be a rank, or fork them. A
+ * rank's first thread only waits, on the system's stack; a thread of its own,
+ * on a shared stack, runs main (rank 0) or serves it. So variables of main and
+ * threadprivate ones, which lie there, are shared.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "omp/runtime/fail.h"
+#include "omp/runtime/icv.h"
+#include "omp/runtime/memory.h"
+#include "omp/runtime/team.h"
+#include "omp/wrapper/program.h"
+
+/* for the other ranks, when one has failed */
+enum { GRACE_MS = 500 };
+
+struct program {
+    int (*main)(int, char **, char **);
+    int argc;
+    char **argv, **envp;
+};
+
+/* How the program has ended. Ranks that were forked share it with the process
+ * that has forked them. */
+struct outcome {
+    bool is_over;
+    int status;
+    _Atomic int failed; /* fail_once() */
+};
+static struct outcome *outcome;
+
+/* Ends the rank's own thread within exit(), without what else a thread does at
+ * its end. The first thread waits for it before the stack goes. */
+static void __attribute__((noreturn)) end_thread(void)
+{
+    for (;;)
+        syscall(SYS_exit, 0);
+}
+
+/* The last of the functions that run at exit, as it was registered first. */
+static void at_exit(int status, void *unused)
+{
+    (void)unused;
+    if (memory_ranks() == 1)
+        return;
+    fflush(NULL);
+    if (memory_rank())
+        fail(FAILED,
+             "exit(%d) was called in this rank; only rank 0 can end "
+             "the program",
+             status);
+    outcome->status = status;
+    outcome->is_over = true;
+    if (!team_dismiss()) /* within a region: the other ranks find out */
+        _exit(status);
+    end_thread();
+}
+
+__attribute__((constructor)) static void register_at_exit(void)
+{
+    on_exit(at_exit, NULL);
+}
+
+/* Other ranks may read the arguments. */
+static char **shared_arguments(int argc, char **argv)
+{
+    char **copy = memory_malloc(16, ((size_t)argc + 1) * sizeof *copy);
+    for (int i = 0; copy && i < argc; i++)
+        copy[i] = railomp_strndup(argv[i], SIZE_MAX);
+    if (copy)
+        copy[argc] = NULL;
+    return copy ? copy : argv;
+}
+
+static void *thread_main(void *argument)
+{
+    const struct program *p = argument;
+    if (memory_rank()) {
+        team_serve();
+        return NULL;
+    }
+    exit(p->main(p->argc, shared_arguments(p->argc, p->argv), p->envp));
+}
+
+static void run_thread(const struct program *p)
+{
+    pthread_attr_t attributes;
+    pthread_t id;
+    size_t bytes;
+    void *stack = memory_stack(0, &bytes);
+    int rc = pthread_attr_init(&attributes);
+    if (!rc)
+        rc = pthread_attr_setstack(&attributes, stack, bytes);
+    if (!rc)
+        rc = pthread_create(&id, &attributes, thread_main, (void *)p);
+    if (rc)
+        fail(FAILED, "the program's thread can't be started: %s", strerror(rc));
+    pthread_attr_destroy(&attributes);
+    pthread_join(id, NULL);
+}
+
+static int rank_main(drail_job_t *job, void *context)
+{
+    fail_as(drail_job_rank(job));
+    settings_read(drail_job_size(job),
+                  drail_job_local_size(job, drail_job_rank(job)));
+    memory_open(job);
+    run_thread(context);
+    memory_close();
+    return 0;
+}
+
+/* RAILOMP_RANKS, for a program that no launcher has started. */
+static unsigned asked_ranks(void)
+{
+    const char *value = getenv("RAILOMP_RANKS");
+    char *end;
+    if (!value)
+        return 1;
+    errno = 0;
+    const unsigned long ranks = strtoul(value, &end, 10);
+    if (end == value || *end || errno || *value == '-' || !ranks ||
+        ranks > DRAIL_MAX_RANKS)
+        fail(NOT_SERVED, "RAILOMP_RANKS '%s' is wrong (allowed: 1 to %u)",
+             value, DRAIL_MAX_RANKS);
+    return (unsigned)ranks;
+}
+
+/* Runs the job's ranks; this process ends with the program's status. */
+static void __attribute__((noreturn))
+run_ranks(drail_job_config_t *job, struct program *program)
+{
+    outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (outcome == MAP_FAILED)
+        fail(FAILED, "out of memory");
+    fail_once(&outcome->failed);
+    int rc = drail_job_run(job, rank_main, program);
+    if (rc && !outcome->is_over)
+        fail(rc == DRAIL_EINVAL ? NOT_SERVED : FAILED, "%s", job->error->text);
+    drail_launch_close(job->launch);
+    fflush(NULL);
+    _exit(outcome->status);
+}
+
+int railomp_main(int (*program)(int, char **, char **), int argc, char **argv,
+                 char **envp)
+{
+    struct program p = {program, argc, argv, envp};
+    drail_job_config_t job;
+    drail_error_t error = {0};
+    drail_job_config_init(&job);
+    job.error = &error;
+    job.grace_ms = GRACE_MS;
+    if (drail_launch_open(&job, &job.launch))
+        fail(FAILED, "%s", error.text);
+    const unsigned launched = drail_launch_size(job.launch);
+    if (!launched)
+        job.nranks = asked_ranks();
+    if (launched ? launched > 1 : job.nranks > 1)
+        run_ranks(&job, &p);
+    drail_launch_close(job.launch);
+    settings_read(1, 1);
+    memory_alone();
+    return program(argc, argv, envp);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tasks. Each runs at once, in the thread that meets it: so dependences hold,
+ * and a task has ended when the next one begins. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "omp/runtime/fail.h"
+#include "omp/runtime/memory.h"
+#include "omp/runtime/team.h"
+
+#include "omp/runtime/interface.h"
+
+/* gomp-constants.h */
+enum {
+    TASK_UNTIED = 1 << 0,
+    TASK_FINAL = 1 << 1,
+    TASKLOOP_UP = 1 << 8,
+    TASKLOOP_GRAINSIZE = 1 << 9,
+    TASK_REDUCTION = 1 << 12,
+    TASK_DETACH = 1 << 13,
+};
+
+typedef void (*task_t)(void *);
+typedef void (*copy_t)(void *to, void *from);
+
+static void check_flags(unsigned flags)
+{
+    if (flags & TASK_REDUCTION)
+        fail(NOT_SERVED, "a reduction over tasks is not served");
+    if (flags & TASK_DETACH)
+        fail(NOT_SERVED, "a detached task is not served");
+}
+
+/* The task's copy of its variables, on the stack of its caller: in shared
+ * memory, as all variables of threads. */
+static void run_task(task_t task, void *variables, copy_t copy, size_t bytes,
+                     size_t alignment, const long *bounds)
+{
+    char room[bytes + alignment];
+    void *mine =
+        (void *)(((uintptr_t)room + alignment - 1) & -(uintptr_t)alignment);
+    if (copy)
+        copy(mine, variables);
+    else
+        memcpy(mine, variables, bytes);
+    if (bounds)
+        memcpy(mine, bounds, 2 * sizeof *bounds);
+    task(mine);
+}
+
+void GOMP_task(task_t task, void *variables, copy_t copy, long bytes,
+               long alignment, bool deferred, unsigned flags, void **depend,
+               int priority, void *detach)
+{
+    struct thread *t = self();
+    const bool outer = t->in_final;
+    (void)deferred, (void)depend, (void)priority, (void)detach;
+    check_flags(flags);
+    t->in_final = outer || flags & TASK_FINAL;
+    run_task(task, variables, copy, (size_t)bytes, (size_t)alignment, NULL);
+    t->in_final = outer;
+}
+
+/* How many tasks a loop of so many iterations is cut into. */
+static uint64_t pieces(uint64_t iterations, unsigned flags, unsigned long asked,
+                       unsigned threads)
+{
+    uint64_t count = asked ? asked : threads;
+    if (flags & TASKLOOP_GRAINSIZE && asked)
+        count = iterations / asked ? iterations / asked : 1;
+    return count < iterations ? count : iterations;
+}
+
+/* The first two members of the variables are the bounds of the piece. */
+static void run_taskloop(task_t task, void *variables, copy_t copy,
+                         size_t bytes, size_t alignment, unsigned flags,
+                         unsigned long asked, const struct loop_bounds *b,
+                         uint64_t bias)
+{
+    struct thread *t = self();
+    const bool outer = t->in_final;
+    const uint64_t count =
+        pieces(b->iterations, flags, asked, t->team->threads);
+    check_flags(flags);
+    t->in_final = outer || flags & TASK_FINAL;
+    for (uint64_t i = 0, first = 0, last; i < count; i++, first = last) {
+        last = first + b->iterations / count + (i < b->iterations % count);
+        const uint64_t end =
+            last == b->iterations ? b->end : b->start + last * b->step;
+        const long bounds[] = {(long)(b->start + first * b->step - bias),
+                               (long)(end - bias)};
+        run_task(task, variables, copy, bytes, alignment, bounds);
+    }
+    t->in_final = outer;
+}
+
+void GOMP_taskloop(task_t task, void *variables, copy_t copy, long bytes,
+                   long alignment, unsigned flags, unsigned long asked,
+                   int priority, long start, long end, long step)
+{
+    const struct loop_bounds b = loop_bounds(start, end, step, 0);
+    (void)priority;
+    run_taskloop(task, variables, copy, (size_t)bytes, (size_t)alignment, flags,
+                 asked, &b, UINT64_C(1) << 63);
+}
+
+void GOMP_taskloop_ull(task_t task, void *variables, copy_t copy, long bytes,
+                       long alignment, unsigned flags, unsigned long asked,
+                       int priority, unsigned long long start,
+                       unsigned long long end, unsigned long long step)
+{
+    const struct loop_bounds b =
+        loop_bounds_ull(flags & TASKLOOP_UP, start, end, step, 0);
+    (void)priority;
+    run_taskloop(task, variables, copy, (size_t)bytes, (size_t)alignment, flags,
+                 asked, &b, 0);
+}
+
+void GOMP_taskwait(void)
+{
+}
+
+void GOMP_taskwait_depend(void **depend)
+{
+    (void)depend;
+}
+
+void GOMP_taskyield(void)
+{
+}
+
+void GOMP_taskgroup_start(void)
+{
+}
+
+void GOMP_taskgroup_end(void)
+{
+}

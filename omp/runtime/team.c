@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "omp/runtime/team.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "omp/runtime/fail.h"
+#include "omp/runtime/memory.h"
+#include "omp/runtime/sleep.h"
+
+/* What a rank says in a barrier. Rank 0's decides: the ranks that have no
+ * thread in a region learn from it where the region ends. */
+enum meeting {
+    MEET_BYSTANDER, /* of a rank without threads */
+    MEET_BARRIER,   /* within a region */
+    MEET_FORK,      /* a region begins */
+    MEET_JOIN,      /* it ends */
+    MEET_EXIT,      /* the program ends */
+};
+struct note {
+    uint16_t meeting;
+    uint16_t is_combined;
+    uint32_t threads;
+    void (*function)(void *);
+    void *argument;
+    void *copyprivate;
+    uint64_t singles, loops;
+    struct icv icv;
+};
+_Static_assert(sizeof(struct note) <= NOTE_BYTES, "a note is too long");
+
+/* A thread of the pool. */
+struct worker {
+    pthread_t id;
+    struct event begin;
+    struct team *team; /* its next region; NULL: it ends */
+    struct thread thread;
+};
+
+/* Of this rank: its threads but the first, which is the program's own. */
+static struct pool {
+    struct worker **workers;
+    unsigned count;
+    _Atomic bool busy; /* a region of several threads runs */
+    /* the barrier of this rank's threads */
+    _Atomic unsigned arrived;
+    struct event leave;
+} pool;
+
+static struct team alone = {.threads = 1, .here = 1};
+static __thread struct thread initial, *current;
+
+struct thread *self(void)
+{
+    if (!current) {
+        initial.team = &alone;
+        initial.icv = settings.first;
+        current = &initial;
+    }
+    return current;
+}
+
+/* --------------------------------------------------------------- barriers */
+
+static struct note *exchange(const struct note *mine)
+{
+    static char *all;
+    char padded[NOTE_BYTES] = {0};
+    if (!all && !(all = calloc(memory_ranks(), NOTE_BYTES)))
+        fail(FAILED, "out of memory");
+    memcpy(padded, mine, sizeof *mine);
+    memory_barrier(padded, all);
+    return (struct note *)all;
+}
+
+static const struct note *note_of(const struct note *all, unsigned rank)
+{
+    return (const struct note *)((const char *)all + rank * NOTE_BYTES);
+}
+
+/* Of the ranks; called by one thread of this one. */
+static void meet(struct team *team, enum meeting meeting)
+{
+    const struct note mine = {.meeting = (uint16_t)meeting,
+                              .copyprivate = team->given};
+    if (memory_rank()) /* its output comes before that of later regions */
+        fflush(stdout);
+    const struct note *all = exchange(&mine);
+    for (unsigned r = 0; r < memory_ranks(); r++) {
+        const struct note *note = note_of(all, r);
+        if (note->meeting != meeting && note->meeting != MEET_BYSTANDER)
+            fail(FAILED,
+                 "rank %u is %s while this rank is %s: not all threads have "
+                 "met the same barriers",
+                 r,
+                 note->meeting == MEET_JOIN ? "at the end of the region"
+                                            : "in a barrier",
+                 meeting == MEET_JOIN ? "at the end of the region"
+                                      : "in a barrier");
+        if (note->copyprivate)
+            team->copyprivate = note->copyprivate;
+    }
+    team->given = NULL;
+}
+
+/* The last thread of a rank to come meets the other ranks. */
+static void await_all(struct team *team, enum meeting meeting)
+{
+    const uint32_t seen = atomic_load(&pool.leave.count);
+    if (atomic_fetch_add(&pool.arrived, 1) + 1 < team->here) {
+        event_wait(&pool.leave, seen);
+        return;
+    }
+    atomic_store(&pool.arrived, 0);
+    if (memory_ranks() > 1)
+        meet(team, meeting);
+    event_signal(&pool.leave);
+}
+
+void team_barrier(void)
+{
+    struct team *team = self()->team;
+    if (team->threads > 1)
+        await_all(team, MEET_BARRIER);
+}
+
+/* ---------------------------------------------------------------- regions */
+
+static void begin_combined(struct thread *t, const struct combined *c)
+{
+    loop_begin(t, &c->loop, c->schedule, false);
+    c->function(c->argument);
+}
+
+static void run(struct thread *t, const struct team *team)
+{
+    struct thread *outer = current;
+    current = t;
+    if (team->is_combined)
+        begin_combined(t, team->argument);
+    else
+        team->function(team->argument);
+    current = outer;
+}
+
+static void *worker_main(void *argument)
+{
+    struct worker *w = argument;
+    for (uint32_t turn = 0;; turn++) {
+        event_wait(&w->begin, turn);
+        struct team *team = w->team;
+        if (!team)
+            return NULL;
+        run(&w->thread, team);
+        await_all(team, MEET_JOIN);
+    }
+}
+
+static struct worker *start_worker(unsigned number)
+{
+    pthread_attr_t attributes;
+    size_t bytes = settings.stack;
+    struct worker *w = calloc(1, sizeof *w);
+    int rc = w ? pthread_attr_init(&attributes) : -1;
+    void *stack = memory_stack(number, &bytes);
+    if (!rc && stack)
+        rc = pthread_attr_setstack(&attributes, stack, bytes);
+    else if (!rc && bytes)
+        rc = pthread_attr_setstacksize(&attributes, bytes);
+    if (!rc)
+        rc = pthread_create(&w->id, &attributes, worker_main, w);
+    if (rc)
+        fail(FAILED, "thread %u can't be started: %s", number,
+             rc < 0 ? "out of memory" : strerror(rc));
+    pthread_attr_destroy(&attributes);
+    return w;
+}
+
+static void grow_pool(unsigned count)
+{
+    if (count <= pool.count)
+        return;
+    struct worker **workers =
+        realloc(pool.workers, count * sizeof *pool.workers);
+    if (!workers)
+        fail(FAILED, "out of memory");
+    pool.workers = workers;
+    for (; pool.count < count; pool.count++)
+        pool.workers[pool.count] = start_worker(pool.count + 1);
+}
+
+/* Before their stacks go. */
+static void end_pool(void)
+{
+    for (unsigned i = 0; i < pool.count; i++) {
+        pool.workers[i]->team = NULL;
+        event_signal(&pool.workers[i]->begin);
+        pthread_join(pool.workers[i]->id, NULL);
+    }
+    pool.count = 0;
+}
+
+/* This rank's part of a region, up to its end. @pattern: what its threads begin
+ * with. */
+static void run_here(struct team *team, const struct thread *pattern)
+{
+    grow_pool(team->here - 1);
+    for (unsigned i = 1; i < team->here; i++) {
+        struct worker *w = pool.workers[i - 1];
+        w->thread = *pattern;
+        w->thread.id = team->first + i;
+        w->team = team;
+        event_signal(&w->begin);
+    }
+    struct thread mine = *pattern;
+    mine.id = team->first;
+    run(&mine, team);
+    await_all(team, MEET_JOIN);
+    /* equal in all threads: the next region goes on from there */
+    self()->singles = mine.singles;
+    self()->loops = mine.loops;
+}
+
+/* Which of the threads are this rank's: equally many in all ranks, or one more
+ * in some; the first one is in rank 0. */
+static void place(struct team *team)
+{
+    const uint64_t ranks = memory_ranks(), rank = memory_rank();
+    const uint64_t first = (rank * team->threads + ranks - 1) / ranks;
+    const uint64_t last = ((rank + 1) * team->threads + ranks - 1) / ranks;
+    team->first = (unsigned)first;
+    team->here = (unsigned)(last - first);
+}
+
+/* How many threads a region of this thread has. */
+static unsigned threads_for(const struct thread *t, unsigned asked)
+{
+    unsigned threads = asked ? asked : t->icv.threads;
+    if (threads > settings.limit)
+        threads = settings.limit;
+    return t->team->active || !t->icv.levels || !threads ? 1 : threads;
+}
+
+void team_run(void (*function)(void *), void *argument, bool is_combined,
+              unsigned asked)
+{
+    struct thread *t = self();
+    struct team team = {.threads = threads_for(t, asked),
+                        .here = 1,
+                        .level = t->team->level + 1,
+                        .active = t->team->active,
+                        .parent = t,
+                        .function = function,
+                        .argument = argument,
+                        .is_combined = is_combined};
+    struct thread pattern = {
+        .team = &team, .icv = t->icv, .singles = t->singles, .loops = t->loops};
+    if (team.threads > 1 && atomic_exchange(&pool.busy, true))
+        team.threads = 1;
+    if (team.threads == 1) {
+        run(&pattern, &team);
+        return;
+    }
+    team.active++;
+    place(&team);
+    if (memory_ranks() > 1)
+        exchange(&(struct note){.meeting = MEET_FORK,
+                                .is_combined = is_combined,
+                                .threads = team.threads,
+                                .function = function,
+                                .argument = argument,
+                                .singles = t->singles,
+                                .loops = t->loops,
+                                .icv = t->icv});
+    run_here(&team, &pattern);
+    atomic_store(&pool.busy, false);
+}
+
+/* ------------------------------------------------------------ other ranks */
+
+static void serve_region(const struct note *note)
+{
+    struct team team = {.threads = note->threads,
+                        .level = 1,
+                        .active = 1,
+                        .function = note->function,
+                        .argument = note->argument,
+                        .is_combined = note->is_combined};
+    const struct thread pattern = {.team = &team,
+                                   .icv = note->icv,
+                                   .singles = note->singles,
+                                   .loops = note->loops};
+    team.parent = self();
+    place(&team);
+    if (team.here)
+        run_here(&team, &pattern);
+}
+
+void team_serve(void)
+{
+    for (;;) {
+        const struct note note =
+            *exchange(&(struct note){.meeting = MEET_BYSTANDER});
+        if (note.meeting == MEET_EXIT)
+            break;
+        if (note.meeting == MEET_FORK)
+            serve_region(&note);
+    }
+    end_pool();
+}
+
+bool team_dismiss(void)
+{
+    if (current && current->team->active)
+        return false;
+    exchange(&(struct note){.meeting = MEET_EXIT});
+    end_pool();
+    return true;
+}

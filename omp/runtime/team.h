@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Teams. The threads of a parallel region are numbered rank by rank. Each rank
+ * runs its own with a pool of threads; the ranks meet in memory_barrier().
+ *
+ * One team of several threads exists at a time. Other regions (nested ones,
+ * those of threads that the program has made itself) have one thread.
+ */
+#ifndef OMP_RUNTIME_TEAM_H
+#define OMP_RUNTIME_TEAM_H
+
+#include "omp/runtime/icv.h"
+#include "omp/runtime/loop.h"
+
+struct team {
+    unsigned threads;     /* of all ranks */
+    unsigned first, here; /* this rank's: the number of the first; how many */
+    unsigned level, active;
+    struct thread *parent;
+    void (*function)(void *);
+    void *argument;
+    bool is_combined; /* argument: a struct combined, which has the function */
+    /* what the thread of a `single` gives to the others; and what it has given,
+     * for the next barrier to tell the other ranks */
+    void *copyprivate, *given;
+};
+
+/* A region that begins with a loop or sections (parallel.c). It lies on the
+ * stack of the thread that began the region: in shared memory. */
+struct combined {
+    void (*function)(void *);
+    void *argument;
+    struct loop_bounds loop;
+    uint32_t schedule;
+};
+
+/* A thread's part in its team: an implicit task. */
+struct thread {
+    struct team *team;
+    unsigned id;
+    bool in_final;
+    struct icv icv;
+    struct loop loop;        /* the one that it is in */
+    uint64_t singles, loops; /* how many it has met; equal in all threads */
+};
+
+/* The calling thread. */
+struct thread *self(void);
+
+/* Runs the region in @threads threads; 0: as the settings say. */
+void team_run(void (*function)(void *), void *argument, bool is_combined,
+              unsigned threads);
+/* Waits for all threads of the team; all see what all have written. */
+void team_barrier(void);
+
+/* For ranks but 0: takes part in all regions until the program ends. */
+void team_serve(void);
+/* For rank 0: ends the other ranks' team_serve(). False: this is a thread of a
+ * region, so they can't be told. */
+bool team_dismiss(void);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Linked into each program (railomp-cc): the linker passes what the program
+ * calls main, malloc, … here (--wrap), and from here it goes to librailomp.
+ * Libraries keep their own malloc: their memory stays private to a rank. */
+#include "omp/wrapper/program.h"
+
+/* the linker's names */
+int __real_main(int argc, char **argv, char **envp);
+int __wrap_main(int argc, char **argv, char **envp);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *p, size_t bytes);
+void *__wrap_memalign(size_t alignment, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+int __wrap_posix_memalign(void **p, size_t alignment, size_t bytes);
+void __wrap_free(void *p);
+char *__wrap_strdup(const char *text);
+char *__wrap_strndup(const char *text, size_t most);
+
+char railomp_early[RAILOMP_EARLY_BYTES] __attribute__((aligned(4096)));
+
+int __wrap_main(int argc, char **argv, char **envp)
+{
+    return railomp_main(__real_main, argc, argv, envp);
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    return railomp_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return railomp_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *p, size_t bytes)
+{
+    return railomp_realloc(p, bytes);
+}
+
+void *__wrap_memalign(size_t alignment, size_t bytes)
+{
+    return railomp_memalign(alignment, bytes);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+    return railomp_memalign(alignment, bytes);
+}
+
+int __wrap_posix_memalign(void **p, size_t alignment, size_t bytes)
+{
+    return railomp_posix_memalign(p, alignment, bytes);
+}
+
+void __wrap_free(void *p)
+{
+    railomp_free(p);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return railomp_strndup(text, SIZE_MAX);
+}
+
+char *__wrap_strndup(const char *text, size_t most)
+{
+    return railomp_strndup(text, most);
+}

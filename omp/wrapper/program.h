@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the part of librailomp that is linked into each program calls. */
+#ifndef OMP_WRAPPER_PROGRAM_H
+#define OMP_WRAPPER_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(default)
+
+/* Runs the program's main in rank 0, and serves it in the other ranks. */
+int railomp_main(int (*program)(int, char **, char **), int argc, char **argv,
+                 char **envp);
+
+/* Of the program: its heap before main begins. */
+enum { RAILOMP_EARLY_BYTES = 1 << 20 };
+extern char railomp_early[RAILOMP_EARLY_BYTES] __attribute__((weak));
+
+/* Memory that all ranks share; as the functions of the C library. */
+void *railomp_malloc(size_t bytes);
+void *railomp_calloc(size_t count, size_t bytes);
+void *railomp_realloc(void *p, size_t bytes);
+void *railomp_memalign(size_t alignment, size_t bytes);
+int railomp_posix_memalign(void **p, size_t alignment, size_t bytes);
+char *railomp_strndup(const char *text, size_t most);
+/* Also of memory that a library has allocated. */
+void railomp_free(void *p);
+
+/* Before a system call that reads the range, or writes it: the kernel finds
+ * only pages that are there. */
+void railomp_prepare(const void *start, size_t bytes, bool writable);
+
+#pragma GCC visibility pop
+#endif

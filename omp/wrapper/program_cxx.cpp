@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Linked into each C++ program (railomp-c++): the replaceable operators new and
+ * delete. libstdc++ uses them, too, so what std::string and containers hold is
+ * shared. The other forms of the operators end up in these. */
+#include <new>
+
+extern "C" {
+#include "omp/wrapper/program.h"
+}
+
+void *operator new(std::size_t bytes)
+{
+    void *p = railomp_malloc(bytes ? bytes : 1);
+    if (!p)
+        throw std::bad_alloc();
+    return p;
+}
+
+void *operator new(std::size_t bytes, std::align_val_t alignment)
+{
+    void *p = railomp_memalign(static_cast<std::size_t>(alignment), bytes);
+    if (!p)
+        throw std::bad_alloc();
+    return p;
+}
+
+void operator delete(void *p) noexcept
+{
+    railomp_free(p);
+}
+
+void operator delete(void *p, std::size_t) noexcept
+{
+    railomp_free(p);
+}
+
+void operator delete(void *p, std::align_val_t) noexcept
+{
+    railomp_free(p);
+}
+
+void operator delete(void *p, std::size_t, std::align_val_t) noexcept
+{
+    railomp_free(p);
+}

@@ -1,0 +1,142 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# OpenMP programs on several ranks print what they print with gcc's own runtime
+# on as many threads (tests/omp).
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+programs=$SOURCE/tests/omp
+[ -x "$BUILD/bin/railomp-cc" ] ||
+    skip 'no gcc-12-plugin-dev was there when this was built'
+cd "$work" || exit 1
+unset OMP_SCHEDULE OMP_NUM_THREADS RAILOMP_RANKS
+
+# build NAME SUFFIX COMPILER WRAPPER: as NAME.gcc and NAME.railomp
+build()
+{
+    "$3" -O2 -fopenmp "$programs/$1.$2" -o "$1.gcc" -latomic &&
+        "$BUILD/bin/$4" -O2 "$programs/$1.$2" -o "$1.railomp"
+}
+
+# same NAME RANKS THREADS: output and status are gcc's
+same()
+{
+    local name=$1 ranks=$2 threads=$3 expected status
+    OMP_NUM_THREADS=$((ranks * threads)) "./$name.gcc" >expected
+    expected=$?
+    RAILOMP_RANKS=$ranks OMP_NUM_THREADS=$threads timeout -k 5 60 \
+        "./$name.railomp" >out 2>err
+    status=$?
+    [ $status -eq $expected ] && [ ! -s err ] && cmp expected out && return
+    echo "status $status, expected $expected:"
+    diff expected out
+    cat err
+    return 1
+}
+
+check 'atomics builds' build atomics c gcc railomp-cc
+check 'worksharing builds' build worksharing c gcc railomp-cc
+check 'sharing builds' build sharing c gcc railomp-cc
+check 'tasks builds' build tasks c gcc railomp-cc
+check 'cxx builds' build cxx cpp g++ railomp-c++
+check 'fortran builds' build fortran f90 gfortran railomp-fortran
+
+for name in atomics worksharing sharing tasks cxx fortran; do
+    for shape in '1 1' '1 3' '2 1' '2 2' '3 1' '4 1'; do
+        check "$name, ${shape/ / rank(s) x }" same $name "${shape% *}" "${shape#* }"
+    done
+done
+
+# --- launched by hand -----------------------------------------------------------
+
+port=$(python3 -c 'import socket
+s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+export DRAIL_SECRET=of-sixteen-characters
+# rank RANK: of two
+rank()
+{
+    env DRAIL_RENDEZVOUS="127.0.0.1:$port" DRAIL_RANKS=2 DRAIL_RANK="$1" \
+        OMP_NUM_THREADS=1 timeout -k 5 60 ./sharing.railomp
+}
+OMP_NUM_THREADS=2 ./sharing.gcc >expected
+rank 1 >out1 2>&1 &
+background+=($!)
+rank 0 >out 2>err
+check 'two processes: the status is the program'"'"'s' exited_with 3 $?
+check '... the output, too' cmp expected out
+check '... the other rank ends well' wait "${background[0]}"
+check '... and is silent' test ! -s out1
+background=()
+
+# --- ends -------------------------------------------------------------------------
+
+cat >ends.c <<'END'
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static char said[64];
+static void at_exit(void)
+{
+    printf("%s at exit\n", said);
+}
+__attribute__((destructor)) static void destroy(void)
+{
+    printf("destroyed\n");
+}
+int main(int argc, char **argv)
+{
+    atexit(at_exit);
+    setvbuf(stdout, malloc(4096), _IOFBF, 4096);
+#pragma omp parallel
+    {
+#pragma omp single
+        strcpy(said, argv[argc - 1]);
+        if (omp_get_thread_num() == omp_get_num_threads() - 1) {
+            if (!strcmp(said, "abort"))
+                abort();
+            if (!strcmp(said, "exit"))
+                exit(4);
+            if (!strcmp(said, "null"))
+                *(volatile int *)NULL = 1;
+        }
+        while (!strcmp(said, "null"))
+            usleep(1000);
+    }
+    exit(7);
+}
+END
+check 'ends.c' "$BUILD/bin/railomp-cc" ends.c -o ends
+# ended STATUS REGEX WORD: one line on standard error matches
+ended()
+{
+    RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 30 ./ends "$3" >out 2>err
+    exited_with "$1" $? && [ "$(wc -l <err)" -eq 1 ] && grep -Eq "$2" err ||
+        { cat err && return 1; }
+}
+RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 30 ./ends well >out 2>err
+check 'exit(7)' exited_with 7 $?
+check 'what runs at exit' cmp out <(printf 'well at exit\ndestroyed\n')
+check 'a rank aborts' ended 1 'rank 1 .*(signal 6|has died|is gone)' abort
+check 'a rank dereferences NULL' ended 1 'rank 1 .*(signal 11|has died|is gone)' null
+check 'a rank calls exit' ended 1 'rank 1: exit\(4\) was called' exit
+
+# --- bad input ------------------------------------------------------------------
+
+refused 'no number of ranks' "RAILOMP_RANKS.'x' 1.to" env RAILOMP_RANKS=x ./ends
+refused 'no rank' "RAILOMP_RANKS.'0'" env RAILOMP_RANKS=0 ./ends
+# told NAME SETTING…: status 2; libgomp, which our own threads use, may
+# say something, too
+told()
+{
+    local status
+    RAILOMP_RANKS=2 timeout -k 5 30 env "${@:2}" ./ends >out 2>err
+    status=$?
+    check "told: $*" [ "$status $(grep -c '^railomp: .*is wrong (allowed: ' err)" = "2 1" ]
+}
+told 'no thread' OMP_NUM_THREADS=0
+told 'no schedule' OMP_SCHEDULE=fast
+told 'no chunk' OMP_SCHEDULE=static,0
+told 'no stack' OMP_STACKSIZE=1x
+told 'no heap' RAILOMP_HEAP=1X

@@ -1,0 +1,139 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# railomp-cc, -c++ and -fortran: what they compile has no locked instruction, and
+# what does not work on several hosts is refused with one sentence.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+cc=$BUILD/bin/railomp-cc
+cxx=$BUILD/bin/railomp-c++
+fortran=$BUILD/bin/railomp-fortran
+programs=$SOURCE/tests/omp
+[ -x "$cc" ] || skip 'no gcc-12-plugin-dev was there when this was built'
+
+# locked OBJECT…: it has an instruction that is atomic in one process only
+locked()
+{
+    objdump -d --no-show-raw-insn "$@" |
+        grep -E '\s(lock |xchg.*\(|cmpxchg|mfence)'
+}
+
+# clean COMPILER SOURCE OPTIONS…: its object has none, and calls the runtime
+clean()
+{
+    "$1" -c "$programs/$2" -o "$work/object.o" "${@:3}" &&
+        ! locked "$work/object.o" &&
+        nm "$work/object.o" | grep -q ' U railomp_atomic_'
+}
+
+gcc -O2 -fopenmp -c "$programs/atomics.c" -o "$work/plain.o"
+check 'gcc makes locked instructions' locked "$work/plain.o" >/dev/null
+for level in -O0 -O1 -O2 -O3; do
+    check "atomics.c $level" clean "$cc" atomics.c $level
+    check "cxx.cpp $level" clean "$cxx" cxx.cpp $level
+    check "fortran.f90 $level" clean "$fortran" fortran.f90 $level -J "$work"
+done
+
+# --- how it is called ------------------------------------------------------------
+
+cat >"$work/hello.c" <<'END'
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    int n = 0;
+#pragma omp parallel reduction(+ : n)
+    n++;
+    printf("%d\n", n);
+    return n != omp_get_max_threads();
+}
+END
+cd "$work" || exit 1
+check 'compiles and links at once' "$cc" -O2 hello.c -o once
+check '... runs' env OMP_NUM_THREADS=3 ./once
+check 'without -o' "$cc" hello.c
+check '... it is a.out' env OMP_NUM_THREADS=2 ./a.out
+check 'compiles only' "$cc" -c hello.c
+check '... links only' "$cc" hello.o -o twice
+check '... runs, too' env OMP_NUM_THREADS=2 ./twice
+check 'preprocesses' sh -c '"$0" -E hello.c | grep -q "main(void)"' "$cc"
+check 'libgomp is not linked' sh -c '! readelf -d once | grep libgomp'
+check 'no copies of the data of libraries' sh -c '! readelf -rW once | grep COPY'
+for name in "$cc" "$cxx" "$fortran"; do
+    check "${name##*/} --help" sh -c '"$0" --help | grep -q RAILOMP_RANKS=2' "$name"
+    check "${name##*/} --version" sh -c '"$0" --version | head -n 1 |
+        grep -q "^railomp-.*dapl_rail [0-9.]*. with "' "$name"
+done
+check 'an error of the compiler is as ever' sh -c '! "$0" -c none.c 2>err &&
+    grep -q "none.c: No such file" err' "$cc"
+
+# --- what is refused -------------------------------------------------------------
+
+for option in -shared -pie -fPIE -fpie -static -static-pie -flto -flto=2; do
+    refused "$option" "railomp-cc:.'$option'.is.not.allowed" \
+        "$cc" $option hello.c -o refused
+done
+
+cat >asm.c <<'END'
+int counter;
+void add_by_hand(void)
+{
+    __asm__ volatile("lock incl %0" : "+m"(counter));
+}
+int main(void)
+{
+    add_by_hand();
+    return 0;
+}
+END
+"$cc" -c asm.c
+refused 'a lock prefix' 'asm.o:.lock function.add_by_hand' "$cc" asm.o -o refused
+sed 's/lock incl %0/xchg %%eax, %0/' asm.c >xchg.c
+refused 'xchg with memory' 'xchg function.add_by_hand' "$cc" xchg.c -o refused
+check 'there is no program then' test ! -e refused
+
+cat >atomic.c <<'END'
+int word;
+int add(void)
+{
+    return __sync_fetch_and_add(&word, 1);
+}
+END
+cat >main.c <<'END'
+int add(void);
+int main(void)
+{
+    return add();
+}
+END
+gcc -c atomic.c -o other.o
+ar qcs libother.a other.o
+refused 'an object of another compiler' 'other.o function.add' \
+    "$cc" main.c other.o -o refused
+refused '... in a library' 'other.o function.add' \
+    "$cc" main.c libother.a -o refused
+check 'the same, compiled by railomp-cc' sh -c '"$0" main.c atomic.c -o good &&
+    ./good' "$cc"
+
+# not_served WORDS CONSTRUCT: main has it
+not_served()
+{
+    printf 'int x[9];\nint main(void)\n{\n%s\nreturn x[0];\n}\n' "$2" >bad.c
+    refused "$2" "$1 not.served" "$cc" bad.c -o refused
+}
+not_served 'target' '#pragma omp target
+x[0]++;'
+not_served 'cancel' '#pragma omp parallel
+{
+#pragma omp cancel parallel
+}'
+not_served 'depend' '#pragma omp parallel for ordered(1)
+for (int i = 0; i < 9; i++) {
+#pragma omp ordered depend(sink : i - 1)
+x[i]++;
+#pragma omp ordered depend(source)
+}'
+not_served 'tasks' 'int y = 0;
+#pragma omp parallel reduction(task, + : y)
+y++;
+x[1] = y;'

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// C++: std::atomic, containers, strings, objects made by any thread, exceptions
+// within a thread.
+#include <atomic>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <omp.h>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+struct shape {
+    virtual ~shape() = default;
+    virtual int sides() const
+    {
+        return 0;
+    }
+};
+struct square : shape {
+    int sides() const override
+    {
+        return 4;
+    }
+};
+
+static std::atomic<int> total;
+static std::atomic<double> real_total;
+static std::atomic<bool> said;
+static std::vector<int> before_main(100, 7);
+
+int main()
+{
+    std::vector<std::vector<int>> rows(64);
+    std::vector<std::unique_ptr<shape>> shapes(64);
+    std::map<int, std::string> names;
+    std::string text = "a string that is too long for its own object";
+    int wrong = 0, sides = 0, caught = 0, threads = 0;
+    std::size_t length = 0;
+    auto shared = std::make_shared<int>(5);
+#pragma omp parallel reduction(+ : wrong, sides, caught, length)
+    {
+        const int id = omp_get_thread_num();
+#pragma omp single
+        threads = omp_get_num_threads();
+        rows[id].assign(100 + id, id);
+        shapes[id].reset(new square);
+#pragma omp barrier
+        const int next = (id + 1) % threads;
+        wrong += rows[next].size() != 100u + next || rows[next][50] != next;
+        sides += shapes[next]->sides();
+        wrong += before_main[id] != 7 || before_main.size() != 100;
+        wrong += text.size() != 44 || text[40] != 'j';
+#pragma omp for
+        for (int i = 0; i < 500; i++) {
+            total++;
+            total.fetch_sub(2, std::memory_order_relaxed);
+            total += 3;
+            double now = real_total.load();
+            while (!real_total.compare_exchange_weak(now, now + 0.5))
+                ;
+            said.store(true, std::memory_order_release);
+            auto copy = shared;
+            wrong += *copy != 5;
+#pragma omp critical
+            names[i % 50] += 'x';
+        }
+        try {
+            throw std::runtime_error("caught in its thread");
+        } catch (const std::runtime_error &e) {
+            caught += std::string(e.what()).size() == 20;
+        }
+#pragma omp single
+        for (const auto &name : names)
+            length += name.second.size();
+    }
+    std::printf(
+        "C++: %d wrong, %d sides, %d caught, %zu, total %d %g %d, %ld\n", wrong,
+        sides / threads, caught / threads, length, total.load(),
+        real_total.load(), (int)said.load(), shared.use_count());
+    return 0;
+}

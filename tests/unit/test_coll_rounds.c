@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Algorithms that take the fewest steps there can be: for every N up to 128 and
+ * 1 to 4 ports, steps and blocks are those that docs/collectives.md tells, and
+ * some of these schedules are verified.
+ */
+#include <time.h>
+
+#include "unit.h"
+#include "coll/schedule.h"
+#include "dapl_rail/dapl_rail.h"
+
+enum { RANKS_MAX = 128, PORTS_MAX = 4, BYTES = 8, LINE = 64 };
+
+static unsigned log_up(unsigned n, unsigned base)
+{
+    unsigned steps = 0;
+    for (unsigned reach = 1; reach < n; reach *= base)
+        steps++;
+    return steps;
+}
+
+static bool is_power(unsigned n, unsigned base)
+{
+    while (n % base == 0)
+        n /= base;
+    return n == 1;
+}
+
+static unsigned divided(unsigned a, unsigned b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Blocks that are moved: of args.bytes. 0: the papers tell no formula. */
+static double reduce_scatter_blocks(unsigned n, unsigned k)
+{
+    return divided(n - 1, k);
+}
+
+static double allreduce_blocks(unsigned n, unsigned k)
+{
+    return 2.0 * divided(n - 1, k) / n;
+}
+
+static double bcast_blocks(unsigned n, unsigned k)
+{
+    return is_power(n, k + 1) ? 2.0 * (n - 1) / n / k : 0;
+}
+
+static const struct {
+    dcoll_collective_t collective;
+    const char *algorithm;
+    unsigned halves; /* each takes ⌈log_{k+1} N⌉ steps */
+    bool sliced;     /* a block has a line for each rank */
+    double (*blocks)(unsigned n, unsigned k);
+} known[] = {
+    {DCOLL_REDUCE_SCATTER_BLOCK, "bruck", 1, false, reduce_scatter_blocks},
+    {DCOLL_ALLREDUCE, "bruck", 2, true, allreduce_blocks},
+    {DCOLL_BCAST, "scatter-allgather", 2, true, bcast_blocks},
+    {DCOLL_SCAN, "doubling", 1, false, NULL},
+    {DCOLL_EXSCAN, "doubling", 1, false, NULL},
+};
+enum { KNOWN = sizeof known / sizeof *known };
+
+static void make(unsigned which, const dcoll_shape_t *shape, unsigned variant,
+                 dcoll_program_t *p)
+{
+    const dcoll_algorithm_t *a =
+        dcoll_algorithm_find(known[which].collective, known[which].algorithm);
+    dcoll_args_t args = {.collective = known[which].collective,
+                         .bytes =
+                             known[which].sliced ? shape->nranks * LINE : BYTES,
+                         .element = BYTES,
+                         .root = variant % shape->nranks,
+                         .in_place = variant & 1,
+                         .zero_copy = variant & 2,
+                         .depth = 1 + variant / 4 % 2};
+    assert_non_null(a);
+    args.commutes = dcoll_needs_commuting(a, shape, &args);
+    assert_int_equal(dcoll_program_make(a, shape, &args, p), 0);
+}
+
+static unsigned steps_of(const dcoll_program_t *p)
+{
+    unsigned steps = 0;
+    for (unsigned r = 0; r < p->shape->nranks; r++)
+        for (unsigned i = 0; i < p->rank[r].nops; i++)
+            if (p->rank[r].ops[i].kind == DCOLL_PUT &&
+                p->rank[r].ops[i].step >= steps)
+                steps = p->rank[r].ops[i].step + 1u;
+    return steps;
+}
+
+static double blocks_of(const dcoll_program_t *p)
+{
+    const dcoll_cost_model_t byte = {.tau = 1};
+    return dcoll_cost(p, &byte) / (double)p->args.bytes;
+}
+
+static void check_tolls(unsigned which, const dcoll_shape_t *shape)
+{
+    const unsigned n = shape->nranks, k = shape->ports;
+    dcoll_program_t p;
+    make(which, shape, 2, &p);
+    if (steps_of(&p) != known[which].halves * log_up(n, k + 1))
+        fail_msg("%s: %u ranks, %u ports: %u steps", known[which].algorithm, n,
+                 k, steps_of(&p));
+    const double blocks =
+        n > 1 && known[which].blocks ? known[which].blocks(n, k) : 0;
+    if (blocks > 0 &&
+        (blocks_of(&p) < blocks * 0.9999 || blocks_of(&p) > blocks * 1.0001))
+        fail_msg("%s: %u ranks, %u ports: %g blocks, not %g",
+                 known[which].algorithm, n, k, blocks_of(&p), blocks);
+    dcoll_program_free(&p);
+}
+
+/* The puts that a rank receives. */
+static unsigned received(const dcoll_program_t *p, unsigned rank)
+{
+    unsigned puts = 0;
+    for (unsigned r = 0; r < p->shape->nranks; r++)
+        for (unsigned i = 0; i < p->rank[r].nops; i++)
+            puts += p->rank[r].ops[i].kind == DCOLL_PUT &&
+                    p->rank[r].ops[i].peer == rank;
+    return puts;
+}
+
+/* n pieces, striped over the ports, take n - 1 + ⌈log₂ N⌉ steps; each rank gets
+ * each stripe once. n depends on the size. */
+static void check_pieces(const dcoll_shape_t *shape)
+{
+    const unsigned n = shape->nranks, k = shape->ports;
+    const dcoll_args_t args = {.collective = DCOLL_BCAST,
+                               .bytes = 1 << 20,
+                               .zero_copy = true,
+                               .depth = 2};
+    dcoll_program_t p;
+    assert_int_equal(
+        dcoll_program_make(dcoll_algorithm_find(DCOLL_BCAST, "circulant"),
+                           shape, &args, &p),
+        0);
+    const unsigned pieces = steps_of(&p) + 1 - log_up(n, 2);
+    assert_true(pieces > 1 || n == 2);
+    for (unsigned r = 1; r < n; r++)
+        assert_int_equal(received(&p, r), pieces * k);
+    assert_int_equal(received(&p, 0), 0);
+    dcoll_program_free(&p);
+}
+
+static void test_tolls(void **state)
+{
+    for (unsigned n = 1; n <= RANKS_MAX; n++)
+        for (unsigned k = 1; k <= PORTS_MAX; k++)
+            for (unsigned which = 0; which < KNOWN; which++) {
+                const unsigned nodes[] = {0, n};
+                const dcoll_shape_t shape = {n, 1, nodes, k};
+                check_tolls(which, &shape);
+            }
+}
+
+static void test_pieces(void **state)
+{
+    for (unsigned n = 2; n <= RANKS_MAX; n += 7)
+        for (unsigned k = 1; k <= PORTS_MAX; k++) {
+            const unsigned nodes[] = {0, n};
+            const dcoll_shape_t shape = {n, 1, nodes, k};
+            check_pieces(&shape);
+        }
+}
+
+/* Each number of ranks with one of the ports, algorithms and variants. */
+static void test_verified(void **state)
+{
+    const char *text = getenv("COLL_SEED");
+    const unsigned seed = text ? (unsigned)strtoul(text, NULL, 0)
+                               : (unsigned)time(NULL) % 1000000;
+    print_message("COLL_SEED=%u\n", seed);
+    for (unsigned n = 1; n <= RANKS_MAX; n++) {
+        const unsigned draw = (seed + n) * 2654435761u >> 8;
+        const unsigned nodes[] = {0, n};
+        const dcoll_shape_t shape = {n, 1, nodes, 1 + draw % PORTS_MAX};
+        dcoll_program_t p;
+        char why[1024] = "";
+        make(draw / 64 % KNOWN, &shape, draw / 4, &p);
+        if (dcoll_verify(&p, dcoll_proof_starts(&p), why, sizeof why))
+            fail_msg("%s: %u ranks, %u ports: %s",
+                     known[draw / 64 % KNOWN].algorithm, n, shape.ports, why);
+        dcoll_program_free(&p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tolls),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_verified),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
