@@ -2,13 +2,13 @@
 /* With the engine `threaded`, threads post the parts of a long request at the
  * same time, and all is as with one thread. */
 #include "peer.h"
-#include "stand_in.h"
 
 #include <stdatomic.h>
 #include <time.h>
 
 #include "dapl_rail/platform/busywait.h"
 #include "tests/cable.h"
+#include "tests/stand_in.h"
 
 static const char *const lines[][3] = {
     {"libdapl_shm.so", "a", ""},
