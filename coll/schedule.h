@@ -153,7 +153,7 @@ typedef struct dcoll_args {
                           whatever is ready; ports keep the steps apart. The
                           direct gather and multi-connection algorithms are
                           never paced */
-    unsigned ports; /**< k of this call; 0: that of the shape */
+    unsigned ports;  /**< k of this call; 0: that of the shape */
     unsigned depth; /**< rule 3; a power of two: so many starts may be under way
                          at the same time */
     bool one_shot;  /**< only for `auto`: the buffers are new in each call, so

@@ -98,8 +98,7 @@ static const dcoll_algorithm_t *by_wire_rule(const dcoll_shape_t *shape,
     for (size_t i = 0; i < sizeof wire_rules / sizeof *wire_rules; i++) {
         const dcoll_algorithm_t *a = wire_rules[i].algorithm;
         if (a->collective == args->collective &&
-            args->bytes < wire_rules[i].below &&
-            dcoll_shape_least(shape) > 1 &&
+            args->bytes < wire_rules[i].below && dcoll_shape_least(shape) > 1 &&
             (!a->refuses || !a->refuses(shape, &plain))) {
             args->zero_copy = false;
             return a;

@@ -125,9 +125,9 @@ struct bond_member {
     bool own; /* of one of our providers, which does as the DAT specification
                  says; the only others known are those of libdaplofa */
     struct bond_release *releases; /* EPs that are freed later: release.c */
-    bool counts;                 /* it has counted writes: core/extensions.h */
-    uint64_t brought_at;         /* bond_ia.events after its last one */
-    unsigned passed; /* polls that have left it out since the last one */
+    bool counts;         /* it has counted writes: core/extensions.h */
+    uint64_t brought_at; /* bond_ia.events after its last one */
+    unsigned passed;     /* polls that have left it out since the last one */
     struct bond_link *links;
     pthread_t thread, watcher;
     unsigned threads;       /* 0: none runs; 1: thread; 2: both */

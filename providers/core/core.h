@@ -366,7 +366,7 @@ struct core_transport {
      * opens that one in its place: *ia is the handle for libdat2 (its first
      * member is a DAT_PROVIDER *), or stays DAT_HANDLE_NULL. The name lives as
      * long as the process. Says on stderr what is wrong. */
-    DAT_RETURN (*stand_in)
+    DAT_RETURN(*stand_in)
     (const char *name, const char *params, DAT_COUNT async_qlen,
      DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia);
     /* Opens the device named by ia->name with the parameters of its dat.conf

@@ -121,9 +121,8 @@ int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
             xfer.remote_offset += depth_slot(q) * target->node_stride;
         }
     }
-    int rc = put(q, op->peer, &xfer,
-                 on_rail(q, op->peer, op->port, xfer.bytes), DCOLL_DATA,
-                 &q->reqs[q->transfers]);
+    int rc = put(q, op->peer, &xfer, on_rail(q, op->peer, op->port, xfer.bytes),
+                 DCOLL_DATA, &q->reqs[q->transfers]);
     if (rc)
         return rc;
     q->transfers++;

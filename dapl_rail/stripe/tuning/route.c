@@ -119,8 +119,7 @@ static bool due(struct timing *k, struct tuner *tuner, unsigned messages)
  */
 static bool streams(const drail_t *t, const struct tuner *tuner)
 {
-    bool threads =
-        tuner->flags & TUNER_THREADS && !t->timing->untimed.spreads;
+    bool threads = tuner->flags & TUNER_THREADS && !t->timing->untimed.spreads;
     return t->cfg.policy == DRAIL_POLICY_ADAPTIVE && !threads &&
            tuner->rate > 0 &&
            (double)timing_under_way(t) > STREAM_NS * tuner->rate;
@@ -138,9 +137,9 @@ struct route route_next_long(drail_t *t, bool reads, size_t bytes,
     struct tuner *tuner = route.tuner;
     route = route_of_long(t, reads, bytes);
     if (streams(t, tuner))
-        route = chosen(t, tuner,
-                       tuner->rails | (tuner->champion & WITH_THREADS),
-                       size_class(bytes));
+        route =
+            chosen(t, tuner, tuner->rails | (tuner->champion & WITH_THREADS),
+                   size_class(bytes));
     route.timed = true;
     return route;
 }
