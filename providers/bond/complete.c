@@ -86,14 +86,23 @@ static void on_dto(const DAT_DTO_COMPLETION_EVENT_DATA *d)
     bond_news_send(l->conn);
 }
 
+/* Is its link gone? EPs of libdaplofa are freed later than their links. */
+static bool is_late(struct bond_member *m,
+                    const DAT_DTO_COMPLETION_EVENT_DATA *d)
+{
+    return !m->own && !bond_link_find(m, d->ep_handle);
+}
+
 /* libdaplofa reports a receive that was flushed as an extension's event. */
 void bond_drain(struct bond_member *m)
 {
     DAT_EVENT e;
+    const DAT_DTO_COMPLETION_EVENT_DATA *d =
+        &e.event_data.dto_completion_event_data;
     m->passed = 0;
     while (dat_evd_dequeue(m->dto, &e) == DAT_SUCCESS) {
         m->brought_at = ++m->b->events;
-        if (e.event_number != DAT_SOFTWARE_EVENT)
-            on_dto(&e.event_data.dto_completion_event_data);
+        if (e.event_number != DAT_SOFTWARE_EVENT && !is_late(m, d))
+            on_dto(d);
     }
 }
