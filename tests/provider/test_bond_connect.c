@@ -163,6 +163,36 @@ static void last_message_arrives(void **state)
     last_message("bond-two");
 }
 
+/* The peer sees a write that has no completion event, and disconnects. The
+ * write has arrived: it is not flushed. */
+static void last_write(const char *ia)
+{
+    end_t me, peer;
+    DAT_EVENT event;
+    open_both(&me, &peer, ia);
+    memset(peer.mem.data, 0, 8);
+    memset(me.mem.data, 1, 8);
+    end_connect_both(&me, &peer);
+    DAT_LMR_TRIPLET seg = local(&me.mem, 0, 8);
+    DAT_RMR_TRIPLET to = remote(&peer.mem, 0, 8);
+    DAT_OK(dat_ep_post_rdma_write(me.ep, 1, &seg, cookie(1), &to,
+                                  DAT_COMPLETION_SUPPRESS_FLAG));
+    while (!atomic_load((_Atomic uint64_t *)peer.mem.data))
+        dat_evd_dequeue(me.request, &event);
+    DAT_OK(dat_ep_disconnect(peer.ep, DAT_CLOSE_GRACEFUL_FLAG));
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    expect_silence(me.request, 1);
+    EXPECT_EVENT(peer.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    end_close(&me);
+    end_close(&peer);
+}
+
+static void last_write_arrives(void **state)
+{
+    last_write("a");
+    last_write("bond-two");
+}
+
 /* The peer uses the member itself. It gets nothing from the bond. */
 static void no_bond(void **state)
 {
@@ -328,6 +358,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(last_message_arrives),
+        cmocka_unit_test(last_write_arrives),
         cmocka_unit_test(no_bond),
         cmocka_unit_test(single),
         cmocka_unit_test(no_room_is_lost),
