@@ -56,9 +56,9 @@ static bool overlap_here(const struct core_request *a,
     return false;
 }
 
-/* Would the request's body overtake an atomic (it may take a lock), a request to
- * the same remote memory, or, if one of the two reads, one that uses the same
- * local memory? */
+/* Would the request's body overtake an atomic (it may take a lock), a request
+ * to the same remote memory, or, if one of the two reads, one that uses the
+ * same local memory? */
 static bool conflicts(struct bond_conn *c, const struct core_request *r,
                       uint64_t n)
 {
