@@ -131,6 +131,7 @@ int drail_close(drail_t *t)
         free(t->met);
     }
     free(t->peers);
+    free(t->spare);
     free(t->noted);
     wireup_forget(t);
     timing_close(t);

@@ -22,6 +22,7 @@
 #include "dapl_rail/limits.h"
 #include "dapl_rail/links/connect/roster.h"
 #include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/platform/files.h"
@@ -129,6 +130,7 @@ static int allocate(drail_t *t)
     unsigned size = t->job->size;
     t->rails = alloc_lines(t->nrails * sizeof *t->rails);
     t->peers = calloc(size, sizeof *t->peers);
+    t->spare = peer_new(t);
     t->noted = calloc(size / 64 + 1, sizeof *t->noted);
     for (unsigned r = 0; t->rails && r < t->nrails; r++) {
         t->rails[r].owner = t;
@@ -136,7 +138,7 @@ static int allocate(drail_t *t)
     }
     t->roster = roster_new(size, t->nrails);
     t->unconnected = size - 1;
-    bool made = t->rails && t->peers && t->noted && t->roster;
+    bool made = t->rails && t->peers && t->spare && t->noted && t->roster;
     int rc = made ? cache_open(t) : DRAIL_ENOMEM;
     return rc ? rc : timing_open(t);
 }

@@ -4,6 +4,7 @@
 #include "dsm/base/enter.h"
 #include "dsm/heap/returns.h"
 #include "dsm/pages/coalesce.h"
+#include "dsm/pages/fetch.h"
 #include "dsm/pages/flush.h"
 #include "dsm/pages/history.h"
 #include "dsm/sync/claims.h"
@@ -40,7 +41,8 @@ static int exchange_arrivals(ddsm_t *d)
 static int turn(ddsm_t *d)
 {
     const drail_error_t before = d->error;
-    int rc = history_turn(d);
+    const struct page_list *list = history_turn(d);
+    int rc = list ? fetch_list(d, list, d->learning) : 0;
     if (rc != DRAIL_ENOMEM || d->broken)
         return rc;
     rc = coalesce_mappings(d);

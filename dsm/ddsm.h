@@ -300,6 +300,7 @@ int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable);
 int ddsm_barrier(ddsm_t *d);
 enum { DDSM_NOTE_BYTES = 64 };
 /** A barrier that also gathers a note of each rank.
+ *  @param d open.
  *  @param mine DDSM_NOTE_BYTES of private memory; NULL: any contents.
  *  @param all gets the notes in the order of ranks, on success; private memory,
  *  or NULL.
@@ -308,10 +309,11 @@ int ddsm_barrier_note(ddsm_t *d, const void *mine, void *all);
 
 /** Names the interval that begins at the next barrier, and later ones until
  *  another call: the loop that it runs, for example. Pages that faults of this
- *  rank have fetched in earlier intervals of that name are then fetched right
- *  after the barrier, in few reads. Every 16th interval of a name learns anew
- *  which of them are used: the first access of each page faults there, but does
- *  not fetch. Different ranks may give different names.
+ *  rank have fetched in the last interval of that name but one are fetched
+ *  right after the barrier, in few reads. (Many programs swap two arrays in
+ *  each step.) Two of 32 intervals of a name learn anew which of them are used:
+ *  the first access of each page faults there, but does not fetch. Different
+ *  ranks may give different names.
  *  @param d open.
  *  @param name 0 (at first): nothing is fetched so. */
 void ddsm_interval(ddsm_t *d, uint64_t name);

@@ -42,6 +42,10 @@ typedef struct dsm_bed {
     void *programs[DSM_PARTS]; /**< their data; NULL: not to be measured */
     /** ... and results of one rank alone, by seeds */
     void *const (*solutions)[DSM_SEEDS];
+    /** Pages of programs whose faults are foreseen; see ddsm_stats_t. */
+    struct foreseen {
+        uint64_t predicted, used, unpredicted;
+    } foreseen[DSM_PARTS];
     outcome_t *outcome;
 } dsm_bed_t;
 

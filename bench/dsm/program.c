@@ -17,6 +17,8 @@ int program_prefetch(program_run_t *r, const void *start, size_t bytes,
 int program_barrier(program_run_t *r)
 {
     uint64_t from = clock_ns();
+    if (r->remembers)
+        ddsm_interval(r->bed->space, (uintptr_t)__builtin_return_address(0));
     int rc = ddsm_barrier(r->bed->space);
     r->barrier_ns += clock_ns() - from;
     return rc;
@@ -62,6 +64,16 @@ void program_leave(program_run_t *r, double operations)
                       (uint64_t)(operations / r->bed->opts->dsm.rate * 1e9));
 }
 
+static void count_foreseen(dsm_bed_t *bed, struct foreseen *sum,
+                           const ddsm_stats_t *before)
+{
+    ddsm_stats_t now;
+    ddsm_stats(bed->space, &now);
+    sum->predicted += now.predicted - before->predicted;
+    sum->used += now.predicted_used - before->predicted_used;
+    sum->unpredicted += now.unpredicted - before->unpredicted;
+}
+
 int program_repeat(dsm_bed_t *bed, const dsm_part_t *part,
                    const dsm_case_t *what, uint64_t bytes, double *f,
                    bool *wrong)
@@ -70,8 +82,11 @@ int program_repeat(dsm_bed_t *bed, const dsm_part_t *part,
     program_run_t r = {.bed = bed,
                        .data = bed->programs[part->kind],
                        .prefetches = what->amount == PROGRAM_PREFETCH,
+                       .remembers = what->amount == PROGRAM_HISTORY,
                        .seed = (unsigned)(++bed->stamp % DSM_SEEDS)};
+    ddsm_stats_t before;
     (void)bytes;
+    ddsm_stats(bed->space, &before);
     p->begin(&r);
     int rc = ddsm_barrier(bed->space);
     uint64_t start = clock_ns();
@@ -80,11 +95,14 @@ int program_repeat(dsm_bed_t *bed, const dsm_part_t *part,
     if (rc)
         return rc;
     f[FIGURE_TIME] = (double)(clock_ns() - start) / 1e3;
+    ddsm_interval(bed->space, 0);
     f[FIGURE_FAULTS] = (double)r.fault_ns / 1e3;
     f[FIGURE_BARRIERS] = (double)r.barrier_ns / 1e3;
     f[FIGURE_LOCKS] = (double)r.lock_ns / 1e3;
     f[FIGURE_COMMUNICATION] =
         f[FIGURE_FAULTS] + f[FIGURE_BARRIERS] + f[FIGURE_LOCKS];
+    if (r.remembers)
+        count_foreseen(bed, &bed->foreseen[part->kind], &before);
     *wrong = !p->is_right(&r, bed->solutions[part->kind][r.seed]);
     return ddsm_barrier(bed->space);
 }

@@ -10,7 +10,7 @@
 typedef struct program_run {
     dsm_bed_t *bed;
     void *data; /**< what the program's open has made */
-    bool prefetches;
+    bool prefetches, remembers;
     unsigned seed; /**< of what it begins with */
     uint64_t fault_ns, barrier_ns, lock_ns;
     uint64_t began_ns, faults_before; /**< of what is being computed */
@@ -48,9 +48,9 @@ static inline const dsm_program_t *program_at(const options_t *opts,
     return dsm_chosen(opts, (dsm_kind_t)kind) ? dsm_parts[kind]->program : NULL;
 }
 
-/** What is read comes by faults, or at once before it is used, when what is to
- *  be written is made writable, too. */
-enum { PROGRAM_FAULTS, PROGRAM_PREFETCH };
+/** What is read comes by faults; or at once before it is used, when what is to
+ *  be written is made writable, too; or as the history of faults says. */
+enum { PROGRAM_FAULTS, PROGRAM_PREFETCH, PROGRAM_HISTORY };
 
 /** As dsm_part_t has it, for these cases. */
 int program_repeat(dsm_bed_t *bed, const dsm_part_t *part,
@@ -63,14 +63,17 @@ int program_repeat(dsm_bed_t *bed, const dsm_part_t *part,
     .figures = {FIGURE_COMMUNICATION, FIGURE_FAULTS, FIGURE_BARRIERS,          \
                 FIGURE_LOCKS},                                                 \
     .nfigures = (count), .gains = FIGURE_COMMUNICATION,                        \
-    .cases = {{"faults", PROGRAM_FAULTS}, {"prefetch", PROGRAM_PREFETCH}},     \
-    .ncases = 2, .repeat = program_repeat
+    .cases = {{"faults", PROGRAM_FAULTS},                                      \
+              {"prefetch", PROGRAM_PREFETCH},                                  \
+              {"history", PROGRAM_HISTORY}},                                   \
+    .ncases = 3, .repeat = program_repeat
 
 /* The parts of a run; each is timed. */
 
 /** Nothing, unless the run prefetches. */
 int program_prefetch(program_run_t *run, const void *start, size_t bytes,
                      bool writable);
+/** Intervals are named by the place of this call. */
 int program_barrier(program_run_t *run);
 int program_lock(program_run_t *run, unsigned id);
 int program_unlock(program_run_t *run, unsigned id);
@@ -95,5 +98,4 @@ static inline double program_uniform(unsigned seed, uint64_t i)
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
 }
-
 #endif

@@ -198,11 +198,31 @@ static int open_all(rank_t *k, drail_job_t *job, outcome_t *outcome,
     return rc;
 }
 
+/* How well this rank's faults were foreseen. */
+static void explain(const dsm_bed_t *bed)
+{
+    for (unsigned i = 0; bed->opts->explain && i < DSM_PARTS; i++) {
+        const struct foreseen *f = &bed->foreseen[i];
+        const uint64_t needed = f->used + f->unpredicted;
+        if (!needed || !f->predicted)
+            continue;
+        fprintf(stderr,
+                "explain: %s on rank %u: of %llu pages fetched along the "
+                "history, %.0f%% were used (efficiency); of %llu that were "
+                "needed, it had fetched %.0f%% (coverage)\n",
+                dsm_parts[i]->name, bed->rank, (unsigned long long)f->predicted,
+                100.0 * (double)f->used / (double)f->predicted,
+                (unsigned long long)needed,
+                100.0 * (double)f->used / (double)needed);
+    }
+}
+
 static void close_all(rank_t *k)
 {
     for (unsigned p = 0; p < DSM_PARTS; p++)
         if (k->bed.programs[p])
             dsm_parts[p]->program->close(k->bed.programs[p]);
+    explain(&k->bed);
     dsm_bed_close(&k->bed);
 }
 

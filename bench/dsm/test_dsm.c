@@ -81,6 +81,9 @@ static const option_row_t rows[] = {
     {"--bodies", "N", "nbody: bodies (default 512)",
      .parse = option_parse_count, .field = AT(bodies), .min = 1,
      .max = 1 << 24},
+    {"--explain", NULL,
+     "programs: say on stderr how well faults were foreseen (case history)",
+     .parse = option_parse_flag, .field = offsetof(options_t, explain)},
     {"--rate", "OPS",
      "programs, simulated: operations that a rank computes per second "
      "(default 500000000)",

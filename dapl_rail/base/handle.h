@@ -41,6 +41,7 @@ struct drail {
     drail_gathered_t *cards; /* from which ranks of one process made it, or NULL
                               */
     struct peer **peers;     /* by rank; NULL: nothing to do with it yet */
+    struct peer *spare;      /* for the next one; or NULL */
     struct peer *met;        /* all of them, by next */
     struct peer *sought;     /* peers that are not connected, and some others */
     TAILQ_HEAD(, peer) soliciting;        /* see connect/solicit.h; in order */

@@ -6,15 +6,21 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect/roster.h"
 
+struct peer *peer_new(const drail_t *t)
+{
+    unsigned lanes = t->nrails * t->cfg.eps;
+    return calloc(1, sizeof(struct peer) + lanes * sizeof(struct lane));
+}
+
 struct peer *peer_meet(drail_t *t, unsigned rank)
 {
     struct peer *peer = t->peers[rank];
-    unsigned lanes = t->nrails * t->cfg.eps;
     if (peer)
         return peer;
-    peer = calloc(1, sizeof *peer + lanes * sizeof *peer->lanes);
+    peer = t->spare ? t->spare : peer_new(t);
     if (!peer)
         return NULL;
+    t->spare = peer_new(t);
     peer->owner = t;
     peer->rank = rank;
     peer->inside = roster_between(t, t->job->rank, rank);

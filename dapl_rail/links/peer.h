@@ -52,7 +52,11 @@ struct peer {
     struct lane lanes[];       /* by rail and EP */
 };
 
-/* The peer with this rank, which is not this one's. NULL: out of memory. */
+/* One that no rank has yet; free() it. NULL: out of memory. */
+struct peer *peer_new(const drail_t *t);
+/* The peer with this rank, which is not this one's. NULL: out of memory, for
+ * the second time: the first time drail.spare serves, so that this rank can
+ * tell the peer. */
 struct peer *peer_meet(drail_t *t, unsigned rank);
 /* The peer is not connected (any more): attempts_serve() looks after it. */
 void peer_seek(struct peer *peer);

@@ -68,7 +68,7 @@ enum { PASTS = 256 };
 struct past {
     uint64_t name;
     unsigned times;
-    struct page_list list;
+    struct page_list list[2]; /* of every second interval */
 };
 
 /* Read-ahead: sequences of faults on ascending pages. `first` began the
@@ -182,7 +182,8 @@ struct ddsm {
     size_t moving_first, moving_end; /* all DDSM_MOVING pages are in between */
     struct page_list dirty, written;
     uint64_t next_name; /* of the interval after the next barrier */
-    struct past pasts[PASTS], *past; /* of this interval; NULL: no name */
+    struct past pasts[PASTS];
+    struct page_list *past; /* of this interval; NULL: it has no name */
     bool learning;
     struct page_list recorded; /* for this interval's past */
     struct page_list visits;   /* copies of DDSM_OPEN pages */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsm/pages/fetch.h"
 #include "dsm/pages/pages.h"
 
 void history_record(ddsm_t *d, size_t first, size_t count)
@@ -33,7 +32,7 @@ static void unique(struct page_list *list)
 static void keep(ddsm_t *d)
 {
     struct page_list *recorded = &d->recorded;
-    struct page_list *list = &d->past->list;
+    struct page_list *list = d->past;
     const size_t before = d->learning ? 0 : list->count;
     const size_t count = before + recorded->count;
     uint32_t *page = count ? realloc(list->page, count * sizeof *page) : NULL;
@@ -58,32 +57,31 @@ static struct past *past_of(ddsm_t *d, uint64_t name)
     if (!name)
         return NULL;
     if (past->name != name) { /* new, or another one's place */
-        past->list.count = 0;
+        past->list[0].count = past->list[1].count = 0;
         past->times = 0;
         past->name = name;
     }
     return past;
 }
 
-int history_turn(ddsm_t *d)
+const struct page_list *history_turn(ddsm_t *d)
 {
     if (d->past)
         keep(d);
-    d->past = past_of(d, d->next_name);
-    d->learning = false;
-    if (!d->past)
-        return 0;
-    const struct page_list *list = &d->past->list;
-    d->learning = d->past->times++ % LEARN_PERIOD == 1;
+    struct past *past = past_of(d, d->next_name);
+    struct page_list *list = past ? &past->list[past->times % 2] : NULL;
+    d->past = list;
+    d->learning = past && past->times++ / 2 % LEARN_PERIOD == 1;
     /* whether a page is used that is readable already cannot be told */
-    for (size_t i = 0; i < list->count && d->learning; i++)
+    for (size_t i = 0; d->learning && i < list->count; i++)
         if (d->page[list->page[i]].state != PAGE_INVALID)
             history_record(d, list->page[i], 1);
-    return fetch_list(d, list, d->learning);
+    return list;
 }
 
 void history_close(ddsm_t *d)
 {
     for (unsigned i = 0; i < PASTS; i++)
-        free(d->pasts[i].list.page);
+        for (unsigned k = 0; k < 2; k++)
+            free(d->pasts[i].list[k].page);
 }

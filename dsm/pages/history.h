@@ -3,6 +3,8 @@
  * Fetching along what was used before. The program names the intervals between
  * barriers (ddsm_interval). Pages that faults fetch in an interval are fetched
  * at once when an interval of that name begins again.
+ * Many programs swap two arrays in each step, so every second interval has a
+ * history of its own.
  *
  * Every LEARN_PERIOD-th time the interval learns: pages that were fetched at
  * its begin are held, that is, they stay protected. So the first access of each
@@ -18,8 +20,9 @@ enum { LEARN_PERIOD = 16 };
 
 /* Faults have fetched these, or found one held. */
 void history_record(ddsm_t *d, size_t first, size_t count);
-/* An interval ends, and that of ddsm.next_name begins. */
-int history_turn(ddsm_t *d);
+/* An interval ends, and that of ddsm.next_name begins: what to fetch for it,
+ * and only to hold if ddsm.learning says so; or NULL. */
+const struct page_list *history_turn(ddsm_t *d);
 void history_close(ddsm_t *d);
 
 #endif

@@ -57,6 +57,7 @@
  *                 request: when a request of the consumer is complete
  *                 link: the life of a link, its EP, its buffers
  *  members/       thread team sleep: threads; consumers that sleep
+ *                 release: EPs that are freed later
  *                 range: LMRs, and the table where peers read the members'
  *                 contexts; zone: protection zones
  *                 member: opening the members; their service points
@@ -121,6 +122,9 @@ struct bond_member {
     struct sockaddr_in6 address; /* or sockaddr_in */
     DAT_COUNT events;            /* completions of links, at most */
     DAT_COUNT room;              /* of dto */
+    bool own; /* of one of our providers, which does as the DAT specification
+                 says; the only others known are those of libdaplofa */
+    struct bond_release *releases; /* EPs that are freed later: release.c */
     bool counts;                 /* it has counted writes: core/extensions.h */
     uint64_t brought_at;         /* bond_ia.events after its last one */
     unsigned passed; /* polls that have left it out since the last one */

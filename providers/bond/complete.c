@@ -86,13 +86,14 @@ static void on_dto(const DAT_DTO_COMPLETION_EVENT_DATA *d)
     bond_news_send(l->conn);
 }
 
+/* libdaplofa reports a receive that was flushed as an extension's event. */
 void bond_drain(struct bond_member *m)
 {
     DAT_EVENT e;
     m->passed = 0;
     while (dat_evd_dequeue(m->dto, &e) == DAT_SUCCESS) {
         m->brought_at = ++m->b->events;
-        if (e.event_number == DAT_DTO_COMPLETION_EVENT)
+        if (e.event_number != DAT_SOFTWARE_EVENT)
             on_dto(&e.event_data.dto_completion_event_data);
     }
 }

@@ -70,8 +70,10 @@ struct bond_link {
     struct bond_member *m;
     enum bond_link_state state;
     uint32_t epoch;
-    bool ended;        /* the member has reported the end of the EP */
-    uint64_t ended_at; /* ns: when the bond first saw that; 0: not yet */
+    uint64_t give_up_at;  /* ns: of a link that asks to join */
+    bool ended;           /* the member has reported the end of the EP */
+    uint64_t ending_from; /* ns: when the bond first looked at its end, … */
+    uint64_t forced_at;   /* … and when it last used force */
     DAT_EP_HANDLE ep;
     struct bond_region *region;
     DAT_LMR_HANDLE lmr, mark_lmr;

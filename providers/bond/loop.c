@@ -48,6 +48,10 @@ static uint64_t look_at_all(struct bond_ia *b)
 {
     uint64_t now = busywait_now_ns();
     uint64_t next = now + (b->conns ? REST_NS : IDLE_NS);
+    for (unsigned i = 0; i < b->params.count; i++) {
+        bond_member_forget_errors(&b->member[i]);
+        bond_release_look(&b->member[i], now);
+    }
     drain_all(b, now);
     for (struct bond_conn *c = b->conns, *after; c; c = after) {
         after = c->next;

@@ -61,13 +61,13 @@ static DAT_RETURN ia_open(const struct core_entry *entry, DAT_COUNT async_qlen,
     pthread_mutex_init(&ia->lock, NULL);
     pthread_mutex_init(&ia->bell_lock, NULL);
     core_fence_init();
-    snprintf(ia->name, sizeof ia->name, "%s", entry->table.device_name);
+    snprintf(ia->name, sizeof ia->name, "%s", entry->name);
     if (*async == DAT_HANDLE_NULL &&
         (ret = core_evd_new(ia, async_qlen, NULL, DAT_EVD_ASYNC_FLAG,
                             &ia->own_async)) != DAT_SUCCESS)
         goto fail;
     /* last: what it does outside the process need not be undone */
-    ret = ia->transport->ia_open(ia, entry->params ? entry->params : "");
+    ret = ia->transport->ia_open(ia, entry->params);
     if (ret != DAT_SUCCESS)
         goto fail;
     if (ia->own_async)

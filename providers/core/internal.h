@@ -20,6 +20,7 @@
 
 #include "providers/core/core.h"
 #include "providers/core/fence.h"
+#include "providers/core/params.h"
 
 #define CORE_MAX_EVD_QLEN (1 << 20)
 
@@ -37,8 +38,9 @@ struct core_ep_array {
 struct core_entry {
     struct core_entry *next;
     const struct core_transport *transport;
-    DAT_PROVIDER table; /* entry points; device_name is freed with it */
-    char *params;       /* or NULL */
+    DAT_PROVIDER table;
+    char name[DAT_NAME_MAX_LENGTH];
+    char params[CORE_PARAMS_MAX + 1]; /* one more than allowed: seen later */
 };
 
 struct core_lmr {

@@ -5,6 +5,7 @@
  * entry points for that name. The library stays loaded (-z nodelete), so
  * handles and tables outlive dat_provider_fini.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ static struct {
     pthread_mutex_t lock;
     const struct core_transport *transport; /* of all entries */
     struct core_entry *first;
+    struct core_entry reserve; /* libdat2 does not ask a second time */
 } entries = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 __attribute__((constructor)) static void hold_over_fork(void)
@@ -24,7 +26,7 @@ __attribute__((constructor)) static void hold_over_fork(void)
 static struct core_entry *entry_find(const char *name)
 {
     struct core_entry *e = entries.first;
-    while (e && strcmp(e->table.device_name, name))
+    while (e && strcmp(e->name, name))
         e = e->next;
     return e;
 }
@@ -44,8 +46,7 @@ static DAT_RETURN stand_in(const struct core_entry *e, DAT_COUNT async_qlen,
         return DAT_SUCCESS;
     int state = core_cancel_off();
     DAT_RETURN ret =
-        e->transport->stand_in(e->table.device_name, e->params ? e->params : "",
-                               async_qlen, async, other);
+        e->transport->stand_in(e->name, e->params, async_qlen, async, other);
     core_cancel_as(state);
     return ret;
 }
@@ -213,15 +214,14 @@ static const DAT_PROVIDER entry_points = {
 static struct core_entry *entry_new(const char *name)
 {
     struct core_entry *e = calloc(1, sizeof *e);
-    char *copy = strdup(name);
-    if (!e || !copy) {
-        free(e);
-        free(copy);
+    if (!e && !entries.reserve.transport)
+        e = &entries.reserve;
+    if (!e)
         return NULL;
-    }
+    snprintf(e->name, sizeof e->name, "%s", name);
     e->transport = entries.transport;
     e->table = entry_points;
-    e->table.device_name = copy;
+    e->table.device_name = e->name;
     e->next = entries.first;
     entries.first = e;
     return e;
@@ -238,10 +238,8 @@ void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)
     pthread_mutex_lock(&entries.lock);
     struct core_entry *e = entry_find(info->ia_name);
     e = e ? e : entry_new(info->ia_name);
-    if (e) {
-        free(e->params);
-        e->params = params ? strdup(params) : NULL;
-    }
+    if (e)
+        snprintf(e->params, sizeof e->params, "%s", params ? params : "");
     pthread_mutex_unlock(&entries.lock);
     if (e)
         dat_registry_add_provider(&e->table, info);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A seeded random walk over the options of Debian's genuine dapltest, dtest
-and dtestx, over any IA. Each command must end well, in time and without a word
-of trouble. The IA is one of $DAT_OVERRIDE.
+"""A seeded random walk over the options of Debian's genuine dapltest, dtest,
+dtestx and dtestcm, over any IA. Each command must end well, in time and without
+a word of trouble. The IA is one of $DAT_OVERRIDE.
 
 Left out, because the programs can't do it, or the IA need not:
 - dapltest -Q: its man page says that it does not work yet
@@ -18,11 +18,15 @@ Left out, because the programs can't do it, or the IA need not:
 - dtest -D together with -a: bytes of the size before look like arrivals
 - dtest -i less than 3: sizes overlap, with the same effect
 - dtest -c together with -p, -W or -D: those do not wait by the CNO
-- dtestx -u and -U: unreliable datagrams, which are an adapter's
+- dtestx -u, -U and -m: unreliable datagrams, which are an adapter's
 - dtestx -q: a query without an open IA, by a function that libdat2 finds in
   Debian's own providers only
-- dtest -W where processes do not share memory: each side spins on its memory,
-  where the provider's thread needs a core
+- dtest -W and -D where processes do not share memory: each side spins on its
+  memory, where the provider's thread needs a core
+- dtestcm there: if a connection ends before the last one is established, its
+  server takes one event for the other
+- dtestcm -u; -d (it sleeps a second for each connection); -q and -l, which it
+  does not know; and a -b that is no divisor of -c: it writes behind its memory
 """
 
 from __future__ import annotations
@@ -51,6 +55,14 @@ TOO_EARLY = "0x4003"  # DAT_CONNECTION_EVENT_NON_PEER_REJECTED: no PSP yet
 
 
 @dataclasses.dataclass
+class Rail:
+    """An IA, and what decides which commands are for it."""
+    name: str
+    atomics: bool
+    shares_memory: bool  # the processes of both sides
+
+
+@dataclasses.dataclass
 class Command:
     """A client, and the server that it needs, if any."""
     client: list[str]
@@ -72,13 +84,14 @@ class Command:
 SIZES = [1, 4, 7, 8, 63, 64, 65, 256, 1000, 4096, 4097, 16384, 65536, 262144, 1048576]
 
 
-def server_of(r: random.Random, ia: str, port: int) -> list[str]:
-    quality = ["-R", r.choice(["HT", "LL", "EC", "PM"])] if r.random() < .2 else []
-    return ["dapltest", "-T", "S", "-D", ia, "-n", str(port), *quality]
+def server_of(r: random.Random, rail: Rail, port: int) -> list[str]:
+    words = ["-R", r.choice(["HT", "LL", "EC", "PM"])] if r.random() < .2 else []
+    words += ["-d"] if r.random() < .1 else []
+    return ["dapltest", "-T", "S", "-D", rail.name, "-n", str(port), *words]
 
 
-def common(r: random.Random, kind: str, ia: str, port: int) -> list[str]:
-    words = ["dapltest", "-T", kind, "-D", ia, "-n", str(port)]
+def common(r: random.Random, kind: str, rail: Rail, port: int) -> list[str]:
+    words = ["dapltest", "-T", kind, "-D", rail.name, "-n", str(port)]
     if r.random() < .2:
         words += ["-R", r.choice(["HT", "LL", "EC", "PM"] + ["BE"] * (kind != "F"))]
     return words
@@ -95,8 +108,8 @@ def operation(r: random.Random, kinds: list[str], largest: int,
     return words
 
 
-def transaction(r: random.Random, ia: str, port: int) -> Command:
-    words = common(r, "T", ia, port) + ["-s", "localhost"]
+def transaction(r: random.Random, rail: Rail, port: int) -> Command:
+    words = common(r, "T", rail, port) + ["-s", "localhost"]
     threads, eps = r.choice([1, 1, 1, 2, 4]), r.choice([1, 1, 2, 5, 8])
     largest = r.choice([4096, 65536, 1048576])
     most = {4096: 400, 65536: 60, 1048576: 6}[largest]
@@ -115,26 +128,27 @@ def transaction(r: random.Random, ia: str, port: int) -> Command:
         ops.append(["client", *operation(r, ["SR"], largest), "-f"])
         ops.append(["server", *operation(r, ["SR"], largest), "-f"])
     words += sum(ops, [])
-    return Command(words, server_of(r, ia, port), "End of Work", r.random() < .2)
+    return Command(words, server_of(r, rail, port), "End of Work", r.random() < .2)
 
 
-def performance(r: random.Random, ia: str, port: int) -> Command:
-    words = common(r, "P", ia, port) + ["-s", "localhost"]
+def performance(r: random.Random, rail: Rail, port: int) -> Command:
+    words = common(r, "P", rail, port) + ["-s", "localhost"]
     words += ["-m", r.choice("bp")] if r.random() < .8 else []
     largest = r.choice([4096, 65536, 1048576])
     words += ["-i", str(r.randint(1, {4096: 1000, 65536: 300, 1048576: 20}[largest]))]
     words += ["-p", str(r.choice([1, 2, 3, 8, 32, 1000]))] if r.random() < .7 else []
     words += ["-d"] if r.random() < .1 else []
     words += operation(r, ["RR", "RW"], largest)
-    return Command(words, server_of(r, ia, port), "End of Work", r.random() < .2)
+    return Command(words, server_of(r, rail, port), "End of Work", r.random() < .2)
 
 
 LIMITS = ["ia", "pz", "cno", "evd", "ep", "rsp", "psp", "lmr", "rpost", "size_lmr"]
 WIDE_LIMITS = ["ia", "pz", "cno", "evd"]  # they need no EP
 
 
-def limits(r: random.Random, ia: str, port: int) -> Command:
-    words = common(r, "L", ia, port) + ["-m", str(r.choice([1, 5, 20, 60]))]
+def limits(r: random.Random, rail: Rail, port: int) -> Command:
+    words = common(r, "L", rail, port) + ["-m", str(r.choice([1, 5, 20, 60]))]
+    words += ["-d"] if r.random() < .1 else []
     if r.random() < .4:
         words += ["-w", str(r.randint(2, 4))]
         words += ["limit_" + name for name in r.sample(WIDE_LIMITS, r.randint(1, 4))]
@@ -149,9 +163,11 @@ FEATURES = {"hwconn": list(range(4)), "endpoint": list(range(3)), "pz": list(ran
             "queryinfo": [c for c in range(18) if c not in (3, 9, 13, 15, 16, 17)]}
 
 
-def features(r: random.Random, ia: str, port: int) -> Command:
+def features(r: random.Random, rail: Rail, port: int) -> Command:
     feature = r.choice(list(FEATURES))
-    words = common(r, "F", ia, port) + ["-f", feature, "-s", "localhost"]
+    words = common(r, "F", rail, port) + ["-f", feature, "-s", "localhost"]
+    for option in ("-i", "-t", "-v"):
+        words += [option, str(r.randint(1, 1000))] if r.random() < .2 else []
     cases = FEATURES[feature]
     if feature == "queryinfo" or r.random() < .6:
         cases = sorted(r.sample(cases, r.randint(1, len(cases))))
@@ -159,18 +175,18 @@ def features(r: random.Random, ia: str, port: int) -> Command:
     return Command(words, None, "Result: (PASS|UNSUPP)")
 
 
-# ------------------------------------------------------------ dtest, dtestx --
+# --------------------------------------------------- dtest, dtestx, dtestcm --
 
-def both(program: str, ia: str, words: list[str], wanted: str) -> Command:
-    return Command([program, "-P", ia, "-h", "localhost", *words],
-                   [program, "-P", ia, "-s", *words], wanted)
+def both(program: str, rail: Rail, words: list[str], wanted: str) -> Command:
+    return Command([program, "-P", rail.name, "-h", "localhost", *words],
+                   [program, "-P", rail.name, "-s", *words], wanted)
 
 
-def dtest(r: random.Random, ia: str, _port: int) -> Command:
+def dtest(r: random.Random, rail: Rail, _port: int) -> Command:
     words = ["-v"] if r.random() < .1 else []
     words += ["-t"] if r.random() < .3 else []
     words += ["-d", "1"] if r.random() < .1 else []
-    if ia.startswith("shm") and r.random() < .4:
+    if rail.shares_memory and r.random() < .4:
         spin = r.choice(["-W", "-D"])
         words += [spin, "-b", str(r.choice([4, 63, 64, 1000, 4096, 65536])),
                   "-B", str(r.choice([1, 10, 100, 500]))]
@@ -179,32 +195,43 @@ def dtest(r: random.Random, ia: str, _port: int) -> Command:
             if sizes:  # -a goes up to the next power of two
                 words[words.index("-b") + 1] = "8192"
             words += sizes
-        return both("dtest", ia, words, "PASSED")
+        return both("dtest", rail, words, "PASSED")
     burst = r.choice([1, 7, 10, 99, 100, 300])
     words += ["-b", str(r.choice([64, 100, 4096, 65536, 262144])), "-B", str(burst)]
     words += ["-S", str(r.randint(1, 100))] if r.random() < .5 else []
     words += ["-w"] if r.random() < .3 else []
     words += ["-u"] if r.random() < .3 else []
     words += r.choice([["-c"], ["-p"], []])
-    return both("dtest", ia, words, "PASSED")
+    return both("dtest", rail, words, "PASSED")
 
 
-def dtestx(r: random.Random, ia: str, _port: int) -> Command:
+def dtestx(r: random.Random, rail: Rail, _port: int) -> Command:
     words = ["-b", str(r.choice([64, 128, 4096, 65536]))] if r.random() < .8 else []
-    words += ["-v"] if r.random() < .2 else []
-    return both("dtestx", ia, words, "PASSED")
+    words += [o for o in ("-v", "-p") if r.random() < .2]
+    return both("dtestx", rail, words, "PASSED")
 
 
-KINDS: list[tuple[int, Callable[[random.Random, str, int], Command]]] = [
-    (8, transaction), (4, performance), (2, limits), (2, features), (4, dtest), (1, dtestx)]
+def dtestcm(r: random.Random, rail: Rail, _port: int) -> Command:
+    burst = r.choice([1, 2, 5, 20])
+    count = burst * r.choice([1, 3, 10])
+    words = ["-c", str(count), "-b", str(burst)]
+    words += [o for o in ("-m", "-w", "-v") if r.random() < .3]
+    words += ["-p", str(r.randint(20000, 30000))] if r.random() < .3 else []
+    return both("dtestcm", rail, words, f"ALL {count} CONNECTED")
 
 
-def command_of(seed: int, number: int, ia: str, port: int, atomics: bool) -> Command:
+KINDS: list[tuple[int, Callable[[random.Random, Rail, int], Command]]] = [
+    (8, transaction), (4, performance), (2, limits), (2, features), (4, dtest), (1, dtestx),
+    (1, dtestcm)]
+
+
+def command_of(seed: int, number: int, rail: Rail, port: int) -> Command:
     """The same for the same seed and number, whatever came before."""
     r = random.Random(f"{seed}:{number}")
-    kinds = [(n, k) for n, k in KINDS if atomics or k is not dtestx]
+    left_out = [dtestx] * (not rail.atomics) + [dtestcm] * (not rail.shares_memory)
+    kinds = [(n, k) for n, k in KINDS if k not in left_out]
     kind = r.choices([k for _, k in kinds], [n for n, _ in kinds])[0]
-    return kind(r, ia, port)
+    return kind(r, rail, port)
 
 
 # ---------------------------------------------------------------- running --
@@ -303,9 +330,10 @@ def try_command(command: Command) -> Run:
         return run
 
 
-def has_atomics(railinfo: str, ia: str) -> bool:
-    done = subprocess.run([railinfo, ia], check=False, stdout=subprocess.PIPE, text=True)
-    return re.search(r"^ *atomics +yes", done.stdout, re.M) is not None
+def rail_of(railinfo: str, ia: str) -> Rail:
+    text = subprocess.run([railinfo, ia], check=False, stdout=subprocess.PIPE, text=True).stdout
+    return Rail(ia, atomics=re.search(r"^ *atomics +yes", text, re.M) is not None,
+                shares_memory=re.search(r"^ *reaches +ranks of its host", text, re.M) is not None)
 
 
 def main() -> int:
@@ -320,13 +348,13 @@ def main() -> int:
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
     numbers = [options.only] if options.only is not None else range(options.commands)
-    atomics = has_atomics(options.railinfo, options.ia)
+    rail = rail_of(options.railinfo, options.ia)
     port = 20000 + os.getpid() % 20000
     began, failed, ran = time.monotonic(), 0, 0
     for number in numbers:
         if time.monotonic() - began > options.seconds:
             break
-        command = command_of(options.seed, number, options.ia, port, atomics)
+        command = command_of(options.seed, number, rail, port)
         run = try_command(command)
         ran += 1
         print(f"{'NOT OK' if run.wrong else 'ok'} - {number}: {command}", flush=True)

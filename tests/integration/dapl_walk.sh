@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A few commands of a random walk over the options of genuine dapltest, dtest
-# and dtestx. A longer one: COMMANDS=200 IAS=shm0 SEED=1.
+# A few commands of a random walk over the options of genuine dapltest, dtest,
+# dtestx and dtestcm, over single rails and a bond. A longer one: COMMANDS=200
+# SECONDS_EACH=600 IAS='shm0 bond0' SEED=1.
 
 # dtest's sides meet over one TCP port: where it may, this has its own network
 if [ -z "${OWN_NETWORK:-}" ] && unshare --net ip link set lo up 2>/dev/null; then

@@ -78,8 +78,8 @@ wanted = {"fetch": {"fault"}, "range": {"prefetch", "faults"},
           "diff": {"one-element", "every-2nd", "whole"},
           "lock": {"own-home", "remote-home", "contended", "counter"},
           "barrier": {"0-pages", "1-page", "16-pages"},
-          "jacobi": {"faults", "prefetch"}, "lu": {"faults", "prefetch"},
-          "sort": {"faults", "prefetch"}, "nbody": {"faults", "prefetch"}}
+          **dict.fromkeys(("jacobi", "lu", "sort", "nbody"),
+                          {"faults", "prefetch", "history"})}
 programs = "jacobi", "lu", "sort", "nbody"
 for part, cases in wanted.items():
     assert {row["case"] for row in of(part=part)} == cases, part

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages between two neighbours, of many lengths, several at once, and
- * checked to the last byte. Argument: how many rounds, or, as 10s, how many
- * seconds. Tells the longest round of rank 0.
+ * checked to the last byte. Arguments: how many rounds, or, as 10s, how many
+ * seconds; and the seed of random lengths, if they are to be random. Tells the
+ * longest round of rank 0.
  */
 #include <mpi.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +19,25 @@ static unsigned char byte_of(int round, int from, int message, int at)
     return (unsigned char)(round * 31 + from * 7 + message * 3 + at + at / 251);
 }
 
+static uint64_t seed; /* 0: lengths are not random */
+
+/* Short ones are as frequent as long ones. */
+static int random_length(uint64_t number)
+{
+    uint64_t x = (seed << 32 ^ number) * 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    uint64_t below = (uint64_t)1 << x % 20;
+    return (int)((x >> 32) % (below < MOST ? below : MOST));
+}
+
 static int length_of(int round, int message)
 {
     static const int lengths[] = {0,    1,     8,     63,    64,    65,
                                   4096, 8320,  8321,  30000, 70000, 120000,
                                   7,    16384, 65536, MOST};
-    return lengths[(round * AHEAD + message) % 16];
+    int number = round * AHEAD + message;
+    return seed ? random_length((uint64_t)number) : lengths[number % 16];
 }
 
 static int wrong_bytes(const unsigned char *data, int round, int from, int m)
@@ -79,6 +94,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     unsigned char *memory = malloc(2 * AHEAD * MOST);
     const char *most = argc > 1 ? argv[1] : "100";
+    seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
     double longest = 0, start = MPI_Wtime();
     for (int round = 0; memory && goes_on(round, most, start); round++) {
         double began = MPI_Wtime();

@@ -98,7 +98,9 @@ static void *post_held(void *arg)
         for (unsigned i = first; i != last; i++) {
             struct post *p = &held[i % HELD];
             if (p->ep && p->due <= now) {
-                DAT_OK(post_now(p, p->flags));
+                /* fails if the bond has taken the link for lost, and has freed
+                 * the EP: this thread may not have run for long */
+                post_now(p, p->flags);
                 p->ep = DAT_HANDLE_NULL;
             }
         }

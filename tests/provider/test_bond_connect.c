@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which peers a bond connects with, and what it does before a connection ends.
  */
+#include <stdatomic.h>
 #include <time.h>
 
 #include "util.h"
@@ -29,9 +30,13 @@ static const char *const lines[][3] = {
 /* --------------------------------------------- between bond and members --- */
 
 static bool no_eps, no_joins;
-static DAT_EP_HANDLE stray;     /* may connect in spite of no_joins */
-static DAT_COUNT room;          /* of the EVD that was resized last */
-static DAT_CONN_QUAL join_qual; /* where links of b join: the latest */
+static DAT_EP_HANDLE stray;            /* may connect in spite of no_joins */
+static DAT_COUNT room;                 /* of the EVD that was resized last */
+static DAT_CONN_QUAL join_qual;        /* where links of b join: the latest */
+static const char *_Atomic no_accepts; /* by this member */
+static _Atomic(DAT_CR_HANDLE) unaccepted; /* the request that it did not accept
+                                             last, … */
+static atomic_uint answers; /* … and how often that was answered again */
 
 static bool is_of(DAT_HANDLE handle, const char *ia)
 {
@@ -72,6 +77,24 @@ STAND_IN DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR to,
                ? DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES
                : real(dat_ep_connect)(ep, to, qual, timeout, size, data, qos,
                                       flags);
+}
+
+STAND_IN DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
+                                  DAT_COUNT size, const DAT_PVOID data)
+{
+    const char *member = no_accepts;
+    answers += cr && cr == unaccepted;
+    if (!cr || !member || !is_of(cr, member))
+        return real(dat_cr_accept)(cr, ep, size, data);
+    unaccepted = cr;
+    return DAT_CLASS_ERROR | DAT_INTERNAL_ERROR;
+}
+
+STAND_IN DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT size,
+                                  const DAT_PVOID data)
+{
+    answers += cr && cr == unaccepted;
+    return real(dat_cr_reject)(cr, size, data);
 }
 
 /* ---------------------------------------------------------------- tests --- */
@@ -197,6 +220,38 @@ static void accepts_again(void **state)
     end_close(&peer);
 }
 
+/* After an accept that fails otherwise, the member's request is gone. */
+static void accepts_too_late(void **state)
+{
+    end_t me, peer;
+    open_both(&me, &peer, "bond-two");
+    DAT_OK(end_connect(&me, peer.qual));
+    DAT_CR_HANDLE cr = EXPECT_EVENT(peer.cr, DAT_CONNECTION_REQUEST_EVENT)
+                           .event_data.cr_arrival_event_data.cr_handle;
+    no_accepts = "a";
+    DAT_OK(dat_cr_accept(cr, peer.ep, 0, NULL));
+    no_accepts = NULL;
+    EXPECT_EVENT(peer.conn, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+    assert_int_equal(answers, 0);
+    end_close(&me);
+    end_close(&peer);
+}
+
+/* The same for a link that joins. */
+static void joins_too_late(void **state)
+{
+    end_t me, peer;
+    open_both(&me, &peer, "bond-two");
+    unaccepted = DAT_HANDLE_NULL;
+    no_accepts = "b";
+    end_connect_both(&me, &peer);
+    no_accepts = NULL;
+    assert_non_null(unaccepted);
+    assert_int_equal(answers, 0);
+    end_close(&me);
+    end_close(&peer);
+}
+
 /* Only the peer's links join a connection. */
 static void stranger(void **state)
 {
@@ -233,6 +288,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(single),
         cmocka_unit_test(no_room_is_lost),
         cmocka_unit_test(accepts_again),
+        cmocka_unit_test(accepts_too_late),
+        cmocka_unit_test(joins_too_late),
         cmocka_unit_test(stranger),
     };
     restart_with_lines(argv, lines, sizeof lines / sizeof *lines);

@@ -2,7 +2,7 @@
 /* With the engine `threaded`, threads post the parts of a long request at the
  * same time, and all is as with one thread. */
 #include "peer.h"
-#include "stand_in.h"
+#include "tests/stand_in.h"
 
 #include <stdatomic.h>
 #include <time.h>

@@ -11,7 +11,9 @@ VM_BIN := $(BUILD)/test/vm
 VM_NEEDS := all $(VM_BIN)/late_thread.so $(VM_BIN)/rail_probe \
   $(TEST_BIN)/hosts/flood \
   $(addprefix $(TEST_BIN)/integration/test_,coll coll_nodes connect dsm eps \
-    given_up messages notify_by peer_death reconnect transport)
+    given_up messages notify_by peer_death reconnect transport) \
+  $(addprefix $(TEST_BIN)/provider/test_,access cancel evd extensions \
+    last_word missing_evds sendrecv shared_evd srq)
 
 .PHONY: test-vm test-vm-short
 

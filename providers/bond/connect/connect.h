@@ -57,6 +57,14 @@ void bond_conn_finish(struct bond_conn *c);
 /* Says it over all links: some may be lost. */
 void bond_say_to_all(struct bond_conn *c, enum bond_message_kind kind);
 
+/* Is a member's connection request gone after dat_cr_accept()? If a provider
+ * lacks resources, it keeps the request. After any other failure, libdaplofa
+ * has freed what the request points to: to reject it would crash. */
+static inline bool bond_request_gone(DAT_RETURN accepted)
+{
+    return DAT_GET_TYPE(accepted) != DAT_INSUFFICIENT_RESOURCES;
+}
+
 /* lifetime.c */
 /* NULL: out of resources. */
 struct bond_conn *bond_conn_new(struct bond_ia *b, enum bond_state state);

@@ -10,7 +10,7 @@
 #include "providers/bond/connect/connect.h"
 #include "providers/bond/links/links.h"
 
-#define TIMEOUT_US 1000000u
+#define TIMEOUT_NS (1000 * BOND_MS)
 #define PAUSE_MIN  (20 * BOND_MS)
 #define PAUSE_MAX  (200 * BOND_MS)
 #define LOOK_NS    (20 * BOND_MS)
@@ -67,12 +67,24 @@ static void try_join(struct bond_conn *c, unsigned member, uint64_t now)
         .to = c->peer_id, .epoch = l->epoch, .token = c->peer_token};
     DAT_COUNT bytes =
         bond_hello_say(c->b, BOND_JOIN, sizeof join, &join, &said);
+    l->give_up_at = now + TIMEOUT_NS;
     if (dat_ep_connect(l->ep, (DAT_IA_ADDRESS_PTR)&p->address, p->qual,
-                       TIMEOUT_US, bytes, &said, DAT_QOS_BEST_EFFORT,
+                       DAT_TIMEOUT_INFINITE, bytes, &said, DAT_QOS_BEST_EFFORT,
                        DAT_CONNECT_DEFAULT_FLAG)) {
         bond_link_drop(l);
         bond_join_failed(c, member, false);
     }
+}
+
+/* The bond has a timeout of its own: after the one of libdaplofa, the queue
+ * pair does not give its receives back. */
+static void give_up(struct bond_conn *c, unsigned member, uint64_t now)
+{
+    struct bond_link *l = c->link[member];
+    if (!l || l->state != BOND_LINK_CONNECTING || now < l->give_up_at)
+        return;
+    bond_link_leave(l);
+    bond_join_failed(c, member, false);
 }
 
 uint64_t bond_join_look(struct bond_conn *c, uint64_t now)
@@ -80,6 +92,7 @@ uint64_t bond_join_look(struct bond_conn *c, uint64_t now)
     uint64_t next = now + LOOK_NS;
     for (unsigned i = 0; c->active && i < c->b->params.count; i++) {
         struct bond_path *p = &c->path[i];
+        give_up(c, i, now);
         if (may_join(c, i) && p->retry_at <= now)
             try_join(c, i, now);
         if (may_join(c, i) && p->retry_at < next)
@@ -101,8 +114,16 @@ static struct bond_conn *find(const struct bond_ia *b,
     return c && c->token == join->token ? c : NULL;
 }
 
-/* The peer may have given up an earlier attempt that this side has accepted: a
- * higher epoch is a new attempt. */
+/* A higher epoch is a new attempt of the peer. So the peer has given up an
+ * earlier attempt that this side has accepted. */
+static void end_attempt(const struct bond_conn *c, unsigned member,
+                        uint32_t epoch)
+{
+    struct bond_link *l = c->link[member];
+    if (l && l->state == BOND_LINK_CONNECTING && epoch > l->epoch)
+        bond_link_leave(l);
+}
+
 static bool is_newer(const struct bond_conn *c, unsigned member, uint32_t epoch)
 {
     const struct bond_path *p = &c->path[member];
@@ -118,13 +139,15 @@ void bond_on_join_request(struct bond_member *m, DAT_CR_HANDLE cr,
     if (asks->hello.size == sizeof join)
         memcpy(&join, asks->data, sizeof join);
     struct bond_conn *c = find(m->b, &join);
+    if (c)
+        end_attempt(c, m->index, join.epoch);
     if (c && is_newer(c, m->index, join.epoch))
         l = bond_link_new(c, m->index, join.epoch);
     DAT_COUNT bytes = bond_hello_say(m->b, BOND_JOIN, 0, NULL, &said);
-    if (!l) {
+    DAT_RETURN ret =
+        l ? dat_cr_accept(cr, l->ep, bytes, &said) : DAT_INSUFFICIENT_RESOURCES;
+    if (!bond_request_gone(ret))
         dat_cr_reject(cr, bytes, &said);
-    } else if (dat_cr_accept(cr, l->ep, bytes, &said)) {
-        dat_cr_reject(cr, bytes, &said);
+    if (l && ret != DAT_SUCCESS)
         bond_link_drop(l);
-    }
 }

@@ -19,6 +19,14 @@ static bool is_up(const struct bond_conn *c)
     return false;
 }
 
+static bool has_leaving(const struct bond_conn *c)
+{
+    for (unsigned i = 0; i < c->b->params.count; i++)
+        if (c->link[i] && c->link[i]->state == BOND_LINK_LEAVING)
+            return true;
+    return false;
+}
+
 static bool has_links(const struct bond_conn *c)
 {
     for (unsigned i = 0; i < c->b->params.count; i++)
@@ -48,9 +56,12 @@ static void reap_links(struct bond_conn *c, uint64_t now)
 {
     for (unsigned i = 0; i < c->b->params.count; i++) {
         struct bond_link *l = c->link[i];
-        if (l && l->ended && l->posted)
+        if (!l || l->state != BOND_LINK_LEAVING)
+            continue;
+        bond_link_force(l, now);
+        if (l->posted)
             bond_drain(l->m);
-        if (!l || !bond_link_over(l, now))
+        if (!bond_link_over(l, now))
             continue;
         bond_path_ended(l);
         bond_link_drop(l);
@@ -121,7 +132,7 @@ uint64_t bond_conn_look(struct bond_conn *c, uint64_t now)
         return NEVER;
     bool joins = c->state == BOND_JOINING || c->state == BOND_CONNECTED;
     uint64_t next = joins ? bond_join_look(c, now) : 0;
-    bool soon =
-        c->state != BOND_CONNECTED || bond_waits(c) || bond_link_silent(c);
+    bool soon = c->state != BOND_CONNECTED || bond_waits(c) ||
+                bond_link_silent(c) || has_leaving(c);
     return soon ? now + SETTLE_NS : next;
 }

@@ -2,6 +2,7 @@
 /* The side that listens and accepts. */
 #include <stdlib.h>
 
+#include "providers/bond/progress.h"
 #include "providers/bond/connect/connect.h"
 #include "providers/bond/members/members.h"
 
@@ -107,9 +108,13 @@ DAT_RETURN bond_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
     struct bond_link *l = bond_conn_attach(c, ep);
     if (l)
         ret = dat_cr_accept(c->offered, l->ep, bytes, &said);
-    if (ret != DAT_SUCCESS) { /* it can still be rejected */
+    if (!bond_request_gone(ret)) { /* it can still be rejected */
         bond_conn_detach(c);
         c->state = BOND_OFFERED;
+    } else if (ret != DAT_SUCCESS) {
+        bond_link_drop(l);
+        bond_conn_end(c, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, NULL, 0);
+        ret = DAT_SUCCESS;
     }
     pthread_mutex_unlock(&b->lock);
     return ret;

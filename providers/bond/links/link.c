@@ -10,8 +10,10 @@
 #include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
 
-#define EVENTS   (BOND_SLOTS + 2 * BOND_OPS) /* of a link */
-#define FLUSH_NS 1000000000u /* the wait for an ended EP's completions */
+#define EVENTS (BOND_SLOTS + 2 * BOND_OPS) /* of a link */
+/* The wait for an ended EP's completions; and until it is reset. */
+#define FLUSH_NS (1000 * BOND_MS)
+#define FORCE_NS (20 * BOND_MS)
 
 /* ---------------------------------------------------------------- birth --- */
 
@@ -113,7 +115,7 @@ static int post_slots(struct bond_link *l)
 void bond_link_close(struct bond_link *l)
 {
     if (l->ep)
-        dat_ep_free(l->ep);
+        bond_release(l->m, l->ep, l->conn->zone);
     l->ep = DAT_HANDLE_NULL;
 }
 
@@ -207,22 +209,43 @@ void bond_link_free(struct bond_link *l)
     link_delete(l);
 }
 
+/* A graceful disconnect of libdaplofa flushes at once what is posted. An abrupt
+ * one waits for the peer, 240 ms if it does not answer. */
 void bond_link_leave(struct bond_link *l)
 {
     if (l->state == BOND_LINK_LEAVING)
         return;
     l->state = BOND_LINK_LEAVING;
-    if (dat_ep_disconnect(l->ep, DAT_CLOSE_ABRUPT_FLAG))
+    if (dat_ep_disconnect(l->ep, l->m->own ? DAT_CLOSE_ABRUPT_FLAG
+                                           : DAT_CLOSE_GRACEFUL_FLAG))
         l->ended = true; /* it never began */
+    bond_thread_wake(l->conn->b);
 }
 
-bool bond_link_over(struct bond_link *l, uint64_t now)
+/* An EP of our own providers comes to rest when its end is reported. The end of
+ * a connection of verbs is reported when the peer has answered, but then, or
+ * before, all that is posted comes back. */
+static bool is_ending(const struct bond_link *l)
 {
-    if (!l->ended)
-        return false;
-    if (!l->ended_at)
-        l->ended_at = now;
-    return !l->posted || now > l->ended_at + FLUSH_NS;
+    return l->state == BOND_LINK_LEAVING && (l->ended || !l->m->own);
+}
+
+void bond_link_force(struct bond_link *l, uint64_t now)
+{
+    if (!is_ending(l))
+        return;
+    if (!l->ending_from)
+        l->ending_from = l->forced_at = now;
+    if (l->m->own || !l->posted || now < l->forced_at + FORCE_NS)
+        return;
+    l->forced_at = now;
+    if (dat_ep_reset(l->ep)) /* it is still connected */
+        dat_ep_disconnect(l->ep, DAT_CLOSE_ABRUPT_FLAG);
+}
+
+bool bond_link_over(const struct bond_link *l, uint64_t now)
+{
+    return is_ending(l) && (!l->posted || now > l->ending_from + FLUSH_NS);
 }
 
 unsigned bond_any_usable(const struct bond_conn *c)

@@ -51,8 +51,11 @@ struct bond_link *bond_link_find(struct bond_member *m, DAT_EP_HANDLE ep);
 int bond_slot_post(struct bond_link *l, struct bond_slot *slot);
 /* Begins to end the link. */
 void bond_link_leave(struct bond_link *l);
+/* Ends a leaving link by force if it does not end: libdaplofa may report an EP
+ * as unreachable while its queue pair still runs. */
+void bond_link_force(struct bond_link *l, uint64_t now);
 /* Has the link ended, and have all its completions been handled? */
-bool bond_link_over(struct bond_link *l, uint64_t now);
+bool bond_link_over(const struct bond_link *l, uint64_t now);
 /* Frees the EP. The link must stay until its completions are handled. */
 void bond_link_close(struct bond_link *l);
 void bond_link_free(struct bond_link *l);

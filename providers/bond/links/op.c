@@ -188,11 +188,12 @@ static int segments_of(struct bond_op *op, struct bond_link *l,
 }
 
 /* May its completion come with that of a later op? The consumer does not wait
- * for it, and has room for many more requests. */
+ * for it, and has room for many more requests. Verbs report each op that is
+ * flushed: the link counts all of these events. */
 static bool may_be_quiet(const struct bond_op *op, const struct bond_link *l)
 {
     struct core_ep *ep = op->conn->ep;
-    if (l->quiet >= QUIET_MOST || op->body)
+    if (!l->m->own || l->quiet >= QUIET_MOST || op->body)
         return false;
     if (op->kind != BOND_OP_WRITE)
         return op->kind == BOND_OP_MARK && op->quiet;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The members: opening and closing them, their abilities, and the service
  * points where links join connections. */
+#include <limits.h>
 #include <stdio.h>
 
 #include "providers/core/extensions.h"
@@ -8,9 +9,10 @@
 #include "providers/bond/members/members.h"
 
 #define CONN_EVENTS 4096
-#define DTO_EVENTS  1024 /* without links */
-/* Room at first: libdapl 2.1 does not resize a queue of events correctly. */
-#define DTO_ROOM 16384
+#define DTO_EVENTS  1024  /* without links */
+#define DTO_ROOM    16384 /* at first */
+
+#define OWN "dapl_rail " /* begins the names of our providers */
 
 /* While a bond opens its members, no bond opens: else a bond that lists itself
  * would open itself for ever. */
@@ -88,15 +90,15 @@ static int look_at(struct bond_member *m)
         return bad(m, "the rail has no attributes");
     if (!strcmp(provider.provider_name, "dapl_rail sim"))
         return bad(m, "a simulated rail can't be bonded");
+    m->own = !strncmp(provider.provider_name, OWN, strlen(OWN));
     m->counts = dapl_attribute(provider.provider_specific_attr,
                                provider.num_provider_specific_attr,
                                DAPL_COUNTED_WRITES) != NULL;
     bond_address_copy(&m->address, ia.ia_address_ptr);
     limit(b, &ia, &provider);
-    m->room = (DAT_COUNT)least(DTO_ROOM, ia.max_evd_qlen);
+    m->room = (DAT_COUNT)least(m->own ? DTO_ROOM : UINT_MAX, ia.max_evd_qlen);
     b->of_host = b->of_host || reaches_host_only(&provider);
-    b->foreign =
-        b->foreign || strncmp(provider.provider_name, "dapl_rail ", 10);
+    b->foreign = b->foreign || !m->own;
     if (!b->send_segments)
         return bad(m, "the rail can't gather");
     return 0;
@@ -131,11 +133,22 @@ static int member_open(struct bond_member *m)
     return 0;
 }
 
+/* libdaplofa keeps the queue pair of an EP whose dat_cr_accept() has failed,
+ * and so its EVD. To close the IA would then fail an assertion: it stays open.
+ */
+static void member_close(struct bond_member *m)
+{
+    bond_release_all(m);
+    if (!m->own && m->dto && dat_evd_free(m->dto) != DAT_SUCCESS)
+        return;
+    dat_ia_close(m->ia, DAT_CLOSE_ABRUPT_FLAG);
+}
+
 void bond_members_close(struct bond_ia *b)
 {
     for (unsigned i = 0; i < b->params.count; i++)
         if (b->member[i].ia)
-            dat_ia_close(b->member[i].ia, DAT_CLOSE_ABRUPT_FLAG);
+            member_close(&b->member[i]);
 }
 
 int bond_members_open(struct bond_ia *b)
@@ -164,14 +177,22 @@ DAT_RETURN bond_members_listen(struct bond_ia *b)
     return ret;
 }
 
+/* In libdaplofa, dat_evd_resize() of an EVD with EPs never returns. */
 bool bond_member_room(struct bond_member *m, DAT_COUNT events)
 {
     DAT_COUNT all = DTO_EVENTS + m->events + events;
-    if (all > m->room && dat_evd_resize(m->dto, all))
+    if (all > m->room && (!m->own || dat_evd_resize(m->dto, all)))
         return false;
     m->room = all > m->room ? all : m->room;
     m->events += events;
     return true;
+}
+
+void bond_member_forget_errors(struct bond_member *m)
+{
+    DAT_EVENT e;
+    while (dat_evd_dequeue(m->async, &e) == DAT_SUCCESS)
+        ;
 }
 
 void bond_evd_wake(DAT_EVD_HANDLE evd)

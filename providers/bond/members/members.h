@@ -37,6 +37,14 @@ const struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key);
 struct bond_zone *bond_zone_get(struct bond_ia *b, uint32_t id);
 void bond_zone_put(struct bond_ia *b, struct bond_zone *z);
 
+/* release.c */
+/* Frees the EP, at once or later. */
+void bond_release(struct bond_member *m, DAT_EP_HANDLE ep,
+                  struct bond_zone *zone);
+/* Frees the EPs that can be freed now; all of them. */
+void bond_release_look(struct bond_member *m, uint64_t now);
+void bond_release_all(struct bond_member *m);
+
 /* member.c */
 /* Both: -1 after one line on stderr. */
 int bond_member_ia_open(const char *bond, const char *member, DAT_COUNT qlen,
@@ -47,6 +55,9 @@ void bond_members_close(struct bond_ia *b);
 DAT_RETURN bond_members_listen(struct bond_ia *b);
 /* Makes room for so many more events of links. False: out of resources. */
 bool bond_member_room(struct bond_member *m, DAT_COUNT events);
+/* Takes the member's asynchronous events, so that their EVD does not overflow:
+ * links end by themselves. */
+void bond_member_forget_errors(struct bond_member *m);
 void bond_evd_wake(DAT_EVD_HANDLE evd);
 /* Lets the first member's thread look at all connections. */
 void bond_thread_wake(struct bond_ia *b);
