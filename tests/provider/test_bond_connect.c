@@ -30,7 +30,8 @@ static const char *const lines[][3] = {
 
 /* --------------------------------------------- between bond and members --- */
 
-static bool no_eps, no_joins;
+static bool no_eps;
+static atomic_bool no_joins;
 static DAT_EP_HANDLE stray;            /* may connect in spite of no_joins */
 static DAT_COUNT room;                 /* of the EVD that was resized last */
 static DAT_CONN_QUAL join_qual;        /* where links of b join: the latest */
@@ -321,7 +322,8 @@ static void flushed_late(void **state)
     no_joins = true;
     end_connect_both(&me, &peer);
     nanosleep(&(struct timespec){.tv_nsec = 400 * 1000000}, NULL);
-    no_joins = foreign = false;
+    foreign = false;
+    no_joins = false;
     end_close(&me);
     end_close(&peer);
 }
