@@ -32,7 +32,7 @@ static const char *const lines[][3] = {
 
 static bool no_eps;
 static atomic_bool no_joins;
-static DAT_EP_HANDLE stray;            /* may connect in spite of no_joins */
+static _Atomic(DAT_EP_HANDLE) stray;   /* may connect in spite of no_joins */
 static DAT_COUNT room;                 /* of the EVD that was resized last */
 static DAT_CONN_QUAL join_qual;        /* where links of b join: the latest */
 static const char *_Atomic no_accepts; /* by this member */
