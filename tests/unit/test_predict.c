@@ -92,9 +92,8 @@ static void test_without_copies(void **state)
     assert_ptr_equal(predict_faster(&p, &shape, &args, ruled), ruled);
 }
 
-static const dcoll_algorithm_t *of(struct prediction *p,
-                                   const dcoll_shape_t *shape,
-                                   dcoll_args_t args)
+static const dcoll_algorithm_t *
+of(struct prediction *p, const dcoll_shape_t *shape, dcoll_args_t args)
 {
     const dcoll_algorithm_t *ruled =
         dcoll_table_select(NULL, DRAIL_ENGINE_SINGLE, shape, &args);

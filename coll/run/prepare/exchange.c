@@ -4,10 +4,8 @@
 
 static uint64_t mode_of(const dcoll_request_t *q)
 {
-    const unsigned ports =
-        q->args.ports ? q->args.ports : q->team->shape.ports;
-    return (uint64_t)q->args.groups << 32 | ports << 16 | q->args.depth << 2 |
-           q->args.paced << 1 | q->args.zero_copy;
+    return (uint64_t)q->args.groups << 32 | q->team->shape.ports << 16 |
+           q->args.depth << 2 | q->args.paced << 1 | q->args.zero_copy;
 }
 
 int request_gather_new(drail_job_t *job, struct request_gather *gather)
