@@ -232,6 +232,7 @@ static void bad_in_place(struct rank *r)
     struct scene s;
     scene_open(&s, r, 2);
     void *in_place = DCOLL_IN_PLACE;
+    const dcoll_reduction_t *sum = dcoll_reduction(DCOLL_INT64, DCOLL_SUM);
     check(dcoll_bcast(s.team, in_place, 8, 0) == DRAIL_EINVAL);
     check(strstr(dcoll_last_error(s.team), "IN_PLACE") != NULL);
     check(dcoll_allgather(s.team, s.send, in_place, 8) == DRAIL_EINVAL);
@@ -239,6 +240,9 @@ static void bad_in_place(struct rank *r)
     const unsigned other = (r->rank + 1) % r->size;
     check(dcoll_gather(s.team, in_place, s.recv, 8, other) == DRAIL_EINVAL);
     check(dcoll_scatter(s.team, s.send, in_place, 8, other) == DRAIL_EINVAL);
+    check(dcoll_allgather(s.team, in_place, in_place, 8) == DRAIL_EINVAL);
+    check(dcoll_scan(s.team, in_place, in_place, 1, sum) == DRAIL_EINVAL);
+    check(dcoll_exscan(s.team, in_place, in_place, 1, sum) == DRAIL_EINVAL);
     good(&s, dcoll_barrier(s.team), "barrier");
     scene_close(&s);
 }
