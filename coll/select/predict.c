@@ -5,6 +5,7 @@
 
 #include "coll/algorithms/algorithms.h"
 #include "coll/model/messages.h"
+#include "coll/select/table.h"
 
 #define FASTER 0.9  /* of the time of the rules' algorithm, at most */
 #define ALIKE  1.15 /* a smaller ratio of two predictions says nothing */
@@ -107,6 +108,23 @@ static const dcoll_algorithm_t *by_wire_rule(const dcoll_shape_t *shape,
     return ruled;
 }
 
+/* For all calls of a class alike: ranks may ask for different ones first. */
+static const dcoll_algorithm_t *predicted(const struct prediction *p,
+                                          const dcoll_shape_t *shape,
+                                          const dcoll_args_t *args,
+                                          unsigned class)
+{
+    dcoll_args_t typical = *args;
+    typical.bytes = (size_t)1 << class;
+    typical.element = dcoll_collective_reduces(args->collective);
+    typical.root = 0;
+    typical.in_place = false;
+    const dcoll_algorithm_t *ruled =
+        dcoll_table_select(NULL, DRAIL_ENGINE_SINGLE, shape, &typical);
+    ruled = by_wire_rule(shape, &typical, ruled);
+    return fastest(p, shape, &typical, ruled);
+}
+
 const dcoll_algorithm_t *predict_faster(struct prediction *p,
                                         const dcoll_shape_t *shape,
                                         dcoll_args_t *args,
@@ -119,8 +137,9 @@ const dcoll_algorithm_t *predict_faster(struct prediction *p,
         shape->nranks > PREDICTED_RANKS)
         return ruled;
     unsigned class = 63 - (unsigned)__builtin_clzll(args->bytes | 1);
-    const dcoll_algorithm_t **known = &p->faster[args->collective][class];
+    const dcoll_algorithm_t **known =
+        &p->faster[args->collective][args->commutes][class];
     if (!*known)
-        *known = fastest(p, shape, args, ruled);
+        *known = predicted(p, shape, args, class);
     return (*known)->refuses && (*known)->refuses(shape, args) ? ruled : *known;
 }

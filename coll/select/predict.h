@@ -18,8 +18,9 @@
 struct prediction {
     bool crowded; /* ranks share cores: the model knows nothing of that */
     dcoll_cost_model_t model; /* without wires: no predictions */
-    /* for each class, predicted at its first call; NULL: not yet */
-    const dcoll_algorithm_t *faster[DCOLL_COLLECTIVES][PREDICTED_SIZES];
+    /* for each class, and for operations that commute or not, predicted at the
+     * first call; NULL: not yet */
+    const dcoll_algorithm_t *faster[DCOLL_COLLECTIVES][2][PREDICTED_SIZES];
 };
 
 /* What messages cost over so many TCP rails of this rate, in bytes per µs; 0:

@@ -16,11 +16,11 @@ static bool is_same_miss(const struct missed_call *m, const dcoll_call_t *call,
                          bool irregular)
 {
     const dcoll_call_t *known = &m->call;
-    bool rooted =
-        call->collective == DCOLL_GATHER || call->collective == DCOLL_REDUCE;
-    /* only the root knows that it is in place */
-    bool place = !rooted && (known->send == DCOLL_IN_PLACE) !=
-                                (call->send == DCOLL_IN_PLACE);
+    /* else only some ranks are in place, and the others do not know it */
+    bool all = dcoll_all_in_place(
+        &(dcoll_args_t){.collective = call->collective, .in_place = true});
+    bool place = all && (known->send == DCOLL_IN_PLACE) !=
+                            (call->send == DCOLL_IN_PLACE);
     if (!m->misses || m->irregular != irregular)
         return false;
     return irregular ||

@@ -232,6 +232,7 @@ static void bad_in_place(struct rank *r)
     struct scene s;
     scene_open(&s, r, 2);
     void *in_place = DCOLL_IN_PLACE;
+    const dcoll_reduction_t *sum = dcoll_reduction(DCOLL_INT64, DCOLL_SUM);
     check(dcoll_bcast(s.team, in_place, 8, 0) == DRAIL_EINVAL);
     check(strstr(dcoll_last_error(s.team), "IN_PLACE") != NULL);
     check(dcoll_allgather(s.team, s.send, in_place, 8) == DRAIL_EINVAL);
@@ -239,6 +240,9 @@ static void bad_in_place(struct rank *r)
     const unsigned other = (r->rank + 1) % r->size;
     check(dcoll_gather(s.team, in_place, s.recv, 8, other) == DRAIL_EINVAL);
     check(dcoll_scatter(s.team, s.send, in_place, 8, other) == DRAIL_EINVAL);
+    check(dcoll_allgather(s.team, in_place, in_place, 8) == DRAIL_EINVAL);
+    check(dcoll_scan(s.team, in_place, in_place, 1, sum) == DRAIL_EINVAL);
+    check(dcoll_exscan(s.team, in_place, in_place, 1, sum) == DRAIL_EINVAL);
     good(&s, dcoll_barrier(s.team), "barrier");
     scene_close(&s);
 }
@@ -253,17 +257,27 @@ static int run_call(struct scene *s, dcoll_call_t call)
     return dcoll_run(s->team, &call);
 }
 
+static void warm_up(struct scene *s, const dcoll_call_t *call)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        good(s, run_call(s, *call), "run");
+        good(s, dcoll_barrier(s->team), "barrier");
+    }
+}
+
+enum warm { COLD, WARM, BOTH_WARM }; /* are the calls prepared? */
+
 /* The last rank calls something else: everybody is told, long before a timeout.
  * The message has this text. */
-static void different(struct rank *r, bool warm, const dcoll_call_t *usual,
+static void different(struct rank *r, enum warm warm, const dcoll_call_t *usual,
                       const dcoll_call_t *odd, const char *text)
 {
     struct scene s;
     scene_open(&s, r, 2);
-    for (unsigned i = 0; warm && i < 3; i++) {
-        good(&s, run_call(&s, *usual), "run");
-        good(&s, dcoll_barrier(s.team), "barrier");
-    }
+    if (warm != COLD)
+        warm_up(&s, usual);
+    if (warm == BOTH_WARM)
+        warm_up(&s, odd);
     bool last = r->rank == r->size - 1;
     int rc = run_call(&s, last ? *odd : *usual);
     /* a rank that needs nobody may be done; then its next call fails */
@@ -293,32 +307,46 @@ static const dcoll_call_t bcast_16 = {.collective = DCOLL_BCAST, .bytes = 16};
 
 static void different_first(struct rank *r)
 {
-    different(r, false, &allgather_8, &gather_8, "gather of 8 bytes");
+    different(r, COLD, &allgather_8, &gather_8, "gather of 8 bytes");
 }
 
 static void different_later(struct rank *r)
 {
-    different(r, true, &allgather_8, &gather_8, "gather of 8 bytes");
+    different(r, WARM, &allgather_8, &gather_8, "gather of 8 bytes");
 }
 
 static void different_bytes(struct rank *r)
 {
-    different(r, true, &allgather_8, &allgather_16, "of 16 bytes");
+    different(r, WARM, &allgather_8, &allgather_16, "of 16 bytes");
 }
 
 static void different_bcasts(struct rank *r)
 {
-    different(r, true, &bcast_8, &bcast_16, "of 16 bytes");
+    different(r, WARM, &bcast_8, &bcast_16, "of 16 bytes");
 }
 
 static void different_roots(struct rank *r)
 {
-    different(r, true, &gather_8, &gather_8_root_1, "root 1");
+    different(r, WARM, &gather_8, &gather_8_root_1, "root 1");
 }
 
 static void different_in_place(struct rank *r)
 {
-    different(r, false, &allgather_8, &allgather_8_in_place, "in place");
+    different(r, COLD, &allgather_8, &allgather_8_in_place, "in place");
+}
+
+static void different_commuting(struct rank *r)
+{
+    dcoll_reduction_t ordered = *dcoll_reduction(DCOLL_INT64, DCOLL_SUM);
+    ordered.commutes = false;
+    const dcoll_call_t usual = {
+        .collective = DCOLL_REDUCE_SCATTER_BLOCK,
+        .bytes = 8,
+        .reduction = dcoll_reduction(DCOLL_INT64, DCOLL_SUM),
+    };
+    dcoll_call_t odd = usual;
+    odd.reduction = &ordered;
+    different(r, BOTH_WARM, &usual, &odd, "commutes");
 }
 
 /* Ranks that only test are told, too. */
@@ -429,6 +457,8 @@ static const struct test tests[] = {
     {"different sizes of a broadcast, on nodes", 4, different_bcasts,
      short_timeout, APART | PPN(2)},
     {"different roots", 3, different_roots, short_timeout, APART},
+    {"different order of operands", 3, different_commuting, short_timeout,
+     APART},
     {"in place on one rank only", 3, different_in_place, short_timeout, APART},
     {"different calls, tested", 3, different_polled, short_timeout, APART},
     {"different order", 3, different_order, short_timeout, APART},

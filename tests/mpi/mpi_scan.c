@@ -149,6 +149,16 @@ static void all_calls(const struct what *what)
         }
 }
 
+/* Each rank decides in each call whether it is in place. */
+static void in_place_at_times(const struct what *what)
+{
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int again = 0; again < 4; again++) {
+            call((enum kind)kind, what, rank == 0 && again % 2, 50, 0);
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+}
+
 #if MPI_VERSION >= 4 || defined OPEN_MPI
 static void persistent(const struct what *what)
 {
@@ -189,6 +199,7 @@ int main(int argc, char **argv)
                                  {pair, op, WORDS * sizeof(double)}};
     for (int i = 0; i < 3; i++) {
         all_calls(&whats[i]);
+        in_place_at_times(&whats[i]);
 #if MPI_VERSION >= 4 || defined OPEN_MPI
         persistent(&whats[i]);
 #endif

@@ -92,9 +92,58 @@ static void test_without_copies(void **state)
     assert_ptr_equal(predict_faster(&p, &shape, &args, ruled), ruled);
 }
 
+static const dcoll_algorithm_t *
+of(struct prediction *p, const dcoll_shape_t *shape, dcoll_args_t args)
+{
+    const dcoll_algorithm_t *ruled =
+        dcoll_table_select(NULL, DRAIL_ENGINE_SINGLE, shape, &args);
+    return predict_faster(p, shape, &args, ruled);
+}
+
+static void same_after(dcoll_args_t earlier, dcoll_args_t args)
+{
+    static const unsigned first[] = {0, 3, 6, 9, 12, 15, 18, 21};
+    for (unsigned nodes = 2; nodes < 8; nodes++) {
+        const dcoll_shape_t shape = {3 * nodes, nodes, first, 2};
+        struct prediction p = {.model = predict_model(2, 0)}, q = p;
+        of(&p, &shape, earlier);
+        assert_ptr_equal(of(&p, &shape, args), of(&q, &shape, args));
+    }
+}
+
+/* A rank may ask for other calls first than the other ranks, by
+ * dcoll_would_wait(). */
+static void test_same_on_all_ranks(void **state)
+{
+    static const size_t sizes[] = {64, 96, 120, 256, 504, 512, 904, 1016};
+    static const dcoll_collective_t collectives[] = {
+        DCOLL_GATHER,    DCOLL_ALLGATHER, DCOLL_ALLTOALL,
+        DCOLL_BCAST,     DCOLL_SCATTER,   DCOLL_REDUCE,
+        DCOLL_ALLREDUCE, DCOLL_SCAN,      DCOLL_REDUCE_SCATTER_BLOCK};
+    for (size_t c = 0; c < sizeof collectives / sizeof *collectives; c++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            const dcoll_args_t args = {.collective = collectives[c],
+                                       .bytes = sizes[i],
+                                       .element = 8,
+                                       .commutes = true,
+                                       .depth = 2,
+                                       .ports = 1};
+            dcoll_args_t earlier = args;
+            earlier.bytes = sizes[i ^ 1];
+            same_after(earlier, args);
+            earlier = args;
+            earlier.commutes = false;
+            same_after(earlier, args);
+            earlier = args;
+            earlier.root = 2;
+            same_after(earlier, args);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_on_all_ranks),
         cmocka_unit_test(test_fewer_rounds),
         cmocka_unit_test(test_two_nodes),
         cmocka_unit_test(test_by_rules),

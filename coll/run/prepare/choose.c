@@ -41,14 +41,14 @@ static bool everywhere(const dcoll_call_t *call)
 static bool in_place_is_right(const dcoll_team_t *team,
                               const dcoll_call_t *call, bool send, bool recv)
 {
-    bool root = call->root == team->rank;
-    if (send && call->send == DCOLL_IN_PLACE)
-        return everywhere(call) || dcoll_in_place_anywhere(call->collective) ||
-               (call->collective == DCOLL_GATHER && root) ||
-               (call->collective == DCOLL_REDUCE && root);
-    if (recv && call->recv == DCOLL_IN_PLACE)
-        return call->collective == DCOLL_SCATTER && root;
-    return true;
+    const bool root = call->root == team->rank;
+    const bool of_send = send && call->send == DCOLL_IN_PLACE;
+    if ((recv || of_send) && call->recv == DCOLL_IN_PLACE)
+        return call->collective == DCOLL_SCATTER && root && !of_send;
+    return !of_send || everywhere(call) ||
+           dcoll_in_place_anywhere(call->collective) ||
+           (call->collective == DCOLL_GATHER && root) ||
+           (call->collective == DCOLL_REDUCE && root);
 }
 
 static int check_reduction(dcoll_team_t *team, const dcoll_call_t *call)

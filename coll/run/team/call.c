@@ -5,6 +5,9 @@
 
 #define IN_PLACE_BIT 0x40000000u
 #define LABELLED_BIT 0x20000000u
+#define COMMUTES_BIT 0x08000000u
+#define BITS                                                                   \
+    (CALL_PREPARES | IN_PLACE_BIT | LABELLED_BIT | COMMUTES_BIT | CALL_PORTS)
 
 static unsigned count(const dcoll_algorithm_t *const *list)
 {
@@ -39,8 +42,9 @@ struct call call_of(const dcoll_args_t *args,
 {
     const dcoll_traffic_t *t = args->traffic;
     return (struct call){
-        .what = 1 + algorithm_index(algorithm) +
+        .what = 1 + algorithm_index(algorithm) + args->ports * CALL_PORT +
                 (args->in_place ? IN_PLACE_BIT : 0) +
+                (args->commutes ? COMMUTES_BIT : 0) +
                 (t && t->labelled ? LABELLED_BIT : 0) +
                 (prepares ? CALL_PREPARES : 0),
         .root = t ? (uint32_t)t->element : args->root,
@@ -57,13 +61,16 @@ bool call_same(const struct call *a, const struct call *b)
 
 void call_text(const struct call *call, char *text, size_t size)
 {
-    const unsigned bits = CALL_PREPARES | IN_PLACE_BIT | LABELLED_BIT;
-    const dcoll_algorithm_t *a = algorithm_at((call->what & ~bits) - 1);
+    const dcoll_algorithm_t *a = algorithm_at((call->what & ~BITS) - 1);
+    const unsigned ports = (call->what & CALL_PORTS) / CALL_PORT;
     const char *prepares = call->what & CALL_PREPARES ? "preparation of " : "";
-    char elements[48] = "";
+    char elements[64] = "", through[16] = "";
+    if (ports)
+        snprintf(through, sizeof through, ", ports %u", ports);
     if (call->pair)
-        snprintf(elements, sizeof elements, " in elements of %llu",
-                 (unsigned long long)call->pair);
+        snprintf(elements, sizeof elements, " in elements of %llu%s",
+                 (unsigned long long)call->pair,
+                 call->what & COMMUTES_BIT ? ", commutes" : "");
     if (call->what == CALL_SKIPPED)
         snprintf(text, size, "none, as it could not make it");
     else if (!a)
@@ -77,8 +84,8 @@ void call_text(const struct call *call, char *text, size_t size)
                  (unsigned long long)call->bytes, call->root,
                  (unsigned long long)call->pair, a->name);
     else
-        snprintf(text, size, "%s%s of %llu bytes%s, root %u, algorithm %s%s",
+        snprintf(text, size, "%s%s of %llu bytes%s, root %u, algorithm %s%s%s",
                  prepares, dcoll_collective_name(a->collective),
                  (unsigned long long)call->bytes, elements, call->root, a->name,
-                 call->what & IN_PLACE_BIT ? ", in place" : "");
+                 through, call->what & IN_PLACE_BIT ? ", in place" : "");
 }

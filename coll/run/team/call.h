@@ -7,10 +7,12 @@
 
 #define CALL_PREPARES 0x80000000u /* bit of what: it prepares a request */
 #define CALL_SKIPPED  0x1fffffffu /* what: no call (dcoll_team_skip) */
+#define CALL_PORT     0x00010000u /* what: the unit of dcoll_args_t.ports, … */
+#define CALL_PORTS    0x001f0000u /* … and its bits */
 
 struct call {
-    uint32_t what;  /* algorithm + 1, and bits: in place, labelled, prepares; 0:
-                       no call */
+    uint32_t what;  /* algorithm + 1, ports, and bits: in place, labelled,
+                       commutes, prepares; 0: no call */
     uint32_t root;  /* irregular: bytes of an element */
     uint64_t bytes; /* of a block; irregular: max_rank */
     uint64_t pair;  /* irregular: max_pair; reductions: bytes of an element */
