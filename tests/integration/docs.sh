@@ -107,7 +107,8 @@ for path in texts or ours:
     text = re.sub(r"^#include.*|<\S+\.h>|->[\w.]+", "", reads(path),
                   flags=re.M)
     gone |= {(path, name) for name in re.findall(r"[\w./-]*\w\.[ch]\b", text)
-             if not named(name) and not name.startswith("dat_")}
+             if not named(name)
+             and not os.path.basename(name).startswith("dat_")}
     for name, inside in re.findall(r"`(\w+\.c)`: ((?:`\w+`(?:, )?)+)", text):
         gone |= {(path, name, word) for word in re.findall(r"\w+", inside)
                  if not any(re.search(rf"\b{word}\b", reads(file))
