@@ -18,9 +18,10 @@
  *     its last byte is written last.
  *  3. Requests after a long write go over the lead after its tail. Only bodies
  *     may overtake earlier requests. A body does so only if no unfinished
- *     earlier request is an atomic, accesses the same remote memory, or, for a
- *     read, the same local memory. A long read is all body: requests after it
- *     need not wait for it, unless they access the same memory.
+ *     earlier request is an atomic, accesses the same remote memory, or, if one
+ *     of the two is a read, the same local memory. A long read is all body:
+ *     requests after it need not wait for it, unless they access the same
+ *     memory.
  *  4. When the lead is lost, both ends close it. Another link becomes the lead
  *     only when both ends have handled all that arrived over the lost one.
  *

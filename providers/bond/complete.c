@@ -70,6 +70,27 @@ static void on_request(struct bond_op *op, DAT_DTO_COMPLETION_STATUS status)
     bond_issue(c);
 }
 
+/* The peer disconnects, and has these writes. The members may not report them:
+ * the ops remain. */
+static void take_arrived(struct bond_link *l)
+{
+    struct bond_conn *c = l->conn;
+    if (!l->arrived || !c->ep || c->state == BOND_CLOSED)
+        return;
+    core_ep_lock(c->ep);
+    for (struct bond_op *op = l->first; op; op = op->next) {
+        if (op->kind != BOND_OP_WRITE || !op->quiet || op->mark > l->arrived ||
+            op->request == BOND_NO_REQUEST)
+            continue;
+        struct bond_request *q = core_request_at(c->ep, op->request)->tp;
+        q->under_way--;
+        bond_request_look(c, op->request);
+        op->request = BOND_NO_REQUEST;
+    }
+    core_requests_retire(c->ep);
+    core_ep_unlock(c->ep);
+}
+
 static void on_dto(const DAT_DTO_COMPLETION_EVENT_DATA *d)
 {
     struct bond_op *op = d->user_cookie.as_ptr;
@@ -81,19 +102,29 @@ static void on_dto(const DAT_DTO_COMPLETION_EVENT_DATA *d)
     } else if (d->status == DAT_DTO_SUCCESS) {
         l->asks = false;
         bond_on_message(l, &l->slot[op->place], d->transfered_length);
+        take_arrived(l);
         bond_issue(l->conn); /* there may be credits, or the peer's table */
     }
     bond_news_send(l->conn);
+}
+
+/* Is its link gone? EPs of libdaplofa are freed later than their links. */
+static bool is_late(struct bond_member *m,
+                    const DAT_DTO_COMPLETION_EVENT_DATA *d)
+{
+    return !m->own && !bond_link_find(m, d->ep_handle);
 }
 
 /* libdaplofa reports a receive that was flushed as an extension's event. */
 void bond_drain(struct bond_member *m)
 {
     DAT_EVENT e;
+    const DAT_DTO_COMPLETION_EVENT_DATA *d =
+        &e.event_data.dto_completion_event_data;
     m->passed = 0;
     while (dat_evd_dequeue(m->dto, &e) == DAT_SUCCESS) {
         m->brought_at = ++m->b->events;
-        if (e.event_number != DAT_SOFTWARE_EVENT)
-            on_dto(&e.event_data.dto_completion_event_data);
+        if (e.event_number != DAT_SOFTWARE_EVENT && !is_late(m, d))
+            on_dto(d);
     }
 }

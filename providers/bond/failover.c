@@ -24,10 +24,7 @@
 void bond_path_ended(struct bond_link *l)
 {
     struct bond_conn *c = l->conn;
-    uint64_t *mark = &c->path[l->m->index].mark;
-    *mark = l->region->mark;
-    if (l->m->counts)
-        dapl_writes_counted(l->ep, mark);
+    c->path[l->m->index].mark = bond_link_written(l);
     c->news = true; /* news over this link may be lost, … */
     c->answers_due = c->answers.count || c->answers.refused;
     for (unsigned i = 0; i < c->b->params.count; i++)

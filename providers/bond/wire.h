@@ -44,7 +44,8 @@ enum bond_message_kind {
     BOND_NEWS,    /* a header alone: tells free slots and delivered messages,
                      and answers a ping over the same link */
     BOND_READY,   /* all links have joined that can join */
-    BOND_BYE,     /* the sender disconnects */
+    BOND_BYE,     /* the sender disconnects; `total`: it has so many writes of
+                     the receiver over this link */
     BOND_ENDED,   /* struct bond_ended */
     BOND_PING,    /* asks for a sign of life */
 };

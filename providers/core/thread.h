@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -37,8 +38,10 @@ static inline void core_thread_short_slices(void)
         int32_t nice;
         uint32_t priority;
         uint64_t runtime, deadline, period;
-    } attr = {
-        .size = sizeof attr, .policy = SCHED_OTHER, .runtime = CORE_SLICE_NS};
+    } attr = {.size = sizeof attr,
+              .policy = SCHED_OTHER,
+              .nice = getpriority(PRIO_PROCESS, 0), /* of this thread */
+              .runtime = CORE_SLICE_NS};
     syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 

@@ -13,7 +13,7 @@ fi
 . "${SOURCE:?}/tests/integration/checks.bash"
 
 export DAT_OVERRIDE=$BUILD/lib/dapl_rail/dat.conf
-for ia in $(tested_ias); do
+for ia in $(tested_ias) $([ -n "${IAS:-}" ] || echo bond0); do
     check "$ia" python3 "$SOURCE/tests/integration/dapl_walk.py" --ia "$ia" \
         --commands "${COMMANDS:-12}" --seconds "${SECONDS_EACH:-12}" \
         ${SEED:+--seed "$SEED"} --railinfo "$BUILD/bin/railinfo"

@@ -169,20 +169,35 @@ static DAT_RETURN post(enum kind kind, DAT_EP_HANDLE ep, DAT_COUNT n,
     return of_member ? ret : post_now(&p, flags);
 }
 
+/* Takes the lock when no post is held: no later one may overtake it. */
+static inline void lock_idle(void)
+{
+    pthread_mutex_lock(&lock);
+    while (first != last && worker == getpid()) {
+        pthread_mutex_unlock(&lock);
+        nanosleep(&(struct timespec){.tv_nsec = REST_NS}, NULL);
+        pthread_mutex_lock(&lock);
+    }
+}
+
 /* From now on, each post on a member's EP waits for up to so many microseconds:
  * most_us[0] for EPs of even number, most_us[1] for the others. */
 static inline void posts_delay(const unsigned most_us[2])
 {
+    lock_idle();
     memcpy(delay_us, most_us, sizeof delay_us);
     member_count = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 /* From now on, each post on a member's EP takes so many nanoseconds a byte. The
  * posts of an EP wait for one another. */
 static inline void posts_slow(unsigned ns)
 {
+    lock_idle();
     byte_ns = ns;
     member_count = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 /* The next short write over a member arrives; then @p lose_by is called, and
@@ -195,6 +210,17 @@ static inline void posts_lose(void (*lose_by)(void))
 }
 
 /* --------------------------------------------------- instead of libdat2 --- */
+
+/* Its held posts end with it: another EP may get the handle. */
+STAND_IN DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
+{
+    pthread_mutex_lock(&lock);
+    for (unsigned i = first; i != last; i++)
+        if (held[i % HELD].ep == ep)
+            held[i % HELD].ep = DAT_HANDLE_NULL;
+    pthread_mutex_unlock(&lock);
+    return real(dat_ep_free)(ep);
+}
 
 STAND_IN DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
                                            DAT_LMR_TRIPLET *seg,

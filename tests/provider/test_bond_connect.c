@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which peers a bond connects with, and what it does before a connection ends.
  */
+#include <netinet/in.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -29,14 +30,30 @@ static const char *const lines[][3] = {
 
 /* --------------------------------------------- between bond and members --- */
 
-static bool no_eps, no_joins;
-static DAT_EP_HANDLE stray;            /* may connect in spite of no_joins */
+static bool no_eps;
+static atomic_bool no_joins;
+static _Atomic(DAT_EP_HANDLE) stray;   /* may connect in spite of no_joins */
 static DAT_COUNT room;                 /* of the EVD that was resized last */
 static DAT_CONN_QUAL join_qual;        /* where links of b join: the latest */
 static const char *_Atomic no_accepts; /* by this member */
 static _Atomic(DAT_CR_HANDLE) unaccepted; /* the request that it did not accept
                                              last, … */
 static atomic_uint answers; /* … and how often that was answered again */
+
+static atomic_bool foreign; /* members look like those of libdaplofa */
+static struct sockaddr_in joins_to;
+
+STAND_IN DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async,
+                                 DAT_IA_ATTR_MASK ia_mask, DAT_IA_ATTR *attr,
+                                 DAT_PROVIDER_ATTR_MASK provider_mask,
+                                 DAT_PROVIDER_ATTR *provider)
+{
+    DAT_RETURN ret =
+        real(dat_ia_query)(ia, async, ia_mask, attr, provider_mask, provider);
+    if (foreign && provider && ret == DAT_SUCCESS)
+        strcpy(provider->provider_name, "foreign");
+    return ret;
+}
 
 static bool is_of(DAT_HANDLE handle, const char *ia)
 {
@@ -73,10 +90,23 @@ STAND_IN DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR to,
                                    DAT_COUNT size, const DAT_PVOID data,
                                    DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
-    return no_joins && ep != stray && is_of(ep, "b")
-               ? DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES
-               : real(dat_ep_connect)(ep, to, qual, timeout, size, data, qos,
-                                      flags);
+    bool fails = no_joins && ep != stray && is_of(ep, "b");
+    if (fails)
+        memcpy(&joins_to, to, sizeof joins_to);
+    return fails ? DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES
+                 : real(dat_ep_connect)(ep, to, qual, timeout, size, data, qos,
+                                        flags);
+}
+
+/* libdaplofa flushes the receives of an EP that never had a connection. */
+STAND_IN DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
+{
+    if (foreign && is_of(ep, "b") &&
+        !real(dat_ep_connect)(ep, (DAT_IA_ADDRESS_PTR)&joins_to, 1, WAIT_MS, 0,
+                              NULL, DAT_QOS_BEST_EFFORT,
+                              DAT_CONNECT_DEFAULT_FLAG))
+        dat_ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG);
+    return real(dat_ep_free)(ep);
 }
 
 STAND_IN DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
@@ -132,6 +162,36 @@ static void last_message_arrives(void **state)
     last_message("a");
     last_message("bond-one");
     last_message("bond-two");
+}
+
+/* The peer sees a write that has no completion event, and disconnects. The
+ * write has arrived: it is not flushed. */
+static void last_write(const char *ia)
+{
+    end_t me, peer;
+    DAT_EVENT event;
+    open_both(&me, &peer, ia);
+    memset(peer.mem.data, 0, 8);
+    memset(me.mem.data, 1, 8);
+    end_connect_both(&me, &peer);
+    DAT_LMR_TRIPLET seg = local(&me.mem, 0, 8);
+    DAT_RMR_TRIPLET to = remote(&peer.mem, 0, 8);
+    DAT_OK(dat_ep_post_rdma_write(me.ep, 1, &seg, cookie(1), &to,
+                                  DAT_COMPLETION_SUPPRESS_FLAG));
+    while (!atomic_load((_Atomic uint64_t *)peer.mem.data))
+        dat_evd_dequeue(me.request, &event);
+    DAT_OK(dat_ep_disconnect(peer.ep, DAT_CLOSE_GRACEFUL_FLAG));
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    expect_silence(me.request, 1);
+    EXPECT_EVENT(peer.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    end_close(&me);
+    end_close(&peer);
+}
+
+static void last_write_arrives(void **state)
+{
+    last_write("a");
+    last_write("bond-two");
 }
 
 /* The peer uses the member itself. It gets nothing from the bond. */
@@ -252,6 +312,22 @@ static void joins_too_late(void **state)
     end_close(&peer);
 }
 
+/* EPs of libdaplofa are freed later than their links: then their receives are
+ * flushed. */
+static void flushed_late(void **state)
+{
+    end_t me, peer;
+    foreign = true;
+    open_both(&me, &peer, "bond-two");
+    no_joins = true;
+    end_connect_both(&me, &peer);
+    nanosleep(&(struct timespec){.tv_nsec = 400 * 1000000}, NULL);
+    foreign = false;
+    no_joins = false;
+    end_close(&me);
+    end_close(&peer);
+}
+
 /* Only the peer's links join a connection. */
 static void stranger(void **state)
 {
@@ -284,12 +360,14 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(last_message_arrives),
+        cmocka_unit_test(last_write_arrives),
         cmocka_unit_test(no_bond),
         cmocka_unit_test(single),
         cmocka_unit_test(no_room_is_lost),
         cmocka_unit_test(accepts_again),
         cmocka_unit_test(accepts_too_late),
         cmocka_unit_test(joins_too_late),
+        cmocka_unit_test(flushed_late),
         cmocka_unit_test(stranger),
     };
     restart_with_lines(argv, lines, sizeof lines / sizeof *lines);

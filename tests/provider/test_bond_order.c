@@ -153,6 +153,51 @@ static void write_after_read_of_it(void **state)
     ends_close(&me, &peer);
 }
 
+/* A long write sends what an earlier read has fetched, whichever links carry
+ * the two. */
+static void write_of_fetched(void **state)
+{
+    end_t me, peer;
+    ends_open(&me, &peer, MEMORY_MEMFD, 3 * LONG);
+    end_connect_both(&me, &peer);
+    posts_delay((unsigned[]){0, 20000});
+    for (int round = 1; round <= 10; round++) {
+        memset(me.mem.data, 0, 2 * LONG);
+        memset(peer.mem.data, round, LONG);
+        DAT_LMR_TRIPLET seg = local(&me.mem, 0, LONG);
+        DAT_RMR_TRIPLET there = remote(&peer.mem, 0, LONG);
+        DAT_OK(dat_ep_post_rdma_read(me.ep, 1, &seg, cookie(1), &there,
+                                     DAT_COMPLETION_DEFAULT_FLAG));
+        seg = local(&me.mem, LONG / 2, LONG);
+        there = remote(&peer.mem, LONG, LONG);
+        DAT_OK(dat_ep_post_rdma_write(me.ep, 1, &seg, cookie(2), &there,
+                                      DAT_COMPLETION_DEFAULT_FLAG));
+        EXPECT_DTO(me.request, 1, DAT_DTO_SUCCESS, LONG);
+        EXPECT_DTO(me.request, 2, DAT_DTO_SUCCESS, LONG);
+        assert_memory_equal(peer.mem.data + LONG, peer.mem.data, LONG / 2);
+    }
+    posts_delay((unsigned[]){0, 0});
+    ends_close(&me, &peer);
+}
+
+/* The delays of this test keep the order of an EP's posts when they change. */
+static void delays_change(void **state)
+{
+    end_t me, peer;
+    ends_open(&me, &peer, MEMORY_MEMFD, 3 * LONG);
+    end_connect_both(&me, &peer);
+    for (uint64_t round = 1; round <= 4; round++) {
+        posts_delay((unsigned[]){20000, 20000});
+        post_word(&me, &peer, 0, round);
+        posts_delay((unsigned[]){0, 0});
+        post_word(&me, &peer, 0, round);
+        EXPECT_DTO(me.request, 2, DAT_DTO_SUCCESS, 8);
+        EXPECT_DTO(me.request, 2, DAT_DTO_SUCCESS, 8);
+        expect_silence(me.request, 25);
+    }
+    ends_close(&me, &peer);
+}
+
 /* When a read has failed, its memory belongs to the consumer again: no part of
  * the read arrives there later. */
 static void failed_read(void **state)
@@ -186,6 +231,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(failed_read),
         cmocka_unit_test(write_after_read),
         cmocka_unit_test(write_after_read_of_it),
+        cmocka_unit_test(write_of_fetched),
+        cmocka_unit_test(delays_change),
     };
     restart_with_lines(argv, lines, sizeof lines / sizeof *lines);
     setenv("TEST_IA", "bond-two", 1);

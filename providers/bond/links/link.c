@@ -7,6 +7,8 @@
 #include "dapl_rail/platform/busywait.h"
 #include "dapl_rail/platform/memfd.h"
 
+#include "providers/core/extensions.h"
+
 #include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
 
@@ -246,6 +248,14 @@ void bond_link_force(struct bond_link *l, uint64_t now)
 bool bond_link_over(const struct bond_link *l, uint64_t now)
 {
     return is_ending(l) && (!l->posted || now > l->ending_from + FLUSH_NS);
+}
+
+uint64_t bond_link_written(const struct bond_link *l)
+{
+    uint64_t count = l->region->mark;
+    if (l->m->counts)
+        dapl_writes_counted(l->ep, &count);
+    return count;
 }
 
 unsigned bond_any_usable(const struct bond_conn *c)

@@ -59,6 +59,8 @@ bool bond_link_over(const struct bond_link *l, uint64_t now);
 /* Frees the EP. The link must stay until its completions are handled. */
 void bond_link_close(struct bond_link *l);
 void bond_link_free(struct bond_link *l);
+/* The writes of the peer over the link, as far as they can be told. */
+uint64_t bond_link_written(const struct bond_link *l);
 /* The first member with a usable link, or BOND_NONE. */
 unsigned bond_any_usable(const struct bond_conn *c);
 

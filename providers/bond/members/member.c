@@ -138,7 +138,6 @@ static int member_open(struct bond_member *m)
  */
 static void member_close(struct bond_member *m)
 {
-    bond_release_all(m);
     if (!m->own && m->dto && dat_evd_free(m->dto) != DAT_SUCCESS)
         return;
     dat_ia_close(m->ia, DAT_CLOSE_ABRUPT_FLAG);
@@ -146,6 +145,8 @@ static void member_close(struct bond_member *m)
 
 void bond_members_close(struct bond_ia *b)
 {
+    for (unsigned i = 0; i < b->params.count; i++)
+        bond_release_all(&b->member[i]); /* their zones are of all members */
     for (unsigned i = 0; i < b->params.count; i++)
         if (b->member[i].ia)
             member_close(&b->member[i]);

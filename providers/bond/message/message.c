@@ -42,6 +42,8 @@ bool bond_say(struct bond_link *l, enum bond_message_kind kind,
         .kind = BOND_OP_MESSAGE,
         .request = BOND_NO_REQUEST,
         .header = {.kind = (uint8_t)kind, .bytes = (uint16_t)bytes}};
+    if (kind == BOND_BYE)
+        op.header.total = bond_link_written(l);
     return may_say(l, kind) && bond_op_start(&op, l, data);
 }
 

@@ -56,9 +56,9 @@ static bool overlap_here(const struct core_request *a,
     return false;
 }
 
-/* Would the request's body overtake an atomic (it may take a lock) or a request
- * to the same remote memory, or change local memory that an earlier request
- * accesses? */
+/* Would the request's body overtake an atomic (it may take a lock), a request
+ * to the same remote memory, or, if one of the two reads, one that uses the
+ * same local memory? */
 static bool conflicts(struct bond_conn *c, const struct core_request *r,
                       uint64_t n)
 {
@@ -66,7 +66,8 @@ static bool conflicts(struct bond_conn *c, const struct core_request *r,
         const struct core_request *earlier = core_request_at(c->ep, i);
         if (!earlier->done &&
             (bond_is_atomic(earlier) || overlap_there(earlier, r) ||
-             (r->op == CORE_READ && overlap_here(earlier, r))))
+             ((r->op == CORE_READ || earlier->op == CORE_READ) &&
+              overlap_here(earlier, r))))
             return true;
     }
     return false;
