@@ -135,7 +135,7 @@ static void ordered(void)
 static void ordered_ahead(void)
 {
     int sum = 0;
-#pragma omp parallel
+#pragma omp parallel reduction(+ : sum)
     for (int loop = 0; loop < 150; loop++) {
 #pragma omp for ordered nowait schedule(static)
         for (int i = 0; i < 16; i++) {
