@@ -4,6 +4,7 @@
 #include <fenv.h>
 #include <string.h>
 
+#include "omp/runtime/alone.h"
 #include "omp/runtime/memory.h"
 
 #include "omp/runtime/interface.h"
@@ -21,9 +22,25 @@ static bool acquires(int order)
     return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
 }
 
+/* A member of a packed struct: under a lock, which all accesses to it take. */
+static uint64_t act_unaligned(enum memory_op op, void *word, size_t bytes,
+                              uint64_t operand, uint64_t expected)
+{
+    uint64_t copy = 0;
+    memory_lock(&shared_words->atomic);
+    memcpy(&copy, word, bytes);
+    const uint64_t old = alone_atomic(op, &copy, bytes, operand, expected);
+    if (op != MEMORY_LOAD)
+        memcpy(word, &copy, bytes);
+    memory_unlock(&shared_words->atomic);
+    return old;
+}
+
 static uint64_t act(enum memory_op op, volatile void *word, size_t bytes,
                     uint64_t operand, uint64_t expected, int order)
 {
+    if ((uintptr_t)word % bytes)
+        return act_unaligned(op, (void *)word, bytes, operand, expected);
     if (releases(order) && op != MEMORY_LOAD)
         memory_release();
     const uint64_t old =
@@ -231,6 +248,33 @@ uint128_t railomp_atomic_exchange_16(volatile void *word, uint128_t x,
     railomp_atomic_exchange(sizeof x, word, &x, &old, order);
     return old;
 }
+
+#define FETCH_16(name, operation)                                              \
+    uint128_t railomp_atomic_fetch_##name##_16(volatile void *word,            \
+                                               uint128_t x, int order)         \
+    {                                                                          \
+        uint128_t old, result;                                                 \
+        (void)order;                                                           \
+        memory_lock(&shared_words->atomic);                                    \
+        memcpy(&old, (const void *)word, sizeof old);                          \
+        result = operation;                                                    \
+        memcpy((void *)word, &result, sizeof result);                          \
+        memory_unlock(&shared_words->atomic);                                  \
+        return old;                                                            \
+    }                                                                          \
+    uint128_t railomp_atomic_##name##_fetch_16(volatile void *word,            \
+                                               uint128_t x, int order)         \
+    {                                                                          \
+        const uint128_t old =                                                  \
+            railomp_atomic_fetch_##name##_16(word, x, order);                  \
+        return operation;                                                      \
+    }
+FETCH_16(add, old + x)
+FETCH_16(sub, old - x)
+FETCH_16(and, old &x)
+FETCH_16(or, old | x)
+FETCH_16(xor, old ^ x)
+FETCH_16(nand, ~(old &x))
 
 bool railomp_atomic_compare_exchange_16(volatile void *word, void *expected,
                                         uint128_t x, bool weak, int order,

@@ -34,6 +34,14 @@ void *railomp_realloc(void *p, size_t bytes)
     return allocated(memory_realloc(p, bytes));
 }
 
+void *railomp_reallocarray(void *p, size_t count, size_t bytes)
+{
+    size_t all;
+    if (__builtin_mul_overflow(count, bytes, &all))
+        return allocated(NULL);
+    return railomp_realloc(p, all);
+}
+
 void *railomp_memalign(size_t alignment, size_t bytes)
 {
     if (!alignment || alignment & (alignment - 1)) {

@@ -5,6 +5,9 @@
  * out. The number tells threads that are still in an earlier loop, or already
  * in a later one; so words are used again without a barrier. A thread that
  * finds a later loop in the word knows that its own has no iteration left.
+ *
+ * The turns of `ordered` regions go on from one loop to the next: a thread that
+ * is ahead (nowait) waits until the loop before has passed its last turn.
  */
 #include "omp/runtime/loop.h"
 
@@ -77,6 +80,10 @@ void loop_begin(struct thread *t, const struct loop_bounds *bounds,
     if (schedule != SCHEDULE_STATIC && !loop->bounds.chunk)
         loop->bounds.chunk = 1;
     loop->number = t->loops++;
+    if (loop->is_ordered && bounds->iterations) {
+        loop->before = t->last_turn;
+        t->last_turn = word_of(loop, bounds->iterations);
+    }
     loop->seen =
         schedule == SCHEDULE_STATIC ? 0 : memory_load(&shared(loop)->next);
 }
@@ -150,8 +157,10 @@ void loop_await_turn(struct thread *t)
     struct loop *loop = &t->loop;
     if (!loop->is_ordered || loop->has_turn)
         return;
-    if (loop->first) {
-        while (memory_load(&shared(loop)->turn) != word_of(loop, loop->first))
+    const uint64_t turn =
+        loop->first ? word_of(loop, loop->first) : loop->before;
+    if (turn) {
+        while (memory_load(&shared_words->turn) != turn)
             sched_yield();
         memory_acquire();
     }
@@ -166,7 +175,7 @@ static void pass_turn(struct thread *t)
         return;
     loop_await_turn(t);
     memory_release();
-    memory_atomic(MEMORY_STORE, &shared(loop)->turn, sizeof(uint64_t),
+    memory_atomic(MEMORY_STORE, &shared_words->turn, sizeof(uint64_t),
                   word_of(loop, loop->last), 0);
     loop->has_turn = false;
 }

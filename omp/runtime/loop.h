@@ -24,7 +24,8 @@ struct loop {
     uint64_t first, last; /* its chunk is [first, last) */
     uint64_t trip;        /* how many chunks a static loop has given */
     uint64_t number;      /* among the team's loops that share words */
-    uint64_t seen;        /* the last value of shared_loop.next */
+    uint64_t before; /* the turn that its first iteration waits for; 0: none */
+    uint64_t seen;   /* the last value of shared_loop.next */
 };
 
 struct loop_bounds loop_bounds(long start, long end, long step, long chunk);

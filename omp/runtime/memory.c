@@ -197,6 +197,11 @@ static bool is_shared(const void *p)
     return space && ddsm_has(space, p);
 }
 
+bool memory_is_shared(const void *p)
+{
+    return !space || is_shared(p);
+}
+
 void memory_lock(uint32_t *word)
 {
     if (is_shared(word))

@@ -29,6 +29,9 @@ void memory_close(void);
 /* A stack for thread @thread of this rank; NULL: any will do. */
 void *memory_stack(unsigned thread, size_t *bytes);
 
+/* Do all ranks see what is at @p? */
+bool memory_is_shared(const void *p);
+
 /* ------------------------------------------------------ synchronisation --- */
 
 /* What a rank tells the others in a barrier. */
@@ -73,9 +76,9 @@ static inline uint64_t memory_load(uint64_t *word)
 struct shared_words {
     uint64_t singles; /* the next `single` that nobody has taken (single.c) */
     uint32_t critical, atomic; /* locks */
+    uint64_t turn; /* the iteration whose `ordered` region is next (loop.c) */
     struct shared_loop {
-        uint64_t next; /* iterations that are given out (loop.c), */
-        uint64_t turn; /* and the one whose `ordered` region is next */
+        uint64_t next; /* iterations that are given out (loop.c) */
     } loops[64];
 };
 extern struct shared_words *shared_words;

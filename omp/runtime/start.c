@@ -61,9 +61,11 @@ static void at_exit(int status, void *unused)
              status);
     outcome->status = status;
     outcome->is_over = true;
-    if (!team_dismiss()) /* within a region: the other ranks find out */
-        _exit(status);
-    end_thread();
+    if (team_dismiss())
+        end_thread();
+    /* within a region: the other ranks find out, and need not tell */
+    outcome->failed = FAILED;
+    _exit(status);
 }
 
 __attribute__((constructor)) static void register_at_exit(void)

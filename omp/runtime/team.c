@@ -64,6 +64,24 @@ struct thread *self(void)
 
 /* --------------------------------------------------------------- barriers */
 
+/* libgfortran's, and what C++ programs are linked with */
+void _gfortran_flush_i4(int32_t *unit) __attribute__((weak));
+void railomp_flush_cxx(void) __attribute__((weak));
+
+void team_flush_output(void)
+{
+    if (memory_ranks() == 1)
+        return;
+    if (railomp_flush_cxx)
+        railomp_flush_cxx();
+    /* Not in rank 0, where a region may begin within an output statement: that
+     * has locked the unit. Nothing else writes at the end what other ranks have
+     * printed. */
+    if (_gfortran_flush_i4 && memory_rank())
+        _gfortran_flush_i4(NULL);
+    fflush(stdout);
+}
+
 static struct note *exchange(const struct note *mine)
 {
     static char *all;
@@ -85,8 +103,7 @@ static void meet(struct team *team, enum meeting meeting)
 {
     const struct note mine = {.meeting = (uint16_t)meeting,
                               .copyprivate = team->given};
-    if (memory_rank()) /* its output comes before that of later regions */
-        fflush(stdout);
+    team_flush_output();
     const struct note *all = exchange(&mine);
     for (unsigned r = 0; r < memory_ranks(); r++) {
         const struct note *note = note_of(all, r);
@@ -257,7 +274,10 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
                         .is_combined = is_combined};
     struct thread pattern = {
         .team = &team, .icv = t->icv, .singles = t->singles, .loops = t->loops};
-    if (team.threads > 1 && atomic_exchange(&pool.busy, true))
+    /* the other ranks can't see variables of threads that the program has made
+     * itself: their stacks are private */
+    if (team.threads > 1 &&
+        (!memory_is_shared(&team) || atomic_exchange(&pool.busy, true)))
         team.threads = 1;
     if (team.threads == 1) {
         run(&pattern, &team);
@@ -265,7 +285,8 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
     }
     team.active++;
     place(&team);
-    if (memory_ranks() > 1)
+    if (memory_ranks() > 1) {
+        team_flush_output();
         exchange(&(struct note){.meeting = MEET_FORK,
                                 .is_combined = is_combined,
                                 .threads = team.threads,
@@ -274,6 +295,7 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
                                 .singles = t->singles,
                                 .loops = t->loops,
                                 .icv = t->icv});
+    }
     run_here(&team, &pattern);
     atomic_store(&pool.busy, false);
 }

@@ -42,6 +42,8 @@ struct thread {
     struct icv icv;
     struct loop loop;        /* the one that it is in */
     uint64_t singles, loops; /* how many it has met; equal in all threads */
+    /* the last turn of the region's last `ordered` loop; 0: it has had none */
+    uint64_t last_turn;
 };
 
 /* The calling thread. */
@@ -52,6 +54,10 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
               unsigned threads);
 /* Waits for all threads of the team; all see what all have written. */
 void team_barrier(void);
+
+/* With several ranks: what this one has printed comes before what others print
+ * later. */
+void team_flush_output(void);
 
 /* For ranks but 0: takes part in all regions until the program ends. */
 void team_serve(void);

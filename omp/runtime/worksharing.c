@@ -122,6 +122,7 @@ void GOMP_ordered_start(void)
 /* the turn passes when the thread asks for its next chunk */
 void GOMP_ordered_end(void)
 {
+    team_flush_output();
 }
 
 /* --------------------------------------------------------------- sections */

@@ -10,12 +10,16 @@ int __wrap_main(int argc, char **argv, char **envp);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *p, size_t bytes);
+void *__wrap_reallocarray(void *p, size_t count, size_t bytes);
 void *__wrap_memalign(size_t alignment, size_t bytes);
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
 int __wrap_posix_memalign(void **p, size_t alignment, size_t bytes);
 void __wrap_free(void *p);
 char *__wrap_strdup(const char *text);
 char *__wrap_strndup(const char *text, size_t most);
+int __wrap___cxa_guard_acquire(uint64_t *guard);
+void __wrap___cxa_guard_release(uint64_t *guard);
+void __wrap___cxa_guard_abort(uint64_t *guard);
 
 char railomp_early[RAILOMP_EARLY_BYTES] __attribute__((aligned(4096)));
 
@@ -37,6 +41,11 @@ void *__wrap_calloc(size_t count, size_t bytes)
 void *__wrap_realloc(void *p, size_t bytes)
 {
     return railomp_realloc(p, bytes);
+}
+
+void *__wrap_reallocarray(void *p, size_t count, size_t bytes)
+{
+    return railomp_reallocarray(p, count, bytes);
 }
 
 void *__wrap_memalign(size_t alignment, size_t bytes)
@@ -67,4 +76,19 @@ char *__wrap_strdup(const char *text)
 char *__wrap_strndup(const char *text, size_t most)
 {
     return railomp_strndup(text, most);
+}
+
+int __wrap___cxa_guard_acquire(uint64_t *guard)
+{
+    return railomp_guard_acquire(guard);
+}
+
+void __wrap___cxa_guard_release(uint64_t *guard)
+{
+    railomp_guard_release(guard);
+}
+
+void __wrap___cxa_guard_abort(uint64_t *guard)
+{
+    railomp_guard_abort(guard);
 }

@@ -23,9 +23,15 @@ void *railomp_calloc(size_t count, size_t bytes);
 void *railomp_realloc(void *p, size_t bytes);
 void *railomp_memalign(size_t alignment, size_t bytes);
 int railomp_posix_memalign(void **p, size_t alignment, size_t bytes);
+void *railomp_reallocarray(void *p, size_t count, size_t bytes);
 char *railomp_strndup(const char *text, size_t most);
 /* Also of memory that a library has allocated. */
 void railomp_free(void *p);
+
+/* As __cxa_guard_acquire(), ..._release() and ..._abort(), between ranks. */
+int railomp_guard_acquire(uint64_t *guard);
+void railomp_guard_release(uint64_t *guard);
+void railomp_guard_abort(uint64_t *guard);
 
 /* Before a system call that reads the range, or writes it: the kernel finds
  * only pages that are there. */

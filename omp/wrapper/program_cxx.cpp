@@ -2,10 +2,18 @@
 /* Linked into each C++ program (railomp-c++): the replaceable operators new and
  * delete. libstdc++ uses them, too, so what std::string and containers hold is
  * shared. The other forms of the operators end up in these. */
+#include <iostream>
 #include <new>
 
 extern "C" {
 #include "omp/wrapper/program.h"
+
+/* What std::cout holds if it is not synchronised with stdio. */
+__attribute__((visibility("default"))) void railomp_flush_cxx(void);
+void railomp_flush_cxx(void)
+{
+    std::cout.flush();
+}
 }
 
 void *operator new(std::size_t bytes)

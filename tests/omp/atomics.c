@@ -201,6 +201,30 @@ static void flushes(void)
     printf("flush: %d\n", seen);
 }
 
+static void unusual(void)
+{
+    static struct __attribute__((packed)) {
+        char before;
+        int number;
+        double real;
+    } packed;
+    static __int128 wide, bits;
+#pragma omp parallel for
+    for (int i = 0; i < 100; i++) {
+#pragma omp atomic
+        packed.number += i;
+#pragma omp atomic
+        packed.real += 0.5;
+#pragma omp atomic
+        wide += (__int128)i << 60;
+#pragma omp atomic
+        bits |= (__int128)1 << i;
+    }
+    printf("packed, __int128: %d %g %lld %llx %d\n", packed.number, packed.real,
+           (long long)(wide >> 60), (unsigned long long)(bits >> 64),
+           packed.before);
+}
+
 int main(void)
 {
     integer_char();
@@ -217,5 +241,6 @@ int main(void)
     reductions();
     builtins();
     flushes();
+    unusual();
     return 0;
 }

@@ -3,11 +3,13 @@
 // within a thread.
 #include <atomic>
 #include <cstdio>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <omp.h>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 struct shape {
@@ -29,8 +31,52 @@ static std::atomic<double> real_total;
 static std::atomic<bool> said;
 static std::vector<int> before_main(100, 7);
 
+static std::atomic<int> made;
+struct counted {
+    std::vector<int> ids;
+    counted() : ids(100, 1)
+    {
+        made++;
+    }
+};
+static counted &only_one()
+{
+    static counted object;
+    return object;
+}
+
+// Each in the place of its own: what a rank prints, objects that the first
+// thread to come makes, a region of a thread that the program has made.
+static void between_ranks()
+{
+    int sum = 0;
+#pragma omp parallel for ordered schedule(static, 1)
+    for (int i = 0; i < 12; i++) {
+#pragma omp ordered
+        std::cout << i << " ";
+    }
+    std::cout << "\n";
+#pragma omp parallel
+    only_one().ids[omp_get_thread_num()]++;
+    for (int id : only_one().ids)
+        sum += id;
+    std::cout << sum - omp_get_max_threads() << ", made " << made << "\n";
+    sum = 0;
+    std::thread other([&sum] {
+        int own = 0;
+#pragma omp parallel for reduction(+ : own)
+        for (int i = 0; i < 100; i++)
+            own += i;
+        sum = own;
+    });
+    other.join();
+    std::cout << sum << std::endl;
+}
+
 int main()
 {
+    std::ios::sync_with_stdio(false);
+    between_ranks();
     std::vector<std::vector<int>> rows(64);
     std::vector<std::unique_ptr<shape>> shapes(64);
     std::map<int, std::string> names;

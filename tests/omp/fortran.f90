@@ -129,6 +129,11 @@ program main
   !$omp end parallel
   print '(a,5i8)', 'locks', order, ints, long, swapped - 6 - threads, &
        under / threads
+  flush (6)
+  !$omp parallel
+  if (omp_get_thread_num() == omp_get_num_threads() - 1) &
+       print '(a)', 'printed by the last thread'
+  !$omp end parallel
 contains
   real(8) function sum_of(a)
     real(8), intent(in) :: a(:, :)

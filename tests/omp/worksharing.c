@@ -131,6 +131,21 @@ static void ordered(void)
     ORDERED("runtime", "omp parallel for ordered schedule(runtime)")
 }
 
+/* A thread may be many loops ahead of the others. */
+static void ordered_ahead(void)
+{
+    int sum = 0;
+#pragma omp parallel reduction(+ : sum)
+    for (int loop = 0; loop < 150; loop++) {
+#pragma omp for ordered nowait schedule(static)
+        for (int i = 0; i < 16; i++) {
+#pragma omp ordered
+            sum += i;
+        }
+    }
+    printf("ordered, ahead: %d\n", sum);
+}
+
 static void sections(void)
 {
     int ran[5] = {0}, last = 0;
@@ -221,6 +236,7 @@ int main(void)
     repeated();
     short_loops();
     ordered();
+    ordered_ahead();
     sections();
     singles();
     orphaned();
