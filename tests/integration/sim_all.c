@@ -45,12 +45,13 @@ static bool is(const unsigned char *block, size_t bytes, unsigned from,
 /* The target of blocks, where all get the same: none. */
 static bool to_each(dcoll_collective_t c)
 {
-    return c == DCOLL_ALLTOALL || c == DCOLL_SCATTER;
+    return c == DCOLL_ALLTOALL || c == DCOLL_SCATTER ||
+           c == DCOLL_REDUCE_SCATTER_BLOCK;
 }
 
 static bool sends_all(const struct bed *b, dcoll_collective_t c)
 {
-    return c == DCOLL_ALLTOALL || (c == DCOLL_SCATTER && b->rank == ROOT);
+    return to_each(c) && (c != DCOLL_SCATTER || b->rank == ROOT);
 }
 
 static bool receives(const struct bed *b, dcoll_collective_t c)
@@ -59,13 +60,21 @@ static bool receives(const struct bed *b, dcoll_collective_t c)
     return c != DCOLL_BARRIER && (!roots || b->rank == ROOT);
 }
 
-/* Of all ranks, in their order. */
-static bool is_combined(const struct bed *b, unsigned round)
+/* Of ranks 0 … count - 1, in their order; of none: what was there. */
+static bool is_combined(const struct bed *b, const dcoll_call_t *call,
+                        unsigned round)
 {
+    const dcoll_reduction_t *by = call->reduction;
+    const unsigned to = to_each(call->collective) ? b->rank : 0;
+    const unsigned count = call->collective == DCOLL_SCAN     ? b->rank + 1
+                           : call->collective == DCOLL_EXSCAN ? b->rank
+                                                              : b->all->ranks;
     for (size_t i = 0; i < b->all->bytes; i++) {
-        unsigned char value = byte_of(0, 0, round, i);
-        for (unsigned from = 1; from < b->all->ranks; from++)
-            value = affine(value, byte_of(from, 0, round, i));
+        unsigned char value = count ? byte_of(0, to, round, i) : 0;
+        for (unsigned from = 1; from < count; from++) {
+            const unsigned char next = byte_of(from, to, round, i);
+            by->combine(by->context, &value, &next, &value, 1);
+        }
         if (b->recv[i] != value)
             return false;
     }
@@ -88,20 +97,32 @@ static void prepare(struct bed *b, dcoll_collective_t c, unsigned round)
         fill(b->recv, bytes, ROOT, 0, round);
 }
 
-static bool arrived(const struct bed *b, dcoll_collective_t c, unsigned round)
+static bool arrived(const struct bed *b, const dcoll_call_t *call,
+                    unsigned round)
 {
+    const dcoll_collective_t c = call->collective;
     size_t bytes = b->all->bytes;
     unsigned to = to_each(c) ? b->rank : 0;
     if (!receives(b, c))
         return true;
-    if (affine_for(c))
-        return is_combined(b, round);
+    if (call->reduction)
+        return is_combined(b, call, round);
     if (from_root(c))
         return is(b->recv, bytes, ROOT, to, round);
     for (unsigned i = 0; i < b->all->ranks; i++)
         if (!is(b->recv + i * bytes, bytes, i, to, round))
             return false;
     return true;
+}
+
+/* One that shows the order of ranks, where the algorithm keeps it. */
+static const dcoll_reduction_t *reduction_for(const struct bed *b,
+                                              const dcoll_algorithm_t *a)
+{
+    dcoll_args_t args = {.collective = a->collective};
+    return dcoll_needs_commuting(a, dcoll_team_shape(b->team), &args)
+               ? dcoll_reduction(DCOLL_UINT8, DCOLL_SUM)
+               : affine_for(a->collective);
 }
 
 static int call_equal(struct bed *b, const dcoll_algorithm_t *a, unsigned round)
@@ -116,10 +137,10 @@ static int call_equal(struct bed *b, const dcoll_algorithm_t *a, unsigned round)
                          .bytes = c == DCOLL_BARRIER ? 0 : b->all->bytes,
                          .root = rooted ? ROOT : 0,
                          .algorithm = a->name,
-                         .reduction = affine_for(c)};
+                         .reduction = reduction_for(b, a)};
     prepare(b, c, round);
     int rc = dcoll_run(b->team, &call);
-    check(rc || arrived(b, c, round));
+    check(rc || arrived(b, &call, round));
     return rc;
 }
 

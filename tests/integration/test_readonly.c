@@ -66,9 +66,15 @@ static void run(struct rank *r, dcoll_team_t *team, const dcoll_call_t *call)
 static void got_combined(const struct rank *r, const dcoll_call_t *c)
 {
     const unsigned char *at = c->recv;
-    unsigned char value = 1;
-    for (unsigned from = 1; from < r->size; from++)
-        value = affine(value, (unsigned char)(from + 1));
+    const dcoll_reduction_t *by = c->reduction;
+    const unsigned count = c->collective == DCOLL_SCAN     ? r->rank + 1
+                           : c->collective == DCOLL_EXSCAN ? r->rank
+                                                           : r->size;
+    unsigned char value = count > 0;
+    for (unsigned from = 1; from < count; from++) {
+        const unsigned char next = (unsigned char)(from + 1);
+        by->combine(by->context, &value, &next, &value, 1);
+    }
     for (size_t i = 0; i < c->bytes; i++)
         check(at[i] == value);
 }
@@ -109,6 +115,10 @@ static void collectives(struct rank *r)
                               .algorithm = (*a)->name,
                               .reduction = affine_for((*a)->collective)};
             dcoll_args_t args = {.collective = c.collective, .depth = 2};
+            if (dcoll_needs_commuting(*a, dcoll_team_shape(team), &args)) {
+                c.reduction = dcoll_reduction(DCOLL_UINT8, DCOLL_SUM);
+                args.commutes = true;
+            }
             if (c.collective == DCOLL_BARRIER ||
                 ((*a)->refuses && (*a)->refuses(dcoll_team_shape(team), &args)))
                 continue;
