@@ -30,7 +30,9 @@ $(LIBOMP).$(SOVERSION): $(OMP_OBJ) $(LIBDSM) $(LIBRAIL) omp/runtime/librailomp.m
 $(LIBOMP): $(LIBOMP).$(SOVERSION)
 	@ln -sf $(notdir $<) $@
 
-# code of programs, which are not at any address
+# code of programs, which are not at any address, for the wrappers' compiler
+$(BUILD)/obj/omp/wrapper/%.o: override CC = gcc
+$(BUILD)/obj/omp/wrapper/%.o: override CXX = $(OMP_CXX)
 $(BUILD)/obj/omp/wrapper/%.o: OBJ_CFLAGS = -fno-sanitize=all -fno-pie -mno-direct-extern-access
 $(OMPDIR)/%.o: $(BUILD)/obj/omp/wrapper/%.o
 	$(call say,COPY)install -m 644 $< $@
