@@ -75,10 +75,11 @@ static void aligned(struct rank *r)
     enum { LINE = 64 };
     struct scene s;
     scene_open(&s, r, 2);
-    char *send = aligned_alloc(LINE, MOST / LINE * LINE);
+    const size_t all = r->size * (MOST / LINE * LINE); /* a block for each */
+    char *send = aligned_alloc(LINE, all);
     char *recv = aligned_alloc(LINE, MOST / LINE * LINE);
     check(send && recv);
-    memset(send, 0, MOST / LINE * LINE);
+    memset(send, 0, all);
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++)
         for (unsigned i = 0; i < 9; i++) {
             const size_t element = elements[i / 3];

@@ -7,6 +7,8 @@
 #include "alltoallv_scene.h"
 #include "refuse.h"
 
+#define RANKS_MOST 8
+
 /* Bounds that are possible numbers, but of no memory. */
 static void too_large(struct rank *r)
 {
@@ -31,13 +33,14 @@ static void too_large(struct rank *r)
 static void too_many(struct rank *r)
 {
     struct scene s;
-    double mine = 1, result = 0;
+    double mine[RANKS_MOST] = {1}, result = 0;
+    check(r->size <= RANKS_MOST);
     scene_open(&s, r);
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++) {
         dcoll_call_t c = {.collective = (*a)->collective,
-                          .send = &mine,
+                          .send = mine,
                           .recv = &result,
-                          .bytes = sizeof mine,
+                          .bytes = sizeof mine[0],
                           .algorithm = (*a)->name,
                           .reduction =
                               dcoll_reduction(DCOLL_DOUBLE, DCOLL_SUM)};
@@ -49,7 +52,7 @@ static void too_many(struct rank *r)
             printf("# %s: %d\n", c.algorithm, rc);
         check(rc == DRAIL_ENOMEM);
     }
-    check(dcoll_allreduce(s.team, &mine, &result, 1,
+    check(dcoll_allreduce(s.team, mine, &result, 1,
                           dcoll_reduction(DCOLL_DOUBLE, DCOLL_SUM)) == 0 &&
           result == r->size);
     scene_close(&s);

@@ -18,7 +18,7 @@ void bond_op_free(struct bond_op *op);
 bool bond_op_post(struct bond_op *op, struct bond_link *l);
 /* bond_op_post in two steps. Threads may give ops of bodies at the same time;
  * @p ret is what the first step has returned. */
-DAT_RETURN bond_op_give(struct bond_op *op, struct bond_link *l);
+DAT_RETURN bond_op_give(struct bond_op *op);
 bool bond_op_given(struct bond_op *op, DAT_RETURN ret);
 /* Takes the op that was posted over the link before all others. */
 struct bond_op *bond_op_next(struct bond_link *l);

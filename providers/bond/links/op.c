@@ -224,12 +224,12 @@ struct bond_op *bond_op_next(struct bond_link *l)
     return op;
 }
 
-DAT_RETURN bond_op_give(struct bond_op *op, struct bond_link *l)
+DAT_RETURN bond_op_give(struct bond_op *op)
 {
+    struct bond_link *l = op->link;
     DAT_LMR_TRIPLET seg[CORE_MAX_IOV + 1];
     DAT_DTO_COOKIE cookie = {.as_ptr = op};
     int n = segments_of(op, l, seg);
-    op->link = l;
     op->quiet = may_be_quiet(op, l);
     if (n < 0)
         return NO_LMR;
@@ -258,7 +258,8 @@ bool bond_op_given(struct bond_op *op, DAT_RETURN ret)
 
 bool bond_op_post(struct bond_op *op, struct bond_link *l)
 {
-    return bond_op_given(op, bond_op_give(op, l));
+    op->link = l;
+    return bond_op_given(op, bond_op_give(op));
 }
 
 bool bond_op_start(const struct bond_op *like, struct bond_link *l,

@@ -150,7 +150,7 @@ static bool take_pieces(struct batch *b, uint64_t request)
 static void give(struct bond_op *op)
 {
     op->began = busywait_now_ns();
-    op->ret = bond_op_give(op, op->link);
+    op->ret = bond_op_give(op);
     op->took = busywait_now_ns() - op->began;
 }
 
