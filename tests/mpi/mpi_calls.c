@@ -15,8 +15,9 @@
 #define GAP     3         /* ints from one element of a vector to the next */
 #define SHORT   1000      /* elements of a block */
 #define LARGEST 30000
-/* Rounds of all shapes. Blocks are longer than SHORT in every fourth. */
-#define LONG   40
+/* Rounds of all shapes last so many seconds at least: their calls pay for a
+ * team on a fast machine, too. Blocks are longer than SHORT in every fourth. */
+#define LONG   2.0
 #define SELDOM 4
 
 static int world_rank, failures, few;
@@ -530,6 +531,17 @@ static void all_shapes(MPI_Comm comm, int most)
     MPI_Type_free(&pairs);
 }
 
+/* One round, and others until rank 0's clock has gone on by `least`. */
+static void rounds(double least)
+{
+    double began = MPI_Wtime(), passed = 0;
+    for (int i = 0; i == 0 || passed < least; i++) {
+        all_shapes(MPI_COMM_WORLD, i % SELDOM ? SHORT : LARGEST);
+        passed = MPI_Wtime() - began;
+        MPI_Bcast(&passed, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int all, provided, threads = argc > 2 && !strcmp(argv[2], "threads");
@@ -547,10 +559,7 @@ int main(int argc, char **argv)
     MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &odd);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &backwards);
 
-    /* also on a fast machine, so many calls pay for a team */
-    int times = argc > 2 && !strcmp(argv[2], "long") ? LONG : 1;
-    for (int i = 0; i < times; i++)
-        all_shapes(MPI_COMM_WORLD, i % SELDOM ? SHORT : LARGEST);
+    rounds(argc > 2 && !strcmp(argv[2], "long") ? LONG : 0);
     if (!few) {
         all_shapes(odd, LARGEST);
         all_shapes(backwards, LARGEST);
