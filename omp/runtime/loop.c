@@ -58,34 +58,35 @@ struct loop_bounds loop_bounds_ull(bool up, uint64_t start, uint64_t end,
     return b;
 }
 
-void loop_begin(struct thread *t, const struct loop_bounds *bounds,
-                unsigned schedule, bool is_ordered)
+void loop_begin(struct thread *t, struct loop_bounds bounds, unsigned schedule,
+                bool is_ordered)
 {
     struct loop *loop = &t->loop;
+    const bool alone = t->team->threads == 1;
     schedule &= ~SCHEDULE_MONOTONIC;
-    if (schedule == SCHEDULE_AUTO || t->team->threads == 1)
+    if (schedule == SCHEDULE_AUTO || alone)
         schedule = SCHEDULE_STATIC;
-    *loop = (struct loop){
-        .bounds = *bounds, .schedule = schedule, .is_ordered = is_ordered};
-    if (t->team->threads == 1)
-        loop->is_ordered = false;
+    *loop = (struct loop){.bounds = bounds,
+                          .schedule = schedule,
+                          .is_ordered = is_ordered && !alone};
     if (schedule == SCHEDULE_STATIC && !loop->is_ordered)
         return;
-    if (bounds->iterations > POSITION_MAX)
+    if (bounds.iterations > POSITION_MAX)
         fail(NOT_SERVED,
              "a loop of %llu iterations is not served (at most %llu, unless "
              "its schedule is static)",
-             (unsigned long long)bounds->iterations,
+             (unsigned long long)bounds.iterations,
              (unsigned long long)POSITION_MAX);
-    if (schedule != SCHEDULE_STATIC && !loop->bounds.chunk)
-        loop->bounds.chunk = 1;
     loop->number = t->loops++;
-    if (loop->is_ordered && bounds->iterations) {
+    if (loop->is_ordered && bounds.iterations) {
         loop->before = t->last_turn;
-        t->last_turn = word_of(loop, bounds->iterations);
+        t->last_turn = word_of(loop, bounds.iterations);
     }
-    loop->seen =
-        schedule == SCHEDULE_STATIC ? 0 : memory_load(&shared(loop)->next);
+    if (schedule != SCHEDULE_STATIC) {
+        if (!bounds.chunk)
+            loop->bounds.chunk = 1;
+        loop->seen = memory_load(&shared(loop)->next);
+    }
 }
 
 /* One block for each thread, as the compiler divides schedule(static). */

@@ -33,8 +33,8 @@ struct loop_bounds loop_bounds_ull(bool up, uint64_t start, uint64_t end,
                                    uint64_t step, uint64_t chunk);
 
 /* The thread begins a loop. */
-void loop_begin(struct thread *t, const struct loop_bounds *bounds,
-                unsigned schedule, bool is_ordered);
+void loop_begin(struct thread *t, struct loop_bounds bounds, unsigned schedule,
+                bool is_ordered);
 /* Its next chunk; false: there is none. */
 bool loop_next(struct thread *t, uint64_t *start, uint64_t *end);
 /* The thread's chunk is the first one that is not done: its `ordered` region

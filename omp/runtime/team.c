@@ -147,7 +147,7 @@ void team_barrier(void)
 
 static void begin_combined(struct thread *t, const struct combined *c)
 {
-    loop_begin(t, &c->loop, c->schedule, false);
+    loop_begin(t, c->loop, c->schedule, false);
     c->function(c->argument);
 }
 
