@@ -41,8 +41,8 @@ static int64_t distance(const struct loop *loop, uint64_t word)
 struct loop_bounds loop_bounds(long start, long end, long step, long chunk)
 {
     const bool up = step > 0;
-    return loop_bounds_ull(up, (uint64_t)start + (UINT64_C(1) << 63),
-                           (uint64_t)end + (UINT64_C(1) << 63), (uint64_t)step,
+    return loop_bounds_ull(up, (uint64_t)start + LOOP_BIAS,
+                           (uint64_t)end + LOOP_BIAS, (uint64_t)step,
                            (uint64_t)chunk);
 }
 
@@ -56,6 +56,13 @@ struct loop_bounds loop_bounds_ull(bool up, uint64_t start, uint64_t end,
     else if (!up && start > end)
         b.iterations = (start - end - 1) / -step + 1;
     return b;
+}
+
+void loop_range(const struct loop_bounds *b, uint64_t first, uint64_t last,
+                uint64_t *start, uint64_t *end)
+{
+    *start = b->start + first * b->step;
+    *end = last == b->iterations ? b->end : b->start + last * b->step;
 }
 
 void loop_begin(struct thread *t, struct loop_bounds bounds, unsigned schedule,
@@ -184,19 +191,16 @@ static void pass_turn(struct thread *t)
 bool loop_next(struct thread *t, uint64_t *start, uint64_t *end)
 {
     struct loop *loop = &t->loop;
-    const struct loop_bounds *b = &loop->bounds;
     bool more;
     pass_turn(t);
     if (loop->schedule != SCHEDULE_STATIC)
         more = take_next(t);
     else
-        more = b->chunk ? static_chunk(t) : static_block(t);
+        more = loop->bounds.chunk ? static_chunk(t) : static_block(t);
     if (!more) {
         loop->first = loop->last = 0;
         return false;
     }
-    *start = b->start + loop->first * b->step;
-    *end =
-        loop->last == b->iterations ? b->end : b->start + loop->last * b->step;
+    loop_range(&loop->bounds, loop->first, loop->last, start, end);
     return true;
 }

@@ -16,6 +16,9 @@ struct loop_bounds {
     uint64_t chunk; /* 0: none given */
 };
 
+/* loop_bounds() moves the bounds up by this, so that they are not negative. */
+#define LOOP_BIAS (UINT64_C(1) << 63)
+
 struct loop {
     struct loop_bounds bounds;
     unsigned schedule; /* an enum schedule */
@@ -31,6 +34,9 @@ struct loop {
 struct loop_bounds loop_bounds(long start, long end, long step, long chunk);
 struct loop_bounds loop_bounds_ull(bool up, uint64_t start, uint64_t end,
                                    uint64_t step, uint64_t chunk);
+/* Iterations [first, last), as the program counts. */
+void loop_range(const struct loop_bounds *b, uint64_t first, uint64_t last,
+                uint64_t *start, uint64_t *end);
 
 /* The thread begins a loop. */
 void loop_begin(struct thread *t, struct loop_bounds bounds, unsigned schedule,

@@ -85,10 +85,9 @@ static void run_taskloop(task_t task, void *variables, copy_t copy,
     t->in_final = outer || flags & TASK_FINAL;
     for (uint64_t i = 0, first = 0, last; i < count; i++, first = last) {
         last = first + b->iterations / count + (i < b->iterations % count);
-        const uint64_t end =
-            last == b->iterations ? b->end : b->start + last * b->step;
-        const long bounds[] = {(long)(b->start + first * b->step - bias),
-                               (long)(end - bias)};
+        uint64_t start, end;
+        loop_range(b, first, last, &start, &end);
+        const long bounds[] = {(long)(start - bias), (long)(end - bias)};
         run_task(task, variables, copy, bytes, alignment, bounds);
     }
     t->in_final = outer;
@@ -101,7 +100,7 @@ void GOMP_taskloop(task_t task, void *variables, copy_t copy, long bytes,
     const struct loop_bounds b = loop_bounds(start, end, step, 0);
     (void)priority;
     run_taskloop(task, variables, copy, (size_t)bytes, (size_t)alignment, flags,
-                 asked, &b, UINT64_C(1) << 63);
+                 asked, &b, LOOP_BIAS);
 }
 
 void GOMP_taskloop_ull(task_t task, void *variables, copy_t copy, long bytes,

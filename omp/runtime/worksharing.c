@@ -10,16 +10,13 @@ void GOMP_barrier(void)
     team_barrier();
 }
 
-/* loop_bounds() has moved the bounds up by this */
-#define BIAS (UINT64_C(1) << 63)
-
 static bool next_long(long *start, long *end)
 {
     uint64_t first, last;
     if (!loop_next(self(), &first, &last))
         return false;
-    *start = (long)(first - BIAS);
-    *end = (long)(last - BIAS);
+    *start = (long)(first - LOOP_BIAS);
+    *end = (long)(last - LOOP_BIAS);
     return true;
 }
 
