@@ -155,17 +155,33 @@ void memory_alone(void)
     is_early = false;
 }
 
-void *memory_stack(unsigned thread, size_t *bytes)
+static int choose_stack(pthread_attr_t *attributes, unsigned thread)
 {
     if (!space)
-        return NULL;
+        return settings.stack
+                   ? pthread_attr_setstacksize(attributes, settings.stack)
+                   : 0;
     if (thread >= stack_count)
         fail(NOT_SERVED,
              "a region of more than %u threads in a rank is not served; set "
              "OMP_NUM_THREADS",
              stack_count);
-    *bytes = stack_bytes;
-    return stacks + thread * stack_bytes;
+    return pthread_attr_setstack(attributes, stacks + thread * stack_bytes,
+                                 stack_bytes);
+}
+
+int memory_thread(pthread_t *id, unsigned number, void *(*run)(void *),
+                  void *argument)
+{
+    pthread_attr_t attributes;
+    int rc = pthread_attr_init(&attributes);
+    if (rc)
+        return rc;
+    rc = choose_stack(&attributes, number);
+    if (!rc)
+        rc = pthread_create(id, &attributes, run, argument);
+    pthread_attr_destroy(&attributes);
+    return rc;
 }
 
 /* -------------------------------------------------------- synchronisation */

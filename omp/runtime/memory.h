@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the ranks of a program share. Above it, the runtime does not know how:
- * with one rank (memory_alone.h) memory is just memory; with several (memory.c)
- * it is a space of libddsm.
+ * What the ranks of a program share. Several ranks share a space of libddsm.
+ * One rank has the process's own memory. Files that call these functions need
+ * not know which it is.
  *
  * An error of the shared memory ends the program (fail.h).
  */
 #ifndef OMP_RUNTIME_MEMORY_H
 #define OMP_RUNTIME_MEMORY_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,8 +27,10 @@ void memory_alone(void);
 /* All ranks; the program's data stay in place for what runs at exit. */
 void memory_close(void);
 
-/* A stack for thread @thread of this rank; NULL: any will do. */
-void *memory_stack(unsigned thread, size_t *bytes);
+/* As pthread_create(): thread @number of this rank, whose stack all ranks
+ * share. */
+int memory_thread(pthread_t *id, unsigned number, void *(*run)(void *),
+                  void *argument);
 
 /* Do all ranks see what is at @p? */
 bool memory_is_shared(const void *p);
@@ -74,7 +77,7 @@ static inline uint64_t memory_load(uint64_t *word)
 
 /* Words that the runtime itself shares: the same in all ranks. */
 struct shared_words {
-    uint64_t singles; /* the next `single` that nobody has taken (single.c) */
+    uint64_t singles;          /* the next `single` that no thread has taken */
     uint32_t critical, atomic; /* locks */
     uint64_t turn; /* the iteration whose `ordered` region is next (loop.c) */
     struct shared_loop {

@@ -177,21 +177,11 @@ static void *worker_main(void *argument)
 
 static struct worker *start_worker(unsigned number)
 {
-    pthread_attr_t attributes;
-    size_t bytes = settings.stack;
     struct worker *w = calloc(1, sizeof *w);
-    int rc = w ? pthread_attr_init(&attributes) : -1;
-    void *stack = memory_stack(number, &bytes);
-    if (!rc && stack)
-        rc = pthread_attr_setstack(&attributes, stack, bytes);
-    else if (!rc && bytes)
-        rc = pthread_attr_setstacksize(&attributes, bytes);
-    if (!rc)
-        rc = pthread_create(&w->id, &attributes, worker_main, w);
+    int rc = w ? memory_thread(&w->id, number, worker_main, w) : -1;
     if (rc)
         fail(FAILED, "thread %u can't be started: %s", number,
              rc < 0 ? "out of memory" : strerror(rc));
-    pthread_attr_destroy(&attributes);
     return w;
 }
 
