@@ -23,29 +23,29 @@ static bool acquires(int order)
 }
 
 /* A member of a packed struct: under a lock, which all accesses to it take. */
-static uint64_t act_unaligned(enum memory_op op, void *word, size_t bytes,
+static uint64_t act_unaligned(ddsm_atomic_t op, void *word, size_t bytes,
                               uint64_t operand, uint64_t expected)
 {
     uint64_t copy = 0;
     memory_lock(&shared_words->atomic);
     memcpy(&copy, word, bytes);
     const uint64_t old = alone_atomic(op, &copy, bytes, operand, expected);
-    if (op != MEMORY_LOAD)
+    if (op != DDSM_LOAD)
         memcpy(word, &copy, bytes);
     memory_unlock(&shared_words->atomic);
     return old;
 }
 
-static uint64_t act(enum memory_op op, volatile void *word, size_t bytes,
+static uint64_t act(ddsm_atomic_t op, volatile void *word, size_t bytes,
                     uint64_t operand, uint64_t expected, int order)
 {
     if ((uintptr_t)word % bytes)
         return act_unaligned(op, (void *)word, bytes, operand, expected);
-    if (releases(order) && op != MEMORY_LOAD)
+    if (releases(order) && op != DDSM_LOAD)
         memory_release();
     const uint64_t old =
         memory_atomic(op, (void *)word, bytes, operand, expected);
-    if (acquires(order) && op != MEMORY_STORE)
+    if (acquires(order) && op != DDSM_STORE)
         memory_acquire();
     return old;
 }
@@ -53,11 +53,11 @@ static uint64_t act(enum memory_op op, volatile void *word, size_t bytes,
 static uint64_t nand(volatile void *word, size_t bytes, uint64_t operand,
                      int order)
 {
-    uint64_t old = act(MEMORY_LOAD, word, bytes, 0, 0, __ATOMIC_RELAXED), seen;
+    uint64_t old = act(DDSM_LOAD, word, bytes, 0, 0, __ATOMIC_RELAXED), seen;
     do {
         seen = old;
-        old = act(MEMORY_COMPARE_SWAP, word, bytes, ~(seen & operand), seen,
-                  order);
+        old =
+            act(DDSM_COMPARE_SWAP, word, bytes, ~(seen & operand), seen, order);
     } while (old != seen);
     return old;
 }
@@ -88,34 +88,31 @@ static uint64_t nand(volatile void *word, size_t bytes, uint64_t operand,
     }
 
 #define WORD(bytes, type)                                                      \
-    FETCH(add, act(MEMORY_ADD, word, bytes, x, 0, order), old + x, bytes,      \
+    FETCH(add, act(DDSM_ADD, word, bytes, x, 0, order), old + x, bytes, type)  \
+    FETCH(sub, act(DDSM_ADD, word, bytes, (type)-x, 0, order), old - x, bytes, \
           type)                                                                \
-    FETCH(sub, act(MEMORY_ADD, word, bytes, (type)-x, 0, order), old - x,      \
-          bytes, type)                                                         \
-    FETCH(and, act(MEMORY_AND, word, bytes, x, 0, order), old &x, bytes, type) \
-    FETCH(or, act(MEMORY_OR, word, bytes, x, 0, order), old | x, bytes, type)  \
-    FETCH(xor, act(MEMORY_XOR, word, bytes, x, 0, order), old ^ x, bytes,      \
-          type)                                                                \
+    FETCH(and, act(DDSM_AND, word, bytes, x, 0, order), old &x, bytes, type)   \
+    FETCH(or, act(DDSM_OR, word, bytes, x, 0, order), old | x, bytes, type)    \
+    FETCH(xor, act(DDSM_XOR, word, bytes, x, 0, order), old ^ x, bytes, type)  \
     FETCH(nand, nand(word, bytes, x, order), ~(old & x), bytes, type)          \
     type railomp_atomic_load_##bytes(const volatile void *word, int order)     \
     {                                                                          \
-        return (type)act(MEMORY_LOAD, (volatile void *)word, bytes, 0, 0,      \
+        return (type)act(DDSM_LOAD, (volatile void *)word, bytes, 0, 0,        \
                          order);                                               \
     }                                                                          \
     void railomp_atomic_store_##bytes(volatile void *word, type x, int order)  \
     {                                                                          \
-        act(MEMORY_STORE, word, bytes, x, 0, order);                           \
+        act(DDSM_STORE, word, bytes, x, 0, order);                             \
     }                                                                          \
     type railomp_atomic_exchange_##bytes(volatile void *word, type x,          \
                                          int order)                            \
     {                                                                          \
-        return (type)act(MEMORY_EXCHANGE, word, bytes, x, 0, order);           \
+        return (type)act(DDSM_EXCHANGE, word, bytes, x, 0, order);             \
     }                                                                          \
     type railomp_compare_swap_##bytes(volatile void *word, type expected,      \
                                       type x, int order)                       \
     {                                                                          \
-        return (type)act(MEMORY_COMPARE_SWAP, word, bytes, x, expected,        \
-                         order);                                               \
+        return (type)act(DDSM_COMPARE_SWAP, word, bytes, x, expected, order);  \
     }                                                                          \
     bool railomp_atomic_compare_exchange_##bytes(                              \
         volatile void *word, void *expected, type x, bool weak, int order,     \
@@ -157,12 +154,12 @@ WORD(8, uint64_t)
 
 bool railomp_atomic_test_and_set(volatile void *word, int order)
 {
-    return act(MEMORY_EXCHANGE, word, 1, 1, 0, order) != 0;
+    return act(DDSM_EXCHANGE, word, 1, 1, 0, order) != 0;
 }
 
 void railomp_atomic_clear(volatile void *word, int order)
 {
-    act(MEMORY_STORE, word, 1, 0, 0, order);
+    act(DDSM_STORE, word, 1, 0, 0, order);
 }
 
 /* ------------------------------------------------------ longer than a word */

@@ -148,7 +148,7 @@ static bool take_next(struct thread *t)
         const uint64_t end =
             position + portion(t, loop->bounds.iterations - position);
         const uint64_t found =
-            memory_atomic(MEMORY_COMPARE_SWAP, &shared(loop)->next, sizeof word,
+            memory_atomic(DDSM_COMPARE_SWAP, &shared(loop)->next, sizeof word,
                           word_of(loop, end), word);
         if (found == word) {
             loop->first = position;
@@ -183,7 +183,7 @@ static void pass_turn(struct thread *t)
         return;
     loop_await_turn(t);
     memory_release();
-    memory_atomic(MEMORY_STORE, &shared_words->turn, sizeof(uint64_t),
+    memory_atomic(DDSM_STORE, &shared_words->turn, sizeof(uint64_t),
                   word_of(loop, loop->last), 0);
     loop->has_turn = false;
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "dsm/ddsm.h"
 #include "omp/runtime/alone.h"
 #include "omp/runtime/early.h"
 #include "omp/runtime/fail.h"
@@ -253,23 +252,13 @@ void memory_lock_end(uint32_t *word)
         *word = 0;
 }
 
-uint64_t memory_atomic(enum memory_op op, void *word, size_t bytes,
+uint64_t memory_atomic(ddsm_atomic_t op, void *word, size_t bytes,
                        uint64_t operand, uint64_t expected)
 {
-    static const ddsm_atomic_t of[] = {
-        [MEMORY_LOAD] = DDSM_LOAD,
-        [MEMORY_STORE] = DDSM_STORE,
-        [MEMORY_ADD] = DDSM_ADD,
-        [MEMORY_EXCHANGE] = DDSM_EXCHANGE,
-        [MEMORY_COMPARE_SWAP] = DDSM_COMPARE_SWAP,
-        [MEMORY_AND] = DDSM_AND,
-        [MEMORY_OR] = DDSM_OR,
-        [MEMORY_XOR] = DDSM_XOR,
-    };
     uint64_t old;
     if (!is_shared(word))
         return alone_atomic(op, word, bytes, operand, expected);
-    check(ddsm_atomic(space, of[op], word, bytes, operand, expected, &old),
+    check(ddsm_atomic(space, op, word, bytes, operand, expected, &old),
           "atomic");
     return old;
 }

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dapl_rail/dapl_rail.h"
+#include "dsm/ddsm.h"
 
 unsigned memory_rank(void);
 unsigned memory_ranks(void);
@@ -55,24 +55,13 @@ bool memory_try_lock(uint32_t *word);
 void memory_unlock(uint32_t *word);
 void memory_lock_end(uint32_t *word);
 
-enum memory_op {
-    MEMORY_LOAD,
-    MEMORY_STORE,
-    MEMORY_ADD,
-    MEMORY_EXCHANGE,
-    MEMORY_COMPARE_SWAP, /* stores @operand if the word is @expected */
-    MEMORY_AND,
-    MEMORY_OR,
-    MEMORY_XOR,
-};
-/* Any aligned word of 1, 2, 4 or 8 bytes. Atomic between all ranks, and in one
- * order; but it neither releases nor acquires other memory. Returns the value
+/* As ddsm_atomic(), also of a word that ranks do not share. Returns the value
  * before. */
-uint64_t memory_atomic(enum memory_op op, void *word, size_t bytes,
+uint64_t memory_atomic(ddsm_atomic_t op, void *word, size_t bytes,
                        uint64_t operand, uint64_t expected);
 static inline uint64_t memory_load(uint64_t *word)
 {
-    return memory_atomic(MEMORY_LOAD, word, sizeof *word, 0, 0);
+    return memory_atomic(DDSM_LOAD, word, sizeof *word, 0, 0);
 }
 
 /* Words that the runtime itself shares: the same in all ranks. */

@@ -161,7 +161,7 @@ bool GOMP_single_start(void)
     if (t->team->threads == 1)
         return true;
     const uint64_t number = t->singles++;
-    return memory_atomic(MEMORY_COMPARE_SWAP, &shared_words->singles,
+    return memory_atomic(DDSM_COMPARE_SWAP, &shared_words->singles,
                          sizeof number, number + 1, number) == number;
 }
 
