@@ -17,6 +17,7 @@
 #define SPACE ((void *)UINT64_C(0x100000000000))
 
 enum {
+    ALIGNMENT = 16, /* malloc's */
     WORDS_BYTES = 4096,
     LOCKS = 1 << 16,
     STACKS_LEAST = 8, /* a region may ask for more threads than there are */
@@ -265,23 +266,27 @@ uint64_t memory_atomic(ddsm_atomic_t op, void *word, size_t bytes,
 
 /* ------------------------------------------------------------------- heap */
 
-void *memory_malloc(size_t alignment, size_t bytes)
+void *memory_aligned_alloc(size_t alignment, size_t bytes)
 {
-    void *p = is_early ? early_malloc(alignment, bytes) : NULL;
+    if (alignment < ALIGNMENT)
+        alignment = ALIGNMENT;
     if (space)
-        return alignment <= 16 ? ddsm_malloc(space, bytes)
-                               : ddsm_aligned_alloc(space, alignment, bytes);
-    if (!p)
-        p = alignment <= 16 ? malloc(bytes) : memalign(alignment, bytes);
-    return p;
+        return ddsm_aligned_alloc(space, alignment, bytes);
+    void *p = is_early ? early_malloc(alignment, bytes) : NULL;
+    return p ? p : memalign(alignment, bytes);
 }
 
-void *memory_calloc(size_t count, size_t bytes)
+void *memory_malloc(size_t bytes)
 {
-    void *p = is_early ? early_malloc(16, count * bytes) : NULL;
+    return memory_aligned_alloc(ALIGNMENT, bytes);
+}
+
+void *memory_calloc(size_t bytes)
+{
     if (space)
-        return ddsm_calloc(space, count, bytes);
-    return p ? p : calloc(count, bytes);
+        return ddsm_calloc(space, 1, bytes);
+    void *p = is_early ? early_malloc(ALIGNMENT, bytes) : NULL;
+    return p ? p : calloc(1, bytes);
 }
 
 static bool is_of_heap(const void *p)
@@ -292,13 +297,13 @@ static bool is_of_heap(const void *p)
 void *memory_realloc(void *p, size_t bytes)
 {
     if (!p)
-        return memory_malloc(16, bytes);
+        return memory_malloc(bytes);
     if (is_of_heap(p))
         return ddsm_realloc(space, p, bytes);
     if (!space && !early_has(p))
         return realloc(p, bytes);
     const size_t had = early_has(p) ? early_bytes(p) : malloc_usable_size(p);
-    void *got = memory_malloc(16, bytes);
+    void *got = memory_malloc(bytes);
     if (got) {
         memcpy(got, p, had < bytes ? had : bytes);
         memory_free(p);

@@ -77,9 +77,11 @@ extern struct shared_words *shared_words;
 
 /* ---------------------------------------------------------------- heap --- */
 
-/* Shared by all ranks. Alignments are powers of two. */
-void *memory_malloc(size_t alignment, size_t bytes);
-void *memory_calloc(size_t count, size_t bytes);
+/* Shared by all ranks. */
+void *memory_malloc(size_t bytes);
+void *memory_calloc(size_t bytes);
+/* @alignment: a power of two. Blocks have at least that of malloc. */
+void *memory_aligned_alloc(size_t alignment, size_t bytes);
 void *memory_realloc(void *p, size_t bytes);
 void memory_free(void *p);
 

@@ -179,13 +179,13 @@ double omp_get_wtick_(void)
 void *omp_alloc(size_t bytes, uintptr_t allocator)
 {
     (void)allocator;
-    return memory_malloc(16, bytes);
+    return memory_malloc(bytes);
 }
 
 void *omp_aligned_alloc(size_t alignment, size_t bytes, uintptr_t allocator)
 {
     (void)allocator;
-    return memory_malloc(alignment < 16 ? 16 : alignment, bytes);
+    return memory_aligned_alloc(alignment, bytes);
 }
 
 void omp_free(void *p, uintptr_t allocator)

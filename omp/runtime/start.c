@@ -76,7 +76,7 @@ __attribute__((constructor)) static void register_at_exit(void)
 /* Other ranks may read the arguments. */
 static char **shared_arguments(int argc, char **argv)
 {
-    char **copy = memory_malloc(16, ((size_t)argc + 1) * sizeof *copy);
+    char **copy = memory_malloc(((size_t)argc + 1) * sizeof *copy);
     for (int i = 0; copy && i < argc; i++)
         copy[i] = railomp_strndup(argv[i], SIZE_MAX);
     if (copy)
