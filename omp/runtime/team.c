@@ -98,6 +98,11 @@ static const struct note *note_of(const struct note *all, unsigned rank)
     return (const struct note *)((const char *)all + rank * NOTE_BYTES);
 }
 
+static const char *place_of(unsigned meeting)
+{
+    return meeting == MEET_JOIN ? "at the end of the region" : "in a barrier";
+}
+
 /* Of the ranks; called by one thread of this one. */
 static void meet(struct team *team, enum meeting meeting)
 {
@@ -111,11 +116,7 @@ static void meet(struct team *team, enum meeting meeting)
             fail(FAILED,
                  "rank %u is %s while this rank is %s: not all threads have "
                  "met the same barriers",
-                 r,
-                 note->meeting == MEET_JOIN ? "at the end of the region"
-                                            : "in a barrier",
-                 meeting == MEET_JOIN ? "at the end of the region"
-                                      : "in a barrier");
+                 r, place_of(note->meeting), place_of(meeting));
         if (note->copyprivate)
             team->copyprivate = note->copyprivate;
     }
@@ -145,20 +146,17 @@ void team_barrier(void)
 
 /* ---------------------------------------------------------------- regions */
 
-static void begin_combined(struct thread *t, const struct combined *c)
-{
-    loop_begin(t, c->loop, c->schedule, false);
-    c->function(c->argument);
-}
-
 static void run(struct thread *t, const struct team *team)
 {
     struct thread *outer = current;
     current = t;
-    if (team->is_combined)
-        begin_combined(t, team->argument);
-    else
+    if (team->is_combined) {
+        const struct combined *c = team->argument;
+        loop_begin(t, c->loop, c->schedule, false);
+        c->function(c->argument);
+    } else {
         team->function(team->argument);
+    }
     current = outer;
 }
 
