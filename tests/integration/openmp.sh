@@ -49,8 +49,7 @@ done
 
 # --- launched by hand -----------------------------------------------------------
 
-port=$(python3 -c 'import socket
-s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(free_port)
 export DRAIL_SECRET=of-sixteen-characters
 # rank RANK: of two
 rank()
