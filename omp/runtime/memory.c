@@ -58,19 +58,22 @@ static void check(int rc, const char *what)
 
 static size_t setting_bytes(const char *name, size_t otherwise)
 {
+    static const char units[] = "KMGT";
     const char *value = getenv(name);
     char *end;
     if (!value)
         return otherwise;
     errno = 0;
-    size_t bytes = strtoull(value, &end, 10);
-    const char *unit = strchr("KMGT", *end ? *end : '?');
-    if (end == value || errno || *value == '-' || (*end && (!unit || end[1])))
+    const size_t number = strtoull(value, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (end == value || errno || *value == '-' || (*end && !unit) ||
+        (unit && end[1]) || number > SIZE_MAX >> shift)
         fail(NOT_SERVED,
              "%s '%s' is wrong (allowed: a number, or one with K, "
              "M, G or T)",
              name, value);
-    return unit ? bytes << 10 * (unit - "KMGT" + 1) : bytes;
+    return number << shift;
 }
 
 static size_t whole_pages(size_t bytes)

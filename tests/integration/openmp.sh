@@ -139,3 +139,4 @@ told 'no schedule' OMP_SCHEDULE=fast
 told 'no chunk' OMP_SCHEDULE=static,0
 told 'no stack' OMP_STACKSIZE=1x
 told 'no heap' RAILOMP_HEAP=1X
+told 'no heap of 2^64 bytes' RAILOMP_HEAP=16777216T
