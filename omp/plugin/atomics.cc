@@ -28,7 +28,6 @@
 #include "cgraph.h"
 #include "context.h"
 #include "diagnostic-core.h"
-#include "output.h"
 #include "ssa.h"
 #include "stringpool.h"
 #include "tree-pass.h"
@@ -148,14 +147,6 @@ class atomics : public gimple_opt_pass
     }
 };
 
-// The mark of an object that was compiled so (railomp-cc tells of others).
-void mark(void *, void *)
-{
-    if (asm_out_file)
-        fputs("\t.section .note.railomp,\"\",@progbits\n\t.byte 1\n",
-              asm_out_file);
-}
-
 } // namespace
 
 int plugin_init(plugin_name_args *args, plugin_gcc_version *version)
@@ -168,6 +159,5 @@ int plugin_init(plugin_name_args *args, plugin_gcc_version *version)
     register_pass_info info = {new atomics(g), "ssa", 1,
                                PASS_POS_INSERT_AFTER};
     register_callback(args->base_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &info);
-    register_callback(args->base_name, PLUGIN_FINISH_UNIT, mark, NULL);
     return 0;
 }

@@ -7,24 +7,24 @@
 #include <unistd.h>
 
 #define ATOMIC(type)                                                           \
-    static uint64_t atomic_##type(enum memory_op op, type *word, type operand, \
+    static uint64_t atomic_##type(ddsm_atomic_t op, type *word, type operand,  \
                                   type expected)                               \
     {                                                                          \
         switch (op) {                                                          \
-        case MEMORY_LOAD:                                                      \
+        case DDSM_LOAD:                                                        \
             return __atomic_load_n(word, __ATOMIC_SEQ_CST);                    \
-        case MEMORY_STORE:                                                     \
-        case MEMORY_EXCHANGE:                                                  \
+        case DDSM_STORE:                                                       \
+        case DDSM_EXCHANGE:                                                    \
             return __atomic_exchange_n(word, operand, __ATOMIC_SEQ_CST);       \
-        case MEMORY_ADD:                                                       \
+        case DDSM_ADD:                                                         \
             return __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST);        \
-        case MEMORY_AND:                                                       \
+        case DDSM_AND:                                                         \
             return __atomic_fetch_and(word, operand, __ATOMIC_SEQ_CST);        \
-        case MEMORY_OR:                                                        \
+        case DDSM_OR:                                                          \
             return __atomic_fetch_or(word, operand, __ATOMIC_SEQ_CST);         \
-        case MEMORY_XOR:                                                       \
+        case DDSM_XOR:                                                         \
             return __atomic_fetch_xor(word, operand, __ATOMIC_SEQ_CST);        \
-        case MEMORY_COMPARE_SWAP:                                              \
+        case DDSM_COMPARE_SWAP:                                                \
         default:                                                               \
             __atomic_compare_exchange_n(word, &expected, operand, false,       \
                                         __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);   \
@@ -36,7 +36,7 @@ ATOMIC(uint16_t)
 ATOMIC(uint32_t)
 ATOMIC(uint64_t)
 
-uint64_t alone_atomic(enum memory_op op, void *word, size_t bytes,
+uint64_t alone_atomic(ddsm_atomic_t op, void *word, size_t bytes,
                       uint64_t operand, uint64_t expected)
 {
     switch (bytes) {

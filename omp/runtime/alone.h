@@ -5,7 +5,7 @@
 
 #include "omp/runtime/memory.h"
 
-uint64_t alone_atomic(enum memory_op op, void *word, size_t bytes,
+uint64_t alone_atomic(ddsm_atomic_t op, void *word, size_t bytes,
                       uint64_t operand, uint64_t expected);
 void alone_lock(uint32_t *word);
 bool alone_try_lock(uint32_t *word);

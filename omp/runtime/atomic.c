@@ -23,29 +23,29 @@ static bool acquires(int order)
 }
 
 /* A member of a packed struct: under a lock, which all accesses to it take. */
-static uint64_t act_unaligned(enum memory_op op, void *word, size_t bytes,
+static uint64_t act_unaligned(ddsm_atomic_t op, void *word, size_t bytes,
                               uint64_t operand, uint64_t expected)
 {
     uint64_t copy = 0;
     memory_lock(&shared_words->atomic);
     memcpy(&copy, word, bytes);
     const uint64_t old = alone_atomic(op, &copy, bytes, operand, expected);
-    if (op != MEMORY_LOAD)
+    if (op != DDSM_LOAD)
         memcpy(word, &copy, bytes);
     memory_unlock(&shared_words->atomic);
     return old;
 }
 
-static uint64_t act(enum memory_op op, volatile void *word, size_t bytes,
+static uint64_t act(ddsm_atomic_t op, volatile void *word, size_t bytes,
                     uint64_t operand, uint64_t expected, int order)
 {
     if ((uintptr_t)word % bytes)
         return act_unaligned(op, (void *)word, bytes, operand, expected);
-    if (releases(order) && op != MEMORY_LOAD)
+    if (releases(order) && op != DDSM_LOAD)
         memory_release();
     const uint64_t old =
         memory_atomic(op, (void *)word, bytes, operand, expected);
-    if (acquires(order) && op != MEMORY_STORE)
+    if (acquires(order) && op != DDSM_STORE)
         memory_acquire();
     return old;
 }
@@ -53,28 +53,28 @@ static uint64_t act(enum memory_op op, volatile void *word, size_t bytes,
 static uint64_t nand(volatile void *word, size_t bytes, uint64_t operand,
                      int order)
 {
-    uint64_t old = act(MEMORY_LOAD, word, bytes, 0, 0, __ATOMIC_RELAXED), seen;
+    uint64_t old = act(DDSM_LOAD, word, bytes, 0, 0, __ATOMIC_RELAXED), seen;
     do {
         seen = old;
-        old = act(MEMORY_COMPARE_SWAP, word, bytes, ~(seen & operand), seen,
-                  order);
+        old =
+            act(DDSM_COMPARE_SWAP, word, bytes, ~(seen & operand), seen, order);
     } while (old != seen);
     return old;
 }
 
-/* Subtraction adds the negative. */
-#define FETCH(name, op, operand, result, bytes, type)                          \
+/* @before, @after: the value that the word had (@old in @after), and has
+ * then. Subtraction adds the negative. */
+#define FETCH(name, before, after, bytes, type)                                \
     type railomp_atomic_fetch_##name##_##bytes(volatile void *word, type x,    \
                                                int order)                      \
     {                                                                          \
-        return (type)act(op, word, bytes, (type)(operand), 0, order);          \
+        return (type)(before);                                                 \
     }                                                                          \
     type railomp_atomic_##name##_fetch_##bytes(volatile void *word, type x,    \
                                                int order)                      \
     {                                                                          \
-        const type old =                                                       \
-            (type)act(op, word, bytes, (type)(operand), 0, order);             \
-        return (type)(result);                                                 \
+        const type old = (type)(before);                                       \
+        return (type)(after);                                                  \
     }                                                                          \
     type railomp_sync_fetch_and_##name##_##bytes(volatile void *word, type x)  \
     {                                                                          \
@@ -88,42 +88,31 @@ static uint64_t nand(volatile void *word, size_t bytes, uint64_t operand,
     }
 
 #define WORD(bytes, type)                                                      \
-    FETCH(add, MEMORY_ADD, x, old + x, bytes, type)                            \
-    FETCH(sub, MEMORY_ADD, -x, old - x, bytes, type)                           \
-    FETCH(and, MEMORY_AND, x, old &x, bytes, type)                             \
-    FETCH(or, MEMORY_OR, x, old | x, bytes, type)                              \
-    FETCH(xor, MEMORY_XOR, x, old ^ x, bytes, type)                            \
-    type railomp_atomic_fetch_nand_##bytes(volatile void *word, type x,        \
-                                           int order)                          \
-    {                                                                          \
-        return (type)nand(word, bytes, x, order);                              \
-    }                                                                          \
-    type railomp_atomic_nand_fetch_##bytes(volatile void *word, type x,        \
-                                           int order)                          \
-    {                                                                          \
-        return (type) ~((type)nand(word, bytes, x, order) & x);                \
-    }                                                                          \
-    type railomp_sync_fetch_and_nand_##bytes(volatile void *word, type x)      \
-    {                                                                          \
-        return (type)nand(word, bytes, x, __ATOMIC_SEQ_CST);                   \
-    }                                                                          \
-    type railomp_sync_nand_and_fetch_##bytes(volatile void *word, type x)      \
-    {                                                                          \
-        return railomp_atomic_nand_fetch_##bytes(word, x, __ATOMIC_SEQ_CST);   \
-    }                                                                          \
+    FETCH(add, act(DDSM_ADD, word, bytes, x, 0, order), old + x, bytes, type)  \
+    FETCH(sub, act(DDSM_ADD, word, bytes, (type)-x, 0, order), old - x, bytes, \
+          type)                                                                \
+    FETCH(and, act(DDSM_AND, word, bytes, x, 0, order), old &x, bytes, type)   \
+    FETCH(or, act(DDSM_OR, word, bytes, x, 0, order), old | x, bytes, type)    \
+    FETCH(xor, act(DDSM_XOR, word, bytes, x, 0, order), old ^ x, bytes, type)  \
+    FETCH(nand, nand(word, bytes, x, order), ~(old & x), bytes, type)          \
     type railomp_atomic_load_##bytes(const volatile void *word, int order)     \
     {                                                                          \
-        return (type)act(MEMORY_LOAD, (volatile void *)word, bytes, 0, 0,      \
+        return (type)act(DDSM_LOAD, (volatile void *)word, bytes, 0, 0,        \
                          order);                                               \
     }                                                                          \
     void railomp_atomic_store_##bytes(volatile void *word, type x, int order)  \
     {                                                                          \
-        act(MEMORY_STORE, word, bytes, x, 0, order);                           \
+        act(DDSM_STORE, word, bytes, x, 0, order);                             \
     }                                                                          \
     type railomp_atomic_exchange_##bytes(volatile void *word, type x,          \
                                          int order)                            \
     {                                                                          \
-        return (type)act(MEMORY_EXCHANGE, word, bytes, x, 0, order);           \
+        return (type)act(DDSM_EXCHANGE, word, bytes, x, 0, order);             \
+    }                                                                          \
+    type railomp_compare_swap_##bytes(volatile void *word, type expected,      \
+                                      type x, int order)                       \
+    {                                                                          \
+        return (type)act(DDSM_COMPARE_SWAP, word, bytes, x, expected, order);  \
     }                                                                          \
     bool railomp_atomic_compare_exchange_##bytes(                              \
         volatile void *word, void *expected, type x, bool weak, int order,     \
@@ -132,39 +121,31 @@ static uint64_t nand(volatile void *word, size_t bytes, uint64_t operand,
         type seen;                                                             \
         (void)weak, (void)failed;                                              \
         memcpy(&seen, expected, bytes);                                        \
-        const type old =                                                       \
-            (type)act(MEMORY_COMPARE_SWAP, word, bytes, x, seen, order);       \
+        const type old = railomp_compare_swap_##bytes(word, seen, x, order);   \
         if (old == seen)                                                       \
             return true;                                                       \
         memcpy(expected, &old, bytes);                                         \
         return false;                                                          \
     }                                                                          \
-    type railomp_compare_swap_##bytes(void *word, type expected, type x,       \
-                                      int order)                               \
+    type railomp_sync_val_compare_and_swap_##bytes(volatile void *word,        \
+                                                   type expected, type x)      \
     {                                                                          \
-        return (type)act(MEMORY_COMPARE_SWAP, word, bytes, x, expected,        \
-                         order);                                               \
+        return railomp_compare_swap_##bytes(word, expected, x,                 \
+                                            __ATOMIC_SEQ_CST);                 \
     }                                                                          \
     bool railomp_sync_bool_compare_and_swap_##bytes(volatile void *word,       \
                                                     type expected, type x)     \
     {                                                                          \
-        return (type)act(MEMORY_COMPARE_SWAP, word, bytes, x, expected,        \
-                         __ATOMIC_SEQ_CST) == expected;                        \
-    }                                                                          \
-    type railomp_sync_val_compare_and_swap_##bytes(volatile void *word,        \
-                                                   type expected, type x)      \
-    {                                                                          \
-        return (type)act(MEMORY_COMPARE_SWAP, word, bytes, x, expected,        \
-                         __ATOMIC_SEQ_CST);                                    \
+        return railomp_compare_swap_##bytes(word, expected, x,                 \
+                                            __ATOMIC_SEQ_CST) == expected;     \
     }                                                                          \
     type railomp_sync_lock_test_and_set_##bytes(volatile void *word, type x)   \
     {                                                                          \
-        return (type)act(MEMORY_EXCHANGE, word, bytes, x, 0,                   \
-                         __ATOMIC_ACQUIRE);                                    \
+        return railomp_atomic_exchange_##bytes(word, x, __ATOMIC_ACQUIRE);     \
     }                                                                          \
     void railomp_sync_lock_release_##bytes(volatile void *word)                \
     {                                                                          \
-        act(MEMORY_STORE, word, bytes, 0, 0, __ATOMIC_RELEASE);                \
+        railomp_atomic_store_##bytes(word, 0, __ATOMIC_RELEASE);               \
     }
 WORD(1, uint8_t)
 WORD(2, uint16_t)
@@ -173,12 +154,12 @@ WORD(8, uint64_t)
 
 bool railomp_atomic_test_and_set(volatile void *word, int order)
 {
-    return act(MEMORY_EXCHANGE, word, 1, 1, 0, order) != 0;
+    return act(DDSM_EXCHANGE, word, 1, 1, 0, order) != 0;
 }
 
 void railomp_atomic_clear(volatile void *word, int order)
 {
-    act(MEMORY_STORE, word, 1, 0, 0, order);
+    act(DDSM_STORE, word, 1, 0, 0, order);
 }
 
 /* ------------------------------------------------------ longer than a word */
@@ -293,7 +274,7 @@ void railomp_atomic_feraiseexcept(int exceptions)
 
 /* ----------------------------------------------------------------- fences */
 
-static void fence(int order)
+void railomp_atomic_thread_fence(int order)
 {
     if (releases(order))
         memory_release();
@@ -301,12 +282,7 @@ static void fence(int order)
         memory_acquire();
 }
 
-void railomp_atomic_thread_fence(int order)
-{
-    fence(order);
-}
-
 void railomp_sync_synchronize(void)
 {
-    fence(__ATOMIC_SEQ_CST);
+    railomp_atomic_thread_fence(__ATOMIC_SEQ_CST);
 }

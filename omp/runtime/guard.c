@@ -13,7 +13,7 @@ static uint32_t *lock_of(uint64_t *guard)
 int railomp_guard_acquire(uint64_t *guard)
 {
     memory_lock(lock_of(guard));
-    if (!memory_atomic(MEMORY_LOAD, guard, 1, 0, 0))
+    if (!memory_atomic(DDSM_LOAD, guard, 1, 0, 0))
         return 1;
     memory_unlock(lock_of(guard));
     return 0;
@@ -22,7 +22,7 @@ int railomp_guard_acquire(uint64_t *guard)
 void railomp_guard_release(uint64_t *guard)
 {
     memory_release();
-    memory_atomic(MEMORY_STORE, guard, 1, 1, 0);
+    memory_atomic(DDSM_STORE, guard, 1, 1, 0);
     memory_unlock(lock_of(guard));
 }
 

@@ -7,8 +7,6 @@
 #include "omp/runtime/memory.h"
 #include "omp/wrapper/program.h"
 
-enum { ALIGNMENT = 16 };
-
 static void *allocated(void *p)
 {
     if (!p)
@@ -18,7 +16,7 @@ static void *allocated(void *p)
 
 void *railomp_malloc(size_t bytes)
 {
-    return allocated(memory_malloc(ALIGNMENT, bytes));
+    return allocated(memory_malloc(bytes));
 }
 
 void *railomp_calloc(size_t count, size_t bytes)
@@ -26,7 +24,7 @@ void *railomp_calloc(size_t count, size_t bytes)
     size_t all;
     if (__builtin_mul_overflow(count, bytes, &all))
         return allocated(NULL);
-    return allocated(memory_calloc(count, bytes));
+    return allocated(memory_calloc(all));
 }
 
 void *railomp_realloc(void *p, size_t bytes)
@@ -48,17 +46,16 @@ void *railomp_memalign(size_t alignment, size_t bytes)
         errno = EINVAL;
         return NULL;
     }
-    return allocated(
-        memory_malloc(alignment < ALIGNMENT ? ALIGNMENT : alignment, bytes));
+    return allocated(memory_aligned_alloc(alignment, bytes));
 }
 
 int railomp_posix_memalign(void **p, size_t alignment, size_t bytes)
 {
-    if (alignment % sizeof(void *) || !alignment || alignment & (alignment - 1))
+    if (alignment % sizeof(void *))
         return EINVAL;
     void *got = railomp_memalign(alignment, bytes);
     if (!got)
-        return ENOMEM;
+        return errno;
     *p = got;
     return 0;
 }

@@ -20,11 +20,19 @@ struct settings settings = {
               .levels = 1},
 };
 
-static unsigned processors(void)
+unsigned processors(void)
 {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) ? 1
                                                   : (unsigned)CPU_COUNT(&set);
+}
+
+void icv_schedule(struct icv *icv, uint32_t schedule, int chunk)
+{
+    const uint32_t kind = schedule & ~SCHEDULE_MONOTONIC;
+    const int own = kind == SCHEDULE_DYNAMIC || kind == SCHEDULE_GUIDED;
+    icv->schedule = schedule;
+    icv->chunk = chunk > 0 ? chunk : own;
 }
 
 static void wrong(const char *name, const char *value, const char *allowed)
@@ -57,14 +65,17 @@ static bool read_number(const char *name, long least, long *number)
     return true;
 }
 
-static bool read_bool(const char *name, bool *yes)
+/* One of two words. */
+static bool read_word(const char *name, const char *first, const char *second,
+                      bool *is_first)
 {
     const char *value = getenv(name);
     if (!value)
         return false;
-    *yes = !strcasecmp(value, "true");
-    if (!*yes && strcasecmp(value, "false"))
-        wrong(name, value, "true, false");
+    *is_first = !strcasecmp(value, first);
+    if (!*is_first && strcasecmp(value, second))
+        fail(NOT_SERVED, "%s '%s' is wrong (allowed: %s, %s)", name, value,
+             first, second);
     return true;
 }
 
@@ -96,10 +107,7 @@ static void read_schedule(void)
         (*text && (*text++ != ',' || !parse_number(&text, 1, &chunk) || *text)))
         wrong("OMP_SCHEDULE", value,
               "static, dynamic, guided or auto, with a chunk or not");
-    settings.first.schedule = kind;
-    settings.first.chunk =
-        chunk || kind == SCHEDULE_STATIC || kind == SCHEDULE_AUTO ? (int)chunk
-                                                                  : 1;
+    icv_schedule(&settings.first, kind, (int)chunk);
 }
 
 static void read_stack(void)
@@ -121,20 +129,10 @@ static void read_stack(void)
     settings.stack = (size_t)number << shift;
 }
 
-static void read_wait_policy(void)
-{
-    const char *value = getenv("OMP_WAIT_POLICY");
-    if (!value)
-        return;
-    settings.passive = !strcasecmp(value, "passive");
-    if (!settings.passive && strcasecmp(value, "active"))
-        wrong("OMP_WAIT_POLICY", value, "active, passive");
-}
-
 void settings_read(unsigned ranks, unsigned ranks_here)
 {
     long number;
-    bool yes;
+    bool is_first;
     const unsigned here = processors() / ranks_here;
     settings.threads = here ? here : 1;
     if (read_number("OMP_NUM_THREADS", 1, &number))
@@ -142,11 +140,12 @@ void settings_read(unsigned ranks, unsigned ranks_here)
     if (read_number("OMP_THREAD_LIMIT", 1, &number))
         settings.limit = (uint32_t)number;
     settings.first.threads = settings.threads * ranks;
-    if (read_bool("OMP_DYNAMIC", &yes))
-        settings.first.dynamic = yes;
+    if (read_word("OMP_DYNAMIC", "true", "false", &is_first))
+        settings.first.dynamic = is_first;
     if (read_number("OMP_MAX_ACTIVE_LEVELS", 0, &number))
         settings.first.levels = number > 1 ? 1 : (uint8_t)number;
     read_schedule();
     read_stack();
-    read_wait_policy();
+    if (read_word("OMP_WAIT_POLICY", "active", "passive", &is_first))
+        settings.passive = !is_first;
 }

@@ -36,6 +36,10 @@ struct settings {
 };
 extern struct settings settings;
 
+/* The processors of this host that the program may use. */
+unsigned processors(void);
+/* @chunk: 0 or less: the schedule's own. */
+void icv_schedule(struct icv *icv, uint32_t schedule, int chunk);
 /* Reads the environment; a wrong value ends the program. */
 void settings_read(unsigned ranks, unsigned ranks_here);
 

@@ -132,7 +132,7 @@ int32_t omp_test_lock_(uint32_t *lock)
 
 void omp_init_nest_lock_(struct nest_lock **lock)
 {
-    *lock = memory_malloc(16, sizeof **lock);
+    *lock = memory_malloc(sizeof **lock);
     if (!*lock)
         fail(FAILED, "out of memory for a lock");
     omp_init_nest_lock(*lock);

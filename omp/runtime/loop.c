@@ -41,8 +41,8 @@ static int64_t distance(const struct loop *loop, uint64_t word)
 struct loop_bounds loop_bounds(long start, long end, long step, long chunk)
 {
     const bool up = step > 0;
-    return loop_bounds_ull(up, (uint64_t)start + (UINT64_C(1) << 63),
-                           (uint64_t)end + (UINT64_C(1) << 63), (uint64_t)step,
+    return loop_bounds_ull(up, (uint64_t)start + LOOP_BIAS,
+                           (uint64_t)end + LOOP_BIAS, (uint64_t)step,
                            (uint64_t)chunk);
 }
 
@@ -58,34 +58,42 @@ struct loop_bounds loop_bounds_ull(bool up, uint64_t start, uint64_t end,
     return b;
 }
 
-void loop_begin(struct thread *t, const struct loop_bounds *bounds,
-                unsigned schedule, bool is_ordered)
+void loop_range(const struct loop_bounds *b, uint64_t first, uint64_t last,
+                uint64_t *start, uint64_t *end)
+{
+    *start = b->start + first * b->step;
+    *end = last == b->iterations ? b->end : b->start + last * b->step;
+}
+
+void loop_begin(struct thread *t, struct loop_bounds bounds, unsigned schedule,
+                bool is_ordered)
 {
     struct loop *loop = &t->loop;
+    const bool alone = t->team->threads == 1;
     schedule &= ~SCHEDULE_MONOTONIC;
-    if (schedule == SCHEDULE_AUTO || t->team->threads == 1)
+    if (schedule == SCHEDULE_AUTO || alone)
         schedule = SCHEDULE_STATIC;
-    *loop = (struct loop){
-        .bounds = *bounds, .schedule = schedule, .is_ordered = is_ordered};
-    if (t->team->threads == 1)
-        loop->is_ordered = false;
+    *loop = (struct loop){.bounds = bounds,
+                          .schedule = schedule,
+                          .is_ordered = is_ordered && !alone};
     if (schedule == SCHEDULE_STATIC && !loop->is_ordered)
         return;
-    if (bounds->iterations > POSITION_MAX)
+    if (bounds.iterations > POSITION_MAX)
         fail(NOT_SERVED,
              "a loop of %llu iterations is not served (at most %llu, unless "
              "its schedule is static)",
-             (unsigned long long)bounds->iterations,
+             (unsigned long long)bounds.iterations,
              (unsigned long long)POSITION_MAX);
-    if (schedule != SCHEDULE_STATIC && !loop->bounds.chunk)
-        loop->bounds.chunk = 1;
     loop->number = t->loops++;
-    if (loop->is_ordered && bounds->iterations) {
+    if (loop->is_ordered && bounds.iterations) {
         loop->before = t->last_turn;
-        t->last_turn = word_of(loop, bounds->iterations);
+        t->last_turn = word_of(loop, bounds.iterations);
     }
-    loop->seen =
-        schedule == SCHEDULE_STATIC ? 0 : memory_load(&shared(loop)->next);
+    if (schedule != SCHEDULE_STATIC) {
+        if (!bounds.chunk)
+            loop->bounds.chunk = 1;
+        loop->seen = memory_load(&shared(loop)->next);
+    }
 }
 
 /* One block for each thread, as the compiler divides schedule(static). */
@@ -140,7 +148,7 @@ static bool take_next(struct thread *t)
         const uint64_t end =
             position + portion(t, loop->bounds.iterations - position);
         const uint64_t found =
-            memory_atomic(MEMORY_COMPARE_SWAP, &shared(loop)->next, sizeof word,
+            memory_atomic(DDSM_COMPARE_SWAP, &shared(loop)->next, sizeof word,
                           word_of(loop, end), word);
         if (found == word) {
             loop->first = position;
@@ -175,7 +183,7 @@ static void pass_turn(struct thread *t)
         return;
     loop_await_turn(t);
     memory_release();
-    memory_atomic(MEMORY_STORE, &shared_words->turn, sizeof(uint64_t),
+    memory_atomic(DDSM_STORE, &shared_words->turn, sizeof(uint64_t),
                   word_of(loop, loop->last), 0);
     loop->has_turn = false;
 }
@@ -183,19 +191,16 @@ static void pass_turn(struct thread *t)
 bool loop_next(struct thread *t, uint64_t *start, uint64_t *end)
 {
     struct loop *loop = &t->loop;
-    const struct loop_bounds *b = &loop->bounds;
     bool more;
     pass_turn(t);
     if (loop->schedule != SCHEDULE_STATIC)
         more = take_next(t);
     else
-        more = b->chunk ? static_chunk(t) : static_block(t);
+        more = loop->bounds.chunk ? static_chunk(t) : static_block(t);
     if (!more) {
         loop->first = loop->last = 0;
         return false;
     }
-    *start = b->start + loop->first * b->step;
-    *end =
-        loop->last == b->iterations ? b->end : b->start + loop->last * b->step;
+    loop_range(&loop->bounds, loop->first, loop->last, start, end);
     return true;
 }

@@ -16,6 +16,9 @@ struct loop_bounds {
     uint64_t chunk; /* 0: none given */
 };
 
+/* loop_bounds() moves the bounds up by this, so that they are not negative. */
+#define LOOP_BIAS (UINT64_C(1) << 63)
+
 struct loop {
     struct loop_bounds bounds;
     unsigned schedule; /* an enum schedule */
@@ -31,10 +34,13 @@ struct loop {
 struct loop_bounds loop_bounds(long start, long end, long step, long chunk);
 struct loop_bounds loop_bounds_ull(bool up, uint64_t start, uint64_t end,
                                    uint64_t step, uint64_t chunk);
+/* Iterations [first, last), as the program counts. */
+void loop_range(const struct loop_bounds *b, uint64_t first, uint64_t last,
+                uint64_t *start, uint64_t *end);
 
 /* The thread begins a loop. */
-void loop_begin(struct thread *t, const struct loop_bounds *bounds,
-                unsigned schedule, bool is_ordered);
+void loop_begin(struct thread *t, struct loop_bounds bounds, unsigned schedule,
+                bool is_ordered);
 /* Its next chunk; false: there is none. */
 bool loop_next(struct thread *t, uint64_t *start, uint64_t *end);
 /* The thread's chunk is the first one that is not done: its `ordered` region

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "dsm/ddsm.h"
 #include "omp/runtime/alone.h"
 #include "omp/runtime/early.h"
 #include "omp/runtime/fail.h"
@@ -18,6 +17,7 @@
 #define SPACE ((void *)UINT64_C(0x100000000000))
 
 enum {
+    ALIGNMENT = 16, /* malloc's */
     WORDS_BYTES = 4096,
     LOCKS = 1 << 16,
     STACKS_LEAST = 8, /* a region may ask for more threads than there are */
@@ -58,19 +58,22 @@ static void check(int rc, const char *what)
 
 static size_t setting_bytes(const char *name, size_t otherwise)
 {
+    static const char units[] = "KMGT";
     const char *value = getenv(name);
     char *end;
     if (!value)
         return otherwise;
     errno = 0;
-    size_t bytes = strtoull(value, &end, 10);
-    const char *unit = strchr("KMGT", *end ? *end : '?');
-    if (end == value || errno || *value == '-' || (*end && (!unit || end[1])))
+    const size_t number = strtoull(value, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (end == value || errno || *value == '-' || (*end && !unit) ||
+        (unit && end[1]) || number > SIZE_MAX >> shift)
         fail(NOT_SERVED,
              "%s '%s' is wrong (allowed: a number, or one with K, "
              "M, G or T)",
              name, value);
-    return unit ? bytes << 10 * (unit - "KMGT" + 1) : bytes;
+    return number << shift;
 }
 
 static size_t whole_pages(size_t bytes)
@@ -155,17 +158,33 @@ void memory_alone(void)
     is_early = false;
 }
 
-void *memory_stack(unsigned thread, size_t *bytes)
+static int choose_stack(pthread_attr_t *attributes, unsigned thread)
 {
     if (!space)
-        return NULL;
+        return settings.stack
+                   ? pthread_attr_setstacksize(attributes, settings.stack)
+                   : 0;
     if (thread >= stack_count)
         fail(NOT_SERVED,
              "a region of more than %u threads in a rank is not served; set "
              "OMP_NUM_THREADS",
              stack_count);
-    *bytes = stack_bytes;
-    return stacks + thread * stack_bytes;
+    return pthread_attr_setstack(attributes, stacks + thread * stack_bytes,
+                                 stack_bytes);
+}
+
+int memory_thread(pthread_t *id, unsigned number, void *(*run)(void *),
+                  void *argument)
+{
+    pthread_attr_t attributes;
+    int rc = pthread_attr_init(&attributes);
+    if (rc)
+        return rc;
+    rc = choose_stack(&attributes, number);
+    if (!rc)
+        rc = pthread_create(id, &attributes, run, argument);
+    pthread_attr_destroy(&attributes);
+    return rc;
 }
 
 /* -------------------------------------------------------- synchronisation */
@@ -237,46 +256,40 @@ void memory_lock_end(uint32_t *word)
         *word = 0;
 }
 
-uint64_t memory_atomic(enum memory_op op, void *word, size_t bytes,
+uint64_t memory_atomic(ddsm_atomic_t op, void *word, size_t bytes,
                        uint64_t operand, uint64_t expected)
 {
-    static const ddsm_atomic_t of[] = {
-        [MEMORY_LOAD] = DDSM_LOAD,
-        [MEMORY_STORE] = DDSM_STORE,
-        [MEMORY_ADD] = DDSM_ADD,
-        [MEMORY_EXCHANGE] = DDSM_EXCHANGE,
-        [MEMORY_COMPARE_SWAP] = DDSM_COMPARE_SWAP,
-        [MEMORY_AND] = DDSM_AND,
-        [MEMORY_OR] = DDSM_OR,
-        [MEMORY_XOR] = DDSM_XOR,
-    };
     uint64_t old;
     if (!is_shared(word))
         return alone_atomic(op, word, bytes, operand, expected);
-    check(ddsm_atomic(space, of[op], word, bytes, operand, expected, &old),
+    check(ddsm_atomic(space, op, word, bytes, operand, expected, &old),
           "atomic");
     return old;
 }
 
 /* ------------------------------------------------------------------- heap */
 
-void *memory_malloc(size_t alignment, size_t bytes)
+void *memory_aligned_alloc(size_t alignment, size_t bytes)
 {
-    void *p = is_early ? early_malloc(alignment, bytes) : NULL;
+    if (alignment < ALIGNMENT)
+        alignment = ALIGNMENT;
     if (space)
-        return alignment <= 16 ? ddsm_malloc(space, bytes)
-                               : ddsm_aligned_alloc(space, alignment, bytes);
-    if (!p)
-        p = alignment <= 16 ? malloc(bytes) : memalign(alignment, bytes);
-    return p;
+        return ddsm_aligned_alloc(space, alignment, bytes);
+    void *p = is_early ? early_malloc(alignment, bytes) : NULL;
+    return p ? p : memalign(alignment, bytes);
 }
 
-void *memory_calloc(size_t count, size_t bytes)
+void *memory_malloc(size_t bytes)
 {
-    void *p = is_early ? early_malloc(16, count * bytes) : NULL;
+    return memory_aligned_alloc(ALIGNMENT, bytes);
+}
+
+void *memory_calloc(size_t bytes)
+{
     if (space)
-        return ddsm_calloc(space, count, bytes);
-    return p ? p : calloc(count, bytes);
+        return ddsm_calloc(space, 1, bytes);
+    void *p = is_early ? early_malloc(ALIGNMENT, bytes) : NULL;
+    return p ? p : calloc(1, bytes);
 }
 
 static bool is_of_heap(const void *p)
@@ -287,13 +300,13 @@ static bool is_of_heap(const void *p)
 void *memory_realloc(void *p, size_t bytes)
 {
     if (!p)
-        return memory_malloc(16, bytes);
+        return memory_malloc(bytes);
     if (is_of_heap(p))
         return ddsm_realloc(space, p, bytes);
     if (!space && !early_has(p))
         return realloc(p, bytes);
     const size_t had = early_has(p) ? early_bytes(p) : malloc_usable_size(p);
-    void *got = memory_malloc(16, bytes);
+    void *got = memory_malloc(bytes);
     if (got) {
         memcpy(got, p, had < bytes ? had : bytes);
         memory_free(p);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the ranks of a program share. Above it, the runtime does not know how:
- * with one rank (memory_alone.h) memory is just memory; with several (memory.c)
- * it is a space of libddsm.
+ * What the ranks of a program share. Several ranks share a space of libddsm.
+ * One rank has the process's own memory. Files that call these functions need
+ * not know which it is.
  *
  * An error of the shared memory ends the program (fail.h).
  */
 #ifndef OMP_RUNTIME_MEMORY_H
 #define OMP_RUNTIME_MEMORY_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dapl_rail/dapl_rail.h"
+#include "dsm/ddsm.h"
 
 unsigned memory_rank(void);
 unsigned memory_ranks(void);
@@ -26,8 +27,10 @@ void memory_alone(void);
 /* All ranks; the program's data stay in place for what runs at exit. */
 void memory_close(void);
 
-/* A stack for thread @thread of this rank; NULL: any will do. */
-void *memory_stack(unsigned thread, size_t *bytes);
+/* As pthread_create(): thread @number of this rank, whose stack all ranks
+ * share. */
+int memory_thread(pthread_t *id, unsigned number, void *(*run)(void *),
+                  void *argument);
 
 /* Do all ranks see what is at @p? */
 bool memory_is_shared(const void *p);
@@ -52,29 +55,18 @@ bool memory_try_lock(uint32_t *word);
 void memory_unlock(uint32_t *word);
 void memory_lock_end(uint32_t *word);
 
-enum memory_op {
-    MEMORY_LOAD,
-    MEMORY_STORE,
-    MEMORY_ADD,
-    MEMORY_EXCHANGE,
-    MEMORY_COMPARE_SWAP, /* stores @operand if the word is @expected */
-    MEMORY_AND,
-    MEMORY_OR,
-    MEMORY_XOR,
-};
-/* Any aligned word of 1, 2, 4 or 8 bytes. Atomic between all ranks, and in one
- * order; but it neither releases nor acquires other memory. Returns the value
+/* As ddsm_atomic(), also of a word that ranks do not share. Returns the value
  * before. */
-uint64_t memory_atomic(enum memory_op op, void *word, size_t bytes,
+uint64_t memory_atomic(ddsm_atomic_t op, void *word, size_t bytes,
                        uint64_t operand, uint64_t expected);
 static inline uint64_t memory_load(uint64_t *word)
 {
-    return memory_atomic(MEMORY_LOAD, word, sizeof *word, 0, 0);
+    return memory_atomic(DDSM_LOAD, word, sizeof *word, 0, 0);
 }
 
 /* Words that the runtime itself shares: the same in all ranks. */
 struct shared_words {
-    uint64_t singles; /* the next `single` that nobody has taken (single.c) */
+    uint64_t singles;          /* the next `single` that no thread has taken */
     uint32_t critical, atomic; /* locks */
     uint64_t turn; /* the iteration whose `ordered` region is next (loop.c) */
     struct shared_loop {
@@ -85,9 +77,11 @@ extern struct shared_words *shared_words;
 
 /* ---------------------------------------------------------------- heap --- */
 
-/* Shared by all ranks. Alignments are powers of two. */
-void *memory_malloc(size_t alignment, size_t bytes);
-void *memory_calloc(size_t count, size_t bytes);
+/* Shared by all ranks. */
+void *memory_malloc(size_t bytes);
+void *memory_calloc(size_t bytes);
+/* @alignment: a power of two. Blocks have at least that of malloc. */
+void *memory_aligned_alloc(size_t alignment, size_t bytes);
 void *memory_realloc(void *p, size_t bytes);
 void memory_free(void *p);
 

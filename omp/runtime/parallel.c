@@ -15,16 +15,11 @@ void GOMP_parallel(region_t function, void *argument, unsigned threads,
     team_run(function, argument, false, threads);
 }
 
-static void run_combined(const struct combined *c, unsigned threads)
-{
-    team_run(NULL, (void *)c, true, threads);
-}
-
 static void parallel_loop(region_t function, void *argument, unsigned threads,
                           struct loop_bounds bounds, uint32_t schedule)
 {
-    const struct combined c = {function, argument, bounds, schedule};
-    run_combined(&c, threads);
+    struct combined c = {function, argument, bounds, schedule};
+    team_run(NULL, &c, true, threads);
 }
 
 #define PARALLEL_LOOP(name, schedule)                                          \

@@ -3,12 +3,10 @@
  * Fortran (omp_lib), with an underscore; there arguments come by reference, and
  * integers of 8 bytes have functions of their own. */
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "omp/runtime/fail.h"
 #include "omp/runtime/memory.h"
 #include "omp/runtime/team.h"
 
@@ -56,13 +54,6 @@
 static int clamped(int x, int least, int most)
 {
     return x < least ? least : x > most ? most : x;
-}
-
-/* The processors of this host that the program may use. */
-static int processors(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
 }
 
 /* The task of @level that this thread's is nested in; NULL: no such level. */
@@ -125,14 +116,9 @@ int omp_pause_resource(int kind, int device)
 
 void omp_set_schedule(unsigned kind, int chunk)
 {
-    struct icv *icv = &self()->icv;
     const unsigned plain = kind & ~SCHEDULE_MONOTONIC;
-    if (plain < SCHEDULE_STATIC || plain > SCHEDULE_AUTO)
-        return;
-    icv->schedule = kind;
-    icv->chunk = chunk > 0                                            ? chunk
-                 : plain == SCHEDULE_STATIC || plain == SCHEDULE_AUTO ? 0
-                                                                      : 1;
+    if (plain >= SCHEDULE_STATIC && plain <= SCHEDULE_AUTO)
+        icv_schedule(&self()->icv, kind, chunk);
 }
 
 void omp_set_schedule_(const int32_t *kind, const int32_t *chunk)
@@ -142,7 +128,7 @@ void omp_set_schedule_(const int32_t *kind, const int32_t *chunk)
 
 void omp_set_schedule_8_(const int32_t *kind, const int64_t *chunk)
 {
-    omp_set_schedule((unsigned)*kind, clamped((int)*chunk, INT_MIN, INT_MAX));
+    omp_set_schedule((unsigned)*kind, (int)*chunk);
 }
 
 void omp_get_schedule(unsigned *kind, int *chunk)
@@ -193,13 +179,13 @@ double omp_get_wtick_(void)
 void *omp_alloc(size_t bytes, uintptr_t allocator)
 {
     (void)allocator;
-    return memory_malloc(16, bytes);
+    return memory_malloc(bytes);
 }
 
 void *omp_aligned_alloc(size_t alignment, size_t bytes, uintptr_t allocator)
 {
     (void)allocator;
-    return memory_malloc(alignment < 16 ? 16 : alignment, bytes);
+    return memory_aligned_alloc(alignment, bytes);
 }
 
 void omp_free(void *p, uintptr_t allocator)

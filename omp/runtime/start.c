@@ -76,7 +76,7 @@ __attribute__((constructor)) static void register_at_exit(void)
 /* Other ranks may read the arguments. */
 static char **shared_arguments(int argc, char **argv)
 {
-    char **copy = memory_malloc(16, ((size_t)argc + 1) * sizeof *copy);
+    char **copy = memory_malloc(((size_t)argc + 1) * sizeof *copy);
     for (int i = 0; copy && i < argc; i++)
         copy[i] = railomp_strndup(argv[i], SIZE_MAX);
     if (copy)
@@ -96,18 +96,10 @@ static void *thread_main(void *argument)
 
 static void run_thread(const struct program *p)
 {
-    pthread_attr_t attributes;
     pthread_t id;
-    size_t bytes;
-    void *stack = memory_stack(0, &bytes);
-    int rc = pthread_attr_init(&attributes);
-    if (!rc)
-        rc = pthread_attr_setstack(&attributes, stack, bytes);
-    if (!rc)
-        rc = pthread_create(&id, &attributes, thread_main, (void *)p);
+    int rc = memory_thread(&id, 0, thread_main, (void *)p);
     if (rc)
         fail(FAILED, "the program's thread can't be started: %s", strerror(rc));
-    pthread_attr_destroy(&attributes);
     pthread_join(id, NULL);
 }
 

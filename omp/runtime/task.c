@@ -34,11 +34,14 @@ static void check_flags(unsigned flags)
 /* The task's copy of its variables, on the stack of its caller: in shared
  * memory, as all variables of threads. */
 static void run_task(task_t task, void *variables, copy_t copy, size_t bytes,
-                     size_t alignment, const long *bounds)
+                     size_t alignment, unsigned flags, const long *bounds)
 {
+    struct thread *t = self();
+    const bool outer = t->in_final;
     char room[bytes + alignment];
     void *mine =
         (void *)(((uintptr_t)room + alignment - 1) & -(uintptr_t)alignment);
+    t->in_final = outer || flags & TASK_FINAL;
     if (copy)
         copy(mine, variables);
     else
@@ -46,19 +49,17 @@ static void run_task(task_t task, void *variables, copy_t copy, size_t bytes,
     if (bounds)
         memcpy(mine, bounds, 2 * sizeof *bounds);
     task(mine);
+    t->in_final = outer;
 }
 
 void GOMP_task(task_t task, void *variables, copy_t copy, long bytes,
                long alignment, bool deferred, unsigned flags, void **depend,
                int priority, void *detach)
 {
-    struct thread *t = self();
-    const bool outer = t->in_final;
     (void)deferred, (void)depend, (void)priority, (void)detach;
     check_flags(flags);
-    t->in_final = outer || flags & TASK_FINAL;
-    run_task(task, variables, copy, (size_t)bytes, (size_t)alignment, NULL);
-    t->in_final = outer;
+    run_task(task, variables, copy, (size_t)bytes, (size_t)alignment, flags,
+             NULL);
 }
 
 /* How many tasks a loop of so many iterations is cut into. */
@@ -77,21 +78,16 @@ static void run_taskloop(task_t task, void *variables, copy_t copy,
                          unsigned long asked, const struct loop_bounds *b,
                          uint64_t bias)
 {
-    struct thread *t = self();
-    const bool outer = t->in_final;
     const uint64_t count =
-        pieces(b->iterations, flags, asked, t->team->threads);
+        pieces(b->iterations, flags, asked, self()->team->threads);
     check_flags(flags);
-    t->in_final = outer || flags & TASK_FINAL;
     for (uint64_t i = 0, first = 0, last; i < count; i++, first = last) {
         last = first + b->iterations / count + (i < b->iterations % count);
-        const uint64_t end =
-            last == b->iterations ? b->end : b->start + last * b->step;
-        const long bounds[] = {(long)(b->start + first * b->step - bias),
-                               (long)(end - bias)};
-        run_task(task, variables, copy, bytes, alignment, bounds);
+        uint64_t start, end;
+        loop_range(b, first, last, &start, &end);
+        const long bounds[] = {(long)(start - bias), (long)(end - bias)};
+        run_task(task, variables, copy, bytes, alignment, flags, bounds);
     }
-    t->in_final = outer;
 }
 
 void GOMP_taskloop(task_t task, void *variables, copy_t copy, long bytes,
@@ -101,7 +97,7 @@ void GOMP_taskloop(task_t task, void *variables, copy_t copy, long bytes,
     const struct loop_bounds b = loop_bounds(start, end, step, 0);
     (void)priority;
     run_taskloop(task, variables, copy, (size_t)bytes, (size_t)alignment, flags,
-                 asked, &b, UINT64_C(1) << 63);
+                 asked, &b, LOOP_BIAS);
 }
 
 void GOMP_taskloop_ull(task_t task, void *variables, copy_t copy, long bytes,

@@ -98,6 +98,11 @@ static const struct note *note_of(const struct note *all, unsigned rank)
     return (const struct note *)((const char *)all + rank * NOTE_BYTES);
 }
 
+static const char *place_of(unsigned meeting)
+{
+    return meeting == MEET_JOIN ? "at the end of the region" : "in a barrier";
+}
+
 /* Of the ranks; called by one thread of this one. */
 static void meet(struct team *team, enum meeting meeting)
 {
@@ -111,11 +116,7 @@ static void meet(struct team *team, enum meeting meeting)
             fail(FAILED,
                  "rank %u is %s while this rank is %s: not all threads have "
                  "met the same barriers",
-                 r,
-                 note->meeting == MEET_JOIN ? "at the end of the region"
-                                            : "in a barrier",
-                 meeting == MEET_JOIN ? "at the end of the region"
-                                      : "in a barrier");
+                 r, place_of(note->meeting), place_of(meeting));
         if (note->copyprivate)
             team->copyprivate = note->copyprivate;
     }
@@ -145,20 +146,17 @@ void team_barrier(void)
 
 /* ---------------------------------------------------------------- regions */
 
-static void begin_combined(struct thread *t, const struct combined *c)
-{
-    loop_begin(t, &c->loop, c->schedule, false);
-    c->function(c->argument);
-}
-
 static void run(struct thread *t, const struct team *team)
 {
     struct thread *outer = current;
     current = t;
-    if (team->is_combined)
-        begin_combined(t, team->argument);
-    else
+    if (team->is_combined) {
+        const struct combined *c = team->argument;
+        loop_begin(t, c->loop, c->schedule, false);
+        c->function(c->argument);
+    } else {
         team->function(team->argument);
+    }
     current = outer;
 }
 
@@ -177,21 +175,11 @@ static void *worker_main(void *argument)
 
 static struct worker *start_worker(unsigned number)
 {
-    pthread_attr_t attributes;
-    size_t bytes = settings.stack;
     struct worker *w = calloc(1, sizeof *w);
-    int rc = w ? pthread_attr_init(&attributes) : -1;
-    void *stack = memory_stack(number, &bytes);
-    if (!rc && stack)
-        rc = pthread_attr_setstack(&attributes, stack, bytes);
-    else if (!rc && bytes)
-        rc = pthread_attr_setstacksize(&attributes, bytes);
-    if (!rc)
-        rc = pthread_create(&w->id, &attributes, worker_main, w);
+    int rc = w ? memory_thread(&w->id, number, worker_main, w) : -1;
     if (rc)
         fail(FAILED, "thread %u can't be started: %s", number,
              rc < 0 ? "out of memory" : strerror(rc));
-    pthread_attr_destroy(&attributes);
     return w;
 }
 

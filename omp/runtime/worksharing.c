@@ -10,17 +10,21 @@ void GOMP_barrier(void)
     team_barrier();
 }
 
-/* loop_bounds() has moved the bounds up by this */
-#define BIAS (UINT64_C(1) << 63)
-
 static bool next_long(long *start, long *end)
 {
     uint64_t first, last;
     if (!loop_next(self(), &first, &last))
         return false;
-    *start = (long)(first - BIAS);
-    *end = (long)(last - BIAS);
+    *start = (long)(first - LOOP_BIAS);
+    *end = (long)(last - LOOP_BIAS);
     return true;
+}
+
+static bool start_long(struct loop_bounds bounds, unsigned schedule,
+                       bool is_ordered, long *first, long *last)
+{
+    loop_begin(self(), bounds, schedule, is_ordered);
+    return next_long(first, last);
 }
 
 static bool next_ull(unsigned long long *start, unsigned long long *end)
@@ -33,34 +37,42 @@ static bool next_ull(unsigned long long *start, unsigned long long *end)
     return true;
 }
 
-/* $name: that of the schedule in the functions' names */
-#define LOOP(name, kind, ordered)                                              \
-    bool GOMP_loop_##name##_start(long start, long end, long step, long chunk, \
-                                  long *first, long *last)                     \
-    {                                                                          \
-        const struct loop_bounds b = loop_bounds(start, end, step, chunk);     \
-        loop_begin(self(), &b, kind, ordered);                                 \
-        return next_long(first, last);                                         \
-    }                                                                          \
+static bool start_ull(struct loop_bounds bounds, unsigned schedule,
+                      bool is_ordered, unsigned long long *first,
+                      unsigned long long *last)
+{
+    loop_begin(self(), bounds, schedule, is_ordered);
+    return next_ull(first, last);
+}
+
+/* @name: that of the schedule in the functions' names */
+#define LOOP_NEXT(name)                                                        \
     bool GOMP_loop_##name##_next(long *first, long *last)                      \
     {                                                                          \
         return next_long(first, last);                                         \
-    }                                                                          \
-    bool GOMP_loop_ull_##name##_start(                                         \
-        bool up, unsigned long long start, unsigned long long end,             \
-        unsigned long long step, unsigned long long chunk,                     \
-        unsigned long long *first, unsigned long long *last)                   \
-    {                                                                          \
-        const struct loop_bounds b =                                           \
-            loop_bounds_ull(up, start, end, step, chunk);                      \
-        loop_begin(self(), &b, kind, ordered);                                 \
-        return next_ull(first, last);                                          \
     }                                                                          \
     bool GOMP_loop_ull_##name##_next(unsigned long long *first,                \
                                      unsigned long long *last)                 \
     {                                                                          \
         return next_ull(first, last);                                          \
     }
+
+#define LOOP(name, schedule, is_ordered)                                       \
+    bool GOMP_loop_##name##_start(long start, long end, long step, long chunk, \
+                                  long *first, long *last)                     \
+    {                                                                          \
+        return start_long(loop_bounds(start, end, step, chunk), schedule,      \
+                          is_ordered, first, last);                            \
+    }                                                                          \
+    bool GOMP_loop_ull_##name##_start(                                         \
+        bool up, unsigned long long start, unsigned long long end,             \
+        unsigned long long step, unsigned long long chunk,                     \
+        unsigned long long *first, unsigned long long *last)                   \
+    {                                                                          \
+        return start_ull(loop_bounds_ull(up, start, end, step, chunk),         \
+                         schedule, is_ordered, first, last);                   \
+    }                                                                          \
+    LOOP_NEXT(name)
 LOOP(static, SCHEDULE_STATIC, false)
 LOOP(dynamic, SCHEDULE_DYNAMIC, false)
 LOOP(guided, SCHEDULE_GUIDED, false)
@@ -70,36 +82,25 @@ LOOP(ordered_static, SCHEDULE_STATIC, true)
 LOOP(ordered_dynamic, SCHEDULE_DYNAMIC, true)
 LOOP(ordered_guided, SCHEDULE_GUIDED, true)
 
-#define LOOP_RUNTIME(name, ordered)                                            \
+#define LOOP_RUNTIME(name, is_ordered)                                         \
     bool GOMP_loop_##name##_start(long start, long end, long step,             \
                                   long *first, long *last)                     \
     {                                                                          \
-        struct thread *t = self();                                             \
-        const struct loop_bounds b =                                           \
-            loop_bounds(start, end, step, t->icv.chunk);                       \
-        loop_begin(t, &b, t->icv.schedule, ordered);                           \
-        return next_long(first, last);                                         \
-    }                                                                          \
-    bool GOMP_loop_##name##_next(long *first, long *last)                      \
-    {                                                                          \
-        return next_long(first, last);                                         \
+        const struct icv *icv = &self()->icv;                                  \
+        return start_long(loop_bounds(start, end, step, icv->chunk),           \
+                          icv->schedule, is_ordered, first, last);             \
     }                                                                          \
     bool GOMP_loop_ull_##name##_start(                                         \
         bool up, unsigned long long start, unsigned long long end,             \
         unsigned long long step, unsigned long long *first,                    \
         unsigned long long *last)                                              \
     {                                                                          \
-        struct thread *t = self();                                             \
-        const struct loop_bounds b =                                           \
-            loop_bounds_ull(up, start, end, step, (uint64_t)t->icv.chunk);     \
-        loop_begin(t, &b, t->icv.schedule, ordered);                           \
-        return next_ull(first, last);                                          \
+        const struct icv *icv = &self()->icv;                                  \
+        return start_ull(                                                      \
+            loop_bounds_ull(up, start, end, step, (uint64_t)icv->chunk),       \
+            icv->schedule, is_ordered, first, last);                           \
     }                                                                          \
-    bool GOMP_loop_ull_##name##_next(unsigned long long *first,                \
-                                     unsigned long long *last)                 \
-    {                                                                          \
-        return next_ull(first, last);                                          \
-    }
+    LOOP_NEXT(name)
 LOOP_RUNTIME(runtime, false)
 LOOP_RUNTIME(nonmonotonic_runtime, false)
 LOOP_RUNTIME(maybe_nonmonotonic_runtime, false)
@@ -136,8 +137,8 @@ unsigned GOMP_sections_next(void)
 
 unsigned GOMP_sections_start(unsigned count)
 {
-    const struct loop_bounds b = loop_bounds(1, (long)count + 1, 1, 1);
-    loop_begin(self(), &b, SCHEDULE_DYNAMIC, false);
+    loop_begin(self(), loop_bounds(1, (long)count + 1, 1, 1), SCHEDULE_DYNAMIC,
+               false);
     return GOMP_sections_next();
 }
 
@@ -160,7 +161,7 @@ bool GOMP_single_start(void)
     if (t->team->threads == 1)
         return true;
     const uint64_t number = t->singles++;
-    return memory_atomic(MEMORY_COMPARE_SWAP, &shared_words->singles,
+    return memory_atomic(DDSM_COMPARE_SWAP, &shared_words->singles,
                          sizeof number, number + 1, number) == number;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Linked into each program (railomp-cc): the linker passes what the program
- * calls main, malloc, … here (--wrap), and from here it goes to librailomp.
+/* Linked into each program (railomp-cc). The linker passes the program's main,
+ * and its calls of malloc and its like, to these functions (--wrap). They call
+ * librailomp. They are a part of the program, so that they have the same
+ * address in all ranks: a rank may call another one's pointer to free().
  * Libraries keep their own malloc: their memory stays private to a rank. */
 #include "omp/wrapper/program.h"
 

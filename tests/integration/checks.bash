@@ -58,6 +58,13 @@ refused()
     [ $good -eq 1 ] || cat "$work/err"
 }
 
+# a TCP port of 127.0.0.1 that is free now
+free_port()
+{
+    python3 -c 'import socket
+s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
 # soon COMMAND…: it succeeds within 30 s
 soon()
 {

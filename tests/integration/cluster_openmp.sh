@@ -65,8 +65,7 @@ check 'nbody of one body' same 'size 1,' nbody --size 1 --ranks 3
 
 # --- launched by hand -----------------------------------------------------------
 
-port=$(python3 -c 'import socket
-s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(free_port)
 export DRAIL_SECRET=of-sixteen-characters
 timeout -k 5 60 env DRAIL_RENDEZVOUS="127.0.0.1:$port" DRAIL_RANKS=2 \
     DRAIL_RANK=1 "$programs/sort" --size 9999 >"$work/1.out" 2>&1 &

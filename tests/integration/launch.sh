@@ -9,8 +9,7 @@ bench=$BUILD/bin/railbench
 short=(--sizes 8 --repeat 2 --iterations 5 --warmup 1)
 export DRAIL_SECRET=of-sixteen-characters
 
-port=$(python3 -c 'import socket
-s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(free_port)
 where=127.0.0.1:$port
 
 # by_hand RANKS ARGUMENTS…: a process each; statuses into $statuses, what rank R

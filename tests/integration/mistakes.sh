@@ -35,8 +35,7 @@ different() # OPTION TEST FOR-RANK-0 FOR-RANK-1
 {
     local option=$1 test=$2 port
     shift 2
-    port=$(python3 -c 'import socket
-s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    port=$(free_port)
     local at=(--ranks 2 --rendezvous "127.0.0.1:$port" --connect-time 15s)
     timeout 30 "$bench" "$test" "${at[@]}" --rank 1 "$2" 2>"$work/err.1" &
     timeout 30 "$bench" "$test" "${at[@]}" --rank 0 "$1" 2>"$work/err"

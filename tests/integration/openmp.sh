@@ -49,8 +49,7 @@ done
 
 # --- launched by hand -----------------------------------------------------------
 
-port=$(python3 -c 'import socket
-s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(free_port)
 export DRAIL_SECRET=of-sixteen-characters
 # rank RANK: of two
 rank()
@@ -140,3 +139,4 @@ told 'no schedule' OMP_SCHEDULE=fast
 told 'no chunk' OMP_SCHEDULE=static,0
 told 'no stack' OMP_STACKSIZE=1x
 told 'no heap' RAILOMP_HEAP=1X
+told 'no heap of 2^64 bytes' RAILOMP_HEAP=16777216T

@@ -59,6 +59,9 @@ check '... runs, too' env OMP_NUM_THREADS=2 ./twice
 check 'preprocesses' sh -c '"$0" -E hello.c | grep -q "main(void)"' "$cc"
 check 'libgomp is not linked' sh -c '! readelf -d once | grep libgomp'
 check 'no copies of the data of libraries' sh -c '! readelf -rW once | grep COPY'
+mkdir -p 'a b/bin' && cp "$cc" 'a b/bin' && ln -s "$BUILD/lib" 'a b/lib'
+check 'in a folder with a blank' 'a b/bin/railomp-cc' hello.c -o moved
+check '... runs' env OMP_NUM_THREADS=2 ./moved
 for name in "$cc" "$cxx" "$fortran"; do
     check "${name##*/} --help" sh -c '"$0" --help | grep -q RAILOMP_RANKS=2' "$name"
     check "${name##*/} --version" sh -c '"$0" --version | head -n 1 |

@@ -117,8 +117,7 @@ if unshare -u true 2>/dev/null; then
 fi
 
 (umask 077 && head -c 24 /dev/urandom | base64 >"$work/secret")
-port=$(python3 -c 'import socket
-s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(free_port)
 check 'a server for scripts' serve lat --server "${short[@]}" \
     --rendezvous "127.0.0.1:$port" --secret "$work/secret"
 check '... tells no secret' eval '! grep -qF "$(cat "$work/secret")" \

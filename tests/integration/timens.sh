@@ -27,8 +27,7 @@ meet()
 {
     local who=$1 rank pids=() status=0 port
     shift
-    port=$(python3 -c 'import socket
-s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    port=$(free_port)
     for rank in 0 1; do
         local wrap=(env)
         [ "$rank" -ne "$who" ] || wrap=("${ahead[@]}")
