@@ -49,9 +49,11 @@ static int exchange_arrivals(ddsm_t *d, const void *note)
 /* Pages that find no room for mappings come by faults. */
 static int turn(ddsm_t *d)
 {
-    const drail_error_t before = d->error;
     const struct page_list *list = history_turn(d);
-    int rc = list ? fetch_list(d, list, d->learning) : 0;
+    if (!list)
+        return 0;
+    const drail_error_t before = d->error;
+    int rc = fetch_list(d, list, d->learning);
     if (rc != DRAIL_ENOMEM || d->broken)
         return rc;
     rc = coalesce_mappings(d);

@@ -43,6 +43,10 @@ int exclusive_tell(ddsm_t *d, size_t first, size_t end)
 {
     bool told = false;
     int rc = 0;
+    if (first < d->moving_first)
+        first = d->moving_first;
+    if (end > d->moving_end)
+        end = d->moving_end;
     for (size_t p = first, n; p < end && !rc; p += n) {
         n = run_of(d, p, end);
         if (n) {
@@ -98,7 +102,7 @@ static int end_exclusive(ddsm_t *d, size_t first, size_t count)
 int exclusive_look(ddsm_t *d)
 {
     int rc = 0;
-    if (d->settling)
+    if (d->settling || !d->moving_end)
         return 0;
     /* over shared memory: what was written before is stored by now */
     atomic_thread_fence(memory_order_seq_cst);
