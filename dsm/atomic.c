@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "dsm/base/enter.h"
+#include "dsm/base/rdma.h"
 #include "dsm/pages/pages.h"
 
 /* The 8 bytes around a word, and where it lies in them. */
@@ -133,9 +134,7 @@ static int write_word_home(ddsm_t *d, const struct around *a)
         return 0;
     memcpy(d->twins + at, d->store + at, a->bytes);
     pages_announce(d, a->page);
-    int rc = drail_put(d->t, a->home, &xfer, 0, 0, NULL);
-    if (!rc)
-        rc = drail_fence(d->t, a->home);
+    int rc = rdma_write(d, a->home, &xfer);
     return rc ? space_break_rails(d, rc, "atomic") : 0;
 }
 

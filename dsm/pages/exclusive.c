@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "dsm/base/rdma.h"
 #include "dsm/pages/pages.h"
 
 static bool is_to_tell(const ddsm_t *d, size_t page)
@@ -31,9 +32,7 @@ static int put_ones(ddsm_t *d, size_t first, size_t count)
         .remote_offset = d->control.copied_offset + first,
         .bytes = count,
     };
-    int rc = drail_put(d->t, home, &xfer, 0, 0, NULL);
-    if (!rc)
-        rc = drail_fence(d->t, home);
+    int rc = rdma_write(d, home, &xfer);
     for (size_t p = first; p < first + count; p++)
         d->page[p].exclusive = false;
     return rc ? space_break_rails(d, rc, "fetching pages") : 0;
