@@ -43,9 +43,9 @@ static int begin_pages(ddsm_t *d, size_t first, size_t count)
 }
 
 /* A step of FNV-1a, with words instead of bytes. */
-static uint64_t mixed(uint64_t sum, uint64_t word)
+void alloc_shape_add(ddsm_t *d, uint64_t word)
 {
-    return (sum ^ word) * 1099511628211u;
+    d->shape = (d->shape ^ word) * 1099511628211u;
 }
 
 int alloc_pages(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
@@ -83,10 +83,11 @@ int alloc_pages(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
     }
     d->used += count;
     d->allocs++;
-    d->shape =
-        mixed(mixed(mixed(mixed(d->shape, bytes), element), place->homes),
-              place->homes == DDSM_ONE ? place->rank : 0);
-    d->shape = mixed(d->shape, place->kind);
+    alloc_shape_add(d, bytes);
+    alloc_shape_add(d, element);
+    alloc_shape_add(d, place->homes);
+    alloc_shape_add(d, place->homes == DDSM_ONE ? place->rank : 0);
+    alloc_shape_add(d, place->kind);
     *pages = count;
     return 0;
 }
