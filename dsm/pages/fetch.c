@@ -9,8 +9,8 @@
 
 enum { AT_ONCE = 32 }; /* RDMA reads under way */
 
-/* Number of invalid pages of one home from @first on, below @end, whose
- * contents are all here (held), or are not. */
+/* Number of invalid pages from @first on, below @end, that have the same home
+ * and are all held (history.h), or all not. */
 static size_t run_of(const ddsm_t *d, size_t first, size_t end)
 {
     size_t p = first;

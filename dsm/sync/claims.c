@@ -33,12 +33,12 @@ void claims_make(ddsm_t *d, struct arrival *arrival)
             last = &arrival->range[arrival->claims++];
             *last = (struct range){page, 1};
         }
-        /* nobody who hears of this claim has a copy afterwards */
+        /* all ranks that get this claim drop their copies */
         __atomic_store_n(&d->control.copied[page], 0, __ATOMIC_SEQ_CST);
     }
 }
 
-/* Is done with each range that one rank alone claims. */
+/* Calls @act for each range that only @rank claims. */
 struct settling {
     ddsm_t *d;
     unsigned rank;
