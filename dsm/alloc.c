@@ -104,6 +104,23 @@ int alloc_begin(ddsm_t *d, size_t first, size_t count)
     return rc;
 }
 
+bool alloc_find(const ddsm_t *d, const char *start, size_t bytes, size_t *first,
+                size_t *count)
+{
+    const char *last = start + (bytes ? bytes - 1 : 0);
+    *first = *count = 0;
+    if (!bytes && (page_at(d, start) != PAGE_NONE ||
+                   (start > d->view && page_at(d, start - 1) != PAGE_NONE)))
+        return true;
+    *first = page_at(d, start);
+    const size_t end = page_at(d, last);
+    if (*first == PAGE_NONE || end == PAGE_NONE || end >= d->used ||
+        last < start || page_segment(d, *first) != page_segment(d, end))
+        return false;
+    *count = end - *first + 1;
+    return true;
+}
+
 void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place)
 {
     ddsm_place_t copy = {0};
