@@ -12,19 +12,20 @@
 #include "dsm/pages/fetch.h"
 #include "dsm/pages/handler.h"
 
-static bool is_zero(const char *page, size_t bytes)
+/* To memory that is zero: a page of zeros takes none. */
+static void copy_page(char *to, const char *from, size_t bytes)
 {
-    return !*page && !memcmp(page, page + 1, bytes - 1);
+    const bool is_zero = !*from && !memcmp(from, from + 1, bytes - 1);
+    if (!is_zero)
+        memcpy(to, from, bytes);
 }
 
-/* Pages of zeros take no memory. */
 static void copy_in(ddsm_t *d, size_t first, size_t count, const char *from)
 {
     const size_t bytes = page_bytes(d);
     for (size_t i = 0; i < count; i++)
-        if (d->page[first + i].home == d->rank &&
-            !is_zero(from + i * bytes, bytes))
-            memcpy(d->store + (first + i) * bytes, from + i * bytes, bytes);
+        if (d->page[first + i].home == d->rank)
+            copy_page(d->store + (first + i) * bytes, from + i * bytes, bytes);
 }
 
 /* Maps pages at @start, protected until alloc_begin(). */
@@ -74,7 +75,7 @@ static int adopt(ddsm_t *d, char *start, size_t bytes,
         rc = alloc_pages(d, bytes, place, &first, &count);
     if (rc)
         return rc;
-    d->shape = (d->shape ^ (uintptr_t)start) * 1099511628211u;
+    alloc_shape_add(d, (uintptr_t)start);
     copy_in(d, first, count, start);
     rc = map_there(d, first, count, start);
     if (rc)
@@ -120,11 +121,9 @@ static void give_back(const ddsm_t *d, const struct segment *s)
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (copy == MAP_FAILED)
         return;
-    for (size_t at = 0; at < bytes; at += page_bytes(d)) {
-        const char *from = d->store + (s->first << d->page_shift) + at;
-        if (!is_zero(from, page_bytes(d)))
-            memcpy(copy + at, from, page_bytes(d));
-    }
+    const char *from = d->store + (s->first << d->page_shift);
+    for (size_t at = 0; at < bytes; at += page_bytes(d))
+        copy_page(copy + at, from + at, page_bytes(d));
     if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, s->view) ==
         MAP_FAILED)
         munmap(copy, bytes);

@@ -43,9 +43,9 @@ static int begin_pages(ddsm_t *d, size_t first, size_t count)
 }
 
 /* A step of FNV-1a, with words instead of bytes. */
-static uint64_t mixed(uint64_t sum, uint64_t word)
+void alloc_shape_add(ddsm_t *d, uint64_t word)
 {
-    return (sum ^ word) * 1099511628211u;
+    d->shape = (d->shape ^ word) * 1099511628211u;
 }
 
 int alloc_pages(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
@@ -83,10 +83,11 @@ int alloc_pages(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
     }
     d->used += count;
     d->allocs++;
-    d->shape =
-        mixed(mixed(mixed(mixed(d->shape, bytes), element), place->homes),
-              place->homes == DDSM_ONE ? place->rank : 0);
-    d->shape = mixed(d->shape, place->kind);
+    alloc_shape_add(d, bytes);
+    alloc_shape_add(d, element);
+    alloc_shape_add(d, place->homes);
+    alloc_shape_add(d, place->homes == DDSM_ONE ? place->rank : 0);
+    alloc_shape_add(d, place->kind);
     *pages = count;
     return 0;
 }
@@ -101,6 +102,23 @@ int alloc_begin(ddsm_t *d, size_t first, size_t count)
         if (page_is_open(d, p))
             rc = pages_set(d, p, 1, PAGE_DIRTY);
     return rc;
+}
+
+bool alloc_find(const ddsm_t *d, const char *start, size_t bytes, size_t *first,
+                size_t *count)
+{
+    const char *last = start + (bytes ? bytes - 1 : 0);
+    *first = *count = 0;
+    if (!bytes && (page_at(d, start) != PAGE_NONE ||
+                   (start > d->view && page_at(d, start - 1) != PAGE_NONE)))
+        return true;
+    *first = page_at(d, start);
+    const size_t end = page_at(d, last);
+    if (*first == PAGE_NONE || end == PAGE_NONE || end >= d->used ||
+        last < start || page_segment(d, *first) != page_segment(d, end))
+        return false;
+    *count = end - *first + 1;
+    return true;
 }
 
 void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place)

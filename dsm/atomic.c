@@ -4,13 +4,15 @@
  * bytes around it, as the rails have no shorter ones: fetch-and-add of 8 bytes
  * directly, all others by compare-and-swap.
  *
- * A copy of the page here is kept up to date, so that this rank's plain reads
- * see the result. What this rank has written to the word before goes home
- * first. The word then equals its twin, and no later flush touches it.
+ * If this rank has a copy of the page, the result is stored there too, so that
+ * its plain reads see it. If it has written the word in its copy before, that
+ * value goes home first. The word then equals its twin, and no later flush
+ * writes it home.
  */
 #include <string.h>
 
 #include "dsm/base/enter.h"
+#include "dsm/base/rdma.h"
 #include "dsm/pages/pages.h"
 
 /* The 8 bytes around a word, and where it lies in them. */
@@ -98,7 +100,8 @@ static int at_home(ddsm_t *d, const struct around *a, drail_atomic_t op,
     return rc ? space_break_rails(d, rc, "atomic") : 0;
 }
 
-/* The result on the whole 8 bytes: it may be what a copy here says, or not. */
+/* Compare-and-swap of the whole 8 bytes, until they are as guessed. The first
+ * guess is what the store has here, which may be old. */
 static int swap_until_done(ddsm_t *d, const struct around *a, ddsm_atomic_t op,
                            uint64_t operand, uint64_t expected, uint64_t *old)
 {
@@ -119,7 +122,7 @@ static int swap_until_done(ddsm_t *d, const struct around *a, ddsm_atomic_t op,
     return 0;
 }
 
-/* What this rank's plain writes have left in the word goes home. */
+/* Writes the word home if this rank's plain writes have changed its copy. */
 static int write_word_home(ddsm_t *d, const struct around *a)
 {
     const size_t at = a->offset + a->at;
@@ -133,9 +136,7 @@ static int write_word_home(ddsm_t *d, const struct around *a)
         return 0;
     memcpy(d->twins + at, d->store + at, a->bytes);
     pages_announce(d, a->page);
-    int rc = drail_put(d->t, a->home, &xfer, 0, 0, NULL);
-    if (!rc)
-        rc = drail_fence(d->t, a->home);
+    int rc = rdma_write(d, a->home, &xfer);
     return rc ? space_break_rails(d, rc, "atomic") : 0;
 }
 
@@ -149,8 +150,8 @@ static void update_copy(ddsm_t *d, const struct around *a, uint64_t value)
         store_word(d->store + at, value, a->bytes);
 }
 
-/* Other ranks' copies are old from now on. An exclusive page has none; homes of
- * open ones write no notices. */
+/* Other ranks' copies are old from now on. An exclusive page has no copies, and
+ * the home of a DDSM_OPEN page writes no notices. */
 static void announce(ddsm_t *d, size_t page)
 {
     const struct page *p = &d->page[page];

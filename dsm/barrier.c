@@ -25,12 +25,21 @@ static int check_shapes(ddsm_t *d)
     return 0;
 }
 
-static int exchange_arrivals(ddsm_t *d)
+static struct range *place_of_note(struct arrival *arrival)
 {
+    return arrival->range + ARRIVAL_RANGES - NOTE_RANGES;
+}
+
+static int exchange_arrivals(ddsm_t *d, const void *note)
+{
+    struct arrival *arrival = d->control.arrival;
     d->settling = true;
-    claims_make(d, d->control.arrival);
+    claims_make(d, arrival);
     notices_append(d);
-    notices_summarize(d, d->control.arrival);
+    notices_summarize(d, arrival,
+                      note ? ARRIVAL_RANGES - NOTE_RANGES : ARRIVAL_RANGES);
+    if (note)
+        memcpy(place_of_note(arrival), note, DDSM_NOTE_BYTES);
     int rc = returns_hand_over(d);
     if (!rc)
         rc = peer_wait_run(d, d->barrier_request, "barrier");
@@ -40,9 +49,11 @@ static int exchange_arrivals(ddsm_t *d)
 /* Pages that find no room for mappings come by faults. */
 static int turn(ddsm_t *d)
 {
-    const drail_error_t before = d->error;
     const struct page_list *list = history_turn(d);
-    int rc = list ? fetch_list(d, list, d->learning) : 0;
+    if (!list)
+        return 0;
+    const drail_error_t before = d->error;
+    int rc = fetch_list(d, list, d->learning);
     if (rc != DRAIL_ENOMEM || d->broken)
         return rc;
     rc = coalesce_mappings(d);
@@ -51,12 +62,12 @@ static int turn(ddsm_t *d)
     return rc;
 }
 
-static int barrier(ddsm_t *d)
+static int barrier(ddsm_t *d, const void *note)
 {
     returns_collect(d);
     int rc = d->broken ? d->broken : flush(d);
     if (!rc)
-        rc = exchange_arrivals(d);
+        rc = exchange_arrivals(d, note);
     /* another thread may have faulted meanwhile (by reading: a read may be
      * taken for a write) */
     if (!rc)
@@ -85,12 +96,10 @@ int ddsm_barrier_note(ddsm_t *d, const void *mine, void *all)
     int rc = space_enter(d);
     if (rc)
         return rc;
-    if (mine)
-        memcpy(d->control.arrival->note, mine, DDSM_NOTE_BYTES);
-    rc = barrier(d);
+    rc = barrier(d, mine);
     for (unsigned r = 0; r < d->size && !rc && all; r++)
         memcpy((char *)all + (size_t)r * DDSM_NOTE_BYTES,
-               d->control.arrivals[r].note, DDSM_NOTE_BYTES);
+               place_of_note(&d->control.arrivals[r]), DDSM_NOTE_BYTES);
     d->stats.barriers++;
     d->stats.barrier_ns += space_now_ns() - start;
     space_leave(d);

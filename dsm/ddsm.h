@@ -16,6 +16,7 @@
  *  R1 Visibility. Another rank sees a write after both have met in
  *     ddsm_barrier(), or after it takes a lock that the writer has unlocked
  *     since the write. The second way is transitive, also over several locks.
+ *     ddsm_release() and ddsm_acquire() are a third way.
  *     Otherwise an access to an element that another rank writes meanwhile is a
  *     data race: it may find the old or the new contents.
  *  R2 Elements. Between synchronisations (R1) two ranks may write one page if
@@ -31,20 +32,20 @@
  *     a broken one, its own memory is broken too. A fault cannot return an
  *     error: see ddsm_config_t.failed.
  *  R5 Threads. Threads of a rank may read and write the memory at the same
- *     time, and lock and unlock. Any other call must be made
- *     by one thread while no other thread of the rank writes the memory or
- *     makes a call. Exceptions are stated at the call. What is constant after
- *     ddsm_open() may be asked for by any thread at any time: ddsm_rank(),
- *     ddsm_size(), ddsm_part(), ddsm_base(), ddsm_bytes(), ddsm_page_bytes()
- *     and ddsm_is_symmetric().
+ *     time, and lock and unlock. Any other call must be made by one thread
+ *     while no other thread of the rank writes the memory or makes a call.
+ *     Exceptions are stated at the call. What is constant after ddsm_open() may
+ *     be asked for by any thread at any time: ddsm_rank(), ddsm_size(),
+ *     ddsm_part(), ddsm_base(), ddsm_bytes(), ddsm_page_bytes() and
+ *     ddsm_is_symmetric().
  *  R6 System calls do not fault. They fail with EFAULT, or end early with a
  *     short count, where a page is missing or not writable. So first call
  *     ddsm_prefetch() for the buffer: with writable = false if the system call
  *     reads it (write, send, the path of open), with true if the system call
  *     writes it (read, recv, stat), also at the home of the pages. That holds
- *     until the rank's next barrier, lock, unlock or reduction, unless the
- *     kernel has no room for more mappings (see ddsm_prefetch()). If the call
- *     still fails, copy through a private buffer.
+ *     until the rank's next barrier, lock, unlock, release, acquire or
+ *     reduction, unless the kernel has no room for more mappings (see
+ *     ddsm_prefetch()). If the call still fails, copy through a private buffer.
  *  R7 Other transfers. Do not register this memory with a drail_t, and do not
  *     give it to an MPI as a buffer: what they write here is lost. Copy through
  *     private memory.
@@ -191,15 +192,16 @@ typedef enum ddsm_homes {
     DDSM_ONE,    /**< all pages at one rank */
 } ddsm_homes_t;
 
-/** How writes at a page's home reach other ranks. At other ranks all kinds are
- *  alike: a first write makes a twin, and what differs goes home. */
+/** How a page is treated at its home. Ranks that have copies treat all kinds
+ *  alike: the first write to a copy keeps a twin of the page, and the next
+ *  synchronisation writes the bytes that differ from the twin home. */
 typedef enum ddsm_kind {
-    DDSM_FIXED,  /**< homes stay. The home's first write in each interval
-                      faults */
-    DDSM_MOVING, /**< homes move, at barriers, to ranks that alone write a page
-                      (the first time: after one barrier). A page that no other
-                      rank has fetched stays writable at its home, without
-                      faults and notices */
+    DDSM_FIXED,  /**< homes do not move. The home's first write after each
+                      synchronisation faults */
+    DDSM_MOVING, /**< if only one rank writes a page, a barrier makes that rank
+                      its home: at first the next barrier, later one after more
+                      intervals with writes. A page that no other rank has
+                      fetched stays writable at its home, without faults */
     DDSM_OPEN,   /**< never protected at the home: no faults, and system calls
                       work there (R6). Other ranks drop their copies at each
                       barrier and whenever they acquire (ddsm_lock(),
@@ -226,14 +228,16 @@ typedef struct ddsm_place {
  *  (ddsm_last_error()). */
 void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place);
 
-/** Shares memory that the program has already, at its address: its global data,
- *  for example. It takes as many pages of the space. At most 15 ranges.
- *  Collective: returns when all ranks have called it. No other thread may use
- *  the range meanwhile, nor may it have the caller's stack. The C library must
- *  not use it (no copy relocations: gcc's -mno-direct-extern-access).
- *  ddsm_close() leaves the range mapped, as private memory: with its whole
- *  contents at @p place's rank, elsewhere with what was there. That call must
- *  not run on a stack in the range, either.
+/** Shares memory that the program has already, for example its global data, at
+ *  the address where it is. The range uses up as many pages of the space as it
+ *  is long. A space can adopt 15 ranges. Collective: returns when all ranks
+ *  have called it. Meanwhile no other thread may use the range, and the
+ *  caller's stack must not lie in it. The C library must not use the range: the
+ *  program must have no copy relocations there (gcc's
+ *  -mno-direct-extern-access). ddsm_close() makes the range private memory
+ *  again. With DDSM_ONE, @p place's rank then has the whole contents. The
+ *  others keep the copies that they had. The stack of the thread that calls
+ *  ddsm_close() must not lie in the range.
  *  @param d open.
  *  @param start the same on all ranks, a multiple of the page.
  *  @param bytes a multiple of the page.
@@ -243,11 +247,11 @@ void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place);
  *  enough pages left, which changes nothing, or the kernel has no room for
  *  mappings, which breaks the memory (R4); otherwise as ddsm_barrier(). */
 int ddsm_adopt(ddsm_t *d, void *start, size_t bytes, const ddsm_place_t *place);
-/** Is @p address in memory that was allocated or adopted? Any thread, also
- * while another one is in a call. */
+/** Is @p address in memory that was allocated or adopted? Any thread may call
+ *  it at any time. */
 bool ddsm_has(const ddsm_t *d, const void *address);
 
-/** Opens the space's heap in memory that was allocated or adopted, all zero.
+/** Opens the space's heap in memory that was allocated or adopted and is zero.
  *  Rank 0 allocates from the first half, the other ranks from equal parts of
  *  the second. Collective, once.
  *  @param d open.
@@ -272,9 +276,9 @@ size_t ddsm_usable_bytes(ddsm_t *d, const void *p);
 bool ddsm_heap_has(const ddsm_t *d, const void *p);
 
 /** Gives the calling thread an alternate stack (sigaltstack), on which its
- *  faults are served (ddsm_config_t.alternate_stacks). A thread needs it whose
- *  stack lies in shared memory that may be protected: not DDSM_OPEN at its
- *  home.
+ *  faults are served (ddsm_config_t.alternate_stacks). A thread must call it if
+ *  its own stack lies in shared memory, unless this rank is the home of that
+ *  memory and its kind is DDSM_OPEN, which is never protected.
  *  @return 0; DRAIL_ENOMEM. */
 int ddsm_thread_begin(ddsm_t *d);
 /** Takes the stack away again, before the thread ends. */
@@ -307,15 +311,17 @@ enum { DDSM_NOTE_BYTES = 64 };
  *  @return as ddsm_barrier(). */
 int ddsm_barrier_note(ddsm_t *d, const void *mine, void *all);
 
-/** Names the interval that begins at the next barrier, and later ones until
- *  another call: the loop that it runs, for example. Pages that faults of this
- *  rank have fetched in the last interval of that name but one are fetched
- *  right after the barrier, in few reads. (Many programs swap two arrays in
- *  each step.) Two of 32 intervals of a name learn anew which of them are used:
- *  the first access of each page faults there, but does not fetch. Different
- *  ranks may give different names.
+/** Names the intervals between barriers, from the next barrier on until another
+ *  call. A name may stand for a loop of the program, for example. The library
+ *  remembers which pages this rank's faults fetch in an interval. Right after
+ *  the barrier that begins the next interval but one of that name, it fetches
+ *  these pages in few reads. (Many programs swap two arrays in each step, so
+ *  every second interval uses the same pages.) In two of 32 intervals of a name
+ *  the library learns anew which of these pages are used: there the first
+ *  access to each page faults, but does not fetch. Different ranks may give
+ *  different names.
  *  @param d open.
- *  @param name 0 (at first): nothing is fetched so. */
+ *  @param name 0 (the default): no pages are fetched in advance. */
 void ddsm_interval(ddsm_t *d, uint64_t name);
 
 /**
@@ -341,24 +347,24 @@ int ddsm_unlock(ddsm_t *d, unsigned id);
  *  @return 0; DRAIL_EAGAIN: not obtained; DRAIL_EINVAL: no such lock. */
 int ddsm_trylock(ddsm_t *d, unsigned id);
 
-/** Locks that memory names: an aligned word of shared memory, 0 at first. The
- *  first of these calls gives the word the number of a lock, from the upper
- *  half of ddsm_config_t.locks: from (locks + 1) / 2 on. The program must not
- *  use these numbers itself then. Otherwise as ddsm_lock(), ddsm_trylock() and
- *  ddsm_unlock().
+/** Locks by address: an aligned word of shared memory, 0 at first, stands for a
+ *  lock. The first of these calls stores the number of a lock in the word. It
+ *  is of the upper half of ddsm_config_t.locks, from (locks + 1) / 2 on; a
+ *  program that calls these functions must not use that half itself. Otherwise
+ *  as ddsm_lock(), ddsm_trylock() and ddsm_unlock().
  *  @return also DRAIL_ENOMEM: no number is left. */
 int ddsm_lock_at(ddsm_t *d, uint32_t *word);
 int ddsm_trylock_at(ddsm_t *d, uint32_t *word);
 int ddsm_unlock_at(ddsm_t *d, uint32_t *word);
-/** Ends the lock that @p word names, and makes the word 0. No thread has the
- *  lock, and none uses the word before it has synchronised with the caller
- *  (R1). */
+/** Ends the lock of @p word, and makes the word 0. No thread may hold the lock
+ *  then. Other threads may use the word again after they have synchronised with
+ *  the caller (R1). */
 int ddsm_lock_end(ddsm_t *d, uint32_t *word);
 
-/** The two halves of a synchronisation without a lock. After a release this
- *  rank's writes are in their homes, and announced. An acquire makes visible
- *  what all ranks have released by then. ddsm_flush() does both. Any thread
- *  may call them, also while others use the memory.
+/** The two halves of a synchronisation without a lock. ddsm_release() writes
+ *  this rank's changes home and announces them. ddsm_acquire() makes visible
+ *  all that any rank has released by then. ddsm_flush() does both. Any thread
+ *  may call them at any time, also while others use the memory.
  *  @return 0; an error of the transport, which breaks the memory (R4). */
 int ddsm_release(ddsm_t *d);
 int ddsm_acquire(ddsm_t *d);
@@ -375,11 +381,12 @@ typedef enum ddsm_atomic {
     DDSM_XOR,
 } ddsm_atomic_t;
 /** An atomic operation, carried out at the word's home. All of them are
- *  sequentially consistent with each other; they order no other accesses: call
- *  ddsm_release() before, or ddsm_acquire() after. Plain reads of other ranks
- *  see the result as they see a plain write (R1); plain reads of this rank see
- *  it at once. Over verbs plain writes to the same aligned 8 bytes at the home
- *  are not atomic with it. Any thread, at any time.
+ *  sequentially consistent with each other. They order no other accesses: for
+ *  that, call ddsm_release() before or ddsm_acquire() after. Plain reads of
+ *  this rank see the result at once; those of other ranks see it as they see a
+ *  plain write (R1). Over verbs, the home must not write to the same aligned 8
+ *  bytes meanwhile: such a write may be lost. Any thread may call it at any
+ *  time.
  *  @param d open.
  *  @param op what to do.
  *  @param word in allocated memory whose elements (R2) are not longer than
@@ -439,10 +446,10 @@ typedef struct ddsm_stats {
     uint64_t flush_ns;   /**< comparing pages and writing pieces home */
     uint64_t barrier_ns; /**< in barriers, their flush included */
     uint64_t lock_ns;    /**< in ddsm_lock() */
-    /* pages in intervals that learn (ddsm_interval()): */
-    uint64_t predicted;      /**< fetched right after the barrier, */
-    uint64_t predicted_used; /**< those of them that were used, */
-    uint64_t unpredicted;    /**< and pages that faults fetched */
+    /* pages, in intervals in which the library learns (ddsm_interval()): */
+    uint64_t predicted;      /**< pages that were fetched in advance */
+    uint64_t predicted_used; /**< those of them that were used */
+    uint64_t unpredicted;    /**< pages that faults fetched */
 } ddsm_stats_t;
 /** Any thread may call these two at any time; they wait for another thread that
  *  is in a call or has taken the rails. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dsm/alloc.h"
 #include "dsm/base/enter.h"
 #include "dsm/heap/heap.h"
 #include "dsm/heap/returns.h"
@@ -108,13 +109,11 @@ void heap_close(ddsm_t *d)
 
 static int check(ddsm_t *d, const char *start, size_t bytes)
 {
-    const size_t first = page_at(d, start);
-    const size_t last = bytes ? page_at(d, start + bytes - 1) : PAGE_NONE;
+    size_t first, count;
     if (d->heap)
         return space_fail(d, DRAIL_EINVAL, "the space has a heap already");
-    if (first == PAGE_NONE || last == PAGE_NONE || last >= d->used ||
-        last < first || page_segment(d, first) != page_segment(d, last) ||
-        bytes < 2 * SPAN_BYTES * d->size)
+    if (bytes < 2 * SPAN_BYTES * d->size ||
+        !alloc_find(d, start, bytes, &first, &count))
         return space_fail(d, DRAIL_EINVAL,
                           "ddsm_heap_open: %zu bytes at %p are not allocated "
                           "memory of at least %zu bytes",

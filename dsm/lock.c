@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "dsm/base/enter.h"
-#include "dsm/heap/returns.h"
 #include "dsm/pages/flush.h"
+#include "dsm/release.h"
 #include "dsm/sync/control.h"
-#include "dsm/sync/notices.h"
 #include "dsm/sync/peer_wait.h"
 #include "dsm/sync/ticket.h"
 
@@ -91,13 +90,7 @@ static int learn(ddsm_t *d, const struct lock *lock)
         news |= r != d->rank && clock[r] > d->vector_clock[r];
     if (!rc && (news || d->visits.count))
         rc = flush(d);
-    for (unsigned r = 0; r < d->size && !rc; r++)
-        rc = notices_apply(d, r, clock[r], NULL);
-    if (!rc)
-        rc = notices_end_visits(d);
-    if (!rc)
-        returns_take(d);
-    return rc;
+    return rc ? rc : acquire_up_to(d, clock);
 }
 
 /* Has no other rank held it since this one did? Then its clock has no news. */
@@ -159,14 +152,10 @@ static int tell(ddsm_t *d, const struct lock *lock)
 static int release(ddsm_t *d, const struct lock *lock)
 {
     struct held *held = &d->held[lock->id];
-    returns_collect(d);
-    int rc = flush(d);
+    int rc = release_writes(d);
     if (rc)
         return rc;
-    notices_append(d);
-    rc = returns_hand_over(d);
-    if (!rc)
-        rc = tell(d, lock);
+    rc = tell(d, lock);
     held->is_held = false;
     held->was_held = true;
     held->rounds = atomic_load(d->control.ticket_rounds);

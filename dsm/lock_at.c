@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Locks that a word of shared memory names. The word has the number of a lock,
- * or 0: then the first rank that uses it swaps a new number in. New numbers
- * come from the upper half of ddsm_config_t.locks, by a counter at rank 0. What
- * a rank has left over it keeps for the next word.
+ * Locks by address. The word has the number of a lock, or 0: then the first
+ * rank that uses it swaps a new number in. New numbers come from the upper half
+ * of ddsm_config_t.locks, by a counter at rank 0. A rank keeps numbers that it
+ * does not need, and gives them to its next words.
  */
 #include "dsm/base/enter.h"
 #include "dsm/sync/lock_numbers.h"
 
-/* The number that the word has already, as this rank knows it. The program has
- * synchronised after another rank's ddsm_lock_end(). */
+/* The number that this rank's copy of the word has. The program has
+ * synchronised since a ddsm_lock_end() of another rank. */
 static uint32_t number_in(const uint32_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_RELAXED);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "dsm/alloc.h"
 #include "dsm/base/enter.h"
 #include "dsm/pages/coalesce.h"
 #include "dsm/pages/fetch.h"
@@ -25,33 +26,16 @@ static int prefetch(ddsm_t *d, size_t first, size_t count, bool writable)
     return !rc && writable ? make_writable(d, first, count) : rc;
 }
 
-/* The pages of a range. False: it is not in one mapping, or not allocated. */
-static bool find_range(const ddsm_t *d, const char *start, size_t bytes,
-                       size_t *first, size_t *count)
-{
-    const char *last = start + (bytes ? bytes - 1 : 0);
-    if (!bytes && (page_at(d, start) != PAGE_NONE ||
-                   (start > d->view && page_at(d, start - 1) != PAGE_NONE)))
-        return true;
-    *first = page_at(d, start);
-    const size_t end = page_at(d, last);
-    if (*first == PAGE_NONE || end == PAGE_NONE || end >= d->used ||
-        last < start || page_segment(d, *first) != page_segment(d, end))
-        return false;
-    *count = end - *first + 1;
-    return true;
-}
-
 int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable)
 {
     if (!d)
         return DRAIL_EINVAL;
-    size_t first = 0, count = 0;
+    size_t first, count;
     int rc = space_enter(d);
     if (rc)
         return rc;
     rc = d->broken;
-    if (!rc && !find_range(d, start, bytes, &first, &count))
+    if (!rc && !alloc_find(d, start, bytes, &first, &count))
         rc = space_fail(d, DRAIL_EINVAL,
                         "ddsm_prefetch: %p, %zu bytes, is not within the "
                         "memory that is allocated",

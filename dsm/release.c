@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ddsm_release, ddsm_acquire, ddsm_flush: synchronisation without a lock. */
+#include "dsm/release.h"
+
 #include <stddef.h>
 
 #include "dsm/base/enter.h"
@@ -8,7 +10,7 @@
 #include "dsm/sync/control.h"
 #include "dsm/sync/notices.h"
 
-static int release(ddsm_t *d)
+int release_writes(ddsm_t *d)
 {
     returns_collect(d);
     int rc = flush(d);
@@ -16,6 +18,18 @@ static int release(ddsm_t *d)
         return rc;
     notices_append(d);
     return returns_hand_over(d);
+}
+
+int acquire_up_to(ddsm_t *d, const uint64_t *heads)
+{
+    int rc = 0;
+    for (unsigned r = 0; r < d->size && !rc; r++)
+        rc = notices_apply(d, r, heads[r], NULL);
+    if (!rc)
+        rc = notices_end_visits(d);
+    if (!rc)
+        returns_take(d);
+    return rc;
 }
 
 /* Reads how far each rank's log goes. */
@@ -34,14 +48,7 @@ static int acquire(ddsm_t *d)
     int rc = read_ends(d);
     if (!rc)
         rc = flush(d);
-    for (unsigned r = 0; r < d->size && !rc; r++)
-        if (r != d->rank)
-            rc = notices_apply(d, r, d->control.ends[r], NULL);
-    if (!rc)
-        rc = notices_end_visits(d);
-    if (!rc)
-        returns_take(d);
-    return rc;
+    return rc ? rc : acquire_up_to(d, d->control.ends);
 }
 
 static int enter_and(ddsm_t *d, bool releases, bool acquires)
@@ -53,7 +60,7 @@ static int enter_and(ddsm_t *d, bool releases, bool acquires)
         return rc;
     rc = d->broken;
     if (!rc && releases)
-        rc = release(d);
+        rc = release_writes(d);
     if (!rc && acquires)
         rc = acquire(d);
     space_leave(d);

@@ -42,7 +42,7 @@ typedef struct dsm_bed {
     void *programs[DSM_PARTS]; /**< their data; NULL: not to be measured */
     /** ... and results of one rank alone, by seeds */
     void *const (*solutions)[DSM_SEEDS];
-    /** Pages of programs whose faults are foreseen; see ddsm_stats_t. */
+    /** What PROGRAM_HISTORY has fetched in advance; see ddsm_stats_t. */
     struct foreseen {
         uint64_t predicted, used, unpredicted;
     } foreseen[DSM_PARTS];

@@ -17,8 +17,8 @@ int program_prefetch(program_run_t *r, const void *start, size_t bytes,
 int program_barrier(program_run_t *r)
 {
     uint64_t from = clock_ns();
-    /* The caller's place names the interval, whatever the address of the
-     * program in this launch: simulated times must not differ. */
+    /* The distance to the caller, as addresses differ from launch to launch:
+     * simulated times must not. */
     if (r->remembers)
         ddsm_interval(r->bed->space, (uintptr_t)__builtin_return_address(0) -
                                          (uintptr_t)program_barrier);

@@ -48,9 +48,14 @@ static inline const dsm_program_t *program_at(const options_t *opts,
     return dsm_chosen(opts, (dsm_kind_t)kind) ? dsm_parts[kind]->program : NULL;
 }
 
-/** What is read comes by faults; or at once before it is used, when what is to
- *  be written is made writable, too; or as the history of faults says. */
-enum { PROGRAM_FAULTS, PROGRAM_PREFETCH, PROGRAM_HISTORY };
+/** How a program gets the pages that it uses. */
+enum {
+    PROGRAM_FAULTS,   /**< each access to a missing page faults */
+    PROGRAM_PREFETCH, /**< program_prefetch() fetches ranges before they are
+                           used, and makes those writable that it will write */
+    PROGRAM_HISTORY,  /**< ddsm_interval(): each interval begins with fetching
+                           the pages that earlier ones of its name used */
+};
 
 /** As dsm_part_t has it, for these cases. */
 int program_repeat(dsm_bed_t *bed, const dsm_part_t *part,
@@ -73,7 +78,8 @@ int program_repeat(dsm_bed_t *bed, const dsm_part_t *part,
 /** Nothing, unless the run prefetches. */
 int program_prefetch(program_run_t *run, const void *start, size_t bytes,
                      bool writable);
-/** Intervals are named by the place of this call. */
+/** With PROGRAM_HISTORY the caller's place in the program names the interval
+ * that begins. */
 int program_barrier(program_run_t *run);
 int program_lock(program_run_t *run, unsigned id);
 int program_unlock(program_run_t *run, unsigned id);
@@ -98,4 +104,5 @@ static inline double program_uniform(unsigned seed, uint64_t i)
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
 }
+
 #endif

@@ -97,17 +97,20 @@ struct notice_log {
     struct range range[LOG_RANGES];
 };
 
-/* A rank's message in a barrier: the end of its log, the pages that it claims
- * (claims.h), and the caller's note. */
-enum { BARRIER_RANGES = 30, CLAIM_RANGES = 16 };
+/* A rank's message in a barrier. Its length counts in every barrier, so claims
+ * (claims.h) and the caller's note leave less room for ranges of the log. */
+enum {
+    ARRIVAL_RANGES = 30,
+    CLAIM_RANGES = 16,
+    NOTE_RANGES = DDSM_NOTE_BYTES / sizeof(struct range)
+};
 struct arrival {
     uint64_t allocs, shape; /* number of ddsm_alloc calls, a hash of them */
     uint64_t head;          /* position of the end of the log */
-    uint64_t count;
-    struct range last[BARRIER_RANGES];
-    uint64_t claims;
-    struct range claim[CLAIM_RANGES];
-    char note[DDSM_NOTE_BYTES];
+    uint32_t claims, count;
+    /* the claimed pages; then the last `count` ranges of the log; a note takes
+     * the place of the last NOTE_RANGES */
+    struct range range[ARRIVAL_RANGES];
 };
 
 /* A reduction of so many bytes uses a request that ddsm_open has prepared. */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The shared heap. Each rank allocates from a part of its own; what it needs to
- * know about that part is private memory (spans.h), so an allocation neither
- * faults nor waits for other ranks. A block that another rank frees goes back
- * to its owner through a ring in the owner's memory (returns.h).
+ * The shared heap. Each rank allocates from a part of its own. The book-keeping
+ * of that part is in private memory (spans.h), so an allocation neither faults
+ * nor waits for other ranks. A block that another rank frees goes back to its
+ * owner through a ring in the owner's memory (returns.h).
  */
 #ifndef DSM_HEAP_HEAP_H
 #define DSM_HEAP_HEAP_H
 
 #include "dsm/base/space.h"
 
-/* Parts are divided into spans: one has small blocks of one size, or belongs to
- * one large block. */
+/* Parts are divided into spans. A span has small blocks of one size, or belongs
+ * to one large block. */
 enum { SPAN_SHIFT = 16, SIZES = 40, SPAN_NONE = UINT32_MAX };
 #define SPAN_BYTES ((size_t)1 << SPAN_SHIFT)
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dsm/base/rdma.h"
 #include "dsm/heap/spans.h"
 
 bool returns_add(struct heap *h, unsigned owner, char *block)
@@ -50,26 +51,18 @@ static drail_xfer_t transfer(const ddsm_t *d, unsigned rank, size_t offset,
                           .bytes = bytes};
 }
 
-/* The bytes have arrived when it returns. */
 static int put(ddsm_t *d, unsigned rank, size_t offset, void *from,
                size_t bytes)
 {
     const drail_xfer_t xfer = transfer(d, rank, offset, from, bytes);
-    int rc = drail_put(d->t, rank, &xfer, 0, 0, NULL);
-    return rc ? rc : drail_fence(d->t, rank);
+    return rdma_write(d, rank, &xfer);
 }
 
 int returns_read(ddsm_t *d, unsigned rank, size_t offset)
 {
     const drail_xfer_t xfer =
         transfer(d, rank, offset, d->heap->answer, sizeof *d->heap->answer);
-    drail_req_t req;
-    int rc = d->broken ? d->broken : drail_get(d->t, rank, &xfer, 0, &req);
-    if (!rc) {
-        rc = drail_wait(d->t, &req, -1);
-        if (rc)
-            drail_forget(d->t, &req);
-    }
+    int rc = d->broken ? d->broken : rdma_read(d, rank, &xfer);
     return rc ? space_break_rails(d, rc, "reading a rank's heap") : 0;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocks that a rank frees which does not own them. They go to the owner after
- * the rank's next flush, with the position of its log then. The owner uses them
- * again only when it has applied the notices up to there. Else what the rank
- * had written to the block might arrive later than what the next user writes.
+ * A rank that frees a block of another rank's part returns it to that owner
+ * after its next flush, with the position of its log then. The owner uses the
+ * block again only when it has applied the notices up to there. Otherwise what
+ * the first rank had written to the block might arrive after the writes of the
+ * block's next user.
  */
 #ifndef DSM_HEAP_RETURNS_H
 #define DSM_HEAP_RETURNS_H
@@ -23,12 +24,14 @@ struct ring {
 
 /* Remembers a block of @owner. False: out of memory. With heap.mutex held. */
 bool returns_add(struct heap *h, unsigned owner, char *block);
-/* These three do nothing without a heap. Call the first before a flush: what
- * has been freed by now may go to the owners after it. */
+/* These three do nothing without a heap. Call the first before a flush: it
+ * marks the blocks that were freed by now. */
 void returns_collect(ddsm_t *d);
-/* Hands it over, after notices_append(). An error breaks the memory. */
+/* Call it after notices_append(): returns the marked blocks. An error breaks
+ * the memory. */
 int returns_hand_over(ddsm_t *d);
-/* Frees what other ranks have handed over, as far as it is known here. */
+/* Frees the blocks that other ranks have returned, if their notices have been
+ * applied. */
 void returns_take(ddsm_t *d);
 /* Reads 8 bytes of a rank's registered memory to heap.answer. An error breaks
  * the memory. */

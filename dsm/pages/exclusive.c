@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "dsm/base/rdma.h"
 #include "dsm/pages/pages.h"
 
 static bool is_to_tell(const ddsm_t *d, size_t page)
@@ -31,9 +32,7 @@ static int put_ones(ddsm_t *d, size_t first, size_t count)
         .remote_offset = d->control.copied_offset + first,
         .bytes = count,
     };
-    int rc = drail_put(d->t, home, &xfer, 0, 0, NULL);
-    if (!rc)
-        rc = drail_fence(d->t, home);
+    int rc = rdma_write(d, home, &xfer);
     for (size_t p = first; p < first + count; p++)
         d->page[p].exclusive = false;
     return rc ? space_break_rails(d, rc, "fetching pages") : 0;
@@ -43,6 +42,10 @@ int exclusive_tell(ddsm_t *d, size_t first, size_t end)
 {
     bool told = false;
     int rc = 0;
+    if (first < d->moving_first)
+        first = d->moving_first;
+    if (end > d->moving_end)
+        end = d->moving_end;
     for (size_t p = first, n; p < end && !rc; p += n) {
         n = run_of(d, p, end);
         if (n) {
@@ -98,7 +101,7 @@ static int end_exclusive(ddsm_t *d, size_t first, size_t count)
 int exclusive_look(ddsm_t *d)
 {
     int rc = 0;
-    if (d->settling)
+    if (d->settling || !d->moving_end)
         return 0;
     /* over shared memory: what was written before is stored by now */
     atomic_thread_fence(memory_order_seq_cst);

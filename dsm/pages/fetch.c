@@ -9,8 +9,8 @@
 
 enum { AT_ONCE = 32 }; /* RDMA reads under way */
 
-/* Number of invalid pages of one home from @first on, below @end, whose
- * contents are all here (held), or are not. */
+/* Number of invalid pages from @first on, below @end, that have the same home
+ * and are all held (history.h), or all not. */
 static size_t run_of(const ddsm_t *d, size_t first, size_t end)
 {
     size_t p = first;
@@ -55,9 +55,14 @@ static int begin(ddsm_t *d, size_t first, size_t count, drail_req_t *req)
     return drail_get(d->t, home, &xfer, 0, req);
 }
 
-struct run {
-    size_t first, count;
-    drail_req_t req;
+/* Runs whose reads are under way. */
+struct batch {
+    int rc; /* of beginning them */
+    unsigned n;
+    struct run {
+        size_t first, count;
+        drail_req_t req;
+    } run[AT_ONCE];
 };
 
 /* As drail_wait(). In a fault, signals that end the program still do. */
@@ -77,69 +82,73 @@ static int wait_for(ddsm_t *d, drail_req_t *req)
 /* Waits for all runs, also after an error: a late read must not overwrite what
  * the program writes. A page is readable only after its read is complete, and
  * not yet if it is to be held. */
-static int end_runs(ddsm_t *d, struct run *run, unsigned n, bool held)
+static int end_batch(ddsm_t *d, struct batch *b, bool held)
 {
     int rc = 0, full = 0;
-    for (unsigned i = 0; i < n; i++) {
-        if (rc) { /* the requests are on this stack */
-            drail_forget(d->t, &run[i].req);
+    for (unsigned i = 0; i < b->n; i++) {
+        struct run *run = &b->run[i];
+        if (!rc)
+            rc = wait_for(d, &run->req);
+        if (rc) { /* the requests are on a stack */
+            drail_forget(d->t, &run->req);
             continue;
         }
-        rc = wait_for(d, &run[i].req);
-        if (rc)
-            drail_forget(d->t, &run[i].req);
-        else {
-            pages_visit(d, run[i].first, run[i].count);
-            if (held)
-                hold(d, run[i].first, run[i].count);
-            else if (!full)
-                full = make_readable(d, run[i].first, run[i].count);
-        }
+        pages_visit(d, run->first, run->count);
+        if (held)
+            hold(d, run->first, run->count);
+        else if (!full)
+            full = make_readable(d, run->first, run->count);
     }
-    return rc ? space_break_rails(d, rc, "fetching pages") : full;
+    if (rc)
+        rc = space_break_rails(d, rc, "fetching pages");
+    return b->rc ? b->rc : rc ? rc : full;
 }
 
-/* Begins reads of the pages before @end, as many as may be under way; returns
- * where it has stopped. */
-static size_t begin_some(ddsm_t *d, size_t first, size_t end, struct run *run,
-                         unsigned *n, int *rc)
+static void empty(struct batch *b)
+{
+    b->rc = 0;
+    b->n = 0;
+}
+
+static bool has_room(const struct batch *b)
+{
+    return !b->rc && b->n < AT_ONCE;
+}
+
+/* Begins reads of the pages before @end while there is room; returns where it
+ * has stopped. */
+static size_t add_runs(ddsm_t *d, struct batch *b, size_t first, size_t end)
 {
     size_t p = first;
-    while (p < end && *n < AT_ONCE && !*rc) {
+    while (p < end && has_room(b)) {
         const size_t count = run_of(d, p, end);
         if (count && (d->page[p].home == d->rank || d->page[p].held)) {
-            *rc = make_readable(d, p, count);
+            b->rc = make_readable(d, p, count);
         } else if (count) {
-            run[*n].first = p;
-            run[*n].count = count;
-            *rc = begin(d, p, count, &run[*n].req);
-            if (*rc)
-                *rc = space_break_rails(d, *rc, "fetching pages");
+            struct run *run = &b->run[b->n];
+            run->first = p;
+            run->count = count;
+            b->rc = begin(d, p, count, &run->req);
+            if (b->rc)
+                b->rc = space_break_rails(d, b->rc, "fetching pages");
             else
-                ++*n;
+                b->n++;
         }
         p += count ? count : 1;
     }
     return p;
 }
 
-/* Fetches as many runs as may be under way; moves @first behind them. */
-static int fetch_some(ddsm_t *d, size_t *first, size_t end)
-{
-    struct run run[AT_ONCE];
-    unsigned n = 0;
-    int rc = 0;
-    *first = begin_some(d, *first, end, run, &n, &rc);
-    const int ended = end_runs(d, run, n, false);
-    return rc ? rc : ended;
-}
-
 int fetch(ddsm_t *d, size_t first, size_t count)
 {
     const size_t end = first + count;
     int rc = exclusive_tell(d, first, end);
-    while (first < end && !rc)
-        rc = fetch_some(d, &first, end);
+    while (first < end && !rc) {
+        struct batch b;
+        empty(&b);
+        first = add_runs(d, &b, first, end);
+        rc = end_batch(d, &b, false);
+    }
     return rc;
 }
 
@@ -166,15 +175,14 @@ int fetch_list(ddsm_t *d, const struct page_list *list, bool held)
     }
     i = 0;
     while (i < list->count && !rc) {
-        struct run run[AT_ONCE];
-        unsigned n = 0;
-        while (i < list->count && n < AT_ONCE && !rc) {
+        struct batch b;
+        empty(&b);
+        while (i < list->count && has_room(&b)) {
             const size_t first = list->page[i];
             const size_t end = first + pages_run(list, i);
-            i += begin_some(d, first, end, run, &n, &rc) - first;
+            i += add_runs(d, &b, first, end) - first;
         }
-        const int ended = end_runs(d, run, n, held);
-        rc = rc ? rc : ended;
+        rc = end_batch(d, &b, held);
     }
     return rc;
 }

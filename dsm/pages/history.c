@@ -72,7 +72,7 @@ const struct page_list *history_turn(ddsm_t *d)
     struct page_list *list = past ? &past->list[past->times % 2] : NULL;
     d->past = list;
     d->learning = past && past->times++ / 2 % LEARN_PERIOD == 1;
-    /* whether a page is used that is readable already cannot be told */
+    /* a page that is readable already does not fault: it counts as used */
     for (size_t i = 0; d->learning && i < list->count; i++)
         if (d->page[list->page[i]].state != PAGE_INVALID)
             history_record(d, list->page[i], 1);

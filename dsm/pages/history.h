@@ -6,10 +6,10 @@
  * Many programs swap two arrays in each step, so every second interval has a
  * history of its own.
  *
- * Every LEARN_PERIOD-th time the interval learns: pages that were fetched at
- * its begin are held, that is, they stay protected. So the first access of each
- * faults, without a fetch, and tells that the prediction was right. Pages that
- * were not used are forgotten.
+ * In every LEARN_PERIOD-th such interval it is learnt which pages are used: the
+ * pages that were fetched at its begin are held, that is, they stay protected.
+ * So the first access to each page faults, without a fetch, and shows that the
+ * prediction was right. Pages that were not used are forgotten.
  */
 #ifndef DSM_PAGES_HISTORY_H
 #define DSM_PAGES_HISTORY_H
@@ -18,10 +18,10 @@
 
 enum { LEARN_PERIOD = 16 };
 
-/* Faults have fetched these, or found one held. */
+/* A fault has fetched these pages, or has found that the page was held. */
 void history_record(ddsm_t *d, size_t first, size_t count);
-/* An interval ends, and that of ddsm.next_name begins: what to fetch for it,
- * and only to hold if ddsm.learning says so; or NULL. */
+/* An interval ends, and that of ddsm.next_name begins. Returns the pages to
+ * fetch now, and only to hold if ddsm.learning is set; NULL: none. */
 const struct page_list *history_turn(ddsm_t *d);
 void history_close(ddsm_t *d);
 

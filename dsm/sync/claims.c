@@ -30,15 +30,15 @@ void claims_make(ddsm_t *d, struct arrival *arrival)
         } else {
             if (arrival->claims == CLAIM_RANGES)
                 break;
-            last = &arrival->claim[arrival->claims++];
+            last = &arrival->range[arrival->claims++];
             *last = (struct range){page, 1};
         }
-        /* nobody who hears of this claim has a copy afterwards */
+        /* all ranks that get this claim drop their copies */
         __atomic_store_n(&d->control.copied[page], 0, __ATOMIC_SEQ_CST);
     }
 }
 
-/* Is done with each range that one rank alone claims. */
+/* Calls @act for each range that only @rank claims. */
 struct settling {
     ddsm_t *d;
     unsigned rank;
@@ -55,7 +55,7 @@ static int settle_range(struct settling *s, size_t first, size_t end,
     const size_t all = (size_t)d->size * CLAIM_RANGES;
     for (size_t k = from; first < end && k < all; k++) {
         const struct arrival *a = &d->control.arrivals[k / CLAIM_RANGES];
-        const struct range *other = &a->claim[k % CLAIM_RANGES];
+        const struct range *other = &a->range[k % CLAIM_RANGES];
         if (k / CLAIM_RANGES == s->rank || k % CLAIM_RANGES >= a->claims)
             continue;
         const size_t low = other->first > first ? other->first : first;
@@ -79,8 +79,8 @@ static int settle(struct settling *s)
         const struct arrival *a = &d->control.arrivals[r];
         s->rank = r;
         for (size_t i = 0; i < a->claims && !rc; i++)
-            rc = settle_range(s, a->claim[i].first,
-                              (size_t)a->claim[i].first + a->claim[i].count, 0);
+            rc = settle_range(s, a->range[i].first,
+                              (size_t)a->range[i].first + a->range[i].count, 0);
     }
     return rc;
 }
@@ -125,8 +125,8 @@ static int check(ddsm_t *d, bool *any)
         }
         *any |= a->claims > 0;
         for (size_t i = 0; i < a->claims; i++)
-            if (a->claims > CLAIM_RANGES || a->claim[i].first >= d->used ||
-                a->claim[i].count > d->used - a->claim[i].first)
+            if (a->claims > CLAIM_RANGES || a->range[i].first >= d->used ||
+                a->range[i].count > d->used - a->range[i].first)
                 return space_break(
                     d, space_fail(d, DRAIL_EDAT,
                                   "rank %u claims pages that do not exist", r));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dsm/base/rdma.h"
 #include "dsm/pages/exclusive.h"
 #include "dsm/sync/ticket.h"
 
@@ -93,18 +94,12 @@ static drail_xfer_t transfer(const ddsm_t *d, unsigned rank, size_t offset,
 int control_read(ddsm_t *d, unsigned rank, size_t offset, void *to,
                  size_t bytes)
 {
-    drail_req_t req;
     if (rank == d->rank) {
         memcpy(to, d->control.start + offset, bytes);
         return 0;
     }
     const drail_xfer_t xfer = transfer(d, rank, offset, to, bytes);
-    int rc = drail_get(d->t, rank, &xfer, 0, &req);
-    if (!rc) {
-        rc = drail_wait(d->t, &req, -1);
-        if (rc)
-            drail_forget(d->t, &req);
-    }
+    int rc = rdma_read(d, rank, &xfer);
     return rc ? space_break_rails(d, rc, "reading from a rank") : 0;
 }
 
@@ -132,8 +127,6 @@ int control_write(ddsm_t *d, unsigned rank, size_t offset, void *from,
         return 0;
     }
     const drail_xfer_t xfer = transfer(d, rank, offset, from, bytes);
-    int rc = drail_put(d->t, rank, &xfer, 0, 0, NULL);
-    if (!rc)
-        rc = drail_fence(d->t, rank);
+    int rc = rdma_write(d, rank, &xfer);
     return rc ? space_break_rails(d, rc, "writing to a rank") : 0;
 }

@@ -31,16 +31,16 @@ void notices_append(ddsm_t *d)
     d->vector_clock[d->rank] = d->log_end;
 }
 
-void notices_summarize(const ddsm_t *d, struct arrival *arrival)
+void notices_summarize(const ddsm_t *d, struct arrival *arrival, uint32_t end)
 {
-    const uint64_t count =
-        d->log_end < BARRIER_RANGES ? d->log_end : BARRIER_RANGES;
+    const uint32_t room = end - arrival->claims;
+    const uint32_t count = d->log_end < room ? (uint32_t)d->log_end : room;
     arrival->allocs = d->allocs;
     arrival->shape = d->shape;
     arrival->head = d->log_end;
     arrival->count = count;
-    for (uint64_t i = 0; i < count; i++)
-        arrival->last[i] =
+    for (uint32_t i = 0; i < count; i++)
+        arrival->range[arrival->claims + i] =
             d->control.log->range[(d->log_end - count + i) % LOG_RANGES];
 }
 
@@ -135,8 +135,8 @@ int notices_apply(ddsm_t *d, unsigned rank, uint64_t head,
     d->vector_clock[rank] = head;
     d->clock_version++;
     if (arrival && count <= arrival->count &&
-        arrival->count <= BARRIER_RANGES) {
-        range = arrival->last + arrival->count - count;
+        (uint64_t)arrival->claims + arrival->count <= ARRIVAL_RANGES) {
+        range = arrival->range + arrival->claims + arrival->count - count;
     } else {
         if (count <= LOG_RANGES)
             rc = read_log(d, rank, from, count);

@@ -8,8 +8,9 @@
 
 /* Appends the pages of ddsm.written to this rank's log. */
 void notices_append(ddsm_t *d);
-/* Fills in what this rank sends in a barrier. */
-void notices_summarize(const ddsm_t *d, struct arrival *arrival);
+/* Fills in this rank's message of a barrier, after claims_make(): as much of
+ * the end of the log as there is room for before arrival.range[@end]. */
+void notices_summarize(const ddsm_t *d, struct arrival *arrival, uint32_t end);
 /* Invalidates the copies that @rank's log names from ddsm.vector_clock up to
  * @head. Call it with no page dirty. @arrival: that rank's, with that head, or
  * NULL; if it has all ranges that are missing, the log is not read. */

@@ -311,16 +311,29 @@ static void costs_of_pages(struct rank *r)
 
 /* ---------------------------------------------- notes, release, acquire --- */
 
+/* With a note, claims and ranges of the log in one message: more and more pages
+ * that do not adjoin, half of which move. */
 static void notes(struct rank *r)
 {
-    ddsm_t *d = space(r, 1 << 16, 0);
+    enum { MOST = 49 };
+    const ddsm_place_t at = {.homes = DDSM_BLOCK, .kind = DDSM_MOVING};
+    const size_t bytes = (size_t)MOST * r->size * PAGE;
+    ddsm_t *d = space(r, 1 << 21, 0);
     char mine[DDSM_NOTE_BYTES], all[8][DDSM_NOTE_BYTES];
+    volatile char *pages[] = {ddsm_alloc(d, bytes, NULL),
+                              ddsm_alloc(d, bytes, &at)};
     for (int round = 0; round < 50; round++) {
+        for (int i = 0; i < round; i++)
+            pages[i % 2][PAGE * ((unsigned)i * r->size + r->rank)] =
+                (char)round;
         memset(mine, (int)r->rank + round, sizeof mine);
         ok(d, ddsm_barrier_note(d, mine, all));
+        for (int i = 0; i < round * (int)r->size; i++)
+            check(pages[i / (int)r->size % 2][PAGE * i] == (char)round);
         for (unsigned k = 0; k < r->size; k++)
             check(all[k][0] == (char)(k + (unsigned)round) &&
                   all[k][DDSM_NOTE_BYTES - 1] == all[k][0]);
+        ok(d, ddsm_barrier(d));
     }
     ddsm_close(d);
 }

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An RDMA read or write that the caller waits for. They return errors of the
+ * transport, which do not break the memory yet. */
+#ifndef DSM_BASE_RDMA_H
+#define DSM_BASE_RDMA_H
+
+#include "dsm/base/space.h"
+
+/* Returns when the bytes are here. */
+int rdma_read(ddsm_t *d, unsigned rank, const drail_xfer_t *xfer);
+/* Returns when the bytes are in the rank's memory. */
+int rdma_write(ddsm_t *d, unsigned rank, const drail_xfer_t *xfer);
+
+#endif

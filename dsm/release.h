@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The two halves of a synchronisation, also of locks. */
+#ifndef DSM_RELEASE_H
+#define DSM_RELEASE_H
+
+#include "dsm/base/space.h"
+
+/* Writes this rank's changes home and announces them. */
+int release_writes(ddsm_t *d);
+/* Makes visible what each rank has announced up to a position of its log. Call
+ * it with no page dirty. */
+int acquire_up_to(ddsm_t *d, const uint64_t *heads);
+
+#endif
