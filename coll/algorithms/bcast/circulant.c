@@ -35,7 +35,7 @@ struct bcast {
 
 static unsigned absolute(const struct bcast *b, unsigned rank)
 {
-    return (rank + b->args->root) % b->shape->nranks;
+    return flat_after(b->graph.n, rank, b->args->root);
 }
 
 /* The number of pieces for which the steps take the least time. */
@@ -71,12 +71,12 @@ static bool piece_of(const struct bcast *b, const int *phase, unsigned round,
 
 static unsigned source(const struct bcast *b, unsigned k)
 {
-    return (b->me + b->graph.n - b->graph.skip[k]) % b->graph.n;
+    return flat_before(b->graph.n, b->me, b->graph.skip[k]);
 }
 
 static unsigned target(const struct bcast *b, unsigned k)
 {
-    return (b->me + b->graph.skip[k]) % b->graph.n;
+    return flat_after(b->graph.n, b->me, b->graph.skip[k]);
 }
 
 /* Is it the first round with a piece between these two ranks? */
@@ -162,7 +162,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                       .args = args,
                       .s = s,
                       .graph = circulant_of(n),
-                      .me = (rank + n - args->root) % n,
+                      .me = flat_before(n, rank, args->root),
                       .to = dcoll_at(board_space(args), 0),
                       .grant = grant_along_tree(board_space(args))};
     b.from = copies || !root ? b.to : dcoll_at(DCOLL_SEND, 0);
