@@ -16,6 +16,9 @@ static inline unsigned flat_before(unsigned n, unsigned rank, unsigned distance)
     return (rank + n - distance) % n;
 }
 
+/** ⌈log_{k+1} n⌉: the steps in which what one rank has reaches n ranks. */
+unsigned flat_steps(unsigned n, unsigned k);
+
 /** COPY; merged with the last operation if it continues that copy. */
 void flat_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                size_t bytes);

@@ -25,11 +25,7 @@ struct prefix {
 
 static unsigned steps_of(const struct prefix *p)
 {
-    unsigned steps = 0;
-    for (size_t reach = 1; reach < p->shape->nranks;
-         reach *= p->shape->ports + 1)
-        steps++;
-    return steps;
+    return flat_steps(p->shape->nranks, p->shape->ports);
 }
 
 /* Do the steps from this one on reach rank n - 1, all without own operands? */
