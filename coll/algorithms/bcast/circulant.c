@@ -15,9 +15,8 @@
 #include "coll/build/pace.h"
 #include "coll/build/reduce/combine.h"
 
-/* A step takes as long as so many bytes through a port. */
-#define STEP_BYTES  4096.0
 #define PIECES_MOST 1024.0
+#define NO_PIECE    (INT_MIN / 2) /* negative in all rounds */
 
 struct bcast {
     const dcoll_shape_t *shape;
@@ -29,7 +28,7 @@ struct bcast {
     struct slices slices;   /* of all pieces: one for each port */
     dcoll_place_t from, to; /* of the block, here and where it is put */
     grant_t grant;
-    /* by round of the first phase: the piece that comes, and that goes */
+    /* by round of the first phase: the piece that I receive, and send */
     int comes[CIRCULANT_ROUNDS_MAX], goes[CIRCULANT_ROUNDS_MAX];
 };
 
@@ -42,7 +41,7 @@ static unsigned absolute(const struct bcast *b, unsigned rank)
 static unsigned pieces_for(const dcoll_shape_t *shape,
                            const struct circulant *graph, size_t bytes)
 {
-    const double through = (double)bytes / shape->ports / STEP_BYTES;
+    const double through = (double)bytes / shape->ports / FLAT_STEP_BYTES;
     const double pieces = sqrt((graph->q - 1) * through);
     return pieces < 1 ? 1 : (unsigned)fmin(pieces, PIECES_MOST);
 }
@@ -123,14 +122,17 @@ static void change(const struct bcast *b, grant_change_t *how)
                 0);
 }
 
-/* Number 0 has all pieces: none comes. */
+/* The piece for a rank in a round of the first phase; the root has them all. */
+static int piece_for(const struct bcast *b, unsigned rank, unsigned k)
+{
+    return rank ? circulant_block(&b->graph, rank, k) : NO_PIECE;
+}
+
 static void look_up(struct bcast *b)
 {
     for (unsigned k = 0; k < b->graph.q; k++) {
-        const unsigned to = target(b, k);
-        b->comes[k] =
-            b->me ? circulant_block(&b->graph, b->me, k) : INT_MIN / 2;
-        b->goes[k] = to ? circulant_block(&b->graph, to, k) : INT_MIN / 2;
+        b->comes[k] = piece_for(b, b->me, k);
+        b->goes[k] = piece_for(b, target(b, k), k);
     }
 }
 
