@@ -125,7 +125,7 @@ static inline bool scene_call(const struct scene *s, const dcoll_algorithm_t *a,
         .algorithm = a->name,
         .reduction = reduction_for(a, dcoll_team_shape(s->team)),
     };
-    /* a root in place is its own affair */
+    /* only the root is in place */
     if (in_place && s->r->rank != root &&
         (a->collective == DCOLL_GATHER || a->collective == DCOLL_REDUCE))
         c->send = s->send;

@@ -17,7 +17,7 @@ struct bed {
     unsigned ran;
 };
 
-/* Blocks are others for each pair of ranks, round and place within them. */
+/* Bytes depend on the pair of ranks, the round and the place in the block. */
 static unsigned char byte_of(unsigned from, unsigned to, unsigned round,
                              size_t i)
 {
@@ -164,7 +164,7 @@ static int call_irregular(struct bed *b, const dcoll_algorithm_t *a,
 
 /* -------------------------------------------------------------------- ranks */
 
-/* Of irregular ones, one stage count each: they take long. */
+/* Irregular algorithms take long: the forms -n1 and -n2 are left out. */
 static bool wanted(const struct sim_all *all, const dcoll_algorithm_t *a)
 {
     char word[64];

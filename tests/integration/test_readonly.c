@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that may only be read is sent from. Providers in the same host copy
- * from it whatever it is registered for; an adapter pins it, and refuses local
- * write access to it. So does this program's dat_lmr_create, and passes on what
- * an adapter would accept.
+ * Ranks send from memory that they may only read. Providers in the same host
+ * copy from it whatever it is registered for. An adapter pins it, and refuses
+ * local write access to it. So does this program's dat_lmr_create; it passes on
+ * all other calls.
  */
 #include <inttypes.h>
 

@@ -46,7 +46,8 @@ static unsigned pieces_for(const dcoll_shape_t *shape,
     return pieces < 1 ? 1 : (unsigned)fmin(pieces, PIECES_MOST);
 }
 
-/* Rounds begin with this one, so that the last phase is a whole one. */
+/* The number of the first round: rounds are counted so that the last phase has
+ * all of its rounds. */
 static unsigned first_round(const struct bcast *b)
 {
     const unsigned q = b->graph.q;
@@ -58,7 +59,8 @@ static unsigned last_round(const struct bcast *b)
     return first_round(b) + b->pieces + b->graph.q - 2;
 }
 
-/* The piece of a round, by those of the first phase. False: none. */
+/* The piece that a round moves, from those of the first phase. False: the round
+ * moves none. */
 static bool piece_of(const struct bcast *b, const int *phase, unsigned round,
                      unsigned *piece)
 {
