@@ -187,7 +187,7 @@ void dcoll_team_skip(dcoll_team_t *team);
 
 /**
  * The element and the operation of a reduction. The operation must be
- * associative, or nearly so, as floating-point + is. It need not commute: then
+ * associative, or nearly so, as floating-point + is. If it does not commute,
  * operands are combined in the order of ranks. How they are bracketed, and the
  * order if the operation commutes, depend on the algorithm, on bytes and on the
  * team. They are the same in equal calls, so the results are equal bit by bit;

@@ -116,8 +116,9 @@ static void table(FILE *file, const report_t *of)
     fputs("# ops: of all ranks; puts: most of a rank; temp, node: bytes, most "
           "of a rank and node, per start in flight; ts, blocks, comb: "
           "start-ups, blocks that are moved and combined on the critical "
-          "path; least: of any schedule for ranks that share memory or not, as "
-          "this one's do\n",
+          "path; least: lower bounds of any schedule, for ranks that share "
+          "memory "
+          "if these do\n",
           file);
     report_rows(file, of, 0);
 }

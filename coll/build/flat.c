@@ -6,6 +6,14 @@ static bool goes_on(dcoll_place_t last, size_t bytes, dcoll_place_t next)
     return last.space == next.space && last.offset + bytes == next.offset;
 }
 
+unsigned flat_steps(unsigned n, unsigned k)
+{
+    unsigned steps = 0;
+    for (size_t reach = 1; reach < n; reach *= k + 1)
+        steps++;
+    return steps;
+}
+
 void flat_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                size_t bytes)
 {

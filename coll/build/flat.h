@@ -16,6 +16,13 @@ static inline unsigned flat_before(unsigned n, unsigned rank, unsigned distance)
     return (rank + n - distance) % n;
 }
 
+/** ⌈log_{k+1} n⌉: the steps in which what one rank has reaches n ranks. */
+unsigned flat_steps(unsigned n, unsigned k);
+
+/** A step takes as long as so many bytes through a port: for algorithms that
+ *  choose between fewer steps and fewer bytes. */
+#define FLAT_STEP_BYTES 4096.0
+
 /** COPY; merged with the last operation if it continues that copy. */
 void flat_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                size_t bytes);

@@ -108,7 +108,8 @@ static const dcoll_algorithm_t *by_wire_rule(const dcoll_shape_t *shape,
     return ruled;
 }
 
-/* For all calls of a class alike: ranks may ask for different ones first. */
+/* The same for all calls of a class: ranks may make different ones of them
+ * first. */
 static const dcoll_algorithm_t *predicted(const struct prediction *p,
                                           const dcoll_shape_t *shape,
                                           const dcoll_args_t *args,

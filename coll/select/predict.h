@@ -3,8 +3,8 @@
  * Between nodes that only TCP rails ("wires") join, a message costs far more
  * than a flag or a copy within a node. There `auto` asks the cost model whether
  * another algorithm than that of the rules is faster. It asks for short blocks
- * only: the model does not know how the transport moves long ones. For these,
- * and where ranks share cores, there are rules, which were measured so.
+ * only: the model does not know how the transport moves long ones. Rules from
+ * measurements serve these, and ranks that share cores.
  */
 #ifndef DCOLL_PREDICT_H
 #define DCOLL_PREDICT_H

@@ -16,7 +16,7 @@ static bool is_same_miss(const struct missed_call *m, const dcoll_call_t *call,
                          bool irregular)
 {
     const dcoll_call_t *known = &m->call;
-    /* else only some ranks are in place, and the others do not know it */
+    /* in other collectives a rank does not know which ranks are in place */
     bool all = dcoll_all_in_place(
         &(dcoll_args_t){.collective = call->collective, .in_place = true});
     bool place = all && (known->send == DCOLL_IN_PLACE) !=

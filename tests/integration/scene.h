@@ -4,7 +4,7 @@
 #define TESTS_SCENE_H
 
 #include "team.h"
-#include "tests/unit/affine.h"
+#include "tests/unit/collectives.h"
 
 #define MOST 40000 /* bytes of the largest block */
 #define ROOM 16    /* bytes behind a buffer that must stay as they are */
@@ -71,20 +71,18 @@ static inline void fill(unsigned char *at, unsigned start, unsigned from,
         at[i] = content(start, from, to, i);
 }
 
-/* The first blocks of ranks 0 … count - 1 for a rank, combined in their order.
- */
-static inline bool holds_combined(const unsigned char *at, unsigned start,
-                                  const dcoll_call_t *c, unsigned count,
-                                  unsigned to)
+/* The operands of this rank's result, combined in the order of ranks; without
+ * any, what rank 0 has given. */
+static inline bool holds_combined(const struct scene *s, unsigned start,
+                                  const dcoll_call_t *c)
 {
-    const dcoll_reduction_t *by = c->reduction;
+    const unsigned me = s->r->rank, to = gives_each(c->collective) ? me : 0;
+    const unsigned count = operands_of(c->collective, me, s->r->size);
     for (size_t i = 0; i < c->bytes; i++) {
         unsigned char value = content(start, 0, to, i);
-        for (unsigned r = 1; r < count; r++) {
-            const unsigned char next = content(start, r, to, i);
-            by->combine(by->context, &value, &next, &value, 1);
-        }
-        if (at[i] != value) {
+        for (unsigned r = 1; r < count; r++)
+            value = combined(c->reduction, value, content(start, r, to, i));
+        if (s->recv[i] != value) {
             printf("# start %u: combined, byte %zu of %zu\n", start, i,
                    c->bytes);
             return false;
@@ -125,9 +123,9 @@ static inline bool scene_call(const struct scene *s, const dcoll_algorithm_t *a,
         .bytes = bytes,
         .root = root,
         .algorithm = a->name,
-        .reduction = affine_for(a->collective),
+        .reduction = reduction_for(a, dcoll_team_shape(s->team)),
     };
-    /* a root in place is its own affair */
+    /* only the root is in place */
     if (in_place && s->r->rank != root &&
         (a->collective == DCOLL_GATHER || a->collective == DCOLL_REDUCE))
         c->send = s->send;
@@ -137,11 +135,8 @@ static inline bool scene_call(const struct scene *s, const dcoll_algorithm_t *a,
             c->recv = DCOLL_IN_PLACE;
     }
     dcoll_args_t args = {.collective = a->collective,
+                         .commutes = true,
                          .in_place = c->send == DCOLL_IN_PLACE};
-    if (dcoll_needs_commuting(a, dcoll_team_shape(s->team), &args)) {
-        c->reduction = dcoll_reduction(DCOLL_UINT8, DCOLL_SUM);
-        args.commutes = true;
-    }
     return !a->refuses || !a->refuses(dcoll_team_shape(s->team), &args);
 }
 
@@ -211,19 +206,17 @@ static inline bool got(struct scene *s, const dcoll_call_t *c, unsigned start)
             return true;
         /* fall through */
     case DCOLL_ALLREDUCE:
-        ok = holds_combined(s->recv, start, c, n, 0);
-        break;
     case DCOLL_SCAN:
-        ok = holds_combined(s->recv, start, c, me + 1, 0);
+        ok = holds_combined(s, start, c);
         break;
     case DCOLL_EXSCAN: /* rank 0 in place keeps what it has */
         if (me == 0 && c->send != DCOLL_IN_PLACE)
             end = 0;
         else
-            ok = holds_combined(s->recv, start, c, me ? me : 1, 0);
+            ok = holds_combined(s, start, c);
         break;
     case DCOLL_REDUCE_SCATTER_BLOCK:
-        ok = holds_combined(s->recv, start, c, n, me);
+        ok = holds_combined(s, start, c);
         if (c->send != DCOLL_IN_PLACE)
             break;
         end = n * c->bytes; /* the other blocks stay */

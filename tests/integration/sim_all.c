@@ -3,7 +3,7 @@
 
 #include "coll/dcoll.h"
 #include "simulated.h"
-#include "tests/unit/affine.h"
+#include "tests/unit/collectives.h"
 
 #define ROUNDS 2u
 #define ROOT   1u
@@ -17,7 +17,7 @@ struct bed {
     unsigned ran;
 };
 
-/* Blocks are others for each pair of ranks, round and place within them. */
+/* Bytes depend on the pair of ranks, the round and the place in the block. */
 static unsigned char byte_of(unsigned from, unsigned to, unsigned round,
                              size_t i)
 {
@@ -42,16 +42,9 @@ static bool is(const unsigned char *block, size_t bytes, unsigned from,
 
 /* ------------------------------------------------------------ equal blocks */
 
-/* The target of blocks, where all get the same: none. */
-static bool to_each(dcoll_collective_t c)
-{
-    return c == DCOLL_ALLTOALL || c == DCOLL_SCATTER ||
-           c == DCOLL_REDUCE_SCATTER_BLOCK;
-}
-
 static bool sends_all(const struct bed *b, dcoll_collective_t c)
 {
-    return to_each(c) && (c != DCOLL_SCATTER || b->rank == ROOT);
+    return gives_each(c) && (c != DCOLL_SCATTER || b->rank == ROOT);
 }
 
 static bool receives(const struct bed *b, dcoll_collective_t c)
@@ -60,21 +53,19 @@ static bool receives(const struct bed *b, dcoll_collective_t c)
     return c != DCOLL_BARRIER && (!roots || b->rank == ROOT);
 }
 
-/* Of ranks 0 … count - 1, in their order; of none: what was there. */
+/* The operands of this rank's result, combined in the order of ranks; without
+ * any, RECV is as it was. */
 static bool is_combined(const struct bed *b, const dcoll_call_t *call,
                         unsigned round)
 {
-    const dcoll_reduction_t *by = call->reduction;
-    const unsigned to = to_each(call->collective) ? b->rank : 0;
-    const unsigned count = call->collective == DCOLL_SCAN     ? b->rank + 1
-                           : call->collective == DCOLL_EXSCAN ? b->rank
-                                                              : b->all->ranks;
+    const unsigned to = gives_each(call->collective) ? b->rank : 0;
+    const unsigned count =
+        operands_of(call->collective, b->rank, b->all->ranks);
     for (size_t i = 0; i < b->all->bytes; i++) {
         unsigned char value = count ? byte_of(0, to, round, i) : 0;
-        for (unsigned from = 1; from < count; from++) {
-            const unsigned char next = byte_of(from, to, round, i);
-            by->combine(by->context, &value, &next, &value, 1);
-        }
+        for (unsigned from = 1; from < count; from++)
+            value =
+                combined(call->reduction, value, byte_of(from, to, round, i));
         if (b->recv[i] != value)
             return false;
     }
@@ -92,7 +83,7 @@ static void prepare(struct bed *b, dcoll_collective_t c, unsigned round)
     unsigned blocks = sends_all(b, c) ? b->all->ranks : 1;
     memset(b->recv, 0, b->all->ranks * bytes);
     for (unsigned i = 0; i < blocks; i++)
-        fill(b->send + i * bytes, bytes, b->rank, to_each(c) ? i : 0, round);
+        fill(b->send + i * bytes, bytes, b->rank, gives_each(c) ? i : 0, round);
     if (c == DCOLL_BCAST && b->rank == ROOT)
         fill(b->recv, bytes, ROOT, 0, round);
 }
@@ -102,7 +93,7 @@ static bool arrived(const struct bed *b, const dcoll_call_t *call,
 {
     const dcoll_collective_t c = call->collective;
     size_t bytes = b->all->bytes;
-    unsigned to = to_each(c) ? b->rank : 0;
+    unsigned to = gives_each(c) ? b->rank : 0;
     if (!receives(b, c))
         return true;
     if (call->reduction)
@@ -113,16 +104,6 @@ static bool arrived(const struct bed *b, const dcoll_call_t *call,
         if (!is(b->recv + i * bytes, bytes, i, to, round))
             return false;
     return true;
-}
-
-/* One that shows the order of ranks, where the algorithm keeps it. */
-static const dcoll_reduction_t *reduction_for(const struct bed *b,
-                                              const dcoll_algorithm_t *a)
-{
-    dcoll_args_t args = {.collective = a->collective};
-    return dcoll_needs_commuting(a, dcoll_team_shape(b->team), &args)
-               ? dcoll_reduction(DCOLL_UINT8, DCOLL_SUM)
-               : affine_for(a->collective);
 }
 
 static int call_equal(struct bed *b, const dcoll_algorithm_t *a, unsigned round)
@@ -137,7 +118,8 @@ static int call_equal(struct bed *b, const dcoll_algorithm_t *a, unsigned round)
                          .bytes = c == DCOLL_BARRIER ? 0 : b->all->bytes,
                          .root = rooted ? ROOT : 0,
                          .algorithm = a->name,
-                         .reduction = reduction_for(b, a)};
+                         .reduction =
+                             reduction_for(a, dcoll_team_shape(b->team))};
     prepare(b, c, round);
     int rc = dcoll_run(b->team, &call);
     check(rc || arrived(b, &call, round));
@@ -182,7 +164,7 @@ static int call_irregular(struct bed *b, const dcoll_algorithm_t *a,
 
 /* -------------------------------------------------------------------- ranks */
 
-/* Of irregular ones, one stage count each: they take long. */
+/* Irregular algorithms take long: the forms -n1 and -n2 are left out. */
 static bool wanted(const struct sim_all *all, const dcoll_algorithm_t *a)
 {
     char word[64];

@@ -10,7 +10,7 @@
 
 #include "ranks.h"
 #include "tests/stand_in.h"
-#include "tests/unit/affine.h"
+#include "tests/unit/collectives.h"
 
 #define BYTES  3000
 #define STARTS 20
@@ -74,9 +74,11 @@ static void every_algorithm(struct rank *r)
     expect(r, 0,
            drail_mem_alloc(r->t, 2 * each, DRAIL_ACCESS_ALL, (void **)&memory,
                            &mem));
+    const dcoll_shape_t *shape = dcoll_team_shape(team);
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++) {
-        dcoll_args_t args = {.collective = (*a)->collective, .depth = 2};
-        if ((*a)->refuses && (*a)->refuses(dcoll_team_shape(team), &args))
+        dcoll_args_t args = {
+            .collective = (*a)->collective, .commutes = true, .depth = 2};
+        if ((*a)->refuses && (*a)->refuses(shape, &args))
             continue;
         const size_t sizes[] = {8, BYTES};
         for (unsigned i = 0; i < 2; i++)
@@ -86,7 +88,7 @@ static void every_algorithm(struct rank *r)
                                 .recv = memory + each,
                                 .bytes = sizes[i],
                                 .algorithm = (*a)->name,
-                                .reduction = affine_for((*a)->collective)});
+                                .reduction = reduction_for(*a, shape)});
         done++;
     }
     check(done > 10);

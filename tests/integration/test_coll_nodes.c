@@ -6,7 +6,7 @@
 #include "coll/dcoll.h"
 
 #include "ranks.h"
-#include "tests/unit/affine.h"
+#include "tests/unit/collectives.h"
 
 #define RANKS 5
 #define MOST  20000
@@ -33,16 +33,10 @@ static unsigned char content(unsigned from, unsigned to, size_t i)
     return (unsigned char)(1 + from * 31 + to * 7 + i % 251);
 }
 
-static bool is_for_each(dcoll_collective_t what)
-{
-    return what == DCOLL_ALLTOALL || what == DCOLL_SCATTER ||
-           what == DCOLL_REDUCE_SCATTER_BLOCK;
-}
-
 /* Blocks for each rank, or one for all: in send, or a broadcast's buffer. */
 static void fill_blocks(const struct rank *r, const dcoll_call_t *c)
 {
-    bool each = is_for_each(c->collective);
+    bool each = gives_each(c->collective);
     unsigned char *at =
         c->collective == DCOLL_BCAST ? c->recv : (unsigned char *)c->send;
     for (unsigned to = 0; to < (each ? r->size : 1); to++)
@@ -55,29 +49,22 @@ static bool is_roots_alone(dcoll_collective_t what)
     return what == DCOLL_GATHER || what == DCOLL_REDUCE;
 }
 
-/* Of ranks 0 … count - 1, in their order. */
-static unsigned char combined(unsigned count, unsigned to, size_t i)
-{
-    unsigned char value = content(0, to, i);
-    for (unsigned from = 1; from < count; from++)
-        value = affine(value, content(from, to, i));
-    return value;
-}
-
 static void check_combined(const struct rank *r, const dcoll_call_t *c)
 {
     const unsigned char *at = c->recv;
-    const unsigned count = c->collective == DCOLL_SCAN     ? r->rank + 1
-                           : c->collective == DCOLL_EXSCAN ? r->rank
-                                                           : r->size;
-    const unsigned to = is_for_each(c->collective) ? r->rank : 0;
-    for (size_t i = 0; count && i < c->bytes; i++)
-        check(at[i] == combined(count, to, i));
+    const unsigned count = operands_of(c->collective, r->rank, r->size);
+    const unsigned to = gives_each(c->collective) ? r->rank : 0;
+    for (size_t i = 0; count && i < c->bytes; i++) {
+        unsigned char value = content(0, to, i);
+        for (unsigned from = 1; from < count; from++)
+            value = combined(c->reduction, value, content(from, to, i));
+        check(at[i] == value);
+    }
 }
 
 static void check_blocks(const struct rank *r, const dcoll_call_t *c)
 {
-    bool each = is_for_each(c->collective);
+    bool each = gives_each(c->collective);
     const unsigned char *at = c->recv;
     bool all = c->collective != DCOLL_BCAST && c->collective != DCOLL_SCATTER;
     if (is_roots_alone(c->collective) && r->rank != c->root)
@@ -108,8 +95,9 @@ static void collectives(struct rank *r)
                               .bytes = sizes[i],
                               .root = 1,
                               .algorithm = (*a)->name,
-                              .reduction = affine_for((*a)->collective)};
-            dcoll_args_t args = {.collective = c.collective, .depth = 2};
+                              .reduction = reduction_for(*a, shape)};
+            dcoll_args_t args = {
+                .collective = c.collective, .commutes = true, .depth = 2};
             if (c.collective == DCOLL_BARRIER ||
                 ((*a)->refuses && (*a)->refuses(shape, &args)))
                 continue;

@@ -34,7 +34,8 @@ static void same_bits(struct rank *r)
     const dcoll_reduction_t *sum = dcoll_reduction(DCOLL_DOUBLE, DCOLL_SUM);
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++)
         for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++) {
-            dcoll_args_t args = {.collective = (*a)->collective};
+            dcoll_args_t args = {.collective = (*a)->collective,
+                                 .commutes = sum->commutes};
             if ((*a)->collective != DCOLL_ALLREDUCE ||
                 ((*a)->refuses &&
                  (*a)->refuses(dcoll_team_shape(s.team), &args)))
@@ -84,8 +85,9 @@ static void aligned(struct rank *r)
         for (unsigned i = 0; i < 9; i++) {
             const size_t element = elements[i / 3];
             uintptr_t bits = 0;
-            const dcoll_reduction_t look = {element, addresses, &bits, false};
-            dcoll_args_t args = {.collective = (*a)->collective};
+            const dcoll_reduction_t look = {element, addresses, &bits, true};
+            dcoll_args_t args = {.collective = (*a)->collective,
+                                 .commutes = look.commutes};
             if (!dcoll_collective_reduces((*a)->collective) ||
                 ((*a)->refuses &&
                  (*a)->refuses(dcoll_team_shape(s.team), &args)))

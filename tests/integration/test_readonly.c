@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that may only be read is sent from. Providers in the same host copy
- * from it whatever it is registered for; an adapter pins it, and refuses local
- * write access to it. So does this program's dat_lmr_create, and passes on what
- * an adapter would accept.
+ * Ranks send from memory that they may only read. Providers in the same host
+ * copy from it whatever it is registered for. An adapter pins it, and refuses
+ * local write access to it. So does this program's dat_lmr_create; it passes on
+ * all other calls.
  */
 #include <inttypes.h>
 
@@ -11,7 +11,7 @@
 
 #include "ranks.h"
 #include "tests/stand_in.h"
-#include "tests/unit/affine.h"
+#include "tests/unit/collectives.h"
 
 #define MOST 40000 /* bytes of the largest block: long enough for zero copy */
 
@@ -66,15 +66,10 @@ static void run(struct rank *r, dcoll_team_t *team, const dcoll_call_t *call)
 static void got_combined(const struct rank *r, const dcoll_call_t *c)
 {
     const unsigned char *at = c->recv;
-    const dcoll_reduction_t *by = c->reduction;
-    const unsigned count = c->collective == DCOLL_SCAN     ? r->rank + 1
-                           : c->collective == DCOLL_EXSCAN ? r->rank
-                                                           : r->size;
+    const unsigned count = operands_of(c->collective, r->rank, r->size);
     unsigned char value = count > 0;
-    for (unsigned from = 1; from < count; from++) {
-        const unsigned char next = (unsigned char)(from + 1);
-        by->combine(by->context, &value, &next, &value, 1);
-    }
+    for (unsigned from = 1; from < count; from++)
+        value = combined(c->reduction, value, (unsigned char)(from + 1));
     for (size_t i = 0; i < c->bytes; i++)
         check(at[i] == value);
 }
@@ -104,6 +99,7 @@ static void collectives(struct rank *r)
     unsigned char *send = constant(r->rank, bytes), *recv = malloc(bytes);
     check(recv != NULL);
     expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &team, NULL));
+    const dcoll_shape_t *shape = dcoll_team_shape(team);
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++)
         for (unsigned i = 0; i < 2; i++) {
             const unsigned root = r->size - 1;
@@ -113,14 +109,11 @@ static void collectives(struct rank *r)
                               .bytes = sizes[i],
                               .root = root,
                               .algorithm = (*a)->name,
-                              .reduction = affine_for((*a)->collective)};
-            dcoll_args_t args = {.collective = c.collective, .depth = 2};
-            if (dcoll_needs_commuting(*a, dcoll_team_shape(team), &args)) {
-                c.reduction = dcoll_reduction(DCOLL_UINT8, DCOLL_SUM);
-                args.commutes = true;
-            }
+                              .reduction = reduction_for(*a, shape)};
+            dcoll_args_t args = {
+                .collective = c.collective, .commutes = true, .depth = 2};
             if (c.collective == DCOLL_BARRIER ||
-                ((*a)->refuses && (*a)->refuses(dcoll_team_shape(team), &args)))
+                ((*a)->refuses && (*a)->refuses(shape, &args)))
                 continue;
             /* a broadcast's buffer is what its root sends */
             if (c.collective == DCOLL_BCAST && r->rank == root)

@@ -12,6 +12,7 @@
 #include "coll/dcoll.h"
 #include "dapl_rail/platform/platform.h"
 #include "simulated.h"
+#include "tests/unit/powers.h"
 
 #define STARTUP_NS 2000.0
 #define BYTE_NS    1.0
@@ -34,19 +35,11 @@ struct trial {
 
 /* ------------------------------------------------------------- the forms */
 
-static unsigned log_up(unsigned nranks, unsigned radix)
-{
-    unsigned n = 0;
-    for (unsigned reach = 1; reach < nranks; reach *= radix)
-        n++;
-    return n;
-}
-
 static double form(const struct row *r)
 {
     unsigned n = r->nranks, k = r->ports;
     double block = (double)r->bytes * BYTE_NS;
-    unsigned logs = log_up(n, k + 1), each = (n - 1 + k - 1) / k;
+    unsigned logs = log_up(n, k + 1), each = divided_up(n - 1, k);
     double all = (double)(n - 1) / k * block;
     switch (r->form) {
     case 2:

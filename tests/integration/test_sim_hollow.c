@@ -5,7 +5,7 @@
  */
 #include "coll/dcoll.h"
 #include "simulated.h"
-#include "tests/unit/affine.h"
+#include "tests/unit/collectives.h"
 
 #define RANKS 16u
 #define BYTES 20000u
@@ -27,7 +27,8 @@ static void collectives(struct scene *s)
                              .recv = s->recv,
                              .bytes = BYTES,
                              .algorithm = (*a)->name,
-                             .reduction = affine_for((*a)->collective)};
+                             .reduction =
+                                 reduction_for(*a, dcoll_team_shape(s->team))};
         if ((*a)->collective == DCOLL_ALLTOALLV)
             continue;
         if ((*a)->collective == DCOLL_BARRIER)

@@ -30,10 +30,4 @@ static inline void affine_combine(void *context, const void *left,
 static const dcoll_reduction_t affine_reduction = {1, affine_combine, NULL,
                                                    false};
 
-/* For dcoll_call_t.reduction; NULL: the collective is none. */
-static inline const dcoll_reduction_t *affine_for(dcoll_collective_t what)
-{
-    return dcoll_collective_reduces(what) ? &affine_reduction : NULL;
-}
-
 #endif

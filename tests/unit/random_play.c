@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affine.h"
+#include "collectives.h"
 #include "random_play.h"
 
 struct put {
@@ -79,31 +79,17 @@ static void fill(struct play *p, unsigned r)
     }
 }
 
-static void combine(const dcoll_args_t *args, const unsigned char *left,
-                    const unsigned char *right, unsigned char *result,
-                    size_t bytes)
+/* The operands of the result of rank @p r, combined in the order of ranks. */
+static unsigned char reduced(const struct play *p, unsigned start, unsigned r,
+                             size_t byte)
 {
-    if (args->commutes)
-        for (size_t i = 0; i < bytes; i++)
-            result[i] = (unsigned char)(left[i] + right[i]);
-    else
-        affine_combine(NULL, left, right, result, bytes);
-}
-
-/* Of all ranks whose operands belong to the result of rank @p r. */
-static unsigned char combined(const struct play *p, unsigned start, unsigned r,
-                              size_t byte)
-{
-    const dcoll_args_t *args = &p->program->args;
-    const size_t block = args->collective == DCOLL_REDUCE_SCATTER_BLOCK ? r : 0;
-    const unsigned end = args->collective == DCOLL_SCAN     ? r + 1
-                         : args->collective == DCOLL_EXSCAN ? r
-                                                            : p->n;
+    const dcoll_args_t *a = &p->program->args;
+    const dcoll_reduction_t *by = byte_reduction(a->commutes);
+    const size_t block = gives_each(a->collective) ? r : 0;
+    const unsigned count = operands_of(a->collective, r, p->n);
     unsigned char value = content(start, 0, block, byte);
-    for (unsigned from = 1; from < end; from++) {
-        const unsigned char next = content(start, from, block, byte);
-        combine(args, &value, &next, &value, 1);
-    }
+    for (unsigned from = 1; from < count; from++)
+        value = combined(by, value, content(start, from, block, byte));
     return value;
 }
 
@@ -113,11 +99,10 @@ static unsigned char expected(const struct play *p, unsigned r, size_t i)
     unsigned start = p->ranks[r].start, block = (unsigned)(i / a->bytes);
     bool rooted =
         a->collective == DCOLL_BCAST || a->collective == DCOLL_SCATTER;
-    bool mine =
-        a->collective == DCOLL_ALLTOALL || a->collective == DCOLL_SCATTER;
-    if (affine_for(a->collective))
-        return combined(p, start, r, i);
-    return content(start, rooted ? a->root : block, mine ? r : 0, i % a->bytes);
+    if (dcoll_collective_reduces(a->collective))
+        return reduced(p, start, r, i);
+    return content(start, rooted ? a->root : block,
+                   gives_each(a->collective) ? r : 0, i % a->bytes);
 }
 
 static void look(struct play *p, unsigned r)
@@ -248,8 +233,9 @@ static bool perform(struct play *p, unsigned r, const dcoll_op_t *op)
         memmove(at(p, r, start, op->dst), at(p, r, start, op->src), op->bytes);
         return true;
     case DCOLL_COMBINE:
-        combine(&p->program->args, at(p, r, start, op->src),
-                at(p, r, start, op->with), at(p, r, start, op->dst), op->bytes);
+        byte_reduction(p->program->args.commutes)
+            ->combine(NULL, at(p, r, start, op->src), at(p, r, start, op->with),
+                      at(p, r, start, op->dst), op->bytes);
         return true;
     case DCOLL_SIGNAL:
         if (op->bytes)

@@ -20,8 +20,8 @@ static bool *at(struct blocks *b, unsigned q, int block)
     return &b->has[block + (int)q];
 }
 
-/* Of q different blocks, -q … -1, one is left out: that came in the phase
- * before, as the one that is not negative. */
+/* A rank receives one new block, which is not negative, and all blocks -q … -1
+ * but one. That one was the new block of the phase before. */
 static int new_block(const struct circulant *c, unsigned rank)
 {
     struct blocks seen = {{false}};

@@ -26,6 +26,7 @@
  *    destinations "(i + k^j)" and "j-th bit" are for k = 1 (with 2^j): it is
  *    i + d (k+1)^j and the digit d.
  */
+#include "powers.h"
 #include "unit.h"
 #include "coll/schedule.h"
 #include "dapl_rail/dapl_rail.h"
@@ -69,27 +70,6 @@ static void expect(dcoll_collective_t collective, const char *name, unsigned n,
     }
 }
 
-static unsigned up(unsigned a, unsigned b)
-{
-    return (a + b - 1) / b;
-}
-
-/* ⌈log_{k+1} n⌉ */
-static unsigned steps_of(unsigned n, unsigned k)
-{
-    unsigned steps = 0;
-    for (unsigned reach = 1; reach < n; reach *= k + 1)
-        steps++;
-    return steps;
-}
-
-static bool is_power(unsigned n, unsigned k)
-{
-    while (n % (k + 1) == 0)
-        n /= k + 1;
-    return n == 1;
-}
-
 #define FOR_ALL(n, k)                                                          \
     for (unsigned k = 1; k <= 4; k++)                                          \
         for (unsigned n = 1; n <= 64; n++)
@@ -101,24 +81,25 @@ static void test_equation_1_gather(void **state)
         unsigned blocks = 0;
         for (unsigned w = 1; w < n; w *= k + 1)
             blocks += w < n - w ? w : n - w;
-        if (is_power(n, k) || k == 1)
+        if (is_power(n, k + 1) || k == 1)
             assert_int_equal(blocks, (n - 1) / k);
-        expect(DCOLL_GATHER, "binomial", n, k, steps_of(n, k), blocks);
-        expect(DCOLL_GATHER, "tree", n, k, steps_of(n, 1), n - 1);
+        expect(DCOLL_GATHER, "binomial", n, k, log_up(n, k + 1), blocks);
+        expect(DCOLL_GATHER, "tree", n, k, log_up(n, 2), n - 1);
     }
 }
 
 static void test_equation_1_bruck(void **state)
 {
     FOR_ALL(n, k)
-    expect(DCOLL_ALLGATHER, "bruck", n, k, steps_of(n, k), up(n - 1, k));
+    expect(DCOLL_ALLGATHER, "bruck", n, k, log_up(n, k + 1),
+           divided_up(n - 1, k));
 }
 
 static void test_equation_2(void **state)
 {
     FOR_ALL(n, k)
     {
-        unsigned steps = up(n - 1, k);
+        unsigned steps = divided_up(n - 1, k);
         expect(DCOLL_GATHER, "direct", n, k, steps, steps);
         expect(DCOLL_ALLGATHER, "direct", n, k, steps, steps);
         expect(DCOLL_ALLTOALL, "direct", n, k, steps, steps);
@@ -129,11 +110,11 @@ static void test_equation_3(void **state)
 {
     FOR_ALL(n, k)
     {
-        if (is_power(n, k))
-            expect(DCOLL_ALLGATHER, "exchange", n, k, steps_of(n, k),
+        if (is_power(n, k + 1))
+            expect(DCOLL_ALLGATHER, "exchange", n, k, log_up(n, k + 1),
                    (n - 1) / k);
-        if (is_power(n, 1))
-            expect(DCOLL_ALLGATHER, "doubling", n, k, steps_of(n, 1), n - 1);
+        if (is_power(n, 2))
+            expect(DCOLL_ALLGATHER, "doubling", n, k, log_up(n, 2), n - 1);
     }
 }
 
@@ -147,13 +128,13 @@ static void test_equation_4(void **state)
     {
         const unsigned nodes[] = {0, n};
         const dcoll_shape_t shape = {n, 1, nodes, k};
-        if (is_power(n, k))
+        if (is_power(n, k + 1))
             continue;
         double time = cost_of(a, &shape, true, &papers);
         unsigned steps = (unsigned)(time / TS);
         double blocks = (time - steps * TS) / (BYTES * TAU);
         assert_true(blocks * k >= n - 1);
-        assert_true(steps <= steps_of(n, k) + 2);
+        assert_true(steps <= log_up(n, k + 1) + 2);
     }
 }
 
@@ -174,11 +155,11 @@ static void test_equation_5(void **state)
 {
     FOR_ALL(n, k)
     {
-        unsigned steps = steps_of(n, k), blocks = 0;
+        unsigned steps = log_up(n, k + 1), blocks = 0;
         for (unsigned weight = 1; weight < n; weight *= k + 1)
             blocks += digits(n, k + 1, weight);
         expect(DCOLL_ALLTOALL, "bruck", n, k, steps, blocks);
-        if (!is_power(n, k))
+        if (!is_power(n, k + 1))
             continue;
         assert_int_equal(blocks, n / (k + 1) * steps);
         expect(DCOLL_ALLTOALL, "exchange", n, k, steps, blocks);

@@ -3,6 +3,7 @@
  * The flat algorithms are correct for any number of ranks and ports, root and
  * mode, and take the steps of Qian and Afsahi 2008, section 5.1.
  */
+#include "powers.h"
 #include "unit.h"
 #include "coll/algorithms/algorithms.h"
 #include "dapl_rail/dapl_rail.h"
@@ -164,22 +165,6 @@ static unsigned steps(const dcoll_algorithm_t *algorithm, unsigned n,
     return result;
 }
 
-static unsigned log_up(unsigned n, unsigned base)
-{
-    unsigned result = 0;
-    for (unsigned power = 1; power < n; power *= base)
-        result++;
-    return result;
-}
-
-static bool is_power(unsigned n, unsigned base)
-{
-    unsigned power = 1;
-    while (power < n)
-        power *= base;
-    return power == n;
-}
-
 /* ⌈log_{k+1} N⌉: eqs. (1), (5). */
 static void test_steps_logarithmic(void **state)
 {
@@ -209,7 +194,7 @@ static void test_steps_direct(void **state)
     for (unsigned n = 1; n <= 64; n++)
         for (unsigned k = 1; k <= 4; k++) {
             for (unsigned a = 0; a < sizeof direct / sizeof *direct; a++)
-                assert_int_equal(steps(direct[a], n, k), (n - 1 + k - 1) / k);
+                assert_int_equal(steps(direct[a], n, k), divided_up(n - 1, k));
             for (unsigned a = 0; a < 3; a++)
                 assert_int_equal(steps(single_port[a], n, k), n - 1);
         }

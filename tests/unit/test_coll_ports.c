@@ -67,8 +67,8 @@ static void look_at_all(look *at)
         }
 }
 
-/* The port of the first put from one rank to another, into RECV if there is
- * such a one. */
+/* The port of the first put from one rank to another: into RECV, or else into
+ * any memory. */
 static unsigned port_of_put(const dcoll_program_t *program, unsigned from,
                             unsigned to)
 {

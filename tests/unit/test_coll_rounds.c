@@ -6,41 +6,22 @@
  */
 #include <time.h>
 
+#include "powers.h"
 #include "unit.h"
 #include "coll/schedule.h"
 #include "dapl_rail/dapl_rail.h"
 
 enum { RANKS_MAX = 128, PORTS_MAX = 4, BYTES = 8, LINE = 64 };
 
-static unsigned log_up(unsigned n, unsigned base)
-{
-    unsigned steps = 0;
-    for (unsigned reach = 1; reach < n; reach *= base)
-        steps++;
-    return steps;
-}
-
-static bool is_power(unsigned n, unsigned base)
-{
-    while (n % base == 0)
-        n /= base;
-    return n == 1;
-}
-
-static unsigned divided(unsigned a, unsigned b)
-{
-    return (a + b - 1) / b;
-}
-
 /* Blocks that are moved: of args.bytes. 0: the papers tell no formula. */
 static double reduce_scatter_blocks(unsigned n, unsigned k)
 {
-    return divided(n - 1, k);
+    return divided_up(n - 1, k);
 }
 
 static double allreduce_blocks(unsigned n, unsigned k)
 {
-    return 2.0 * divided(n - 1, k) / n;
+    return 2.0 * divided_up(n - 1, k) / n;
 }
 
 static double bcast_blocks(unsigned n, unsigned k)

@@ -15,17 +15,14 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     const struct node node = node_make(shape, args, rank, s);
     const size_t stride = node_stride(args->bytes);
-    const bool once = args->depth == 1;
     s->phase = 1;
-    s->flags = once ? NODE_DONE + 1 : NODE_POSTED + 1;
+    s->flags = args->depth == 1 ? NODE_DONE + 1 : NODE_POSTED + 1;
     s->node_bytes = node.count * stride;
-    if (once)
-        node_await_all(&node, NODE_DONE, 1);
+    node_enter(&node);
     node_post(&node, node_own(&node), rank * stride, args->bytes);
     node_keep_own(&node);
     node_fetch_others(&node, 0, stride);
-    if (once)
-        node_signal(&node, NODE_DONE);
+    node_leave(&node);
 }
 
 const dcoll_algorithm_t allgather_shm = {

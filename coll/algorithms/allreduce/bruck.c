@@ -4,10 +4,10 @@
  * all-gather, for operations that commute: 2 ⌈log_{k+1} N⌉ steps and
  * 2 (N-1)/(Nk) blocks for any N.
  *
- * A rank that has the final result knows that all ranks have read what was put
- * into TEMP for it. In the second half a rank puts where it has put to me in
- * the first half: so that start has begun there. Only puts into RECV need a
- * grant.
+ * Only puts into RECV need a grant. A rank that has the result knows that all
+ * ranks have read what was put into their TEMP. In the second half a rank puts
+ * only to ranks that have put to it in the first half: these have begun the
+ * same start.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"

@@ -6,9 +6,7 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/exchange/bruck_alltoall.h"
-
-/* A step takes as long as so many bytes through a port. */
-#define STEP_BYTES 4096.0
+#include "coll/build/flat.h"
 
 /* The smallest base, of at least k+1, to which n - 1 has so many digits. */
 static unsigned base_for(unsigned n, unsigned k, unsigned count)
@@ -26,7 +24,7 @@ static double toll_of(const dcoll_shape_t *shape, size_t bytes, unsigned radix)
 {
     const struct bruck_toll toll =
         bruck_alltoall_toll(shape->nranks, shape->ports, radix);
-    return toll.steps * STEP_BYTES + toll.blocks * (double)bytes;
+    return toll.steps * FLAT_STEP_BYTES + toll.blocks * (double)bytes;
 }
 
 /* Of bases with as many digits, the smallest one takes the fewest steps. */

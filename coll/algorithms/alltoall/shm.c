@@ -15,13 +15,11 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const size_t stride = node_deal_bytes(&node);
     const size_t temp = node_deal_temp(&node);
     const size_t own = rank * args->bytes;
-    const bool once = args->depth == 1;
     s->phase = 1;
-    s->flags = once ? NODE_DONE + 1 : NODE_POSTED + 1;
+    s->flags = args->depth == 1 ? NODE_DONE + 1 : NODE_POSTED + 1;
     s->node_bytes = node.count * stride;
     s->temp_bytes = node.count * temp;
-    if (once)
-        node_await_all(&node, NODE_DONE, 1);
+    node_enter(&node);
     node_deal(&node, source, rank * stride);
     if (!args->in_place)
         dcoll_add_copy(s, dcoll_at(DCOLL_SEND, own), dcoll_at(DCOLL_RECV, own),
@@ -31,8 +29,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         node_pick(&node, peer, peer * stride, peer * temp,
                   dcoll_at(DCOLL_RECV, peer * args->bytes));
     }
-    if (once)
-        node_signal(&node, NODE_DONE);
+    node_leave(&node);
 }
 
 const dcoll_algorithm_t alltoall_shm = {

@@ -15,9 +15,8 @@
 #include "coll/build/pace.h"
 #include "coll/build/reduce/combine.h"
 
-/* A step takes as long as so many bytes through a port. */
-#define STEP_BYTES  4096.0
 #define PIECES_MOST 1024.0
+#define NO_PIECE    (INT_MIN / 2) /* negative in all rounds */
 
 struct bcast {
     const dcoll_shape_t *shape;
@@ -29,25 +28,26 @@ struct bcast {
     struct slices slices;   /* of all pieces: one for each port */
     dcoll_place_t from, to; /* of the block, here and where it is put */
     grant_t grant;
-    /* by round of the first phase: the piece that comes, and that goes */
+    /* by round of the first phase: the piece that I receive, and send */
     int comes[CIRCULANT_ROUNDS_MAX], goes[CIRCULANT_ROUNDS_MAX];
 };
 
 static unsigned absolute(const struct bcast *b, unsigned rank)
 {
-    return (rank + b->args->root) % b->shape->nranks;
+    return flat_after(b->graph.n, rank, b->args->root);
 }
 
 /* The number of pieces for which the steps take the least time. */
 static unsigned pieces_for(const dcoll_shape_t *shape,
                            const struct circulant *graph, size_t bytes)
 {
-    const double through = (double)bytes / shape->ports / STEP_BYTES;
+    const double through = (double)bytes / shape->ports / FLAT_STEP_BYTES;
     const double pieces = sqrt((graph->q - 1) * through);
     return pieces < 1 ? 1 : (unsigned)fmin(pieces, PIECES_MOST);
 }
 
-/* Rounds begin with this one, so that the last phase is a whole one. */
+/* The number of the first round: rounds are counted so that the last phase has
+ * all of its rounds. */
 static unsigned first_round(const struct bcast *b)
 {
     const unsigned q = b->graph.q;
@@ -59,7 +59,8 @@ static unsigned last_round(const struct bcast *b)
     return first_round(b) + b->pieces + b->graph.q - 2;
 }
 
-/* The piece of a round, by those of the first phase. False: none. */
+/* The piece that a round moves, from those of the first phase. False: the round
+ * moves none. */
 static bool piece_of(const struct bcast *b, const int *phase, unsigned round,
                      unsigned *piece)
 {
@@ -71,12 +72,12 @@ static bool piece_of(const struct bcast *b, const int *phase, unsigned round,
 
 static unsigned source(const struct bcast *b, unsigned k)
 {
-    return (b->me + b->graph.n - b->graph.skip[k]) % b->graph.n;
+    return flat_before(b->graph.n, b->me, b->graph.skip[k]);
 }
 
 static unsigned target(const struct bcast *b, unsigned k)
 {
-    return (b->me + b->graph.skip[k]) % b->graph.n;
+    return flat_after(b->graph.n, b->me, b->graph.skip[k]);
 }
 
 /* Is it the first round with a piece between these two ranks? */
@@ -123,14 +124,17 @@ static void change(const struct bcast *b, grant_change_t *how)
                 0);
 }
 
-/* Number 0 has all pieces: none comes. */
+/* The piece for a rank in a round of the first phase; the root has them all. */
+static int piece_for(const struct bcast *b, unsigned rank, unsigned k)
+{
+    return rank ? circulant_block(&b->graph, rank, k) : NO_PIECE;
+}
+
 static void look_up(struct bcast *b)
 {
     for (unsigned k = 0; k < b->graph.q; k++) {
-        const unsigned to = target(b, k);
-        b->comes[k] =
-            b->me ? circulant_block(&b->graph, b->me, k) : INT_MIN / 2;
-        b->goes[k] = to ? circulant_block(&b->graph, to, k) : INT_MIN / 2;
+        b->comes[k] = piece_for(b, b->me, k);
+        b->goes[k] = piece_for(b, target(b, k), k);
     }
 }
 
@@ -162,7 +166,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                       .args = args,
                       .s = s,
                       .graph = circulant_of(n),
-                      .me = (rank + n - args->root) % n,
+                      .me = flat_before(n, rank, args->root),
                       .to = dcoll_at(board_space(args), 0),
                       .grant = grant_along_tree(board_space(args))};
     b.from = copies || !root ? b.to : dcoll_at(DCOLL_SEND, 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Broadcast of long blocks: the root scatters slices along the (k+1)-nomial
- * tree, then Bruck's all-gather, to which the root gives and from which it
- * takes nothing: 2 ⌈log_{k+1} N⌉ steps and, for powers of k+1, 2 (N-1)/(Nk)
- * blocks. (Van de Geijn's scheme, with the papers' k-port tree and all-gather.)
- * Ranks may run ahead of others, so each put is granted.
+ * tree. Bruck's all-gather follows, in which the root only sends. That takes 2
+ * ⌈log_{k+1} N⌉ steps and, for powers of k+1, 2 (N-1)/(Nk) blocks. (Van de
+ * Geijn's scheme, with the papers' k-port tree and all-gather.) Ranks may run
+ * ahead of others, so each put is granted.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/exchange/cyclic.h"
@@ -27,7 +27,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                              .s = s,
                              .ports = shape->ports,
                              .first = args->root,
-                             .me = (rank + n - args->root) % n,
+                             .me = flat_before(n, rank, args->root),
                              .slices = slices_of(args, n),
                              .vector = vector_of(args, rank),
                              .there = dcoll_at(board_space(args), 0),

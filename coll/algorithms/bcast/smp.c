@@ -5,10 +5,10 @@
  * 2008, section 5.2: phase 3 of the SMP-aware algorithms). The root is its own
  * node's master. Puts go from NODE to NODE; zero copy: from the root's SEND.
  *
- * The root may run ahead of the others by the depth. Credits, and the flags of
- * readers, are for half of it. A master's credit to its parent means that its
- * node has read the blocks of the half before: no rank waits for readers of the
- * present starts.
+ * The root may run ahead of the others by the depth. A credit, and the flag of
+ * a reader, covers half of the depth (grant_bulk()). A master's credit to its
+ * parent means that its node has read the blocks of the half before: no rank
+ * waits for readers of the present half.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/grant.h"
@@ -31,7 +31,7 @@ static unsigned master_of(const struct bcast *b, unsigned relative)
     return masters_of(&b->node, (b->root + relative) % b->tree.n);
 }
 
-/* Waits until the other ranks of my node have read the blocks of so many starts
+/* Waits until the other ranks of my node have read the block of `lag` starts
  * ago. */
 static void await_readers(const struct node *n, unsigned lag)
 {

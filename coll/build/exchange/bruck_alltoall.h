@@ -15,7 +15,7 @@
 void bruck_alltoall(const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, unsigned radix, dcoll_schedule_t *s);
 
-/** What it takes: steps, and blocks, of the longest message of each step. */
+/** Its steps, and the blocks of the longest messages of all steps. */
 struct bruck_toll {
     unsigned steps, blocks;
 };

@@ -24,16 +24,16 @@ static unsigned base_of(const struct circulant *c, unsigned rank)
     return k;
 }
 
-/* Adds skips below `end` that are not used, the larger ones first, to a sum
- * that must come to be above low and at most high; low itself will do if
- * nothing else is found. The last skip, which it sets, must be the base of that
- * rank: a number may be another sum, too. */
 struct search {
     const struct circulant *c;
     unsigned low, high;
     bool used[CIRCULANT_ROUNDS_MAX + 1];
 };
 
+/* Adds unused skips below `end` to the sum, the larger ones first, until it is
+ * above low and at most high; if there is no such sum, low itself is right.
+ * Sets the last skip that it adds. That must be the base of the rank with this
+ * sum: other skips may have the same sum. */
 static bool find(const struct search *s, unsigned sum, unsigned end,
                  unsigned *last)
 {

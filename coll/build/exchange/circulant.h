@@ -8,11 +8,12 @@
  *
  * In each phase of q rounds a rank other than 0 receives q different blocks. A
  * rank number is a sum of different skips, the largest first; the smallest of
- * them is its base. Rank 0 gives block k to rank skip[k], and those with base k
- * get it in the same phase. What else a rank receives from a rank, that one has
- * received in the phase before: in round k it is the base of a rank between the
- * skips k+1 and k before it, found by adding skips whose bases it does not get
- * in another round.
+ * them is the rank's base. Rank 0 sends block k to rank skip[k], and all ranks
+ * with base k receive it in the same phase. All other blocks that a rank
+ * receives have come to their senders in the phase before. Such a block has the
+ * number of a base: in round k, that of a rank which lies between skip[k+1] and
+ * skip[k] before the receiver. Adding skips finds that rank; skips that are
+ * bases of the receiver's other rounds are left out.
  */
 #ifndef DCOLL_CIRCULANT_H
 #define DCOLL_CIRCULANT_H

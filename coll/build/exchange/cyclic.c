@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/build/exchange/bruck.h"
 #include "coll/build/exchange/cyclic.h"
+#include "coll/build/flat.h"
 #include "coll/build/pace.h"
 
 unsigned cyclic_parts(const struct cyclic *c, unsigned number, unsigned count,
@@ -56,12 +57,12 @@ unsigned cyclic_rank(const struct cyclic *c, unsigned number)
 /* Numbers at a distance before me, and after me. */
 static unsigned before(const struct cyclic *c, unsigned distance)
 {
-    return (c->me + c->slices.count - distance) % c->slices.count;
+    return flat_before(c->slices.count, c->me, distance);
 }
 
 static unsigned after(const struct cyclic *c, unsigned distance)
 {
-    return (c->me + distance) % c->slices.count;
+    return flat_after(c->slices.count, c->me, distance);
 }
 
 /* Is it an edge of the tree? Then one grant is for both of its messages. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A vector with a slice for each rank. Ranks are numbered from a first one, in
- * a circle, and a message has consecutive slices. The vector lies at the same
- * place on all ranks: then a message that wraps around the last number takes
- * two puts. Or each rank has it from its own slice on (rotated): then one is
- * enough.
+ * a circle, and a message has consecutive slices. In the order of numbers, a
+ * message that wraps around the last number takes two puts. If each rank's
+ * vector begins with its own slice (rotated), one put is enough.
  */
 #ifndef DCOLL_CYCLIC_H
 #define DCOLL_CYCLIC_H
@@ -49,8 +48,8 @@ unsigned cyclic_rank(const struct cyclic *c, unsigned number);
 
 /** Scatters the slices of number 0 along the tree; not rotated. */
 void cyclic_scatter(const struct cyclic *c);
-/** Bruck's all-gather (bruck.h) of the slices, in ⌈log_{k+1} n⌉ steps, without
- *  slices that a rank has. */
+/** Bruck's all-gather (bruck.h) of the slices, in ⌈log_{k+1} n⌉ steps. No
+ *  rank receives slices that it has. */
 void cyclic_allgather(const struct cyclic *c);
 /** Before and after these two: grants puts to me. */
 void cyclic_open(const struct cyclic *c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/build/exchange/tree.h"
+#include "coll/build/flat.h"
 
 static unsigned power(unsigned base, unsigned exponent)
 {
@@ -13,10 +14,7 @@ unsigned tree_levels(const struct tree *tree)
 {
     if (tree->star)
         return (tree->n - 1 + tree->k - 1) / tree->k;
-    unsigned levels = 0;
-    for (unsigned reach = 1; reach < tree->n; reach *= tree->k + 1)
-        levels++;
-    return levels;
+    return flat_steps(tree->n, tree->k);
 }
 
 struct tree_edge tree_up(const struct tree *tree, unsigned rank)

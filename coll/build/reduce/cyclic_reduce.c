@@ -13,8 +13,8 @@ const char *cyclic_reduce_refuses(const dcoll_shape_t *shape,
                                                 : NULL;
 }
 
-/* TEMP: a place for each message, by its distance: those before it in the steps
- * have distance - 1 slices. */
+/* TEMP: a place for each message, by its distance. The messages from smaller
+ * distances have distance - 1 slices. */
 static dcoll_place_t landing(const struct cyclic_reduce *r, unsigned distance)
 {
     return dcoll_at(DCOLL_TEMP,
@@ -68,9 +68,9 @@ static void put(const struct cyclic_reduce *r, bool own, unsigned distance,
             combine_at(landing(r, distance), parts[i].before), parts[i].bytes);
 }
 
-/* Combines the message of a port with slices from mine on. In the first step
- * they are the user's, until the first message is combined with them; in the
- * last one it is mine alone. */
+/* Combines the message of a port with the slices from mine on. In the first
+ * step, the first message is combined with the user's slices. In the last step
+ * there is only my slice. */
 static void combine(const struct cyclic_reduce *r, struct bruck_step step,
                     bool own, unsigned port)
 {

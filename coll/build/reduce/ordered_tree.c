@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "coll/build/flat.h"
 #include "coll/build/grant.h"
 #include "coll/build/reduce/ordered_tree.h"
 
@@ -31,14 +32,6 @@ static unsigned part_head(const struct ordered_tree *t, const struct level *l,
     return head_of(t, part_begin(l, part), part_begin(l, part + 1));
 }
 
-static unsigned steps_for(const struct ordered_tree *t, unsigned n)
-{
-    unsigned steps = 0;
-    for (size_t reach = 1; reach < n; reach *= t->ports + 1u)
-        steps++;
-    return steps;
-}
-
 static struct level level_of(const struct ordered_tree *t, unsigned begin,
                              unsigned end)
 {
@@ -46,7 +39,7 @@ static struct level level_of(const struct ordered_tree *t, unsigned begin,
     struct level l = {.begin = begin,
                       .end = end,
                       .count = n < radix ? n : radix,
-                      .step = steps_for(t, n) - 1};
+                      .step = flat_steps(n, t->ports) - 1};
     while (!has(part_begin(&l, l.own), part_begin(&l, l.own + 1), t->me))
         l.own++;
     return l;
@@ -81,7 +74,7 @@ static dcoll_place_t place(const struct ordered_tree *t, unsigned step,
 
 size_t ordered_tree_bytes(const struct ordered_tree *t)
 {
-    return place(t, steps_for(t, t->n), 0).offset - t->temp;
+    return place(t, flat_steps(t->n, t->ports), 0).offset - t->temp;
 }
 
 static unsigned rank_of(const struct ordered_tree *t, unsigned number)

@@ -25,11 +25,7 @@ struct prefix {
 
 static unsigned steps_of(const struct prefix *p)
 {
-    unsigned steps = 0;
-    for (size_t reach = 1; reach < p->shape->nranks;
-         reach *= p->shape->ports + 1)
-        steps++;
-    return steps;
+    return flat_steps(p->shape->nranks, p->shape->ports);
 }
 
 /* Do the steps from this one on reach rank n - 1, all without own operands? */
@@ -145,8 +141,9 @@ static bool is_last(const struct prefix *p, struct step step)
     return true;
 }
 
-/* Puts what comes in front of what I have. The last rank's result goes straight
- * to RECV, which may be SEND: my operand is read last. */
+/* Combines the messages of the step with what I have, messages on the left. The
+ * result of my last step goes straight to RECV, which may be SEND: my operand
+ * is read last. */
 static void receive(struct prefix *p, const struct step *step)
 {
     const unsigned k = p->shape->ports;

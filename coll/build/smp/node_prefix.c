@@ -2,8 +2,8 @@
 #include "coll/build/smp/node.h"
 #include "coll/build/smp/node_prefix.h"
 
-/* The blocks of the ranks before me and, inclusive, mine. The first of them
- * counts as mine in an exscan: it only needs a place. */
+/* The blocks of the ranks before me and, in a scan, mine. In an exscan `mine`
+ * is the first of them: struct operands must have one. */
 static struct operands operands_of(const struct node *node, bool exclusive)
 {
     struct operands all = node_row(node, 0, 0);

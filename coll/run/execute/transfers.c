@@ -20,8 +20,8 @@ static int put(dcoll_request_t *q, unsigned peer, const drail_xfer_t *xfer,
     return rc && rc != DRAIL_EAGAIN ? team_rail_fail(q->team, rc) : rc;
 }
 
-/* With one port, the messages of two nodes use one rail, those of other nodes
- * another. */
+/* With one port, all messages between two nodes use the same rail; another pair
+ * of nodes may use another rail. */
 static unsigned rail_between_nodes(const dcoll_team_t *team, unsigned peer)
 {
     unsigned wires = drail_nrails(team->rail) - team->far_rail;

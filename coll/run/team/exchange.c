@@ -70,7 +70,7 @@ static void find_wires(const drail_t *rail, struct member *mine)
 }
 
 /* By the fewest and slowest wires of all ranks, so that all predict the same.
- * Nodes of one host may have another way. */
+ * Nodes of one host do not need wires if a rail stays within the host. */
 static void prepare_prediction(dcoll_team_t *team)
 {
     unsigned wires = UINT_MAX;

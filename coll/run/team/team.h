@@ -30,9 +30,9 @@ struct member {
     uint32_t first_id; /* id of the team's first request; rank 0's is used */
     size_t keep_bytes; /* the smallest of all ranks is used */
     uint64_t table;    /* checksum of its selection table */
-    unsigned wires;    /* its TCP rails, if only these reach other hosts, … */
-    double wire_MBps;  /* … and the nominal rate of the slowest; 0: unknown */
-    bool host_only;    /* it has a rail that does not */
+    unsigned wires;    /* its TCP rails; 0: others reach other hosts, too */
+    double wire_MBps;  /* nominal rate of the slowest one; 0: unknown */
+    bool host_only;    /* it has a rail that stays within the host */
 };
 
 /* An RDMA read of the ledger of a rank on another node. */
