@@ -236,9 +236,10 @@ static bool lead_access(struct bond_conn *c, struct bond_link *l, uint64_t n)
         if (!bond_op_start(&op, l, NULL))
             return false;
         q->sent += op.bytes;
-        l->marks += !reads;
-        if (!reads && !l->m->counts)
-            bond_lead_mark(l);
+        if (!reads) {
+            l->marks++;
+            bond_link_mark(l);
+        }
     }
     return true;
 }
