@@ -53,27 +53,26 @@ static void test_stream(void **state)
 }
 
 #ifdef __SSE2__
-/* Either way of stores, also where stream_copy takes the other. */
+/* By one way of stores, also where stream_copy takes the other. */
+static void by(size_t (*way)(char *, const char *, size_t), size_t unit,
+               char *target, const char *source, size_t n)
+{
+    size_t done = -(uintptr_t)target % STREAM_LINE;
+    done = done < n ? done : n;
+    memcpy(target, source, done);
+    done += way(target + done, source + done, n - done);
+    assert_true(n - done < unit);
+    memcpy(target + done, source + done, n - done);
+}
+
 static void pieces(void *target, const void *source, size_t n)
 {
-    size_t lead = -(uintptr_t)target % STREAM_LINE;
-    lead = lead < n ? lead : n;
-    memcpy(target, source, lead);
-    size_t done = lead + stream_pieces((char *)target + lead,
-                                       (const char *)source + lead, n - lead);
-    assert_true(n - done < STREAM_PIECE);
-    memcpy((char *)target + done, (const char *)source + done, n - done);
+    by(stream_pieces, STREAM_PIECE, target, source, n);
 }
 
 static void wide(void *target, const void *source, size_t n)
 {
-    size_t lead = -(uintptr_t)target % STREAM_LINE;
-    lead = lead < n ? lead : n;
-    memcpy(target, source, lead);
-    size_t done = lead + stream_wide((char *)target + lead,
-                                     (const char *)source + lead, n - lead);
-    assert_true(n - done < STREAM_LINE);
-    memcpy((char *)target + done, (const char *)source + done, n - done);
+    by(stream_wide, STREAM_LINE, target, source, n);
 }
 
 static void test_ways(void **state)
