@@ -18,8 +18,7 @@
 
 static cable_t cable[2];
 
-/* -------------------------------------------------- attributes of members ---
- */
+/* ------------------------------------------------ attributes of members --- */
 
 static bool hides_counts;
 
@@ -104,8 +103,7 @@ static void arrived_unknown(void **state)
     bond_stream("bond0", 200, lose_in_turn);
 }
 
-/* ------------------------------------------------ a write that has arrived ---
- */
+/* --------------------------------------------- a write that has arrived --- */
 
 /* Memory of both processes: what they tell each other without DAT. */
 static struct answer {
@@ -186,8 +184,7 @@ static void arrived_once(void **state)
     assert_int_equal(cable_plug(&cable[0]), 0);
 }
 
-/* ------------------------------------------------------------ the stream ---
- */
+/* ----------------------------------------------------------- the stream --- */
 
 static void broken(void **state)
 {
