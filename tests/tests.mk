@@ -197,12 +197,9 @@ SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
 # (ThreadSanitizer ends programs whose handler of SIGSEGV calls what is not safe
 # in handlers, and programs that fork while they have threads. It does not see
 # that a thread of a bond executes an atomic between two calls of the initiator
-# in the same process: the order is that of memory mapped twice. In
-# bond_fork_posting it fails to allocate 250 TB for itself, which is not
-# understood.)
+# in the same process: the order is that of memory mapped twice.)
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%\
-  $(TEST_BIN)/provider/test_bond_order $(TEST_BIN)/provider/bond_extensions\
-  $(TEST_BIN)/provider/bond_fork_posting,\
+  $(TEST_BIN)/provider/test_bond_order $(TEST_BIN)/provider/bond_extensions,\
   $(TEST_PROGRAMS)) $(SANITIZED_ONLY)
 
 # They compare rates or times: nothing runs beside them.

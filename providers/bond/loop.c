@@ -75,9 +75,7 @@ void *bond_loop(void *arg)
         if (!any && m->index != BOND_FIRST_MEMBER)
             continue;
         core_ia_lock(b->ia);
-        atomic_fetch_add(&b->wanted, 1);
-        pthread_mutex_lock(&b->lock);
-        atomic_fetch_sub(&b->wanted, 1);
+        core_lock_wanted(&b->lock, &b->wanted);
         if (any)
             handle(m, &event);
         uint64_t next = look_at_all(b), now = busywait_now_ns();

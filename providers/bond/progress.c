@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The consumer posts and polls. */
+#include "providers/core/thread.h"
 #include "providers/bond/progress.h"
 #include "providers/bond/links/links.h"
 #include "providers/bond/message/message.h"
@@ -60,9 +61,7 @@ void bond_progress(struct core_ia *ia, bool sure)
     int state = bond_cancel_off(b);
     if (sure)
         pthread_mutex_lock(&b->lock);
-    /* a mutex is not fair: a thread that polls all the time would keep it */
-    bool wanted = atomic_load_explicit(&b->wanted, memory_order_relaxed);
-    if (sure || (!wanted && !pthread_mutex_trylock(&b->lock))) {
+    if (sure || core_lock_to_poll(&b->lock, &b->wanted)) {
         progress(b, sure);
         pthread_mutex_unlock(&b->lock);
     }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads of a provider. */
+/* Threads of a provider, and a lock that other threads take to poll. */
 #ifndef DAPL_CORE_THREAD_H
 #define DAPL_CORE_THREAD_H
 
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -43,6 +45,23 @@ static inline void core_thread_short_slices(void)
               .nice = getpriority(PRIO_PROCESS, 0), /* of this thread */
               .runtime = CORE_SLICE_NS};
     syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
+/* For a thread that must have the lock; *wanted is the number of these. A mutex
+ * is not fair: a thread that polls all the time would keep it. */
+static inline void core_lock_wanted(pthread_mutex_t *lock, atomic_uint *wanted)
+{
+    atomic_fetch_add(wanted, 1);
+    pthread_mutex_lock(lock);
+    atomic_fetch_sub(wanted, 1);
+}
+
+/* For a thread that polls. False: another thread has the lock, or must have it.
+ */
+static inline bool core_lock_to_poll(pthread_mutex_t *lock, atomic_uint *wanted)
+{
+    return !atomic_load_explicit(wanted, memory_order_relaxed) &&
+           !pthread_mutex_trylock(lock);
 }
 
 #endif

@@ -108,8 +108,8 @@ static void judge(struct ofi_ia *oia, struct minding *m)
     m->used = used;
 }
 
-/* Do consumers read the CQ, by sleeping on it or by polling? If threads sleep
- * for its completions otherwise, the pollers do not serve them. */
+/* Do consumers read the CQ, by sleeping on it or by polling? If other threads
+ * sleep on bells for its completions, the pollers do not serve them. */
 static bool consumers_read(struct ofi_ia *oia, struct minding *m)
 {
     judge(oia, m);

@@ -80,7 +80,7 @@ struct ofi_hello {
 #define OFI_ENTER       (UINT64_C(1) << 34) /* my RDMA follows: access.c */
 #define OFI_ASK         (UINT64_C(1) << 35) /* is your RDMA so far over? */
 #define OFI_LEFT        (UINT64_C(1) << 36) /* yes */
-#define OFI_COUNTED     (UINT64_C(1) << 37) /* a counted write: it is itself */
+#define OFI_COUNTED     (UINT64_C(1) << 37) /* of a counted write */
 #define OFI_IMMED       (UINT64_C(1) << 62)
 #define OFI_SOLICITED   (UINT64_C(1) << 61)
 #define OFI_IMMED_MAX   ((UINT64_C(1) << 29) - 1) /* bytes of such a write */
@@ -231,9 +231,9 @@ struct ofi_ia {
     atomic_bool away;                  /* it leaves the CQ to consumers, … */
     atomic_bool rests; /* … and sleeps until no consumer watches the CQ */
     /* sleepers */
-    atomic_uint sleepers; /* whom completions wake, but not by the CQ's … */
-    atomic_bool watched;  /* … descriptor: one waits for that */
-    int nudge_fd;         /* wakes it */
+    atomic_uint sleepers; /* wait for completions on bells */
+    atomic_bool watched;  /* another one waits for the CQ's descriptor */
+    int nudge_fd;         /* wakes that one */
     unsigned in_vain;     /* its wakes without a completion, in a row */
     _Atomic uint32_t bell[64];
 };

@@ -17,6 +17,7 @@
 #include "ofi.h"
 #include "providers/core/last_word.h"
 #include "providers/core/segments.h"
+#include "providers/core/thread.h"
 
 #define BATCH       64
 #define INJECT_MAX  256
@@ -533,16 +534,10 @@ void ofi_advance(struct ofi_ia *oia, bool sure)
 {
     if (!atomic_load_explicit(&oia->open_conns, memory_order_relaxed))
         return;
-    /* a mutex is not fair: a thread that polls all the time would keep it */
-    if (!sure && atomic_load_explicit(&oia->cq_wanted, memory_order_relaxed))
-        return;
     int state = core_cancel_off();
-    if (sure) {
-        atomic_fetch_add(&oia->cq_wanted, 1);
-        pthread_mutex_lock(&oia->cq_lock);
-        atomic_fetch_sub(&oia->cq_wanted, 1);
-    }
-    if (sure || !pthread_mutex_trylock(&oia->cq_lock)) {
+    if (sure)
+        core_lock_wanted(&oia->cq_lock, &oia->cq_wanted);
+    if (sure || core_lock_to_poll(&oia->cq_lock, &oia->cq_wanted)) {
         ofi_drain(oia);
         pthread_mutex_unlock(&oia->cq_lock);
     }

@@ -153,8 +153,7 @@ static void last_message(const char *ia)
     EXPECT_DTO(peer.recv, 2, DAT_DTO_SUCCESS, BYTES);
     EXPECT_EVENT(peer.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
     EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
-    end_close(&me);
-    end_close(&peer);
+    ends_close(&me, &peer);
 }
 
 static void last_message_arrives(void **state)
@@ -184,8 +183,7 @@ static void last_write(const char *ia)
     EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
     expect_silence(me.request, 1);
     EXPECT_EVENT(peer.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
-    end_close(&me);
-    end_close(&peer);
+    ends_close(&me, &peer);
 }
 
 static void last_write_arrives(void **state)
@@ -210,8 +208,7 @@ static void no_bond(void **state)
     EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     EXPECT_EVENT(peer.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
     EXPECT_DTO(peer.recv, 1, DAT_DTO_ERR_FLUSHED, 0);
-    end_close(&me);
-    end_close(&peer);
+    ends_close(&me, &peer);
 }
 
 /* A bond of one member is that member: its objects are the member's own, and
@@ -245,8 +242,7 @@ static void single(void **state)
     EXPECT_DTO(me.request, 2, DAT_DTO_SUCCESS, 8);
     assert_memory_equal(peer.mem.data, me.mem.data, 8);
     DAT_FAILS(dat_ia_close(me.ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_STATE);
-    end_close(&me);
-    end_close(&peer);
+    ends_close(&me, &peer);
 }
 
 /* An attempt that fails for lack of resources keeps no room in an EVD. */
@@ -262,39 +258,38 @@ static void no_room_is_lost(void **state)
     end_close(&me);
 }
 
+static DAT_CR_HANDLE open_and_ask(end_t *me, end_t *peer)
+{
+    open_both(me, peer, "bond-two");
+    DAT_OK(end_connect(me, peer->qual));
+    return end_asked(peer);
+}
+
 /* An accept that fails for lack of resources can be repeated. */
 static void accepts_again(void **state)
 {
     end_t me, peer;
-    open_both(&me, &peer, "bond-two");
-    DAT_OK(end_connect(&me, peer.qual));
-    DAT_CR_HANDLE cr = EXPECT_EVENT(peer.cr, DAT_CONNECTION_REQUEST_EVENT)
-                           .event_data.cr_arrival_event_data.cr_handle;
+    DAT_CR_HANDLE cr = open_and_ask(&me, &peer);
     no_eps = true;
     DAT_FAILS(dat_cr_accept(cr, peer.ep, 0, NULL), DAT_INSUFFICIENT_RESOURCES);
     no_eps = false;
     DAT_OK(dat_cr_accept(cr, peer.ep, 0, NULL));
     EXPECT_EVENT(peer.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
     EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
-    end_close(&me);
-    end_close(&peer);
+    ends_close(&me, &peer);
 }
 
 /* After an accept that fails otherwise, the member's request is gone. */
 static void accepts_too_late(void **state)
 {
     end_t me, peer;
-    open_both(&me, &peer, "bond-two");
-    DAT_OK(end_connect(&me, peer.qual));
-    DAT_CR_HANDLE cr = EXPECT_EVENT(peer.cr, DAT_CONNECTION_REQUEST_EVENT)
-                           .event_data.cr_arrival_event_data.cr_handle;
+    DAT_CR_HANDLE cr = open_and_ask(&me, &peer);
     no_accepts = "a";
     DAT_OK(dat_cr_accept(cr, peer.ep, 0, NULL));
     no_accepts = NULL;
     EXPECT_EVENT(peer.conn, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
     assert_int_equal(answers, 0);
-    end_close(&me);
-    end_close(&peer);
+    ends_close(&me, &peer);
 }
 
 /* The same for a link that joins. */
@@ -308,8 +303,7 @@ static void joins_too_late(void **state)
     no_accepts = NULL;
     assert_non_null(unaccepted);
     assert_int_equal(answers, 0);
-    end_close(&me);
-    end_close(&peer);
+    ends_close(&me, &peer);
 }
 
 /* EPs of libdaplofa are freed later than their links: then their receives are
@@ -324,8 +318,7 @@ static void flushed_late(void **state)
     nanosleep(&(struct timespec){.tv_nsec = 400 * 1000000}, NULL);
     foreign = false;
     no_joins = false;
-    end_close(&me);
-    end_close(&peer);
+    ends_close(&me, &peer);
 }
 
 /* Only the peer's links join a connection. */
@@ -352,8 +345,7 @@ static void stranger(void **state)
     EXPECT_EVENT(other.conn, DAT_CONNECTION_EVENT_PEER_REJECTED);
     no_joins = false;
     end_close(&other);
-    end_close(&me);
-    end_close(&peer);
+    ends_close(&me, &peer);
 }
 
 int main(int argc, char **argv)

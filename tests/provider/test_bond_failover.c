@@ -18,8 +18,7 @@
 
 static cable_t cable[2];
 
-/* -------------------------------------------------- attributes of members ---
- */
+/* ------------------------------------------------ attributes of members --- */
 
 static bool hides_counts;
 
@@ -104,14 +103,13 @@ static void arrived_unknown(void **state)
     bond_stream("bond0", 200, lose_in_turn);
 }
 
-/* ------------------------------------------------ a write that has arrived ---
- */
+/* --------------------------------------------- a write that has arrived --- */
 
 /* Memory of both processes: what they tell each other without DAT. */
 static struct answer {
     _Atomic DAT_CONN_QUAL qual; /* of the peer, when it listens */
     DAT_RMR_TRIPLET target;
-    atomic_bool taken; /* the peer has seen the first word, and cleared it */
+    _Atomic uint64_t taken; /* 1: the peer has cleared the first word */
 } * answer;
 static _Atomic uint64_t *source;
 
@@ -134,7 +132,7 @@ static void take_words(void *arg)
     end_accept(&end);
     await_word(&word[0], 1);
     atomic_store(&word[0], 0);
-    atomic_store(&answer->taken, true);
+    atomic_store(&answer->taken, 1);
     await_word(&word[1], 1);
     assert_int_equal(word[0], 0); /* the first write was not repeated */
     EXPECT_EVENT(end.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
@@ -144,10 +142,7 @@ static void take_words(void *arg)
 /* The peer has answered: so the source may be used again. */
 static void reuse_source(void)
 {
-    for (unsigned i = 0; !atomic_load(&answer->taken); i++) {
-        assert_true(i < WAIT_MS);
-        poll_pause();
-    }
+    await_word(&answer->taken, 1);
     atomic_store(source, 2);
     pull_first();
 }
@@ -189,8 +184,7 @@ static void arrived_once(void **state)
     assert_int_equal(cable_plug(&cable[0]), 0);
 }
 
-/* ------------------------------------------------------------ the stream ---
- */
+/* ----------------------------------------------------------- the stream --- */
 
 static void broken(void **state)
 {

@@ -43,12 +43,13 @@ static void late_all(void **state)
     bond_stream("bond-three", ROUNDS, NULL);
 }
 
-/* Reads or writes the peer's memory, from the offset @p there on. */
-static void post_access(end_t *me, const peer_t *peer, enum kind kind,
+/* Reads or writes the peer's memory, from the offset @p there on; here, from
+ * the offset @p at on. */
+static void post_access(end_t *me, size_t at, const end_t *peer, enum kind kind,
                         int64_t there, uint64_t number)
 {
-    DAT_LMR_TRIPLET seg = local(&me->mem, 0, LONG);
-    DAT_RMR_TRIPLET to = remote(&peer->end.mem, 0, LONG);
+    DAT_LMR_TRIPLET seg = local(&me->mem, at, LONG);
+    DAT_RMR_TRIPLET to = remote(&peer->mem, 0, LONG);
     to.virtual_address += (uint64_t)there;
     DAT_OK((kind == READ ? dat_ep_post_rdma_read : dat_ep_post_rdma_write)(
         me->ep, 1, &seg, cookie(number), &to, DAT_COMPLETION_DEFAULT_FLAG));
@@ -69,9 +70,9 @@ static void same_local_memory(void **state)
     for (unsigned round = 0; round < 20; round++) {
         memset(sent, (int)round, LONG);
         memset(me.mem.data, (int)round, LONG);
-        post_access(&me, &peer, WRITE, 2 * LONG, 0);
-        post_access(&me, &peer, READ, 0, 1);
-        post_access(&me, &peer, READ, LONG, 2);
+        post_access(&me, 0, &peer.end, WRITE, 2 * LONG, 0);
+        post_access(&me, 0, &peer.end, READ, 0, 1);
+        post_access(&me, 0, &peer.end, READ, LONG, 2);
         for (uint64_t i = 0; i < 3; i++)
             EXPECT_DTO(me.request, i, DAT_DTO_SUCCESS, LONG);
         peer_read(&peer, image);
@@ -117,10 +118,7 @@ static void write_after_read(void **state)
     posts_delay((unsigned[]){20000, 20000});
     for (uint64_t round = 1; early < 4; round++) {
         assert_true(round < 300); /* the second member may join late */
-        DAT_LMR_TRIPLET seg = local(&me.mem, 0, LONG);
-        DAT_RMR_TRIPLET from = remote(&peer.mem, 0, LONG);
-        DAT_OK(dat_ep_post_rdma_read(me.ep, 1, &seg, cookie(1), &from,
-                                     DAT_COMPLETION_DEFAULT_FLAG));
+        post_access(&me, 0, &peer, READ, 0, 1);
         post_word(&me, &peer, LONG, round);
         early += comes_first(&me, &peer, LONG, round);
         EXPECT_DTO(me.request, 2, DAT_DTO_SUCCESS, 8);
@@ -138,11 +136,8 @@ static void write_after_read_of_it(void **state)
     memset(peer.mem.data, 0, LONG);
     posts_delay((unsigned[]){0, 20000});
     for (uint64_t round = 1; round <= 10; round++) {
-        DAT_LMR_TRIPLET seg = local(&me.mem, 0, LONG);
-        DAT_RMR_TRIPLET from = remote(&peer.mem, 0, LONG);
         uint64_t end;
-        DAT_OK(dat_ep_post_rdma_read(me.ep, 1, &seg, cookie(1), &from,
-                                     DAT_COMPLETION_DEFAULT_FLAG));
+        post_access(&me, 0, &peer, READ, 0, 1);
         post_word(&me, &peer, LONG - sizeof end, round);
         EXPECT_DTO(me.request, 1, DAT_DTO_SUCCESS, LONG);
         EXPECT_DTO(me.request, 2, DAT_DTO_SUCCESS, sizeof end);
@@ -164,14 +159,8 @@ static void write_of_fetched(void **state)
     for (int round = 1; round <= 10; round++) {
         memset(me.mem.data, 0, 2 * LONG);
         memset(peer.mem.data, round, LONG);
-        DAT_LMR_TRIPLET seg = local(&me.mem, 0, LONG);
-        DAT_RMR_TRIPLET there = remote(&peer.mem, 0, LONG);
-        DAT_OK(dat_ep_post_rdma_read(me.ep, 1, &seg, cookie(1), &there,
-                                     DAT_COMPLETION_DEFAULT_FLAG));
-        seg = local(&me.mem, LONG / 2, LONG);
-        there = remote(&peer.mem, LONG, LONG);
-        DAT_OK(dat_ep_post_rdma_write(me.ep, 1, &seg, cookie(2), &there,
-                                      DAT_COMPLETION_DEFAULT_FLAG));
+        post_access(&me, 0, &peer, READ, 0, 1);
+        post_access(&me, LONG / 2, &peer, WRITE, LONG, 2);
         EXPECT_DTO(me.request, 1, DAT_DTO_SUCCESS, LONG);
         EXPECT_DTO(me.request, 2, DAT_DTO_SUCCESS, LONG);
         assert_memory_equal(peer.mem.data + LONG, peer.mem.data, LONG / 2);
@@ -210,7 +199,7 @@ static void failed_read(void **state)
                                 DAT_MEM_PRIV_ALL_FLAG});
     posts_delay((unsigned[]){0, 20000});
     ends_late_ms = 50;
-    post_access(&me, &peer, READ, -64, 1); /* the lead's part fails */
+    post_access(&me, 0, &peer.end, READ, -64, 1); /* the lead's part fails */
     EXPECT_DTO(me.request, 1, DAT_DTO_ERR_REMOTE_ACCESS, 0);
     memset(mine, 0xa5, LONG);
     memcpy(me.mem.data, mine, LONG);

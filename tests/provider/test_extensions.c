@@ -279,11 +279,10 @@ static void serve_clients(memory_kind_t kind)
     close(go[1]);
 
     for (int i = 0; i < CLIENTS; i++) {
-        DAT_EVENT event = EXPECT_EVENT(server.cr, DAT_CONNECTION_REQUEST_EVENT);
+        DAT_CR_HANDLE cr = end_asked(&server);
         DAT_OK(dat_ep_create(server.ia, server.pz, server.recv, server.request,
                              server.conn, NULL, &ep[i]));
-        DAT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,
-                             ep[i], 0, NULL));
+        DAT_OK(dat_cr_accept(cr, ep[i], 0, NULL));
     }
     /* a quick client may be gone before the last one is there */
     for (int established = 0, gone = 0; gone < CLIENTS;) {

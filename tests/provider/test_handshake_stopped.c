@@ -130,12 +130,6 @@ static void open_ends(end_t *asks, end_t *answers)
     await(&answering_fd, -1);
 }
 
-static DAT_CR_HANDLE asked(end_t *answers)
-{
-    DAT_EVENT event = EXPECT_EVENT(answers->cr, DAT_CONNECTION_REQUEST_EVENT);
-    return event.event_data.cr_arrival_event_data.cr_handle;
-}
-
 static void answer(end_t *answers, DAT_CR_HANDLE cr)
 {
     DAT_OK(dat_cr_accept(cr, answers->ep, 0, NULL));
@@ -163,7 +157,7 @@ static void begin(end_t *asks, end_t *answers, DAT_TIMEOUT us)
 {
     open_ends(asks, answers);
     ask(asks, answers, us);
-    DAT_CR_HANDLE cr = asked(answers);
+    DAT_CR_HANDLE cr = end_asked(answers);
     hold();
     answer(answers, cr);
 }
@@ -207,7 +201,7 @@ static void asks_again(void **state)
     for (int late = 0; late < 3; late++) {
         give_up(&answers);
         atomic_store(&held, false);
-        DAT_CR_HANDLE cr = asked(&answers);
+        DAT_CR_HANDLE cr = end_asked(&answers);
         if (late < 2)
             hold();
         answer(&answers, cr);
@@ -224,7 +218,7 @@ static void asks_late(void **state)
     atomic_store(&stalls, true);
     ask(&asks, &answers, DAT_TIMEOUT_INFINITE);
     assert_false(atomic_load(&stalls));
-    answer(&answers, asked(&answers));
+    answer(&answers, end_asked(&answers));
     established(&asks, &answers);
     ends_close(&asks, &answers);
 }
@@ -236,7 +230,7 @@ static void asks_again_in_vain(void **state)
     begin(&asks, &answers, PATIENCE_S * 1000000);
     give_up(&answers);
     atomic_store(&held, false);
-    DAT_CR_HANDLE cr = asked(&answers);
+    DAT_CR_HANDLE cr = end_asked(&answers);
     atomic_store(&all_hurry, true);
     await_event(asks.conn, DAT_CONNECTION_EVENT_TIMED_OUT);
     atomic_store(&all_hurry, false);
@@ -271,7 +265,7 @@ static void not_told_of_the_answer(void **state)
     end_t asks, answers;
     open_ends(&asks, &answers);
     ask(&asks, &answers, DAT_TIMEOUT_INFINITE);
-    DAT_CR_HANDLE cr = asked(&answers);
+    DAT_CR_HANDLE cr = end_asked(&answers);
     deafen(false);
     answer(&answers, cr);
     established(&asks, &answers);

@@ -44,9 +44,7 @@ static void net_grow(net_t *net, unsigned n)
         DAT_OK(dat_ep_connect(*from, net->attr.ia_address_ptr, end->qual,
                               WAIT_MS * 1000, 0, NULL, DAT_QOS_BEST_EFFORT,
                               DAT_CONNECT_DEFAULT_FLAG));
-        DAT_EVENT event = EXPECT_EVENT(end->cr, DAT_CONNECTION_REQUEST_EVENT);
-        DAT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,
-                             *to, 0, NULL));
+        DAT_OK(dat_cr_accept(end_asked(end), *to, 0, NULL));
         EXPECT_EVENT(net->active_conn, DAT_CONNECTION_EVENT_ESTABLISHED);
         EXPECT_EVENT(end->conn, DAT_CONNECTION_EVENT_ESTABLISHED);
     }

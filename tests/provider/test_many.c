@@ -74,11 +74,10 @@ static void many_endpoints(void **state)
     *qual = end.qual;
     close(gate[1]);
     for (int i = 0; i < EPS; i++) {
-        DAT_EVENT event = EXPECT_EVENT(end.cr, DAT_CONNECTION_REQUEST_EVENT);
+        DAT_CR_HANDLE cr = end_asked(&end);
         DAT_OK(dat_ep_create(end.ia, end.pz, end.recv, end.request, end.conn,
                              NULL, &ep[i]));
-        DAT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,
-                             ep[i], 0, NULL));
+        DAT_OK(dat_cr_accept(cr, ep[i], 0, NULL));
     }
     for (int i = 0; i < EPS; i++)
         EXPECT_EVENT(end.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
@@ -137,9 +136,7 @@ static void lane_open(lane_t *lane, end_t *end, DAT_IA_ADDRESS_PTR address)
     }
     DAT_OK(dat_ep_connect(lane->ep[0], address, end->qual, WAIT_MS * 1000, 0,
                           NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
-    DAT_EVENT event = EXPECT_EVENT(end->cr, DAT_CONNECTION_REQUEST_EVENT);
-    DAT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,
-                         lane->ep[1], 0, NULL));
+    DAT_OK(dat_cr_accept(end_asked(end), lane->ep[1], 0, NULL));
     EXPECT_EVENT(lane->conn[0], DAT_CONNECTION_EVENT_ESTABLISHED);
     EXPECT_EVENT(lane->conn[1], DAT_CONNECTION_EVENT_ESTABLISHED);
 }

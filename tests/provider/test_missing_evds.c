@@ -20,8 +20,7 @@ static void srq_without_recv_evd(void **state)
     assert_int_equal(param.ep_state, DAT_EP_STATE_UNCONFIGURED_UNCONNECTED);
     DAT_FAILS(end_connect(&b, a.qual), DAT_INVALID_STATE);
     DAT_OK(end_connect(&a, b.qual));
-    DAT_EVENT event = EXPECT_EVENT(b.cr, DAT_CONNECTION_REQUEST_EVENT);
-    DAT_CR_HANDLE cr = event.event_data.cr_arrival_event_data.cr_handle;
+    DAT_CR_HANDLE cr = end_asked(&b);
     DAT_FAILS(dat_cr_accept(cr, b.ep, 0, NULL), DAT_INVALID_STATE);
 
     /* with one it can */

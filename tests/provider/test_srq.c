@@ -14,11 +14,10 @@ typedef struct fixture {
 static void accept_next(fixture_t *f, end_t *client, DAT_EP_HANDLE *ep)
 {
     DAT_OK(end_connect(client, f->s.qual));
-    DAT_EVENT event = EXPECT_EVENT(f->s.cr, DAT_CONNECTION_REQUEST_EVENT);
+    DAT_CR_HANDLE cr = end_asked(&f->s);
     DAT_OK(dat_ep_create_with_srq(f->s.ia, f->s.pz, f->s.recv, f->s.request,
                                   f->s.conn, f->srq, NULL, ep));
-    DAT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, *ep,
-                         0, NULL));
+    DAT_OK(dat_cr_accept(cr, *ep, 0, NULL));
     EXPECT_EVENT(f->s.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
     EXPECT_EVENT(client->conn, DAT_CONNECTION_EVENT_ESTABLISHED);
 }

@@ -44,10 +44,9 @@ static void not_accepted(void **state)
         end_open(&a, NULL);
         end_open(&b, NULL);
         DAT_OK(end_connect(&a, b.qual));
-        DAT_EVENT event = EXPECT_EVENT(b.cr, DAT_CONNECTION_REQUEST_EVENT);
+        DAT_CR_HANDLE cr = end_asked(&b);
         failing = call;
-        DAT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,
-                             b.ep, 0, NULL));
+        DAT_OK(dat_cr_accept(cr, b.ep, 0, NULL));
         assert_int_equal(failing, NONE);
         EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
         EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);

@@ -112,11 +112,10 @@ static pid_t accept_stopped(end_t *me, void (*active)(void *arg), size_t bytes)
     DAT_LMR_TRIPLET iov = local(&me->mem, 0, bytes);
     DAT_OK(dat_ep_post_recv(me->ep, 1, &iov, cookie(7), 0));
     shared->qual = me->qual;
-    DAT_EVENT event = EXPECT_EVENT(me->cr, DAT_CONNECTION_REQUEST_EVENT);
+    DAT_CR_HANDLE cr = end_asked(me);
     assert_int_equal(kill(peer, SIGSTOP), 0);
     assert_int_equal(waitpid(peer, &status, WUNTRACED), peer);
-    DAT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,
-                         me->ep, 0, NULL));
+    DAT_OK(dat_cr_accept(cr, me->ep, 0, NULL));
     return peer;
 }
 

@@ -583,8 +583,7 @@ static void failed_accept(void **state)
     DAT_OK(dat_psp_free(to->psp));
     DAT_OK(dat_rsp_create(to->ia, to->qual, to->ep, to->cr, &rsp));
     DAT_OK(end_connect(&s->sender, to->qual));
-    DAT_EVENT e = EXPECT_EVENT(to->cr, DAT_CONNECTION_REQUEST_EVENT);
-    DAT_CR_HANDLE cr = e.event_data.cr_arrival_event_data.cr_handle;
+    DAT_CR_HANDLE cr = end_asked(to);
     refuses = true;
     DAT_FAILS(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL),
               DAT_INSUFFICIENT_RESOURCES);

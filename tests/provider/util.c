@@ -340,12 +340,16 @@ DAT_RETURN end_connect(end_t *end, DAT_CONN_QUAL qual)
                           NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
 }
 
+DAT_CR_HANDLE end_asked(end_t *end)
+{
+    return EXPECT_EVENT(end->cr, DAT_CONNECTION_REQUEST_EVENT)
+        .event_data.cr_arrival_event_data.cr_handle;
+}
+
 void end_accept(end_t *end)
 {
-    DAT_EVENT event = EXPECT_EVENT(end->cr, DAT_CONNECTION_REQUEST_EVENT);
-    DAT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,
-                         end->ep, 0, NULL));
-    event = EXPECT_EVENT(end->conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+    DAT_OK(dat_cr_accept(end_asked(end), end->ep, 0, NULL));
+    DAT_EVENT event = EXPECT_EVENT(end->conn, DAT_CONNECTION_EVENT_ESTABLISHED);
     assert_ptr_equal(event.event_data.connect_event_data.ep_handle, end->ep);
 }
 

@@ -167,6 +167,8 @@ void ends_close(end_t *a, end_t *b);
 
 /** Starts connecting to a PSP on the same IA. */
 DAT_RETURN end_connect(end_t *end, DAT_CONN_QUAL qual);
+/** Waits for the next connection request. */
+DAT_CR_HANDLE end_asked(end_t *end);
 /** Accepts the next connection request with the end's EP. */
 void end_accept(end_t *end);
 /** Connects two ends of this process. */

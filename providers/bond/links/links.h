@@ -22,6 +22,9 @@ DAT_RETURN bond_op_give(struct bond_op *op);
 bool bond_op_given(struct bond_op *op, DAT_RETURN ret);
 /* Takes the op that was posted over the link before all others. */
 struct bond_op *bond_op_next(struct bond_link *l);
+/* Writes the number of the last write over the link into the peer's word, if
+ * the member does not count writes. */
+void bond_link_mark(struct bond_link *l);
 /* Lets the member report soon that all quiet ops of the link are complete. */
 void bond_link_flush(struct bond_link *l);
 /* The op did not complete, because its link is lost. */

@@ -279,12 +279,25 @@ bool bond_op_start(const struct bond_op *like, struct bond_link *l,
     return false;
 }
 
+/* It belongs to no request: if it is lost, the bond repeats the write. */
+static void post_mark(struct bond_link *l, bool quiet)
+{
+    struct bond_op op = {.kind = BOND_OP_MARK,
+                         .request = BOND_NO_REQUEST,
+                         .bytes = sizeof op.mark,
+                         .mark = l->marks,
+                         .quiet = quiet};
+    bond_op_start(&op, l, NULL);
+}
+
+void bond_link_mark(struct bond_link *l)
+{
+    if (!l->m->counts)
+        post_mark(l, true);
+}
+
 void bond_link_flush(struct bond_link *l)
 {
-    struct bond_op mark = {.kind = BOND_OP_MARK,
-                           .request = BOND_NO_REQUEST,
-                           .bytes = sizeof mark.mark,
-                           .mark = l->marks};
     if (l->quiet)
-        bond_op_start(&mark, l, NULL);
+        post_mark(l, false);
 }

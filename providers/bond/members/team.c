@@ -93,13 +93,13 @@ static void *team_main(void *ia)
 {
     struct bond_ia *b = ia;
     uint64_t spin_ns = SPIN_NS;
-    while (!atomic_load(&b->stop)) {
+    for (;;) {
         uint32_t before = atomic_load(&b->team.begun);
         do_parts(&b->team);
-        if (!atomic_load(&b->stop))
-            await_work(&b->team, before, &spin_ns);
+        if (atomic_load(&b->stop))
+            return NULL;
+        await_work(&b->team, before, &spin_ns);
     }
-    return NULL;
 }
 
 int bond_team_start(struct bond_ia *b)

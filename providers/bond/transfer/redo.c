@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Posting lost ops again, and the marks that tell which writes are done.
- * b->lock is held, and ep->lock. */
+/* Posting lost ops again. b->lock is held, and ep->lock. */
 #include "providers/bond/links/links.h"
 #include "providers/bond/message/message.h"
 #include "providers/bond/transfer/transfer.h"
-
-/* Writes the number of the last write into the peer's word. The mark belongs to
- * no request: if it is lost, the bond repeats the write. */
-void bond_lead_mark(struct bond_link *l)
-{
-    struct bond_op op = {.kind = BOND_OP_MARK,
-                         .request = BOND_NO_REQUEST,
-                         .bytes = sizeof op.mark,
-                         .mark = l->marks,
-                         .quiet = true};
-    bond_op_start(&op, l, NULL);
-}
 
 struct bond_link *bond_body_link(const struct bond_conn *c,
                                  const struct bond_op *op)
@@ -46,8 +33,8 @@ bool bond_redo(struct bond_conn *c)
             c->redo = op;
             return false;
         }
-        if (op->mark && !l->m->counts)
-            bond_lead_mark(l);
+        if (op->mark)
+            bond_link_mark(l);
     }
     return true;
 }

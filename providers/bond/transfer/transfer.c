@@ -56,18 +56,22 @@ static bool overlap_here(const struct core_request *a,
     return false;
 }
 
-/* Would the request's body overtake an atomic (it may take a lock), a request
- * to the same remote memory, or, if one of the two reads, one that uses the
- * same local memory? */
+/* Do they access the same remote memory, or, if one of the two reads, the same
+ * local memory? */
+static bool overlap(const struct core_request *a, const struct core_request *b)
+{
+    bool reads = a->op == CORE_READ || b->op == CORE_READ;
+    return overlap_there(a, b) || (reads && overlap_here(a, b));
+}
+
+/* Would the request's body overtake an atomic (it may take a lock), or a
+ * request that accesses the same memory? */
 static bool conflicts(struct bond_conn *c, const struct core_request *r,
                       uint64_t n)
 {
     for (uint64_t i = atomic_load(&c->ep->sq_head); i != n; i++) {
         const struct core_request *earlier = core_request_at(c->ep, i);
-        if (!earlier->done &&
-            (bond_is_atomic(earlier) || overlap_there(earlier, r) ||
-             ((r->op == CORE_READ || earlier->op == CORE_READ) &&
-              overlap_here(earlier, r))))
+        if (!earlier->done && (bond_is_atomic(earlier) || overlap(earlier, r)))
             return true;
     }
     return false;
@@ -84,7 +88,7 @@ static bool overtakes_read(struct bond_conn *c, const struct core_request *r,
         const struct core_request *earlier = core_request_at(c->ep, i);
         const struct bond_request *q = earlier->tp;
         if (earlier->op == CORE_READ && q->body && !earlier->done &&
-            (overlap_there(earlier, r) || overlap_here(earlier, r)))
+            overlap(earlier, r))
             return true;
     }
     return false;
@@ -107,9 +111,10 @@ static bool begin(struct bond_conn *c, uint64_t n)
         return false;
     bond_body_cut(c, r);
     if (q->body && conflicts(c, r, n)) {
+        struct bond_link *l = bond_usable_link(c, c->lead);
         q->body = 0;
-        if (bond_usable_link(c, c->lead))
-            bond_link_flush(c->link[c->lead]);
+        if (l)
+            bond_link_flush(l);
         return false;
     }
     c->fetches += bond_fetches(r);
@@ -236,9 +241,10 @@ static bool lead_access(struct bond_conn *c, struct bond_link *l, uint64_t n)
         if (!bond_op_start(&op, l, NULL))
             return false;
         q->sent += op.bytes;
-        l->marks += !reads;
-        if (!reads && !l->m->counts)
-            bond_lead_mark(l);
+        if (!reads) {
+            l->marks++;
+            bond_link_mark(l);
+        }
     }
     return true;
 }

@@ -24,8 +24,6 @@ struct bond_link *bond_body_link(const struct bond_conn *c,
                                  const struct bond_op *op);
 /* Posts lost ops again. True: all are posted. */
 bool bond_redo(struct bond_conn *c);
-/* Posts the mark of the write that was posted last over the lead. */
-void bond_lead_mark(struct bond_link *l);
 
 /* keys.c */
 /* Finds the peer's contexts of these bytes. 1: found; 0: the peer was asked;
