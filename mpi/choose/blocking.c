@@ -98,6 +98,12 @@ static int64_t block_bytes(const struct layer_comm *c,
     }
 }
 
+static bool gathers(const struct layer_call *a)
+{
+    return a->collective == LAYER_NEIGHBOR_ALLGATHER ||
+           a->collective == LAYER_NEIGHBOR_ALLGATHERV;
+}
+
 /* All ranks give MPI_IN_PLACE, or none does. */
 static bool is_in_place(const struct layer_call *a)
 {
@@ -114,6 +120,8 @@ static enum layer_reason reason_for(const struct layer_comm *c,
         return LAYER_WRONG;
     if (a->collective == LAYER_ALLGATHERV && a->send == MPI_IN_PLACE)
         return longest_block(c, a) > INT_MAX ? LAYER_LONG : LAYER_TAKEN;
+    if (c->wraps && layer_is_of_neighbors(a->collective) && !gathers(a))
+        return LAYER_WRAPS;
     if (layer_is_irregular(a->collective))
         return is_in_place(a) ? LAYER_IN_PLACE : LAYER_TAKEN;
     if (bytes == 0 && a->collective != LAYER_BARRIER)

@@ -52,7 +52,8 @@ struct layer_comm {
      * get. 0: not known */
     size_t reserved, refused_bytes;
     struct request_queue *queue; /* of calls that do not block; NULL: none */
-    bool has_topology, is_cartesian;
+    bool has_topology;
+    bool wraps; /* in a dimension, both neighbours of a rank are the same */
     struct neighbors sources, destinations;
     bool freed;                  /* by the program */
     bool ending;                 /* this rank makes no more calls on it */

@@ -18,7 +18,8 @@ static int reserve_both(struct layer_comm *c, int sources, int destinations)
     return rc ? rc : reserve(&c->destinations, destinations);
 }
 
-/* Two in each dimension: the one before, the one behind. */
+/* Two in each dimension: the one before, the one behind. All ranks of a
+ * dimension that wraps see that it does. */
 static int open_cartesian(struct layer_comm *c, MPI_Comm comm)
 {
     int dimensions, rc = pmpi.Cartdim_get(comm, &dimensions);
@@ -29,8 +30,8 @@ static int open_cartesian(struct layer_comm *c, MPI_Comm comm)
         rc = pmpi.Cart_shift(comm, i, 1, &at[0], &at[1]);
         c->destinations.ranks[2 * i] = at[0];
         c->destinations.ranks[2 * i + 1] = at[1];
+        c->wraps |= !rc && at[0] == at[1] && at[0] != MPI_PROC_NULL;
     }
-    c->is_cartesian = true;
     return rc;
 }
 

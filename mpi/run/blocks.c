@@ -226,7 +226,7 @@ static void place_packed(struct blocks *s, int ranks)
         s->all = s->same && s->bytes[r] ? s->bytes[r] : s->all + s->bytes[r];
     }
     for (int i = 0; i < s->n; i++) {
-        struct block *b = &s->each[s->swapped ? i ^ 1 : i];
+        struct block *b = &s->each[i];
         if (!b->bytes)
             continue;
         b->packed = next[b->rank];
@@ -308,8 +308,6 @@ int blocks_open(const struct layer_comm *c, const struct layer_call *a,
     *recv = (struct blocks){.each = blocks + out.n,
                             .bytes = numbers + 2 * ranks,
                             .places = numbers + 3 * ranks};
-    /* what goes up comes from below */
-    send->swapped = layer_is_of_neighbors(a->collective) && c->is_cartesian;
     open_side(send, c, a, &out, a->recv == MPI_IN_PLACE);
     open_side(recv, c, a, &in, a->send == MPI_IN_PLACE);
     int rc = locate(send, c, out.typed, sent);
@@ -412,8 +410,7 @@ int blocks_exchange_long(struct long_blocks *m, const struct layer_comm *c,
                                      b->type, b->rank);
     }
     for (int i = 0; send->has_long && !rc && i < send->n; i++) {
-        const struct block *b =
-            &send->each[send->swapped ? i ^ 1 : i];
+        const struct block *b = &send->each[i];
         if (b->is_long)
             rc = long_blocks_send(m, c->inner, send->user + b->at, b->count,
                                   b->type, b->rank);

@@ -25,7 +25,6 @@ struct blocks {
     bool contiguous; /* dcoll may use the user's data */
     bool same;       /* all ranks get the same block */
     bool repeats;    /* a rank has several */
-    bool swapped;    /* blocks 2 i and 2 i + 1 change places */
     bool has_long;
     char *data;             /* the user's, or packed */
     size_t *bytes, *places; /* of each rank's blocks in data */

@@ -36,10 +36,12 @@ static int value(int from, int index, int i)
 
 /* The sender's number of the block that this rank gets as block i: the blocks
  * of a graph from one rank to another keep their order; in a Cartesian
- * communicator a block that goes up comes from below. */
-static int index_at_sender(const struct graph *g, int i)
+ * communicator a block that goes up comes from below. But where both neighbours
+ * are the same rank, some MPIs keep the order. */
+static int index_at_sender(const struct graph *g, int i, const int *block)
 {
-    return g->cartesian ? i ^ 1 : 0;
+    const int from = g->sources[i], keeps = block[0] == value(from, i, 0);
+    return g->sources[i] == g->sources[i ^ 1] && keeps ? i : i ^ 1;
 }
 
 enum kind { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, KINDS };
@@ -127,7 +129,7 @@ static int is_right(const struct graph *g, enum kind kind, const int *block,
     if (from == MPI_PROC_NULL)
         return block[0] == -1;
     const int index = kind <= ALLGATHERV ? 0
-                      : g->cartesian     ? index_at_sender(g, i)
+                      : g->cartesian     ? index_at_sender(g, i, block)
                                          : (block[0] - from * 1000000) / 10000;
     return block[0] == value(from, index, 0) &&
            block[COUNT - 1] == value(from, index, COUNT - 1);
