@@ -321,9 +321,9 @@ int dcoll_allreduce(dcoll_team_t *team, const void *send, void *recv,
 int dcoll_reduce_scatter_block(dcoll_team_t *team, const void *send, void *recv,
                                size_t count,
                                const dcoll_reduction_t *reduction);
-/** As dcoll_allgather(), with @p counts[i] bytes from rank i. The counts are the
- *  same on all ranks (rule 1); blocks in recv follow each other without gaps.
- *  A request is prepared for its counts: with other counts in each call,
+/** As dcoll_allgather(), with @p counts[i] bytes from rank i. The counts are
+ * the same on all ranks (rule 1); blocks in recv follow each other without
+ * gaps. A request is prepared for its counts: with other counts in each call,
  *  dcoll_alltoallv() is faster. */
 int dcoll_allgatherv(dcoll_team_t *team, const void *send, void *recv,
                      const size_t *counts);

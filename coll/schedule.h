@@ -130,8 +130,8 @@ typedef struct dcoll_traffic {
 /** What a generator is asked for; the same on all ranks. */
 typedef struct dcoll_args {
     dcoll_collective_t collective;
-    size_t bytes;    /**< b, of one block; 0 is allowed. With `begin`: of the
-                          longest one */
+    size_t bytes; /**< b, of one block; 0 is allowed. With `begin`: of the
+                       longest one */
     const size_t *begin; /**< all-gather, reduce-scatter: blocks of different
                               sizes. N + 1 entries, owned by the caller: block r
                               is bytes begin[r] … begin[r + 1] - 1 of the N
@@ -476,8 +476,8 @@ void dcoll_generate(const dcoll_algorithm_t *algorithm,
                     const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, dcoll_schedule_t *out);
 
-/** NULL: the algorithm can serve this shape and these arguments; else the reason
- *  why not, constant text. */
+/** NULL: the algorithm can serve this shape and these arguments; else the
+ * reason why not, constant text. */
 const char *dcoll_refusal(const dcoll_algorithm_t *algorithm,
                           const dcoll_shape_t *shape, const dcoll_args_t *args);
 /** Does it refuse @p args only because the operation does not commute? */

@@ -57,7 +57,7 @@ unsigned dcoll_recv_blocks(const dcoll_args_t *args, unsigned nranks,
 static size_t bytes_of(const dcoll_args_t *args, unsigned blocks,
                        unsigned nranks, unsigned rank)
 {
-    return !blocks          ? 0
+    return !blocks           ? 0
            : blocks < nranks ? dcoll_block_bytes(args, rank)
                              : dcoll_block_begin(args, nranks);
 }

@@ -59,15 +59,15 @@ static size_t block_of(const struct verifier *v, unsigned blocks, size_t *cell)
 static size_t block_of_send(const struct verifier *v, unsigned rank,
                             size_t *cell)
 {
-    return block_of(
-        v, dcoll_send_blocks(&v->program->args, v->nranks, rank), cell);
+    return block_of(v, dcoll_send_blocks(&v->program->args, v->nranks, rank),
+                    cell);
 }
 
 static size_t block_of_recv(const struct verifier *v, unsigned rank,
                             size_t *cell)
 {
-    return block_of(
-        v, dcoll_recv_blocks(&v->program->args, v->nranks, rank), cell);
+    return block_of(v, dcoll_recv_blocks(&v->program->args, v->nranks, rank),
+                    cell);
 }
 
 static uint64_t output(const struct verifier *v, unsigned start, unsigned rank,
@@ -241,8 +241,8 @@ static void wrong(struct verifier *v, unsigned rank, size_t at, uint64_t got)
     verify_fail(v,
                 "start %u, after it byte %zu of block %zu in rank %u's RECV is "
                 "byte %zu of block %zu of rank %u in start %u",
-                p->start, offset, of, rank, cell * v->grain, block,
-                owner, start);
+                p->start, offset, of, rank, cell * v->grain, block, owner,
+                start);
 }
 
 /* No rank leaves a barrier before all have come. */

@@ -51,7 +51,8 @@ static bool is_misplaced(const struct layer_call *a, bool root)
         return (root ? a->send : a->recv) == MPI_IN_PLACE;
     default:
         return a->recv == MPI_IN_PLACE ||
-               (a->send == MPI_IN_PLACE && layer_is_of_neighbors(a->collective));
+               (a->send == MPI_IN_PLACE &&
+                layer_is_of_neighbors(a->collective));
     }
 }
 
@@ -61,8 +62,8 @@ static int64_t longest_block(const struct layer_comm *c,
 {
     int64_t longest = a->recv_counts ? 0 : -1;
     for (int r = 0; longest >= 0 && r < c->size; r++) {
-        int64_t bytes = datatype_bytes(
-            layer_count_at(a, a->recv_counts, r), a->recv_type);
+        int64_t bytes =
+            datatype_bytes(layer_count_at(a, a->recv_counts, r), a->recv_type);
         longest = bytes < 0 ? -1 : bytes > longest ? bytes : longest;
     }
     return longest;

@@ -55,9 +55,9 @@ struct layer_comm {
     bool has_topology;
     bool wraps; /* in a dimension, both neighbours of a rank are the same */
     struct neighbors sources, destinations;
-    bool freed;                  /* by the program */
-    bool ending;                 /* this rank makes no more calls on it */
-    MPI_Request ended;           /* complete: no rank does */
+    bool freed;        /* by the program */
+    bool ending;       /* this rank makes no more calls on it */
+    MPI_Request ended; /* complete: no rank does */
 };
 
 /* ---- comm.c ---- */

@@ -75,7 +75,8 @@ int topology_open(struct layer_comm *c, MPI_Comm comm)
         return open_cartesian(c, comm);
     if (kind == MPI_GRAPH)
         return open_graph(c, comm);
-    return kind == MPI_DIST_GRAPH ? open_distributed(c, comm) : MPI_ERR_TOPOLOGY;
+    return kind == MPI_DIST_GRAPH ? open_distributed(c, comm)
+                                  : MPI_ERR_TOPOLOGY;
 }
 
 void topology_close(struct layer_comm *c)

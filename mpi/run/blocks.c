@@ -384,10 +384,9 @@ int blocks_unpack_one(const struct blocks *s, const struct layer_comm *c, int i,
 {
     const struct block *b = &s->each[i];
     int at = 0;
-    return b->bytes
-               ? pmpi.Unpack(packed, (int)b->bytes, &at, s->user + b->at,
-                             (int)b->count, b->type, c->inner)
-               : MPI_SUCCESS;
+    return b->bytes ? pmpi.Unpack(packed, (int)b->bytes, &at, s->user + b->at,
+                                  (int)b->count, b->type, c->inner)
+                    : MPI_SUCCESS;
 }
 
 int blocks_unpack(const struct blocks *s, const struct layer_comm *c,

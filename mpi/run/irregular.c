@@ -47,9 +47,8 @@ static int run(struct layer_comm *c, const struct layer_call *a,
     int rc = send->contiguous ? MPI_SUCCESS : blocks_pack(send, c, send->data);
     if (rc)
         return team_call_missed(c, rc);
-    return allgatherv_is_repeated(c, a, recv)
-               ? allgatherv_run(c, a, send, recv)
-               : run_alltoallv(c, send, recv);
+    return allgatherv_is_repeated(c, a, recv) ? allgatherv_run(c, a, send, recv)
+                                              : run_alltoallv(c, send, recv);
 }
 
 /* verify: the MPI below makes the call first. Its result is kept, and the

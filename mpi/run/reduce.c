@@ -14,9 +14,8 @@
 
 const dcoll_reduction_t *reduce_basic(const struct layer_call *a)
 {
-    return layer_reduces(a->collective)
-               ? operators_basic(a->recv_type, a->op)
-               : NULL;
+    return layer_reduces(a->collective) ? operators_basic(a->recv_type, a->op)
+                                        : NULL;
 }
 
 static size_t element_of(const struct layer_call *a)
@@ -134,7 +133,6 @@ static int verify(struct layer_comm *c, const struct layer_call *a,
     return rc;
 }
 
-
 /* verify: a copy of this rank's data, if the result overwrites them. */
 static const void *keep_given(struct layer_comm *c, const struct layer_call *a,
                               size_t bytes)
@@ -152,8 +150,9 @@ int reduce_run(struct layer_comm *c, const struct layer_call *a, size_t bytes)
     struct operation operation;
     const void *given = NULL;
     if (layer.verify &&
-        !team_all_can(c, buffer_reserve(&c->expected, bytes + reduce_given_bytes(
-                                                          c, a, bytes))))
+        !team_all_can(c,
+                      buffer_reserve(&c->expected,
+                                     bytes + reduce_given_bytes(c, a, bytes))))
         return LEFT_TO_MPI;
     if (layer.verify)
         given = keep_given(c, a, bytes);
@@ -172,7 +171,6 @@ int reduce_run(struct layer_comm *c, const struct layer_call *a, size_t bytes)
         return team_error_code(c, rc);
     if (operation.rc)
         return operation.rc;
-    return layer.verify
-               ? verify(c, a, given, reduce_result_bytes(c, a, bytes))
-               : MPI_SUCCESS;
+    return layer.verify ? verify(c, a, given, reduce_result_bytes(c, a, bytes))
+                        : MPI_SUCCESS;
 }

@@ -154,8 +154,8 @@ static void many_started(struct rank *r)
     scene_open(&s, r, 2);
     good(&s, dcoll_barrier(s.team), "barrier"); /* prepares that of the end */
     for (unsigned i = 0; i < N; i++) {
-        dcoll_call_t c = {DCOLL_BCAST, NULL, s.recv + 64 * i, 64, 0,
-                          "binomial",  NULL, NULL};
+        dcoll_call_t c = {DCOLL_BCAST, NULL, s.recv + 64 * i, 64, 0, "binomial",
+                          NULL,        NULL};
         good(&s, dcoll_init(s.team, &c, &q[i]), "init");
     }
     for (unsigned round = 0; round < 5; round++) {
@@ -181,7 +181,7 @@ static void team_after_team(struct rank *r)
         struct scene s;
         scene_open(&s, r, 2);
         dcoll_call_t c = {DCOLL_SCATTER, s.send, s.recv, 4096, 0,
-                          "direct",      NULL, NULL};
+                          "direct",      NULL,   NULL};
         for (unsigned start = 0; start < 8; start++) {
             give(&s, &c, start);
             if (r->rank)
@@ -219,7 +219,8 @@ static void bad_arguments(struct rank *r)
     check(dcoll_allgather(s.team, NULL, s.recv, 8) == DRAIL_EINVAL);
     check(strstr(dcoll_last_error(s.team), "send is NULL") != NULL);
     check(dcoll_alltoall(s.team, s.send, s.recv, (size_t)-1) == DRAIL_EINVAL);
-    dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, 8, 0, "nonsense", NULL, NULL};
+    dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, 8, 0,
+                      "nonsense",      NULL,   NULL};
     check(dcoll_run(s.team, &c) == DRAIL_EINVAL);
     check(strstr(dcoll_last_error(s.team), "nonsense") != NULL);
     /* and the team is as good as before */

@@ -103,7 +103,8 @@ static void others_go_on(struct rank *r)
     unsigned char send[BYTES], recv[4 * BYTES];
     scene_open(&s, r);
     memset(send, (int)r->rank + 1, BYTES);
-    dcoll_call_t c = {DCOLL_GATHER, send, recv, BYTES, 2, "binomial", NULL, NULL};
+    dcoll_call_t c = {DCOLL_GATHER, send, recv, BYTES, 2,
+                      "binomial",   NULL, NULL};
     good(&s, dcoll_init(s.team, &c, &gather));
     good(&s, dcoll_start(gather));
     if (r->rank) {

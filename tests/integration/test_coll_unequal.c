@@ -12,7 +12,9 @@ enum { RANKS_MOST = 7 };
 /* Elements of the block of a rank. */
 static size_t count_of(unsigned kind, unsigned rank)
 {
-    return kind == 0 ? rank % 3 : kind == 1 ? 1000 * (rank == 1) : 50 * rank + 1;
+    return kind == 0   ? rank % 3
+           : kind == 1 ? 1000 * (rank == 1)
+                       : 50 * rank + 1;
 }
 
 struct unequal {
@@ -179,8 +181,7 @@ static void bad_counts(struct rank *r)
     for (unsigned i = 0; i < MOST; i++)
         check(s.recv[i] == 0xee);
     /* a rank without bytes needs no send */
-    good(&s,
-         dcoll_allgatherv(s.team, r->rank ? NULL : s.send, s.recv, counts),
+    good(&s, dcoll_allgatherv(s.team, r->rank ? NULL : s.send, s.recv, counts),
          "right");
     scene_close(&s);
 }
@@ -195,8 +196,7 @@ static void different_counts(struct rank *r)
         counts[2] = 16;
     memset(s.recv, 0xee, MOST);
     refused(&s, dcoll_allgatherv(s.team, s.send, s.recv, counts), "counts");
-    check(strstr(dcoll_last_error(s.team), "rank 1") != NULL ||
-          r->rank == 1);
+    check(strstr(dcoll_last_error(s.team), "rank 1") != NULL || r->rank == 1);
     for (unsigned i = 0; i < MOST; i++)
         check(s.recv[i] == 0xee);
     barrier(r);

@@ -37,7 +37,8 @@ static int set_counts(int kind)
     return all;
 }
 
-/* -------------------------------------------------------- reduce-scatter --- */
+/* -------------------------------------------------------- reduce-scatter ---
+ */
 
 /* Keeps the left operand: it is associative, and does not commute. */
 static void left(void *in, void *inout, int *length, MPI_Datatype *type)
@@ -97,7 +98,8 @@ static void try_reduce_scatter(int form, int kind, int in_place, MPI_Op op)
     check_reduced(kind, in_place, all, op != MPI_SUM);
 }
 
-/* ------------------------------------------------------------ all-gather --- */
+/* ------------------------------------------------------------ all-gather ---
+ */
 
 /* Blocks of a type with gaps, or gaps between blocks. */
 static void spread(int gap)
@@ -124,9 +126,8 @@ static void try_allgatherv(int form, int kind, int in_place, int gap,
     spread(gap);
     memset(recv, -1, MOST * sizeof *recv);
     for (int i = 0; i < counts[rank]; i++)
-        (in_place ? recv + displs[rank] * stride : send)[in_place ? i * stride
-                                                                  : i] =
-            1000 * rank + i;
+        (in_place ? recv + displs[rank] * stride
+                  : send)[in_place ? i * stride : i] = 1000 * rank + i;
     const void *from = in_place ? MPI_IN_PLACE : send;
     if (form == BLOCKING)
         MPI_Allgatherv(from, counts[rank], MPI_INT, recv, counts, displs, type,

@@ -79,12 +79,11 @@ static void call(const struct graph *g, enum kind kind, MPI_Request *request)
                                          MPI_INT, g->comm);
         break;
     case ALLGATHERV:
-        request ? MPI_Ineighbor_allgatherv(a.send, COUNT, MPI_INT, a.recv,
-                                           a.counts, a.displs, MPI_INT, g->comm,
-                                           request)
-                : MPI_Neighbor_allgatherv(a.send, COUNT, MPI_INT, a.recv,
-                                          a.counts, a.displs, MPI_INT,
-                                          g->comm);
+        request
+            ? MPI_Ineighbor_allgatherv(a.send, COUNT, MPI_INT, a.recv, a.counts,
+                                       a.displs, MPI_INT, g->comm, request)
+            : MPI_Neighbor_allgatherv(a.send, COUNT, MPI_INT, a.recv, a.counts,
+                                      a.displs, MPI_INT, g->comm);
         break;
     case ALLTOALL:
         request ? MPI_Ineighbor_alltoall(a.send, COUNT, MPI_INT, a.recv, COUNT,

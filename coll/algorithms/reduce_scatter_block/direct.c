@@ -43,9 +43,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                              .grant = grant_among_all(args, DCOLL_TEMP),
                              .put = put};
     s->phase = 1;
-    s->temp_bytes =
-        operand(&x, rank, n).offset +
-        (args->zero_copy ? 0 : dcoll_block_begin(args, n));
+    s->temp_bytes = operand(&x, rank, n).offset +
+                    (args->zero_copy ? 0 : dcoll_block_begin(args, n));
     if (!args->zero_copy)
         flat_copy_other_blocks(s, send, source(&x), args, n, rank);
     direct_exchange(&x);

@@ -107,8 +107,8 @@ dcoll_request_t *cache_repeat(dcoll_team_t *team, const dcoll_call_t *call)
 
 void cache_remember(dcoll_request_t *q, const dcoll_call_t *call)
 {
-    bool plain = !q->uses_send && !q->uses_recv && !q->schedule.shared &&
-                 !q->begin;
+    bool plain =
+        !q->uses_send && !q->uses_recv && !q->schedule.shared && !q->begin;
     q->team->repeat[call->collective] = (struct repeat){
         .send = call->send,
         .recv = call->recv,

@@ -7,7 +7,7 @@
 #define LABELLED_BIT 0x20000000u
 #define COMMUTES_BIT 0x08000000u
 /* root: a checksum of blocks of different sizes */
-#define UNEQUAL_BIT  0x10000000u
+#define UNEQUAL_BIT 0x10000000u
 #define BITS                                                                   \
     (CALL_PREPARES | IN_PLACE_BIT | LABELLED_BIT | COMMUTES_BIT |              \
      UNEQUAL_BIT | CALL_PORTS)
@@ -101,12 +101,12 @@ void call_text(const struct call *call, char *text, size_t size)
                  (unsigned long long)call->bytes, call->root,
                  (unsigned long long)call->pair, a->name);
     else if (call->what & UNEQUAL_BIT)
-        snprintf(text, size, "%s%s of %llu bytes and less%s, counts %x"
-                 ", algorithm %s%s%s", prepares,
-                 dcoll_collective_name(a->collective),
-                 (unsigned long long)call->bytes, elements, call->root,
-                 a->name, through,
-                 call->what & IN_PLACE_BIT ? ", in place" : "");
+        snprintf(text, size,
+                 "%s%s of %llu bytes and less%s, counts %x"
+                 ", algorithm %s%s%s",
+                 prepares, dcoll_collective_name(a->collective),
+                 (unsigned long long)call->bytes, elements, call->root, a->name,
+                 through, call->what & IN_PLACE_BIT ? ", in place" : "");
     else
         snprintf(text, size, "%s%s of %llu bytes%s, root %u, algorithm %s%s%s",
                  prepares, dcoll_collective_name(a->collective),
