@@ -23,11 +23,11 @@ static size_t own_bytes(const struct layer_comm *c, const struct layer_call *a,
 bool allgatherv_is_repeated(struct layer_comm *c, const struct layer_call *a,
                             const struct blocks *recv)
 {
-    const size_t own = own_bytes(c, a, recv);
     size_t *known = c->gathered;
     bool same = true;
     if (a->collective != LAYER_ALLGATHERV || recv->has_long)
         return false;
+    const size_t own = own_bytes(c, a, recv);
     for (int r = 0; r < c->size; r++) {
         const size_t bytes = r == c->rank ? own : recv->bytes[r];
         same = same && known[r] == bytes;
