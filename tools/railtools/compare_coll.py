@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Open MPI, MPICH and Intel MPI next to us: all-gather, gather, all-to-all,
-broadcast, reductions (sums of doubles; sizes are those of the whole vector, of a
-reduce-scatter those of a rank's block), and the irregular all-to-all by the patterns of railbench alltoallv (or
-all of them: --collectives alltoallv), whose sizes are elements. The libraries
-are those of Debian and newer ones in Python wheels.
+broadcast, reductions and scans (sums of doubles; sizes are those of the whole
+vector, of a reduce-scatter those of a rank's block), and the irregular
+all-to-all by the patterns of railbench alltoallv (or all of them: --collectives
+alltoallv), whose sizes are elements. The libraries are those of Debian and
+newer ones in Python wheels.
 
 All run the same loops (bench/peers/mpi_coll.c, railbench --start barrier
 --each): single calls that all ranks make at a time they have agreed on, until
