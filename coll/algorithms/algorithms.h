@@ -67,6 +67,7 @@
     USE(reduce_smp_slices)                                                     \
     USE(allreduce_smp_doubling)                                                \
     USE(allreduce_smp_slices)                                                  \
+    USE(reduce_scatter_block_smp_bruck)                                        \
     USE(allgather_smp_gather_bcast)                                            \
     USE(allgather_smp_gather_bcast_tree)                                       \
     USE(allgather_smp_direct)                                                  \
