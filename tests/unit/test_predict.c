@@ -48,7 +48,7 @@ static void test_fewer_rounds(void **state)
     expect(2, DCOLL_ALLREDUCE, 1024, "smp-slices", "smp-doubling");
     expect(4, DCOLL_ALLTOALL, 8, "smp-gather-scatter", "smp-direct");
     expect(8, DCOLL_ALLTOALL, 8, "smp-gather-scatter", "smp-direct");
-    expect(8, DCOLL_ALLGATHER, 8, "smp-bruck-all", "smp-bruck");
+    expect(8, DCOLL_ALLGATHER, 8, "smp-bruck-all", "smp-bruck-all");
     assert_string_not_equal(taken(4, DCOLL_ALLGATHER, 8, true),
                             "smp-gather-bcast");
 }
