@@ -137,7 +137,8 @@ static const dcoll_algorithm_t *without_wires(const struct prediction *p,
                                               const dcoll_algorithm_t *ruled)
 {
     if (args->collective != DCOLL_ALLGATHER || p->crowded ||
-        args->bytes >= ALL_SEND_BYTES || dcoll_shape_least(shape) < 2)
+        args->bytes >= ALL_SEND_BYTES || dcoll_shape_least(shape) < 2 ||
+        dcoll_refusal(&allgather_smp_bruck_all, shape, args))
         return ruled;
     args->zero_copy = false;
     return &allgather_smp_bruck_all;
