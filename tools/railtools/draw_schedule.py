@@ -14,7 +14,6 @@ import argparse
 import csv
 import math
 import os
-import re
 import subprocess
 import sys
 
@@ -76,12 +75,12 @@ def set_stages(ops):
 
 def ranks_of(symbol):
     """(the ranks that it is of, what follows them)"""
-    names, rest = re.fullmatch(r"([\d,-]+)(.*)", symbol).groups()
-    ranks = set()
+    names = symbol.partition("/")[0].partition(":")[0]
+    ranks: set = set()
     for name in names.split(","):
         first, _, last = name.partition("-")
         ranks.update(range(int(first), int(last or first) + 1))
-    return ranks, rest
+    return ranks, symbol[len(names):]
 
 
 def combined(left, right):
