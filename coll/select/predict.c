@@ -127,13 +127,32 @@ static const dcoll_algorithm_t *predicted(const struct prediction *p,
     return fastest(p, shape, &typical, ruled);
 }
 
+/* Simulated, of a cluster of two rails of 400 Gbit/s (ndr400-2rail): a message
+ * costs so little that all ranks of a node should send. */
+#define ALL_SEND_BYTES (16u << 10)
+
+static const dcoll_algorithm_t *without_wires(const struct prediction *p,
+                                              const dcoll_shape_t *shape,
+                                              dcoll_args_t *args,
+                                              const dcoll_algorithm_t *ruled)
+{
+    if (args->collective != DCOLL_ALLGATHER || p->crowded ||
+        args->bytes >= ALL_SEND_BYTES || dcoll_shape_least(shape) < 2 ||
+        dcoll_refusal(&allgather_smp_bruck_all, shape, args))
+        return ruled;
+    args->zero_copy = false;
+    return &allgather_smp_bruck_all;
+}
+
 const dcoll_algorithm_t *predict_faster(struct prediction *p,
                                         const dcoll_shape_t *shape,
                                         dcoll_args_t *args,
                                         const dcoll_algorithm_t *ruled)
 {
-    if (!p->model.wires || shape->nnodes < 2)
+    if (shape->nnodes < 2)
         return ruled;
+    if (!p->model.wires)
+        return without_wires(p, shape, args, ruled);
     ruled = by_wire_rule(shape, args, ruled);
     if (p->crowded || args->bytes > PREDICTED_BYTES || args->zero_copy ||
         shape->nranks > PREDICTED_RANKS)

@@ -48,7 +48,7 @@ static void test_fewer_rounds(void **state)
     expect(2, DCOLL_ALLREDUCE, 1024, "smp-slices", "smp-doubling");
     expect(4, DCOLL_ALLTOALL, 8, "smp-gather-scatter", "smp-direct");
     expect(8, DCOLL_ALLTOALL, 8, "smp-gather-scatter", "smp-direct");
-    expect(8, DCOLL_ALLGATHER, 8, "smp-gather-bcast", "smp-bruck");
+    expect(8, DCOLL_ALLGATHER, 8, "smp-bruck-all", "smp-bruck-all");
     assert_string_not_equal(taken(4, DCOLL_ALLGATHER, 8, true),
                             "smp-gather-bcast");
 }
@@ -57,7 +57,18 @@ static void test_fewer_rounds(void **state)
 static void test_two_nodes(void **state)
 {
     for (size_t bytes = 1; bytes < 512; bytes *= 2)
-        expect(2, DCOLL_ALLGATHER, bytes, "smp-bruck", "smp-bruck");
+        expect(2, DCOLL_ALLGATHER, bytes, "smp-bruck-all", "smp-bruck");
+}
+
+/* Without wires messages are cheap: all ranks send short blocks. */
+static void test_all_send(void **state)
+{
+    assert_string_equal(taken(4, DCOLL_ALLGATHER, 8192, false),
+                        "smp-bruck-all");
+    assert_string_equal(taken(4, DCOLL_ALLGATHER, 16384, false), "smp-direct");
+    crowded = true;
+    assert_string_equal(taken(2, DCOLL_ALLGATHER, 8, false), "smp-bruck");
+    crowded = false;
 }
 
 /* Longer blocks, and ranks that share cores: measured, not predicted. */
@@ -146,6 +157,7 @@ int main(void)
         cmocka_unit_test(test_same_on_all_ranks),
         cmocka_unit_test(test_fewer_rounds),
         cmocka_unit_test(test_two_nodes),
+        cmocka_unit_test(test_all_send),
         cmocka_unit_test(test_by_rules),
         cmocka_unit_test(test_without_copies),
     };
