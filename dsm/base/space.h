@@ -127,10 +127,12 @@ struct control {
     drail_mem_t *mem;
     drail_key_t *keys; /* of all ranks */
     struct notice_log *log;
-    size_t locks_offset, lock_bytes, broken_offset, copied_offset;
+    size_t locks_offset, lock_bytes, broken_offset;
     /* a byte for each page of the space: 1 if another rank has fetched it since
-     * this rank, its home, looked last (claims.h) */
-    char *copied;
+     * this rank, its home, looked last (exclusive.h); and one for each
+     * COPIED_BLOCK pages, to look at first */
+    char *copied, *copied_blocks;
+    size_t copied_offset, copied_blocks_offset;
     _Atomic uint64_t *broken; /* 1: this rank's memory is broken */
     size_t ticket_rounds_offset, lock_numbers_offset;
     /* other ranks add 1 whenever a lock's ticket numbers pass half of their

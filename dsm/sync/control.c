@@ -46,6 +46,7 @@ int control_open(ddsm_t *d)
     const size_t range = place(&end, LOG_RANGES * sizeof(struct range));
     const size_t ends = place(&end, d->size * sizeof(uint64_t));
     const size_t copied = place(&end, d->pages);
+    const size_t copied_blocks = place(&end, d->pages / COPIED_BLOCK + 1);
     const size_t ones = place(&end, COPIED_ONES);
     c->keys = calloc(d->size, sizeof *c->keys);
     if (!c->keys)
@@ -72,6 +73,8 @@ int control_open(ddsm_t *d)
     c->ends = (uint64_t *)(c->start + ends);
     c->copied_offset = copied;
     c->copied = c->start + copied;
+    c->copied_blocks_offset = copied_blocks;
+    c->copied_blocks = c->start + copied_blocks;
     c->ones = memset(c->start + ones, 1, COPIED_ONES);
     return 0;
 }
