@@ -47,9 +47,9 @@ static int exchange_arrivals(ddsm_t *d, const void *note)
 }
 
 /* Pages that find no room for mappings come by faults. */
-static int turn(ddsm_t *d)
+static int turn(ddsm_t *d, uint64_t name)
 {
-    const struct page_list *list = history_turn(d);
+    const struct page_list *list = history_turn(d, name);
     if (!list)
         return 0;
     const drail_error_t before = d->error;
@@ -82,7 +82,7 @@ static int barrier(ddsm_t *d, const void *note)
     d->settling = false;
     d->interval++;
     if (!rc)
-        rc = turn(d);
+        rc = turn(d, d->next_name);
     if (!rc)
         returns_take(d);
     return rc;
@@ -117,4 +117,16 @@ void ddsm_interval(ddsm_t *d, uint64_t name)
         return;
     d->next_name = name;
     space_leave(d);
+}
+
+int ddsm_interval_now(ddsm_t *d, uint64_t name)
+{
+    if (!d)
+        return DRAIL_EINVAL;
+    int rc = space_enter(d);
+    if (rc)
+        return rc;
+    rc = d->broken ? d->broken : turn(d, name);
+    space_leave(d);
+    return rc;
 }

@@ -323,6 +323,11 @@ int ddsm_barrier_note(ddsm_t *d, const void *mine, void *all);
  *  @param d open.
  *  @param name 0 (the default): no pages are fetched in advance. */
 void ddsm_interval(ddsm_t *d, uint64_t name);
+/** Gives a name to the interval that the last barrier has begun, and to no
+ *  later one: for a program that learns the name in the barrier (for example
+ *  by ddsm_barrier_note()). Call it right after the barrier.
+ *  @return 0; an error of the transport, which breaks the memory (R4). */
+int ddsm_interval_now(ddsm_t *d, uint64_t name);
 
 /**
  * Takes a lock, which one thread of one rank holds at a time, in the order of
@@ -455,6 +460,12 @@ typedef struct ddsm_stats {
  *  is in a call or has taken the rails. */
 void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats);
 void ddsm_stats_reset(ddsm_t *d);
+
+/** How well pages were foreseen, in per cent: how many of those that were
+ *  fetched in advance were used (efficiency), and how many of those that were
+ *  used had been fetched in advance (coverage). NaN: nothing is known. */
+double ddsm_efficiency(const ddsm_stats_t *stats);
+double ddsm_coverage(const ddsm_stats_t *stats);
 
 /** What a page has cost this rank since ddsm_open() or ddsm_stats_reset(). */
 typedef struct ddsm_page_cost {

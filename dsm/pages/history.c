@@ -33,6 +33,8 @@ static void keep(ddsm_t *d)
 {
     struct page_list *recorded = &d->recorded;
     struct page_list *list = d->past;
+    if (!recorded->count && !d->learning)
+        return;
     const size_t before = d->learning ? 0 : list->count;
     const size_t count = before + recorded->count;
     uint32_t *page = count ? realloc(list->page, count * sizeof *page) : NULL;
@@ -64,11 +66,11 @@ static struct past *past_of(ddsm_t *d, uint64_t name)
     return past;
 }
 
-const struct page_list *history_turn(ddsm_t *d)
+const struct page_list *history_turn(ddsm_t *d, uint64_t name)
 {
     if (d->past)
         keep(d);
-    struct past *past = past_of(d, d->next_name);
+    struct past *past = past_of(d, name);
     struct page_list *list = past ? &past->list[past->times % 2] : NULL;
     d->past = list;
     d->learning = past && past->times++ / 2 % LEARN_PERIOD == 1;

@@ -20,9 +20,9 @@ enum { LEARN_PERIOD = 16 };
 
 /* A fault has fetched these pages, or has found that the page was held. */
 void history_record(ddsm_t *d, size_t first, size_t count);
-/* An interval ends, and that of ddsm.next_name begins. Returns the pages to
- * fetch now, and only to hold if ddsm.learning is set; NULL: none. */
-const struct page_list *history_turn(ddsm_t *d);
+/* An interval ends, and one of @name begins. Returns the pages to fetch now,
+ * and only to hold if ddsm.learning is set; NULL: none. */
+const struct page_list *history_turn(ddsm_t *d, uint64_t name);
 void history_close(ddsm_t *d);
 
 #endif

@@ -123,12 +123,14 @@ static void homes_wander(struct rank *r)
 }
 
 /* A page that its home alone has used is seen by a rank that takes a lock, and
- * so is each write after that rank has read it. */
+ * so is each write after that rank has read it. Of the two pages one ends a
+ * block (exclusive.h), and one begins the next. */
 static void exclusive_ends(struct rank *r)
 {
-    enum { ROUNDS = 400 };
+    enum { ROUNDS = 400, BEFORE = 2 * 4096 - 1 };
     const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0, .kind = DDSM_MOVING};
-    ddsm_t *d = space(r, 1 << 20, 0);
+    ddsm_t *d = space(r, (BEFORE + 3) * PAGE, 0);
+    check(ddsm_alloc(d, BEFORE * PAGE, &at) != NULL);
     volatile uint32_t *p = ddsm_alloc(d, 2 * PAGE, &at);
     volatile uint32_t *count = ddsm_alloc(d, PAGE, NULL);
     for (uint32_t seen = 0, now; seen < ROUNDS;) {
@@ -233,7 +235,8 @@ static void stacks(struct rank *r)
 /* ------------------------------------------------------------- history --- */
 
 /* Intervals of two names, in which other pages are read; with the third name
- * half of them only from the tenth round on. */
+ * half of them only from the tenth round on. The second one gets its name only
+ * after the barrier. */
 static void history(struct rank *r)
 {
     enum { PAGES = 120, ROUNDS = 45 };
@@ -245,8 +248,10 @@ static void history(struct rank *r)
         for (unsigned name = 1; name <= 3; name++) {
             for (unsigned i = 0; i < PAGES && r->rank == 0; i++)
                 p[PAGE * i] = (unsigned char)(round + name);
-            ddsm_interval(d, name);
+            ddsm_interval(d, name == 2 ? 0 : name);
             ok(d, ddsm_barrier(d));
+            if (name == 2)
+                ok(d, ddsm_interval_now(d, name));
             ddsm_stats_t before, after;
             ddsm_stats(d, &before);
             const unsigned step = name == 3 && round > 10 ? 4 : 2;
@@ -265,6 +270,8 @@ static void history(struct rank *r)
         check(faults == 4 * (60 + 60) + 2 * (60 + 30));
         check(s.predicted == 4 * 3 * 60);
         check(s.predicted_used == faults && s.unpredicted == 0);
+        check(ddsm_efficiency(&s) == 100.0 * (double)faults / (4 * 3 * 60));
+        check(ddsm_coverage(&s) == 100);
     }
     ddsm_close(d);
 }
