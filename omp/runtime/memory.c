@@ -195,6 +195,12 @@ void memory_barrier(const void *mine, void *all)
         check(ddsm_barrier_note(space, mine, all), "barrier");
 }
 
+void memory_interval(uint64_t name)
+{
+    if (space)
+        check(ddsm_interval_now(space, name), "prefetch");
+}
+
 void memory_release(void)
 {
     if (space)
@@ -265,6 +271,27 @@ uint64_t memory_atomic(ddsm_atomic_t op, void *word, size_t bytes,
     check(ddsm_atomic(space, op, word, bytes, operand, expected, &old),
           "atomic");
     return old;
+}
+
+/* ------------------------------------------------------------- statistics */
+
+void memory_stats(ddsm_stats_t *stats)
+{
+    *stats = (ddsm_stats_t){0};
+    if (space)
+        ddsm_stats(space, stats);
+}
+
+size_t memory_page_bytes(void)
+{
+    return space ? ddsm_page_bytes(space) : 0;
+}
+
+void memory_sum(uint64_t *values, size_t count)
+{
+    if (space)
+        check(ddsm_reduce(space, values, count, DDSM_INT64, DDSM_SUM),
+              "statistics");
 }
 
 /* ------------------------------------------------------------------- heap */
