@@ -7,6 +7,7 @@
 #include "dsm/pages/fetch.h"
 #include "dsm/pages/flush.h"
 #include "dsm/pages/history.h"
+#include "dsm/pages/pages.h"
 #include "dsm/sync/claims.h"
 #include "dsm/sync/notices.h"
 #include "dsm/sync/peer_wait.h"
@@ -53,7 +54,9 @@ static int turn(ddsm_t *d, uint64_t name)
     if (!list)
         return 0;
     const drail_error_t before = d->error;
-    int rc = fetch_list(d, list, d->learning);
+    int rc = fetch_list(d, &list[USE_FETCH], d->learning);
+    if (!rc && !d->learning)
+        rc = pages_make_list_dirty(d, &list[USE_WRITE]);
     if (rc != DRAIL_ENOMEM || d->broken)
         return rc;
     rc = coalesce_mappings(d);

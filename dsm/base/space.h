@@ -32,7 +32,7 @@ struct page {
     uint8_t element_shift; /* logarithm of ddsm_place_t.element */
     uint8_t kind;          /* ddsm_kind_t */
     bool held;             /* invalid, but its contents are here (history.h) */
-    bool recorded;         /* is in ddsm.recorded */
+    uint8_t recorded;      /* bits of the lists ddsm.recorded that it is in */
     bool visited;          /* is in ddsm.visits */
     bool noticed;          /* not allocated here, but written by another rank */
     bool written;          /* is in ddsm.written */
@@ -63,12 +63,14 @@ struct page_list {
     size_t count;
 };
 
-/* What faults have fetched in the last intervals of one name (history.h). */
+/* What faults have fetched, and made writable, in the last intervals of one
+ * name (history.h). */
 enum { PASTS = 256 };
+enum use { USE_FETCH, USE_WRITE, USES };
 struct past {
     uint64_t name;
     unsigned times;
-    struct page_list list[2]; /* of every second interval */
+    struct page_list list[2][USES]; /* of every second interval */
 };
 
 /* Read-ahead: sequences of faults on ascending pages. `first` began the
@@ -188,9 +190,9 @@ struct ddsm {
     struct page_list dirty, written;
     uint64_t next_name; /* of the interval after the next barrier */
     struct past pasts[PASTS];
-    struct page_list *past; /* of this interval; NULL: it has no name */
+    struct page_list *past; /* of this interval, by use; NULL: no name */
     bool learning;
-    struct page_list recorded; /* for this interval's past */
+    struct page_list recorded[USES]; /* for this interval's past */
     struct page_list visits;   /* copies of DDSM_OPEN pages */
     struct streams reads, writes;
 

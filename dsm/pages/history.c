@@ -6,13 +6,13 @@
 
 #include "dsm/pages/pages.h"
 
-void history_record(ddsm_t *d, size_t first, size_t count)
+void history_record(ddsm_t *d, enum use use, size_t first, size_t count)
 {
-    struct page_list *list = &d->recorded;
+    struct page_list *list = &d->recorded[use];
     for (size_t p = first; p < first + count && d->past; p++) {
-        if (d->page[p].recorded)
+        if (d->page[p].recorded & 1 << use)
             continue;
-        d->page[p].recorded = true;
+        d->page[p].recorded |= (uint8_t)(1 << use);
         list->page[list->count++] = (uint32_t)p;
     }
 }
@@ -29,17 +29,17 @@ static void unique(struct page_list *list)
 
 /* Adds the recorded pages to the past interval, or after learning replaces what
  * it had by them. Without memory they are forgotten. */
-static void keep(ddsm_t *d)
+static void keep(ddsm_t *d, enum use use)
 {
-    struct page_list *recorded = &d->recorded;
-    struct page_list *list = d->past;
+    struct page_list *recorded = &d->recorded[use];
+    struct page_list *list = &d->past[use];
     if (!recorded->count && !d->learning)
         return;
     const size_t before = d->learning ? 0 : list->count;
     const size_t count = before + recorded->count;
     uint32_t *page = count ? realloc(list->page, count * sizeof *page) : NULL;
     for (size_t i = 0; i < recorded->count; i++)
-        d->page[recorded->page[i]].recorded = false;
+        d->page[recorded->page[i]].recorded &= (uint8_t) ~(1 << use);
     if (page) {
         memcpy(page + before, recorded->page,
                recorded->count * sizeof *recorded->page);
@@ -59,7 +59,8 @@ static struct past *past_of(ddsm_t *d, uint64_t name)
     if (!name)
         return NULL;
     if (past->name != name) { /* new, or another one's place */
-        past->list[0].count = past->list[1].count = 0;
+        for (unsigned i = 0; i < 2 * USES; i++)
+            past->list[i / USES][i % USES].count = 0;
         past->times = 0;
         past->name = name;
     }
@@ -68,22 +69,22 @@ static struct past *past_of(ddsm_t *d, uint64_t name)
 
 const struct page_list *history_turn(ddsm_t *d, uint64_t name)
 {
-    if (d->past)
-        keep(d);
+    for (unsigned use = 0; use < USES && d->past; use++)
+        keep(d, use);
     struct past *past = past_of(d, name);
-    struct page_list *list = past ? &past->list[past->times % 2] : NULL;
+    struct page_list *list = past ? past->list[past->times % 2] : NULL;
     d->past = list;
     d->learning = past && past->times++ / 2 % LEARN_PERIOD == 1;
     /* a page that is readable already does not fault: it counts as used */
     for (size_t i = 0; d->learning && i < list->count; i++)
         if (d->page[list->page[i]].state != PAGE_INVALID)
-            history_record(d, list->page[i], 1);
+            history_record(d, USE_FETCH, list->page[i], 1);
     return list;
 }
 
 void history_close(ddsm_t *d)
 {
     for (unsigned i = 0; i < PASTS; i++)
-        for (unsigned k = 0; k < 2; k++)
-            free(d->pasts[i].list[k].page);
+        for (unsigned k = 0; k < 2 * USES; k++)
+            free(d->pasts[i].list[k / USES][k % USES].page);
 }

@@ -9,8 +9,8 @@
 cd "$work" || exit 1
 unset OMP_SCHEDULE OMP_NUM_THREADS RAILOMP_RANKS RAILOMP_STATS
 
-# 40 regions with a barrier each: in each of them the last thread writes 64
-# pages, and reads them back after the barrier, as the first one does
+# 40 regions with a barrier each: in each of them the first thread writes 64
+# pages, which all threads read after the barrier
 cat >pages.c <<'END'
 #include <omp.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ int main(void)
     for (int i = 0; i < TIMES; i++) {
 #pragma omp parallel reduction(+ : sum)
         {
-            if (omp_get_thread_num() == omp_get_num_threads() - 1)
+            if (omp_get_thread_num() == 0)
                 for (int p = 0; p < PAGES; p++)
                     page[p][i] = p;
 #pragma omp barrier

@@ -276,6 +276,40 @@ static void history(struct rank *r)
     ddsm_close(d);
 }
 
+/* Each rank writes pages of the next one; from the tenth round on only half of
+ * them. */
+static void history_of_writes(struct rank *r)
+{
+    enum { PAGES = 32, ROUNDS = 40 };
+    const ddsm_place_t at = {.homes = DDSM_BLOCK};
+    const size_t part = (size_t)PAGES * PAGE;
+    ddsm_t *d = space(r, 1 << 20, 0);
+    unsigned char *all = ddsm_alloc(d, r->size * part, &at);
+    volatile unsigned char *own = all + r->rank * part;
+    volatile unsigned char *next = all + (r->rank + 1) % r->size * part;
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        const unsigned step = round < 10 ? 1 : 2;
+        ddsm_stats_t before, after;
+        ddsm_stats(d, &before);
+        ddsm_interval(d, 1);
+        ok(d, ddsm_barrier(d));
+        for (unsigned i = 0; i < PAGES; i += step)
+            next[PAGE * i] = (unsigned char)(round + i);
+        ddsm_interval(d, 0);
+        ok(d, ddsm_barrier(d));
+        ddsm_stats(d, &after);
+        /* it learns in rounds 3, 4, 35 and 36 */
+        const bool faults = round <= 4 || round == 35 || round == 36;
+        check(after.write_faults - before.write_faults ==
+              (faults ? PAGES / step : 0));
+        check(after.twins - before.twins ==
+              (round < 35 ? PAGES : PAGES / step));
+        for (unsigned i = 0; i < PAGES; i += step)
+            check(own[PAGE * i] == (unsigned char)(round + i));
+    }
+    ddsm_close(d);
+}
+
 /* ----------------------------------------------------- costs of a page --- */
 
 struct costs {
@@ -376,6 +410,7 @@ static const struct test tests[] = {
     {"open pages", 3, open_pages, NULL, APART},
     {"a stack whose pages fault", 2, stacks, NULL, APART},
     {"fetching along what was used", 2, history, NULL, APART},
+    {"making writable what was written", 2, history_of_writes, NULL, APART},
     {"costs of a page", 2, costs_of_pages, NULL, APART},
     {"notes of a barrier", 4, notes, NULL, APART},
     {"release and acquire", 3, flags, NULL, APART},

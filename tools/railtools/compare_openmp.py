@@ -112,7 +112,8 @@ def compile_npb(tree, folder, name, size):
     compile_both(f"{name}.{size}", folder, [
         f"-I{common}", os.path.join(place, f"{name}.c"),
         *(os.path.join(common, f"{part}.c") for part in (
-            "c_print_results", "c_randdp", "c_timers", "wtime"))])
+            "c_print_results", "c_timers", "wtime",
+            *([] if name == "is" else ["c_randdp"])))])  # it has its own
 
 
 # ------------------------------------------------------------- measuring ---
