@@ -96,6 +96,7 @@ struct notice_log {
      * the ring to have overtaken its ranges discards them. */
     _Atomic uint64_t reserved;
     _Atomic uint64_t end; /* of what has been written */
+    _Atomic uint64_t releases; /* begun and ended: odd while one is under way */
     struct range range[LOG_RANGES];
 };
 
@@ -118,6 +119,8 @@ struct arrival {
 /* A reduction of so many bytes uses a request that ddsm_open has prepared. */
 enum { REDUCE_INLINE_BYTES = 64 };
 
+enum { LOCK_NAMES = 256 };
+
 /* Slots of a lock for abandoned tickets (ticket.c). */
 enum { TICKET_ABANDONED_MAX = 16 };
 
@@ -136,10 +139,12 @@ struct control {
     char *copied, *copied_blocks;
     size_t copied_offset, copied_blocks_offset;
     _Atomic uint64_t *broken; /* 1: this rank's memory is broken */
-    size_t ticket_rounds_offset, lock_numbers_offset;
+    size_t ticket_rounds_offset, lock_ends_offset, lock_numbers_offset;
     /* other ranks add 1 whenever a lock's ticket numbers pass half of their
      * range (lock.c) */
     _Atomic uint64_t *ticket_rounds;
+    /* ... and whenever a word no longer stands for a lock (lock_at.c) */
+    _Atomic uint64_t *lock_ends;
     /* only this rank uses these: */
     struct arrival *arrival, *arrivals;
     char *reduce_in, *reduce_out;
@@ -149,6 +154,7 @@ struct control {
     uint64_t *clock;     /* its clock, */
     uint64_t *abandoned; /* and its slots */
     uint64_t *reserved;  /* another rank's log */
+    uint64_t *end;       /* its end, and its releases, */
     uint64_t *ends;      /* ends of all ranks' logs */
     char *ones;          /* COPIED_ONES bytes of 1, to put to `copied` */
     struct range *range;
@@ -214,6 +220,13 @@ struct ddsm {
         uint32_t *number; /* left over */
         size_t count, room;
     } lock_numbers;
+    /* Words that this rank has locked, by a hash of their addresses. A word may
+     * lie in a page that other ranks write all the time. */
+    struct lock_name {
+        const uint32_t *word;
+        uint32_t number;
+    } lock_names[LOCK_NAMES];
+    uint64_t lock_ends; /* control.lock_ends when they were forgotten last */
     struct heap *heap;
 
     /* Protects all members but those from cfg to twins (enter.h). A fault takes
