@@ -108,9 +108,16 @@ static void *shared_pages(size_t bytes, unsigned home, ddsm_kind_t kind)
 static void open_heap(size_t bytes)
 {
     /* as the heap divides itself */
-    const ddsm_place_t place = {.homes = DDSM_BLOCK, .kind = DDSM_FIXED};
+    const ddsm_place_t place = {.homes = DDSM_BLOCK, .kind = DDSM_MOVING};
     void *start = ddsm_alloc(space, bytes, &place);
     check(start ? ddsm_heap_open(space, start, bytes) : DRAIL_ENOMEM, "heap");
+}
+
+/* A page can't be fetched. */
+static void fault_failed(void *context, int code, const char *sentence)
+{
+    (void)context, (void)code;
+    fail(FAILED, "%s", sentence);
 }
 
 void memory_open(drail_job_t *job)
@@ -128,6 +135,7 @@ void memory_open(drail_job_t *job)
     ranks = drail_job_size(job);
     config.base = SPACE;
     config.locks = LOCKS;
+    config.failed = fault_failed;
     config.bytes = WORDS_BYTES + heap + ranks * stacks_bytes + data_bytes;
     if (early_is_overfull())
         fail(NOT_SERVED, "what runs before main allocates too much memory "
@@ -141,7 +149,7 @@ void memory_open(drail_job_t *job)
             stacks = p;
     }
     open_heap(heap);
-    const ddsm_place_t place = {.homes = DDSM_ONE, .kind = DDSM_FIXED};
+    const ddsm_place_t place = {.homes = DDSM_ONE, .kind = DDSM_MOVING};
     check(ddsm_adopt(space, data, data_bytes, &place),
           "sharing .data and .bss");
     is_early = false;
