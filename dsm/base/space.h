@@ -70,6 +70,7 @@ enum use { USE_FETCH, USE_WRITE, USES };
 struct past {
     uint64_t name;
     unsigned times;
+    unsigned pause, pauses; /* intervals without a history; so many times */
     struct page_list list[2][USES]; /* of every second interval */
 };
 
@@ -95,7 +96,7 @@ struct notice_log {
     /* End of what has been written, or is being written. A reader that finds
      * the ring to have overtaken its ranges discards them. */
     _Atomic uint64_t reserved;
-    _Atomic uint64_t end; /* of what has been written */
+    _Atomic uint64_t end;      /* of what has been written */
     _Atomic uint64_t releases; /* begun and ended: odd while one is under way */
     struct range range[LOG_RANGES];
 };
@@ -197,9 +198,10 @@ struct ddsm {
     uint64_t next_name; /* of the interval after the next barrier */
     struct past pasts[PASTS];
     struct page_list *past; /* of this interval, by use; NULL: no name */
+    struct past *named;     /* to which that belongs */
     bool learning;
     struct page_list recorded[USES]; /* for this interval's past */
-    struct page_list visits;   /* copies of DDSM_OPEN pages */
+    struct page_list visits;         /* copies of DDSM_OPEN pages */
     struct streams reads, writes;
 
     struct control control;

@@ -52,6 +52,13 @@ static void keep(ddsm_t *d, enum use use)
     recorded->count = 0;
 }
 
+static void forget(struct past *past)
+{
+    for (unsigned i = 0; i < 2 * USES; i++)
+        past->list[i / USES][i % USES].count = 0;
+    past->times = 0;
+}
+
 static struct past *past_of(ddsm_t *d, uint64_t name)
 {
     const uint64_t hash = name * 0x9e3779b97f4a7c15u;
@@ -59,21 +66,49 @@ static struct past *past_of(ddsm_t *d, uint64_t name)
     if (!name)
         return NULL;
     if (past->name != name) { /* new, or another one's place */
-        for (unsigned i = 0; i < 2 * USES; i++)
-            past->list[i / USES][i % USES].count = 0;
-        past->times = 0;
+        forget(past);
+        past->pause = past->pauses = 0;
         past->name = name;
     }
     return past;
 }
 
+/* Was most of what had been fetched in advance not used? */
+static bool was_useless(const ddsm_t *d)
+{
+    const struct page_list *list = &d->past[USE_FETCH];
+    size_t unused = 0;
+    for (size_t i = 0; i < list->count; i++)
+        unused += d->page[list->page[i]].held;
+    return 2 * unused > list->count;
+}
+
+/* Intervals of that name differ: for some time nothing is fetched in advance,
+ * and then it is tried again. */
+static void pause_history(struct past *past)
+{
+    enum { SHORTEST = 8, MOST = 10 };
+    forget(past);
+    past->pause = SHORTEST << past->pauses;
+    if (past->pauses < MOST)
+        past->pauses++;
+}
+
 const struct page_list *history_turn(ddsm_t *d, uint64_t name)
 {
+    const bool useless = d->past && d->learning && was_useless(d);
     for (unsigned use = 0; use < USES && d->past; use++)
         keep(d, use);
+    if (useless)
+        pause_history(d->named);
     struct past *past = past_of(d, name);
+    if (past && past->pause) {
+        past->pause--;
+        past = NULL;
+    }
     struct page_list *list = past ? past->list[past->times % 2] : NULL;
     d->past = list;
+    d->named = past;
     d->learning = past && past->times++ / 2 % LEARN_PERIOD == 1;
     /* a page that is readable already does not fault: it counts as used */
     for (size_t i = 0; d->learning && i < list->count; i++)

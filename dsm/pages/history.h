@@ -11,7 +11,8 @@
  * pages that were fetched at its begin are held, that is, they stay protected.
  * So the first access to each page faults, without a fetch, and shows that the
  * prediction was right. Pages that were not used are forgotten. So are pages
- * that were made writable and were not written.
+ * that were made writable and were not written. If most of them were not used,
+ * intervals of that name differ: then there is a pause, longer each time.
  */
 #ifndef DSM_PAGES_HISTORY_H
 #define DSM_PAGES_HISTORY_H

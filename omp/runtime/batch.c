@@ -73,9 +73,8 @@ static uint64_t chunk_of(const struct thread *t, uint64_t left)
     const struct loop *loop = &t->loop;
     uint64_t want = loop->bounds.chunk;
     if (loop->schedule == SCHEDULE_GUIDED)
-        want = at_least(want, loop->is_ordered
-                                  ? left
-                                  : divided_up(left, t->team->here));
+        want = at_least(
+            want, loop->is_ordered ? left : divided_up(left, t->team->here));
     return want < left ? want : left;
 }
 

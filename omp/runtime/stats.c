@@ -49,7 +49,8 @@ static void print_line(unsigned rank, const union line *l)
             rank, (unsigned long long)l->team.regions,
             (unsigned long long)l->team.barriers, ms(m->barrier_ns),
             (unsigned long long)m->read_faults,
-            (unsigned long long)m->write_faults, ms(m->fault_ns), (unsigned long long)m->locks, ms(m->lock_ns),
+            (unsigned long long)m->write_faults, ms(m->fault_ns),
+            (unsigned long long)m->locks, ms(m->lock_ns),
             (unsigned long long)m->fetched_pages,
             (unsigned long long)(m->fetched_pages * l->page_bytes),
             (unsigned long long)m->diff_bytes);

@@ -276,6 +276,30 @@ static void history(struct rank *r)
     ddsm_close(d);
 }
 
+/* Each interval of a name reads other pages. */
+static void history_of_no_use(struct rank *r)
+{
+    enum { SETS = 5, PAGES = 20, ROUNDS = 40 };
+    const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0};
+    ddsm_t *d = space(r, 1 << 20, 0);
+    volatile unsigned char *p = ddsm_alloc(d, (size_t)SETS * PAGES * PAGE, &at);
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        for (unsigned i = 0; i < SETS * PAGES && r->rank == 0; i++)
+            p[PAGE * i] = (unsigned char)round;
+        ddsm_interval(d, 1);
+        ok(d, ddsm_barrier(d));
+        for (unsigned i = 0; i < PAGES; i++)
+            check(p[PAGE * (round % SETS * PAGES + i)] == round);
+        ddsm_interval(d, 0);
+        ok(d, ddsm_barrier(d));
+    }
+    ddsm_stats_t s;
+    ddsm_stats(d, &s);
+    /* it tries in rounds 3, 14 and 33, after pauses of 8 and 16 */
+    check(r->rank == 0 || (s.predicted == 3 * PAGES && s.predicted_used == 0));
+    ddsm_close(d);
+}
+
 /* Each rank writes pages of the next one; from the tenth round on only half of
  * them. */
 static void history_of_writes(struct rank *r)
@@ -410,6 +434,7 @@ static const struct test tests[] = {
     {"open pages", 3, open_pages, NULL, APART},
     {"a stack whose pages fault", 2, stacks, NULL, APART},
     {"fetching along what was used", 2, history, NULL, APART},
+    {"a pause where intervals differ", 2, history_of_no_use, NULL, APART},
     {"making writable what was written", 2, history_of_writes, NULL, APART},
     {"costs of a page", 2, costs_of_pages, NULL, APART},
     {"notes of a barrier", 4, notes, NULL, APART},
