@@ -94,6 +94,30 @@ static void pause_history(struct past *past)
         past->pauses++;
 }
 
+/* Most programs do not swap arrays: the second interval begins like the first
+ * one. */
+static void begin_second(struct past *past)
+{
+    for (unsigned use = 0; use < USES; use++) {
+        const struct page_list *from = &past->list[0][use];
+        struct page_list *to = &past->list[1][use];
+        const size_t bytes = from->count * sizeof *to->page;
+        uint32_t *page = bytes ? realloc(to->page, bytes) : NULL;
+        if (!page)
+            continue;
+        memcpy(page, from->page, bytes);
+        *to = (struct page_list){page, from->count};
+    }
+}
+
+/* Each of the two lists is tested in its turn. */
+static bool is_time_to_learn(unsigned times)
+{
+    enum { FIRST = 2, SECOND = FIRST + LEARN_PERIOD + 1 };
+    times %= 2 * LEARN_PERIOD;
+    return times == FIRST || times == SECOND;
+}
+
 const struct page_list *history_turn(ddsm_t *d, uint64_t name)
 {
     const bool useless = d->past && d->learning && was_useless(d);
@@ -106,10 +130,12 @@ const struct page_list *history_turn(ddsm_t *d, uint64_t name)
         past->pause--;
         past = NULL;
     }
+    if (past && past->times == 1)
+        begin_second(past);
     struct page_list *list = past ? past->list[past->times % 2] : NULL;
     d->past = list;
     d->named = past;
-    d->learning = past && past->times++ / 2 % LEARN_PERIOD == 1;
+    d->learning = past && is_time_to_learn(past->times++);
     /* a page that is readable already does not fault: it counts as used */
     for (size_t i = 0; d->learning && i < list->count; i++)
         if (d->page[list->page[i]].state != PAGE_INVALID)

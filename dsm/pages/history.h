@@ -7,7 +7,7 @@
  * Many programs swap two arrays in each step, so every second interval has a
  * history of its own.
  *
- * In every LEARN_PERIOD-th such interval it is learnt which pages are used: the
+ * In one of LEARN_PERIOD such intervals it is learnt which pages are used: the
  * pages that were fetched at its begin are held, that is, they stay protected.
  * So the first access to each page faults, without a fetch, and shows that the
  * prediction was right. Pages that were not used are forgotten. So are pages
