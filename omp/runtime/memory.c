@@ -54,6 +54,13 @@ static void check(int rc, const char *what)
              ddsm_last_error(space));
 }
 
+/* A page can't be fetched. */
+static void fault_failed(void *context, int code, const char *sentence)
+{
+    (void)context, (void)code;
+    fail(FAILED, "%s", sentence);
+}
+
 /* ------------------------------------------------------------ open, close */
 
 static size_t setting_bytes(const char *name, size_t otherwise)
@@ -111,13 +118,6 @@ static void open_heap(size_t bytes)
     const ddsm_place_t place = {.homes = DDSM_BLOCK, .kind = DDSM_MOVING};
     void *start = ddsm_alloc(space, bytes, &place);
     check(start ? ddsm_heap_open(space, start, bytes) : DRAIL_ENOMEM, "heap");
-}
-
-/* A page can't be fetched. */
-static void fault_failed(void *context, int code, const char *sentence)
-{
-    (void)context, (void)code;
-    fail(FAILED, "%s", sentence);
 }
 
 void memory_open(drail_job_t *job)
