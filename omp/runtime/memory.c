@@ -131,11 +131,11 @@ void memory_open(drail_job_t *job)
     plan_stacks();
     const size_t stacks_bytes = stack_bytes * stack_count;
     ddsm_config_init(&config);
+    config.failed = fault_failed;
     rank = drail_job_rank(job);
     ranks = drail_job_size(job);
     config.base = SPACE;
     config.locks = LOCKS;
-    config.failed = fault_failed;
     config.bytes = WORDS_BYTES + heap + ranks * stacks_bytes + data_bytes;
     if (early_is_overfull())
         fail(NOT_SERVED, "what runs before main allocates too much memory "
