@@ -132,7 +132,7 @@ typedef struct dcoll_config {
     /** true (default): between nodes that only TCP joins, `auto` learns which
      *  algorithm is fastest for blocking all-gathers, all-to-alls and
      *  broadcasts. In a size class (a power of two), after 32 calls of one
-     *  size, up to three algorithms make the next calls in turn, at most 30.
+     *  size, up to three algorithms make the next calls in turn, at most 45.
      *  Ranks then wait for each other before each call, and the first calls of
      *  an algorithm prepare a request (rule 5). false, also on one rank only,
      *  or with a table: the algorithm never changes. */

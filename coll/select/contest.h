@@ -12,7 +12,7 @@
 #include "coll/schedule.h"
 
 #define CONTEST_MOST   3 /* contenders; the first is that of the rules */
-#define CONTEST_ROUNDS 2
+#define CONTEST_ROUNDS 3
 #define CONTEST_ROUND  5 /* calls; the first prepares, and does not count */
 #define CONTEST_TIMES  (CONTEST_MOST * CONTEST_ROUNDS * (CONTEST_ROUND - 1))
 #define CONTEST_AFTER  32 /* calls, before the contest begins */
