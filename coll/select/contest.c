@@ -3,8 +3,9 @@
 
 #include "coll/algorithms/algorithms.h"
 
-#define COUNTED (CONTEST_ROUND - 1) /* calls of a round, and of … */
-#define TIMES   (CONTEST_ROUNDS * COUNTED) /* … a contender */
+/* Calls of a round, and of a contender, that count. */
+#define COUNTED (CONTEST_ROUND - 1)
+#define TIMES   (CONTEST_ROUNDS * COUNTED)
 #define GAIN    0.9 /* part of the time that makes the change worth it */
 
 /* Between nodes that wires join, and for blocks of these bytes, each has been

@@ -29,8 +29,8 @@ struct contest {
     unsigned count;    /* contenders; 0: it has not begun */
     bool over;
     const dcoll_algorithm_t *contenders[CONTEST_MOST];
-    const dcoll_algorithm_t *winner;  /* NULL: the rules' is as good */
-    double seconds[CONTEST_TIMES];    /* of a contender: one after the other */
+    const dcoll_algorithm_t *winner; /* NULL: the rules' is as good */
+    double seconds[CONTEST_TIMES];   /* of a contender: one after the other */
 };
 
 struct contests {

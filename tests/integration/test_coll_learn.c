@@ -46,8 +46,8 @@ static const dcoll_algorithm_t *allgather(struct scene *s, unsigned call,
     dcoll_times_t times;
     memset(s->send, (int)(s->r->rank + 10 * call), BYTES);
     dcoll_times_begin(s->team);
-    team_good(s->r, s->team,
-              dcoll_allgather(s->team, s->send, s->recv, BYTES), "allgather");
+    team_good(s->r, s->team, dcoll_allgather(s->team, s->send, s->recv, BYTES),
+              "allgather");
     dcoll_times_end(s->team, &times);
     for (unsigned i = 0; i < RANKS * BYTES; i++)
         check(s->recv[i] == (unsigned char)(i / BYTES + 10 * call));

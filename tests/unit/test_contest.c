@@ -177,10 +177,13 @@ static void test_never(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_faster), cmocka_unit_test(test_not_faster),
+        cmocka_unit_test(test_faster),
+        cmocka_unit_test(test_not_faster),
         cmocka_unit_test(test_not_always_faster),
-        cmocka_unit_test(test_agreed), cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_open),   cmocka_unit_test(test_never),
+        cmocka_unit_test(test_agreed),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_open),
+        cmocka_unit_test(test_never),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

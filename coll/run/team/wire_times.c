@@ -28,8 +28,8 @@ static int await_all(const struct ends *e, unsigned messages)
     uint32_t id;
     int rc = 0;
     while (!rc && messages) {
-        rc = drail_notify_wait(e->team->rail, e->peer, &id,
-                               e->team->timeout_ms);
+        rc =
+            drail_notify_wait(e->team->rail, e->peer, &id, e->team->timeout_ms);
         messages -= !rc && id == e->id;
     }
     return rc ? team_rail_fail(e->team, rc) : 0;
@@ -101,8 +101,7 @@ int wire_times_measure(dcoll_team_t *team)
                               .peer = team->rank ? 0 : other,
                               .id = team->next_id * NOTIFICATION_KINDS};
     team->next_id = (team->next_id + 1) % REQUEST_IDS;
-    int failed =
-        team->rank && team->rank != other ? 0 : measure(&ends, &mine);
+    int failed = team->rank && team->rank != other ? 0 : measure(&ends, &mine);
     /* also after a failure: the others wait for this rank */
     int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
                                  team->timeout_ms);
