@@ -3,7 +3,7 @@
  * SMP-aware broadcast of long blocks: in pieces among the masters of nodes
  * (build/exchange/circulant_bcast.h), from NODE to NODE; then in shared memory.
  * The root is its own node's master. A master lets others put again when its
- * node's ranks have read the block.
+ * node's ranks have read the block. One node needs no pieces.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/exchange/circulant_bcast.h"
@@ -61,6 +61,10 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         .from = root && args->zero_copy ? dcoll_at(DCOLL_SEND, 0) : board,
         .to = board,
         .grant = GRANT_CREDIT};
+    if (shape->nnodes == 1) {
+        bcast_smp.generate(shape, args, rank, s);
+        return;
+    }
     b.me = flat_before(shape->nnodes, n.index, root_node(&b));
     circulant_bcast_plan(&b, shape->nnodes);
     const unsigned master = rank_of(&b, b.me);
@@ -78,17 +82,10 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     }
 }
 
-static const char *refuses(const dcoll_shape_t *shape, const dcoll_args_t *args)
-{
-    (void)args;
-    return shape->nnodes < 2 ? "it needs several nodes" : NULL;
-}
-
 const dcoll_algorithm_t bcast_smp_circulant = {
     .name = "smp-circulant",
     .collective = DCOLL_BCAST,
     .summary = "n pieces on a circulant graph of masters, then shared memory",
     .memory = "NODE: a block",
-    .refuses = refuses,
     .generate = generate,
 };
