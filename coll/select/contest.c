@@ -37,7 +37,8 @@ struct contest *contest_of(struct contests *all, const dcoll_args_t *args)
         DCOLL_ALLGATHER, DCOLL_ALLTOALL, DCOLL_BCAST};
     const unsigned class = class_of(args->bytes);
     for (unsigned i = 0; i < CONTEST_COLLECTIVES; i++)
-        if (learned[i] == args->collective && class < CONTEST_SIZES)
+        if (learned[i] == args->collective && class < CONTEST_SIZES &&
+            !args->begin)
             return &all->of[i][class];
     return NULL;
 }
@@ -47,7 +48,7 @@ static bool serves(const dcoll_algorithm_t *a, const dcoll_shape_t *shape,
 {
     dcoll_args_t copied = *args;
     copied.zero_copy = false;
-    return !a->refuses || !a->refuses(shape, &copied);
+    return !dcoll_refusal(a, shape, &copied);
 }
 
 static bool same_call(const dcoll_args_t *a, const dcoll_args_t *b)

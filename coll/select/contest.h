@@ -17,8 +17,8 @@
 #define CONTEST_TIMES  (CONTEST_MOST * CONTEST_ROUNDS * (CONTEST_ROUND - 1))
 #define CONTEST_AFTER  32 /* calls, before the contest begins */
 
-/* All-gather, all-to-all, broadcast. Not reductions: sums that round would
- * depend on times. */
+/* All-gather of equal blocks, all-to-all, broadcast. Not reductions: sums that
+ * round would depend on times. */
 #define CONTEST_COLLECTIVES 3
 #define CONTEST_SIZES       23u /* classes: powers of two, up to 4 MiB */
 

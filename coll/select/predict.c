@@ -121,7 +121,7 @@ static bool rule_applies(size_t i, const dcoll_shape_t *shape,
            args->bytes < wire_rules[i].below &&
            shape->nnodes <= wire_rules[i].nodes &&
            dcoll_shape_least(shape) >= wire_rules[i].locals &&
-           (!a->refuses || !a->refuses(shape, &wanted));
+           !dcoll_refusal(a, shape, &wanted);
 }
 
 static const dcoll_algorithm_t *by_wire_rule(const dcoll_shape_t *shape,
@@ -146,6 +146,7 @@ static const dcoll_algorithm_t *predicted(const struct prediction *p,
     dcoll_args_t typical = *args;
     typical.bytes = (size_t)1 << class;
     typical.element = dcoll_collective_reduces(args->collective);
+    typical.begin = NULL;
     typical.root = 0;
     typical.in_place = false;
     const dcoll_algorithm_t *ruled =
@@ -170,5 +171,5 @@ const dcoll_algorithm_t *predict_faster(struct prediction *p,
         &p->faster[args->collective][args->commutes][class];
     if (!*known)
         *known = predicted(p, shape, args, class);
-    return (*known)->refuses && (*known)->refuses(shape, args) ? ruled : *known;
+    return dcoll_refusal(*known, shape, args) ? ruled : *known;
 }

@@ -170,6 +170,9 @@ static void test_never(void **state)
         args.collective = never[i];
         assert_null(contest_of(&contests, &args));
     }
+    dcoll_args_t unequal = allgather(BYTES);
+    unequal.begin = &(size_t){0};
+    assert_null(contest_of(&contests, &unequal));
     const dcoll_args_t huge = allgather((size_t)1 << CONTEST_SIZES);
     assert_null(contest_of(&contests, &huge));
 }
