@@ -62,6 +62,7 @@
     /* SMP-aware (Qian and Afsahi 2008, section 5.2) */                        \
     USE(gather_smp)                                                            \
     USE(bcast_smp)                                                             \
+    USE(bcast_smp_circulant)                                                   \
     USE(barrier_smp)                                                           \
     USE(reduce_smp)                                                            \
     USE(reduce_smp_slices)                                                     \

@@ -115,25 +115,25 @@ static unsigned received(const dcoll_program_t *p, unsigned rank)
     return puts;
 }
 
-/* n pieces, striped over the ports, take n - 1 + ⌈log₂ N⌉ steps; each rank gets
- * each stripe once. n depends on the size. */
-static void check_pieces(const dcoll_shape_t *shape)
+/* n pieces, striped over the ports, take n - 1 + ⌈log₂ N⌉ steps. The first of
+ * each `ppn` ranks gets each stripe once, the others none. n depends on the
+ * size. */
+static void check_pieces(const dcoll_shape_t *shape, const char *name,
+                         unsigned ppn)
 {
-    const unsigned n = shape->nranks, k = shape->ports;
+    const unsigned n = shape->nranks / ppn, k = shape->ports;
     const dcoll_args_t args = {.collective = DCOLL_BCAST,
                                .bytes = 1 << 20,
                                .zero_copy = true,
                                .depth = 2};
     dcoll_program_t p;
-    assert_int_equal(
-        dcoll_program_make(dcoll_algorithm_find(DCOLL_BCAST, "circulant"),
-                           shape, &args, &p),
-        0);
+    assert_int_equal(dcoll_program_make(dcoll_algorithm_find(DCOLL_BCAST, name),
+                                        shape, &args, &p),
+                     0);
     const unsigned pieces = steps_of(&p) + 1 - log_up(n, 2);
     assert_true(pieces > 1 || n == 2);
-    for (unsigned r = 1; r < n; r++)
-        assert_int_equal(received(&p, r), pieces * k);
-    assert_int_equal(received(&p, 0), 0);
+    for (unsigned r = 0; r < shape->nranks; r++)
+        assert_int_equal(received(&p, r), r && r % ppn == 0 ? pieces * k : 0);
     dcoll_program_free(&p);
 }
 
@@ -154,7 +154,20 @@ static void test_pieces(void **state)
         for (unsigned k = 1; k <= PORTS_MAX; k++) {
             const unsigned nodes[] = {0, n};
             const dcoll_shape_t shape = {n, 1, nodes, k};
-            check_pieces(&shape);
+            check_pieces(&shape, "circulant", 1);
+        }
+}
+
+/* Only the first rank of each node receives. */
+static void test_pieces_of_nodes(void **state)
+{
+    unsigned first[RANKS_MAX + 1];
+    for (unsigned n = 2; n <= RANKS_MAX; n += 7)
+        for (unsigned ppn = 1; ppn <= 3; ppn++) {
+            for (unsigned i = 0; i <= n; i++)
+                first[i] = i * ppn;
+            const dcoll_shape_t shape = {n * ppn, n, first, 2};
+            check_pieces(&shape, "smp-circulant", ppn);
         }
 }
 
@@ -246,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tolls),
         cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_pieces_of_nodes),
         cmocka_unit_test(test_verified),
         cmocka_unit_test(test_between_nodes),
     };

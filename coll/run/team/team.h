@@ -16,6 +16,7 @@
 #include "coll/run/team/ledger.h"
 #include "coll/run/node/pool.h"
 #include "coll/run/node/segment.h"
+#include "coll/select/contest.h"
 #include "coll/select/predict.h"
 #include "coll/select/table.h"
 #include "dapl_rail/platform/platform.h"
@@ -33,6 +34,7 @@ struct member {
     unsigned wires;    /* its TCP rails; 0: others reach other hosts, too */
     double wire_MBps;  /* nominal rate of the slowest one; 0: unknown */
     bool host_only;    /* it has a rail that stays within the host */
+    bool learns;       /* dcoll_config_t.learn, and it has no table */
 };
 
 /* An RDMA read of the ledger of a rank on another node. */
@@ -115,6 +117,8 @@ struct dcoll_team {
     /* requests, and the choice of algorithms */
     dcoll_table_t table; /* from cfg.table, or empty */
     struct prediction prediction;
+    bool learns; /* between nodes that wires join, if all ranks do */
+    struct contests contests;
     struct choice latest[DCOLL_COLLECTIVES];
     struct repeat repeat[DCOLL_COLLECTIVES];
     unsigned next_id;
