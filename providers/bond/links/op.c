@@ -211,6 +211,7 @@ static void was_posted(struct bond_op *op, struct bond_link *l)
     l->quiet = op->quiet ? l->quiet + 1 : 0;
     l->posted += !op->quiet;
     l->requests += !op->quiet;
+    l->m->requests += !op->quiet;
 }
 
 struct bond_op *bond_op_next(struct bond_link *l)
@@ -221,6 +222,7 @@ struct bond_op *bond_op_next(struct bond_link *l)
         l->last = &l->first;
     l->posted -= !op->quiet;
     l->requests -= !op->quiet;
+    l->m->requests -= !op->quiet;
     return op;
 }
 
