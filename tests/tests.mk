@@ -178,7 +178,7 @@ $(BOND_PROGRAMS): $(TEST_BIN)/provider/bond_%: $(TEST_BIN)/provider/test_% $(BON
 $(BOND_WHOLE_PROGRAMS): $(TEST_BIN)/provider/bond_whole_%: $(TEST_BIN)/provider/test_%
 	$(call over,bond0)
 $(BOND_CONF): $(DATCONF)
-	sed '/^bond0 /s/shm0 shm1/& policy=even/' $< > $@
+	$(call say,GEN)sed '/^bond0 /s/shm0 shm1/& policy=even/' $< > $@
 
 $(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh
 	$(call say,COPY)install -m 755 $< $@

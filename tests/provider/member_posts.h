@@ -48,7 +48,7 @@ static unsigned first, last; /* of held, modulo HELD */
 static pid_t worker;         /* the process whose thread posts them */
 static void (*loses)(void);  /* see posts_lose; NULL: nothing is lost */
 static bool drops;           /* see posts_drop_read, … */
-static DAT_EP_HANDLE mute;   /* … and the EP that has dropped it */
+static DAT_EP_HANDLE muted;   /* … and the EP that has dropped it */
 static uint64_t seed = 1;
 
 /* ---------------------------------------------------------- the members --- */
@@ -163,16 +163,16 @@ static DAT_RETURN post(enum kind kind, DAT_EP_HANDLE ep, DAT_COUNT n,
     bool of_member = member < EPS;
     bool loses_it = loses && kind == WRITE && bytes_of(&p) < SHORT;
     if (drops && of_member && kind == READ && bytes_of(&p) == WORD)
-        mute = ep;
+        muted = ep;
     bool holds_it = delay_us[0] || delay_us[1] || byte_ns;
     DAT_RETURN ret = DAT_SUCCESS;
     if (of_member && (loses_it || holds_it) && flags & DAPL_RDMA_SYNC_FLAG)
         ret = DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES;
     else if (of_member && loses_it)
         ret = lose(&p);
-    else if (drops && mute == ep)
+    else if (drops && muted == ep)
         drops = false;
-    else if (mute == ep)
+    else if (muted == ep)
         ret = post_now(&p, flags | DAT_COMPLETION_SUPPRESS_FLAG);
     else if (of_member && holds_it)
         ret = hold(&p, member);
@@ -240,8 +240,8 @@ STAND_IN DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
     for (unsigned i = first; i != last; i++)
         if (held[i % HELD].ep == ep)
             held[i % HELD].ep = DAT_HANDLE_NULL;
-    if (mute == ep)
-        mute = DAT_HANDLE_NULL;
+    if (muted == ep)
+        muted = DAT_HANDLE_NULL;
     pthread_mutex_unlock(&lock);
     return real(dat_ep_free)(ep);
 }
