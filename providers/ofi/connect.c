@@ -37,8 +37,7 @@ static size_t say_hello(const struct ofi_conn *c, const struct ofi_ia *oia,
         .version = OFI_VERSION,
         .size = htons((uint16_t)size),
         .id = htonl(c ? c->id : 0),
-        .control =
-            htobe64((uintptr_t)&oia->control[c ? c->id % OFI_MAX_EPS : 0]),
+        .control = htobe64((uintptr_t)&oia->control_word),
     };
     memcpy(out, &h, sizeof h);
     if (size)

@@ -53,7 +53,6 @@ struct ofi_conn *ofi_conn_new(struct ofi_ia *oia, enum ofi_state state)
     c->fd = -1;
     c->receive = (struct ofi_op){c, OFI_RECEIVE};
     c->early_end = &c->early;
-    atomic_store(&oia->control[id % OFI_MAX_EPS].carried, 0);
     c->next = oia->conns;
     oia->conns = c;
     pthread_mutex_lock(&oia->cq_lock);

@@ -147,9 +147,9 @@ static int open_control(struct ofi_ia *oia)
 {
     if (!oia->talks)
         return 0;
-    int err = fi_mr_reg(oia->domain, oia->control, sizeof oia->control,
-                        FI_REMOTE_WRITE, 0, OFI_CONTROL_KEY, 0,
-                        &oia->control_mr, NULL);
+    int err =
+        fi_mr_reg(oia->domain, &oia->control_word, sizeof oia->control_word,
+                  FI_REMOTE_WRITE, 0, OFI_CONTROL_KEY, 0, &oia->control, NULL);
     return err ? failed(oia, "fi_mr_reg", err) : 0;
 }
 
@@ -176,7 +176,7 @@ DAT_RETURN ofi_fabric_open(struct ofi_ia *oia)
 void ofi_fabric_close(struct ofi_ia *oia)
 {
     struct fid *all[] = {oia->rejecter ? &oia->rejecter->fid : NULL,
-                         oia->control_mr ? &oia->control_mr->fid : NULL,
+                         oia->control ? &oia->control->fid : NULL,
                          oia->cq ? &oia->cq->fid : NULL,
                          oia->eq ? &oia->eq->fid : NULL,
                          oia->domain ? &oia->domain->fid : NULL,

@@ -63,18 +63,10 @@ struct ofi_hello {
     uint8_t magic, version;
     uint16_t size;    /* of the private data, which some networks pad */
     uint32_t id;      /* ofi_conn.id */
-    uint64_t control; /* address of the connection's struct ofi_control */
+    uint64_t control; /* address of its control word */
 };
 #define OFI_MAGIC   0xd1
-#define OFI_VERSION 4
-
-/* What peers write, besides the consumer's memory. */
-struct ofi_control {
-    uint64_t word; /* for control messages: it is never read */
-    /* of the counted writes that carry their own number, the last one's; in
-     * network byte order */
-    _Atomic uint64_t carried;
-};
+#define OFI_VERSION 3
 
 /* Control messages, where the network has none of its own: an RDMA write to the
  * peer's control word, whose key this is. The immediate data hold the message
@@ -168,7 +160,6 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     bool live;             /* receives may be completed */
     unsigned reads;        /* unfinished */
     unsigned injected;     /* since the last request that libfabric completes */
-    uint64_t carried;      /* counted writes that have carried their number */
     uint64_t next_request; /* the first that libfabric does not have yet */
     bool inside;           /* OFI_ENTER was sent, OFI_LEFT was not */
     unsigned volunteers;   /* messages that may still carry OFI_LEFT */
@@ -187,7 +178,7 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     bool peer_inside;
     uint64_t asked; /* OFI_ASK was sent at this withdrawal; 0: no answer due */
     uint64_t left;  /* RDMA before this withdrawal is over */
-    _Atomic uint64_t counted; /* writes of the peer that the CQ reports */
+    _Atomic uint64_t counted; /* writes of the peer */
 };
 
 struct ofi_listener {          /* sp->tp */
@@ -214,10 +205,10 @@ struct ofi_ia {
     struct fid_eq *eq;
     struct fid_cq *cq;
     struct fid_pep *rejecter; /* rejects requests of any service point */
-    struct fid_mr *control_mr;
-    struct ofi_control control[OFI_MAX_EPS]; /* of connections, by number */
-    bool talks;      /* control messages (OFI_CONTROL) can be sent */
-    bool local_keys; /* FI_MR_LOCAL */
+    struct fid_mr *control;
+    uint64_t control_word; /* peers write it; it is never read */
+    bool talks;            /* control messages (OFI_CONTROL) can be sent */
+    bool local_keys;       /* FI_MR_LOCAL */
     /* connections, under ia->lock; and by number, under cq_lock, too */
     struct ofi_conn *conns;
     struct ofi_conn *by_id[OFI_MAX_EPS];
@@ -408,8 +399,6 @@ int ofi_socket_next(void);
  * known.
  */
 size_t ofi_socket_unsent(int fd);
-/* Are there bytes that have not been sent yet, as far as is known? */
-bool ofi_socket_sends(int fd);
 size_t ofi_socket_unread(int fd);
 /* Must the peer's system acknowledge something, and has it acknowledged nothing
  * for so long? */

@@ -176,12 +176,6 @@ size_t ofi_socket_unsent(int fd)
     return fd >= 0 && !ioctl(fd, SIOCOUTQ, &n) && n > 0 ? (size_t)n : 0;
 }
 
-bool ofi_socket_sends(int fd)
-{
-    int n = 1;
-    return fd < 0 || ioctl(fd, SIOCOUTQNSD, &n) || n > 0;
-}
-
 size_t ofi_socket_unread(int fd)
 {
     int n = 0;

@@ -10,7 +10,6 @@
  * data is a write and an empty send that carries them: it consumes a receive,
  * as in DAT.
  */
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -114,22 +113,18 @@ static size_t take_remote(const struct ofi_conn *c, const struct core_dto *dto,
 }
 
 static ssize_t give_remote(struct ofi_conn *c, const struct core_dto *dto,
-                           const struct pieces *p, bool carries, void *context,
+                           const struct pieces *p, void *context,
                            uint64_t flags)
 {
-    struct fi_rma_iov there[3];
+    struct fi_rma_iov there[2];
     size_t n = take_remote(c, dto, there);
-    if (carries)
-        there[n++] = (struct fi_rma_iov){
-            c->peer_control + offsetof(struct ofi_control, carried),
-            sizeof(uint64_t), OFI_CONTROL_KEY};
     struct fi_msg_rma m = {.msg_iov = p->iov,
                            .desc = (void **)p->desc,
                            .iov_count = p->count,
                            .rma_iov = there,
                            .rma_iov_count = n,
                            .context = context};
-    if (dto->total && dto->flags & DAPL_WRITE_COUNTED_FLAG && !carries) {
+    if (dto->total && dto->flags & DAPL_WRITE_COUNTED_FLAG) {
         m.data = OFI_CONTROL | OFI_COUNTED | c->peer_id;
         flags |= FI_REMOTE_CQ_DATA;
     }
@@ -157,43 +152,20 @@ static ssize_t give(struct ofi_conn *c, const struct core_dto *dto,
     case CORE_SEND:
         return give_send(c, dto, &p, op);
     case CORE_WRITE_IMMED:
-        err = dto->total ? give_remote(c, dto, &p, false, NULL, 0) : 0;
+        err = dto->total ? give_remote(c, dto, &p, NULL, 0) : 0;
         return err ? err : give_send(c, dto, &nothing, op);
     case CORE_READ:
-        return give_remote(c, dto, &p, false, op, FI_COMPLETION);
+        return give_remote(c, dto, &p, op, FI_COMPLETION);
     default:
-        return give_remote(c, dto, &p, false, op, completion(c, dto));
+        return give_remote(c, dto, &p, op, completion(c, dto));
     }
-}
-
-/* Shall a counted write carry its number, for the peer's struct ofi_control? It
- * costs the peer less than an entry of the CQ, which libfabric signals by two
- * calls of the kernel. Data and number must arrive together or not at all: so
- * TCP must have nothing unsent before them, else it may put them into two
- * segments. */
-static bool may_carry(const struct ofi_conn *c, const struct core_dto *dto,
-                      const struct pieces *p)
-{
-    const struct fi_tx_attr *tx = c->oia->info->tx_attr;
-    return dto->flags & DAPL_WRITE_COUNTED_FLAG && !c->corked &&
-           p->count < tx->iov_limit &&
-           dto->total + sizeof c->carried <= tx->inject_size &&
-           !ofi_socket_sends(c->fd);
 }
 
 static ssize_t inject_write(struct ofi_conn *c, const struct core_dto *dto)
 {
     struct pieces p;
-    uint64_t number = htobe64(c->carried + 1);
     take_pieces(c->oia, dto->nseg, dto->seg, dto->total, &p);
-    bool carries = may_carry(c, dto, &p);
-    if (carries) {
-        p.iov[p.count] = (struct iovec){&number, sizeof number};
-        p.desc[p.count++] = NULL;
-    }
-    ssize_t err = give_remote(c, dto, &p, carries, NULL, FI_INJECT);
-    c->carried += carries && !err;
-    return err;
+    return give_remote(c, dto, &p, NULL, FI_INJECT);
 }
 
 static const void *gather(const struct core_dto *dto,
@@ -414,8 +386,7 @@ static void on_receive(struct ofi_conn *c, DAT_DTO_COMPLETION_STATUS status,
 uint64_t ofi_writes_counted(struct core_ep *ep)
 {
     const struct ofi_conn *c = ep->tp;
-    const struct ofi_control *here = &c->oia->control[c->id % OFI_MAX_EPS];
-    return atomic_load(&c->counted) + be64toh(atomic_load(&here->carried));
+    return atomic_load(&c->counted);
 }
 
 static void on_control(struct ofi_ia *oia, uint64_t data)
