@@ -48,7 +48,7 @@ static unsigned first, last; /* of held, modulo HELD */
 static pid_t worker;         /* the process whose thread posts them */
 static void (*loses)(void);  /* see posts_lose; NULL: nothing is lost */
 static bool drops;           /* see posts_drop_read, … */
-static DAT_EP_HANDLE muted;   /* … and the EP that has dropped it */
+static DAT_EP_HANDLE muted;  /* … and the EP that has dropped it */
 static uint64_t seed = 1;
 
 /* ---------------------------------------------------------- the members --- */
