@@ -225,10 +225,17 @@ static int contend(struct layer_comm *c, const struct layer_call *a,
 }
 
 /* The MPI below reports the wrong arguments. Other ranks may have made the call
- * by libdcoll. */
+ * by libdcoll. Open MPI does not look at all counts, and would wait for them.
+ */
 static int refuse(struct layer_comm *c, const struct layer_call *a)
 {
-    int rc = leave(a, LAYER_WRONG);
+    const bool negative = c->team && layer_is_irregular(a->collective) &&
+                          blocks_have_negative(c, a);
+    int rc = negative ? MPI_ERR_COUNT : leave(a, LAYER_WRONG);
+    if (negative) {
+        count(a, LAYER_WRONG);
+        pmpi.Comm_call_errhandler(a->comm, rc);
+    }
     if (c->team)
         team_skip(c);
     return rc;

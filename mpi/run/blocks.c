@@ -171,6 +171,21 @@ bool blocks_are_right(const struct layer_comm *c, const struct layer_call *a)
     return is_right(a, &send) && is_right(a, &recv);
 }
 
+static bool has_negative(const struct layer_call *a, const struct given *g)
+{
+    for (int i = 0; (!g->arrays || g->counts) && i < g->n; i++)
+        if (count_at(a, g, i) < 0)
+            return true;
+    return false;
+}
+
+bool blocks_have_negative(const struct layer_comm *c,
+                          const struct layer_call *a)
+{
+    const struct given send = given_send(c, a), recv = given_recv(c, a);
+    return has_negative(a, &send) || has_negative(a, &recv);
+}
+
 /* -------------------------------------------------------------- layout --- */
 
 /* Too long for MPI_Pack. Both ranks of a block decide by its bytes, as only one

@@ -34,6 +34,9 @@ struct blocks {
 /* Are the arguments right, as far as this rank can see? */
 bool blocks_are_right(const struct layer_comm *c,
                       const struct layer_call *call);
+/* Is a count negative? */
+bool blocks_have_negative(const struct layer_comm *c,
+                          const struct layer_call *call);
 /* Reserves what each call needs for its counts. NULL: no memory. */
 void *blocks_reserve(struct layer_comm *c);
 /* What this rank sends and receives in the call. @counts, @sent, @received:

