@@ -38,11 +38,14 @@ OFI_TESTS := cancel connect counted_writes death descriptors evd extensions fork
 OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
-# And over a bond.
+# And over a bond: one that cuts long requests; some over one that does not.
 BOND_TESTS := $(filter-out counted_writes,$(OFI_TESTS)) access order srq
 BOND_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),\
   $(BOND_TESTS:%=$(TEST_BIN)/provider/bond_%))
-TEST_PROGRAMS += $(BOND_PROGRAMS)
+BOND_WHOLE_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),$(addprefix \
+  $(TEST_BIN)/provider/bond_whole_,access last_word order rdma sendrecv))
+TEST_PROGRAMS += $(BOND_PROGRAMS) $(BOND_WHOLE_PROGRAMS)
+BOND_CONF := $(TEST_BIN)/provider/bond.conf
 
 include tests/hosts/hosts.mk
 
@@ -167,11 +170,15 @@ $(call programs,integration): $(TEST_BIN)/integration/%: \
 	  -L$(LIB) -Wl,--as-needed -lddsm -Wl,--no-as-needed -ldcoll -ldapl_rail -ldat2 -lcmocka -lpthread -lm -o $@
 
 # $(call over,IA): the test program over another IA
-over = printf '\#!/bin/sh\nTEST_IA=$(1) exec "$${0%%/*}/test_$*"\n' > $@ && chmod +x $@
+over = printf '\#!/bin/sh\n$(2)TEST_IA=$(1) exec "$${0%%/*}/test_$*"\n' > $@ && chmod +x $@
 $(OFI_PROGRAMS): $(TEST_BIN)/provider/tcp_%: $(TEST_BIN)/provider/test_%
 	$(call over,tcp-lo)
-$(BOND_PROGRAMS): $(TEST_BIN)/provider/bond_%: $(TEST_BIN)/provider/test_%
+$(BOND_PROGRAMS): $(TEST_BIN)/provider/bond_%: $(TEST_BIN)/provider/test_% $(BOND_CONF)
+	$(call over,bond0,DAT_OVERRIDE="$${0%%/*}/bond.conf" )
+$(BOND_WHOLE_PROGRAMS): $(TEST_BIN)/provider/bond_whole_%: $(TEST_BIN)/provider/test_%
 	$(call over,bond0)
+$(BOND_CONF): $(DATCONF)
+	$(call say,GEN)sed '/^bond0 /s/shm0 shm1/& policy=even/' $< > $@
 
 $(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh
 	$(call say,COPY)install -m 755 $< $@

@@ -21,7 +21,9 @@
  *     earlier request is an atomic, accesses the same remote memory, or, if one
  *     of the two is a read, the same local memory. A long read is all body:
  *     requests after it need not wait for it, unless they access the same
- *     memory.
+ *     memory. A request that changes what a short read fetches waits, too: if
+ *     the lead is lost, the read is done again. (All this is judged by
+ *     addresses, so it does not hold for memory that is mapped twice.)
  *  4. When the lead is lost, both ends close it. Another link becomes the lead
  *     only when both ends have handled all that arrived over the lost one.
  *
@@ -46,7 +48,8 @@
  *  progress.c     posts and polls of the consumer
  *  failover.c     lost links
  *  complete.c     completions of the members
- *  transfer/      transfer: the part of a request that goes over the lead
+ *  transfer/      sync: requests that are complete when they are posted
+ *                 transfer: the part of a request that goes over the lead
  *                 redo: posting lost ops again
  *                 body: the part that goes over all links
  *                 keys: of the peer's memory
@@ -126,9 +129,10 @@ struct bond_member {
     bool own; /* of one of our providers, which does as the DAT specification
                  says; the only others known are those of libdaplofa */
     struct bond_release *releases; /* EPs that are freed later: release.c */
-    bool counts;         /* it has counted writes: core/extensions.h */
-    uint64_t brought_at; /* bond_ia.events after its last one */
-    unsigned passed;     /* polls that have left it out since the last one */
+    bool counts;       /* it has counted writes: core/extensions.h, … */
+    bool syncs;        /* … and synchronous RDMA */
+    unsigned requests; /* of its links: sum of bond_link.requests */
+    unsigned passed;   /* polls that have left it out since the last one */
     struct bond_link *links;
     pthread_t thread, watcher;
     unsigned threads;       /* 0: none runs; 1: thread; 2: both */
@@ -179,6 +183,7 @@ struct bond_ia {
     uint16_t hash;
     bool of_host;           /* a member reaches this host only */
     bool foreign;           /* a member's provider is not of this project */
+    bool syncs;             /* all members have synchronous RDMA */
     unsigned send_segments; /* of the consumer, in a piece of a message */
     struct bond_member member[BOND_MAX_MEMBERS];
     pthread_mutex_t lock;
@@ -187,7 +192,7 @@ struct bond_ia {
     struct bond_entry *table; /* by index of the key */
     struct bond_conn *conns;
     uint32_t last_id;
-    uint64_t events;      /* of members, so far */
+    unsigned leads;       /* bit i: member i is the lead of a connection */
     uint64_t executed;    /* atomics of peers */
     uint64_t serve_until; /* ns */
     atomic_bool serves;   /* own threads execute them: no consumer polls */

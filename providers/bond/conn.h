@@ -222,7 +222,7 @@ struct bond_request { /* core_request.tp */
     bool asks;          /* it is complete when the peer has delivered … */
     uint32_t number;    /* … the message of this number */
     bool answered;      /* an atomic, which the peer has carried out */
-    struct bond_share share[BOND_MAX_MEMBERS];
+    struct bond_share share[BOND_MAX_MEMBERS]; /* of a body; else unset */
 };
 
 static inline bool bond_link_usable(const struct bond_link *l)

@@ -6,24 +6,19 @@
 #include "providers/bond/message/message.h"
 #include "providers/bond/transfer/transfer.h"
 
-#define IDLE_EVENTS 32
-#define SELDOM      8 /* polls */
+#define SELDOM 8 /* polls */
 
-DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto)
+static void queue(struct core_ep *ep, const struct core_dto *dto,
+                  struct bond_conn *c)
 {
-    struct bond_ia *b = bond_ia(ep->o.ia);
-    int state = bond_cancel_off(b);
-    pthread_mutex_lock(&b->lock);
     core_ep_lock(ep);
-    struct bond_conn *c = ep->tp;
-    bool open = c && c->state == BOND_CONNECTED && !atomic_load(&c->aborted);
     struct core_request *r = core_request_queue(ep, dto);
     struct bond_request *q = r->tp;
     q->remote_address = dto->remote_address;
     q->remote_key = dto->remote_key;
     q->operand = dto->operand;
     q->compare = dto->compare;
-    if (open) {
+    if (c) {
         bond_issue_locked(c);
     } else {
         r->done = true;
@@ -31,28 +26,48 @@ DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto)
         core_requests_retire(ep);
     }
     core_ep_unlock(ep);
-    if (open && bond_waits(c) && c->lead < BOND_NONE)
-        bond_drain(&b->member[c->lead]); /* there may be room again */
+    if (c && bond_waits(c) && c->lead < BOND_NONE)
+        bond_drain(&c->b->member[c->lead]); /* there may be room again */
+}
+
+DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto)
+{
+    struct bond_ia *b = bond_ia(ep->o.ia);
+    int state = bond_cancel_off(b);
+    pthread_mutex_lock(&b->lock);
+    struct bond_conn *c = ep->tp;
+    if (c && (c->state != BOND_CONNECTED || atomic_load(&c->aborted)))
+        c = NULL;
+    if (!c || !bond_sync(c, dto))
+        queue(ep, dto, c);
     pthread_mutex_unlock(&b->lock);
     bond_cancel_as(b, state);
     return DAT_SUCCESS;
 }
 
-/* A member that brings nothing while others do is polled seldom: a poll of it
- * takes as long as one of the others. */
+/* Each poll looks at the leads, and where requests are under way. It leaves the
+ * other members out most of the time: to look at one takes as long as to look
+ * at the lead. */
 static bool is_due(struct bond_member *m)
 {
-    return m->b->events - m->brought_at < IDLE_EVENTS || ++m->passed >= SELDOM;
+    return m->b->leads >> m->index & 1 || m->requests || ++m->passed >= SELDOM;
 }
 
+/* A poll takes one event of a member. The consumer sees what that has brought
+ * before the bond asks the network for more. */
 static void progress(struct bond_ia *b, bool sure)
 {
     for (unsigned i = 0; i < b->params.count; i++)
-        if (sure || is_due(&b->member[i]))
+        if (sure)
             bond_drain(&b->member[i]);
-    for (struct bond_conn *c = b->conns; c; c = c->next)
+        else if (is_due(&b->member[i]))
+            bond_take(&b->member[i]);
+    b->leads = 0;
+    for (struct bond_conn *c = b->conns; c; c = c->next) {
+        b->leads |= 1u << c->lead;
         if (c->news || atomic_load_explicit(&c->stalled, memory_order_relaxed))
             bond_deliver(c);
+    }
 }
 
 void bond_progress(struct core_ia *ia, bool sure)

@@ -138,6 +138,7 @@ static const struct core_transport transport = {
             .atomics = true},
     .calls_ias = true,
     .request_size = sizeof(struct bond_request),
+    .request_unset = sizeof((struct bond_request *)NULL)->share,
     .stand_in = bond_single_open,
     .ia_open = bond_ia_open,
     .ia_close = bond_ia_close,

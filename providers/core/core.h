@@ -144,6 +144,7 @@ struct core_ability {
     bool grows;     /* growing sends, extensions.h; false: core refuses them */
     bool places; /* placed receives, extensions.h; false: core refuses them */
     bool counts; /* counted writes, extensions.h; false: core refuses them */
+    bool syncs;  /* synchronous RDMA, extensions.h; false: core refuses it */
 };
 
 struct core_ia {
@@ -288,7 +289,8 @@ struct core_request {
     uint32_t immed;
     bool done; /* it completes with `status` when its turn comes */
     DAT_DTO_COMPLETION_STATUS status;
-    void *tp; /* the transport's request_size bytes, zero at first */
+    void *tp; /* the transport's request_size bytes, zero at first (but for
+                 the last request_unset) */
     struct core_wqe w;
 };
 
@@ -349,16 +351,17 @@ static inline struct sockaddr_storage core_ep_remote(const struct core_ep *ep)
 struct core_transport {
     const char *provider; /* provider attribute provider_name */
     struct core_ability can;
-    unsigned max_ias;    /* of one process; 0: core's default */
-    size_t request_size; /* the transport's part of a core_request */
-    bool requests_move;  /* core may move unfinished requests: the transport
-                            keeps no address of one, and reads none without
-                            ep->lock */
-    bool one_thread;     /* one thread runs all ranks of the process: event
-                            queues begin anew whenever they are empty, so that
-                            many ranks touch little memory */
-    bool calls_ias;      /* its functions call IAs of other libraries */
-    size_t ep_size;      /* bytes of core_ep_area */
+    unsigned max_ias;     /* of one process; 0: core's default */
+    size_t request_size;  /* the transport's part of a core_request … */
+    size_t request_unset; /* … and the bytes at its end that need not be 0 */
+    bool requests_move;   /* core may move unfinished requests: the transport
+                             keeps no address of one, and reads none without
+                             ep->lock */
+    bool one_thread;      /* one thread runs all ranks of the process: event
+                             queues begin anew whenever they are empty, so that
+                             many ranks touch little memory */
+    bool calls_ias;       /* its functions call IAs of other libraries */
+    size_t ep_size;       /* bytes of core_ep_area */
 
     /* ---- the IA ---- */
 
@@ -440,6 +443,9 @@ struct core_transport {
      * by core_request_queue. If the network can't carry it out at all, refuses
      * it with DAT_MODEL_NOT_SUPPORTED. */
     DAT_RETURN (*post)(struct core_ep *ep, const struct core_dto *dto);
+    /* With core_ability.syncs: carries out an RDMA request; none is unfinished.
+     * Any error: it could not. */
+    DAT_RETURN (*post_sync)(struct core_ep *ep, const struct core_dto *dto);
     /* With core_ability.grows. Makes the send that it holds longer: false if it
      * holds none, or if the segment does not continue it. */
     bool (*append)(struct core_ep *ep, const DAT_LMR_TRIPLET *seg);

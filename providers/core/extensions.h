@@ -90,4 +90,17 @@ static inline DAT_RETURN dapl_writes_counted(DAT_EP_HANDLE ep,
     return dat_extension_op(ep, DAPL_WRITES_COUNTED_OP, count);
 }
 
+/*
+ * Synchronous RDMA. With this flag of dat_ep_post_rdma_write() and _read(), the
+ * request is complete when the call returns DAT_SUCCESS: all bytes have moved,
+ * and there is no event. Any other return: the request can't complete in the
+ * call, because an earlier one is unfinished, or it would fail. Then it is not
+ * posted; without the flag it waits, or fails with an event.
+ *
+ * The attribute also says that the calling thread moves the bytes. Its value is
+ * "TRUE".
+ */
+#define DAPL_SYNC_RDMA      "sync_rdma"
+#define DAPL_RDMA_SYNC_FLAG 0x100000
+
 #endif

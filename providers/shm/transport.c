@@ -63,6 +63,8 @@ static void own_attributes(struct core_ia *ia)
     core_attribute_add(ia, DAPL_MAX_INLINE_SEND, sia->inline_text);
     core_attribute_add(ia, DAPL_PLACES_RECEIVES, "TRUE");
     core_attribute_add(ia, DAPL_COUNTED_WRITES, "TRUE");
+    if (ia->can.syncs)
+        core_attribute_add(ia, DAPL_SYNC_RDMA, "TRUE");
     core_attribute_add(ia, "copies", sia->copies_text);
     core_attribute_add(ia, "copies_non_temporal", sia->streamed_text);
     if (sia->params.adopt)
@@ -104,6 +106,7 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
         ret = CORE_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE);
         goto fail;
     }
+    ia->can.syncs = !sia->cable && !sia->clocks;
     ia->announced_words = &sia->control.door->announced_words;
     own_address(ia);
     own_attributes(ia);
@@ -157,6 +160,7 @@ static const struct core_transport transport = {
             .max_inline_send = SHM_INLINE_MAX,
             .places = true,
             .counts = true,
+            .syncs = true,
             .srq = true,
             .rmr = true,
             .rmr_of_ep = true,
@@ -179,6 +183,7 @@ static const struct core_transport transport = {
     .disconnect = shm_disconnect,
     .ep_release = shm_ep_release,
     .post = shm_post,
+    .post_sync = shm_post_sync,
     .writes_counted = shm_writes_counted,
     .recv_post = shm_recv_post,
     .recv_posted = shm_recv_posted,

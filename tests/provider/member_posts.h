@@ -14,12 +14,14 @@
 #include <unistd.h>
 
 #include "dapl_rail/platform/busywait.h"
+#include "providers/core/extensions.h"
 #include "util.h"
 
 #define EPS      64
 #define HELD     4096
 #define SEGMENTS 17
 #define SHORT    4096
+#define WORD     8
 #define REST_NS  20000
 
 typedef __typeof__(&dat_ep_post_rdma_write) rdma_t; /* as of a read, too */
@@ -45,6 +47,8 @@ static struct post held[HELD];
 static unsigned first, last; /* of held, modulo HELD */
 static pid_t worker;         /* the process whose thread posts them */
 static void (*loses)(void);  /* see posts_lose; NULL: nothing is lost */
+static bool drops;           /* see posts_drop_read, … */
+static DAT_EP_HANDLE muted;  /* … and the EP that has dropped it */
 static uint64_t seed = 1;
 
 /* ---------------------------------------------------------- the members --- */
@@ -158,10 +162,19 @@ static DAT_RETURN post(enum kind kind, DAT_EP_HANDLE ep, DAT_COUNT n,
         p.there = *there;
     bool of_member = member < EPS;
     bool loses_it = loses && kind == WRITE && bytes_of(&p) < SHORT;
+    if (drops && of_member && kind == READ && bytes_of(&p) == WORD)
+        muted = ep;
+    bool holds_it = delay_us[0] || delay_us[1] || byte_ns;
     DAT_RETURN ret = DAT_SUCCESS;
-    if (of_member && loses_it)
+    if (of_member && (loses_it || holds_it) && flags & DAPL_RDMA_SYNC_FLAG)
+        ret = DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES;
+    else if (of_member && loses_it)
         ret = lose(&p);
-    else if (of_member && (delay_us[0] || delay_us[1] || byte_ns))
+    else if (drops && muted == ep)
+        drops = false;
+    else if (muted == ep)
+        ret = post_now(&p, flags | DAT_COMPLETION_SUPPRESS_FLAG);
+    else if (of_member && holds_it)
         ret = hold(&p, member);
     else
         of_member = false;
@@ -209,6 +222,15 @@ static inline void posts_lose(void (*lose_by)(void))
     pthread_mutex_unlock(&lock);
 }
 
+/* The answer to the next read of 8 bytes over a member is lost, and all answers
+ * behind it: later posts of that EP arrive, and the bond does not learn it. */
+static inline void posts_drop_read(void)
+{
+    pthread_mutex_lock(&lock);
+    drops = true;
+    pthread_mutex_unlock(&lock);
+}
+
 /* --------------------------------------------------- instead of libdat2 --- */
 
 /* Its held posts end with it: another EP may get the handle. */
@@ -218,6 +240,8 @@ STAND_IN DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
     for (unsigned i = first; i != last; i++)
         if (held[i % HELD].ep == ep)
             held[i % HELD].ep = DAT_HANDLE_NULL;
+    if (muted == ep)
+        muted = DAT_HANDLE_NULL;
     pthread_mutex_unlock(&lock);
     return real(dat_ep_free)(ep);
 }

@@ -41,6 +41,7 @@ static _Atomic(DAT_CR_HANDLE) unaccepted; /* the request that it did not accept
 static atomic_uint answers; /* … and how often that was answered again */
 
 static atomic_bool foreign; /* members look like those of libdaplofa */
+static bool simulated;      /* … or like simulated rails */
 static struct sockaddr_in joins_to;
 
 STAND_IN DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async,
@@ -52,6 +53,8 @@ STAND_IN DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async,
         real(dat_ia_query)(ia, async, ia_mask, attr, provider_mask, provider);
     if (foreign && provider && ret == DAT_SUCCESS)
         strcpy(provider->provider_name, "foreign");
+    if (simulated && provider && ret == DAT_SUCCESS)
+        strcpy(provider->provider_name, "dapl_rail sim");
     return ret;
 }
 
@@ -245,6 +248,21 @@ static void single(void **state)
     ends_close(&me, &peer);
 }
 
+/* A simulated rail has a clock of its own. */
+static void simulated_members(void **state)
+{
+    static const char *const bonds[] = {"bond-one", "bond-two"};
+    simulated = true;
+    for (unsigned i = 0; i < 2; i++) {
+        DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+        DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+        DAT_FAILS(dat_ia_open((DAT_NAME_PTR)bonds[i], 8, &async, &ia),
+                  DAT_INVALID_PARAMETER);
+        assert_null(async);
+    }
+    simulated = false;
+}
+
 /* An attempt that fails for lack of resources keeps no room in an EVD. */
 static void no_room_is_lost(void **state)
 {
@@ -355,6 +373,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(last_write_arrives),
         cmocka_unit_test(no_bond),
         cmocka_unit_test(single),
+        cmocka_unit_test(simulated_members),
         cmocka_unit_test(no_room_is_lost),
         cmocka_unit_test(accepts_again),
         cmocka_unit_test(accepts_too_late),

@@ -11,7 +11,7 @@ static const char *const lines[][3] = {
     {"libdapl_shm.so", "a", ""},
     {"libdapl_shm.so", "b", ""},
     {"libdapl_shm.so", "c", ""},
-    {"libdapl_bond.so", "bond-two", "a b"},
+    {"libdapl_bond.so", "bond-two", "a b policy=even"},
     {"libdapl_bond.so", "bond-three", "a b c threshold=4K policy=even"},
 };
 #define ROUNDS 200

@@ -125,6 +125,7 @@ static void link_delete(struct bond_link *l)
 {
     bond_link_close(l);
     l->m->events -= EVENTS;
+    l->m->requests -= l->requests;
     if (l->lmr)
         dat_lmr_free(l->lmr);
     if (l->mark_lmr)

@@ -9,7 +9,7 @@
  */
 #define NO_LMR      DAT_PROTECTION_VIOLATION
 #define OPS_RESERVE 16u /* for messages of the bond's own, and marks */
-#define QUIET_MOST  16u /* in a row */
+#define QUIET_MOST  32u /* in a row */
 
 static struct bond_request *request_of(const struct bond_op *op)
 {
@@ -211,6 +211,7 @@ static void was_posted(struct bond_op *op, struct bond_link *l)
     l->quiet = op->quiet ? l->quiet + 1 : 0;
     l->posted += !op->quiet;
     l->requests += !op->quiet;
+    l->m->requests += !op->quiet;
 }
 
 struct bond_op *bond_op_next(struct bond_link *l)
@@ -221,6 +222,7 @@ struct bond_op *bond_op_next(struct bond_link *l)
         l->last = &l->first;
     l->posted -= !op->quiet;
     l->requests -= !op->quiet;
+    l->m->requests -= !op->quiet;
     return op;
 }
 

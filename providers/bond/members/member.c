@@ -88,34 +88,50 @@ static int look_at(struct bond_member *m)
     if (dat_ia_query(m->ia, NULL, DAT_IA_FIELD_ALL, &ia, DAT_PROVIDER_FIELD_ALL,
                      &provider))
         return bad(m, "the rail has no attributes");
-    if (!strcmp(provider.provider_name, "dapl_rail sim"))
-        return bad(m, "a simulated rail can't be bonded");
     m->own = !strncmp(provider.provider_name, OWN, strlen(OWN));
     m->counts = dapl_attribute(provider.provider_specific_attr,
                                provider.num_provider_specific_attr,
                                DAPL_COUNTED_WRITES) != NULL;
+    m->syncs = dapl_attribute(provider.provider_specific_attr,
+                              provider.num_provider_specific_attr,
+                              DAPL_SYNC_RDMA) != NULL;
     bond_address_copy(&m->address, ia.ia_address_ptr);
     limit(b, &ia, &provider);
     m->room = (DAT_COUNT)least(m->own ? DTO_ROOM : UINT_MAX, ia.max_evd_qlen);
     b->of_host = b->of_host || reaches_host_only(&provider);
     b->foreign = b->foreign || !m->own;
+    b->syncs = b->syncs && m->syncs;
     if (!b->send_segments)
         return bad(m, "the rail can't gather");
     return 0;
 }
 
+/* Its rails have a clock of their own. */
+static bool is_simulated(DAT_IA_HANDLE ia)
+{
+    DAT_PROVIDER_ATTR provider;
+    return !dat_ia_query(ia, NULL, DAT_IA_FIELD_NONE, NULL,
+                         DAT_PROVIDER_FIELD_PROVIDER_NAME, &provider) &&
+           !strcmp(provider.provider_name, OWN "sim");
+}
+
 int bond_member_ia_open(const char *bond, const char *member, DAT_COUNT qlen,
                         DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia)
 {
+    DAT_EVD_HANDLE before = *async;
     if (opening)
         return bond_member_bad(bond, member,
                                "a bond can't be a member of a bond");
     opening = true;
     DAT_RETURN ret = dat_ia_open((DAT_NAME_PTR)member, qlen, async, ia);
     opening = false;
-    return ret == DAT_SUCCESS
-               ? 0
-               : bond_member_bad(bond, member, why_not_open(ret));
+    if (ret != DAT_SUCCESS)
+        return bond_member_bad(bond, member, why_not_open(ret));
+    if (!is_simulated(*ia))
+        return 0;
+    dat_ia_close(*ia, DAT_CLOSE_ABRUPT_FLAG);
+    *async = before;
+    return bond_member_bad(bond, member, "a simulated rail can't be bonded");
 }
 
 static int member_open(struct bond_member *m)
@@ -155,6 +171,7 @@ void bond_members_close(struct bond_ia *b)
 int bond_members_open(struct bond_ia *b)
 {
     b->send_segments = CORE_MAX_IOV;
+    b->syncs = true;
     for (unsigned i = 0; i < b->params.count; i++) {
         struct bond_member *m = &b->member[i];
         *m = (struct bond_member){.b = b, .index = i};

@@ -49,13 +49,20 @@ static double weight_of(const struct bond_conn *c, unsigned member)
     return n ? known / n : 1; /* not measured yet */
 }
 
+/* Where one thread moves all bytes within its posts, shares gain nothing. */
+bool bond_body_pays(const struct bond_ia *b, uint64_t total)
+{
+    bool threads = b->params.engine == BOND_THREADED && total >= TEAM_LEAST;
+    return total >= b->params.threshold && total >= SHORTEST &&
+           (!b->syncs || threads || b->params.policy == BOND_EVEN);
+}
+
 void bond_body_cut(struct bond_conn *c, struct core_request *r)
 {
     struct bond_request *q = r->tp;
-    size_t threshold = c->b->params.threshold;
     double weight[BOND_MAX_MEMBERS] = {0}, sum = 0;
     unsigned parts = 0, count = c->b->params.count;
-    if (r->op == CORE_SEND || r->w.total < threshold || r->w.total < SHORTEST)
+    if (r->op == CORE_SEND || !bond_body_pays(c->b, r->w.total))
         return;
     for (unsigned i = 0; i < count; i++) {
         weight[i] = weight_of(c, i);
@@ -198,6 +205,8 @@ bool bond_body_post(struct bond_conn *c, uint64_t request)
         q->partial = !all;
     }
     post_batch(&b);
+    if (r->op == CORE_READ && bond_usable_link(c, c->lead))
+        bond_link_flush(c->link[c->lead]); /* the read completes after it */
     return all;
 }
 

@@ -16,13 +16,19 @@ static bool ask(struct bond_conn *c, uint32_t key)
     return l && bond_op_start(&op, l, NULL);
 }
 
+const struct bond_key *bond_key_known(const struct bond_conn *c, uint32_t key)
+{
+    const struct bond_key *k = &c->key[key % BOND_KEYS];
+    return key && k->key == key ? k : NULL;
+}
+
 /* The bond looks at the range itself: of a request in parts, no part may move
  * data if another one is refused. */
 int bond_key_find(struct bond_conn *c, uint32_t key, uint64_t address,
                   uint64_t bytes, DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS])
 {
-    const struct bond_key *k = &c->key[key % BOND_KEYS];
-    if (key && k->key == key) {
+    const struct bond_key *k = bond_key_known(c, key);
+    if (k) {
         memcpy(context, k->context, sizeof k->context);
         return core_within(k->base, k->bytes, address, bytes) ? 1 : -1;
     }

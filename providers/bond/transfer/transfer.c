@@ -77,8 +77,9 @@ static bool conflicts(struct bond_conn *c, const struct core_request *r,
     return false;
 }
 
-/* Would the request, over the lead, overtake the body of an earlier read that
- * uses the same memory? */
+/* Would the request, over the lead, overtake an earlier read that uses the same
+ * memory? The read's body goes over all links. And a read over the lead is done
+ * again if the lead is lost: until then no later write may change the bytes. */
 static bool overtakes_read(struct bond_conn *c, const struct core_request *r,
                            uint64_t n)
 {
@@ -87,8 +88,9 @@ static bool overtakes_read(struct bond_conn *c, const struct core_request *r,
     for (uint64_t i = atomic_load(&c->ep->sq_head); i != n; i++) {
         const struct core_request *earlier = core_request_at(c->ep, i);
         const struct bond_request *q = earlier->tp;
-        if (earlier->op == CORE_READ && q->body && !earlier->done &&
-            overlap(earlier, r))
+        if (earlier->op == CORE_READ && !earlier->done &&
+            (overlap_there(earlier, r) ||
+             (q->body && overlap_here(earlier, r))))
             return true;
     }
     return false;

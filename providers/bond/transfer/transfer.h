@@ -11,7 +11,15 @@ void bond_issue(struct bond_conn *c);
 /* The same of a connected one; ep->lock is held. */
 void bond_issue_locked(struct bond_conn *c);
 
-/* body.c; ep->lock is held */
+/* sync.c */
+/* Lets the lead carry out a read or write that is complete at once. False: it
+ * must be queued. */
+bool bond_sync(struct bond_conn *c, const struct core_dto *dto);
+
+/* body.c */
+/* Is it worth while to cut a read or write of so many bytes? */
+bool bond_body_pays(const struct bond_ia *b, uint64_t total);
+/* ep->lock is held */
 /* Gives a long request a body, and cuts the body into shares. */
 void bond_body_cut(struct bond_conn *c, struct core_request *r);
 /* Posts the shares. True: all of them are posted. */
@@ -26,6 +34,8 @@ struct bond_link *bond_body_link(const struct bond_conn *c,
 bool bond_redo(struct bond_conn *c);
 
 /* keys.c */
+/* The peer's range with this key, as far as it is known here, or NULL. */
+const struct bond_key *bond_key_known(const struct bond_conn *c, uint32_t key);
 /* Finds the peer's contexts of these bytes. 1: found; 0: the peer was asked;
  * -1: the peer has no such range. */
 int bond_key_find(struct bond_conn *c, uint32_t key, uint64_t address,

@@ -83,6 +83,7 @@ void core_request_event(struct core_ep *ep, enum core_op op,
 struct core_request *core_request_queue(struct core_ep *ep,
                                         const struct core_dto *dto)
 {
+    const struct core_transport *t = ep->o.ia->transport;
     uint64_t tail = atomic_load_explicit(&ep->sq_tail, memory_order_relaxed);
     struct core_request *r = core_request_at(ep, tail);
     r->op = dto->op;
@@ -90,7 +91,7 @@ struct core_request *core_request_queue(struct core_ep *ep,
     r->done = false;
     r->status = DAT_DTO_SUCCESS;
     r->tp = (unsigned char *)r + ep->sq_tp;
-    memset(r->tp, 0, ep->o.ia->transport->request_size);
+    memset(r->tp, 0, t->request_size - t->request_unset);
     r->w.cookie = dto->cookie;
     r->w.flags = dto->flags;
     r->w.nseg = dto->is_inline ? 0 : dto->nseg; /* its bytes are copied */
@@ -137,8 +138,18 @@ static int requests_grow(struct core_ep *ep)
     return 0;
 }
 
+static DAT_RETURN post_sync(struct core_ep *ep, struct core_dto *dto)
+{
+    if (core_ep_state(ep) != DAT_EP_STATE_CONNECTED ||
+        core_requests_pending(ep))
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, 0);
+    return ep->o.ia->transport->post_sync(ep, dto);
+}
+
 static inline DAT_RETURN post_request(struct core_ep *ep, struct core_dto *dto)
 {
+    if (dto->flags & DAPL_RDMA_SYNC_FLAG)
+        return post_sync(ep, dto);
     DAT_EP_STATE state = core_ep_state(ep);
     if (state == DAT_EP_STATE_DISCONNECTED) {
         /* accepted and flushed, as DAT specifies, after older requests, whose
@@ -233,8 +244,10 @@ DAT_RETURN core_post_send(DAT_EP_HANDLE handle, DAT_COUNT nseg,
 
 static int flags_of(const struct core_ability *can, enum core_op op)
 {
+    bool is_rdma = op == CORE_WRITE || op == CORE_READ;
     return request_flags |
-           (op == CORE_WRITE && can->counts ? DAPL_WRITE_COUNTED_FLAG : 0);
+           (op == CORE_WRITE && can->counts ? DAPL_WRITE_COUNTED_FLAG : 0) |
+           (is_rdma && can->syncs ? DAPL_RDMA_SYNC_FLAG : 0);
 }
 
 DAT_RETURN core_post_remote(DAT_EP_HANDLE handle, struct core_dto *dto,

@@ -358,6 +358,20 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
     return ret;
 }
 
+DAT_RETURN shm_post_sync(struct core_ep *ep, const struct core_dto *dto)
+{
+    struct shm_conn *c = ep->tp;
+    int priv = dto->op == CORE_READ ? DAT_MEM_PRIV_REMOTE_READ_FLAG
+                                    : DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+    if (dto->op == CORE_WRITE)
+        shm_peer_prefetch(c->peer, dto->remote_key,
+                          dto->remote_address + dto->total - 1);
+    return !atomic_load_explicit(&c->aborted, memory_order_relaxed) &&
+                   shm_remote_copy(c, dto, 0, priv) == DAT_DTO_SUCCESS
+               ? DAT_SUCCESS
+               : CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, 0);
+}
+
 uint64_t shm_writes_counted(struct core_ep *ep)
 {
     const struct shm_conn *c = ep->tp;
