@@ -346,6 +346,7 @@ typedef struct dcoll_schedule {
     unsigned flags;    /**< flags of a rank; the same on all ranks of a node */
     bool shared;       /**< ranks of the node GET from my SEND or, in place, my
                             RECV */
+    bool crossing;     /**< two ranks read from each other at the same time */
     bool connections;  /**< a step may use all connections at the same time, not
                             k ports (multi-connection); the same on all ranks */
     uint8_t phase;     /**< of the operations that are added next */

@@ -16,6 +16,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const size_t temp = node_deal_temp(&node);
     const size_t own = rank * args->bytes;
     s->phase = 1;
+    s->crossing = node.count == 2;
     s->flags = args->depth == 1 ? NODE_DONE + 1 : NODE_POSTED + 1;
     s->node_bytes = node.count * stride;
     s->temp_bytes = node.count * temp;
