@@ -432,8 +432,10 @@ typedef struct dcoll_algorithm {
                          root, or the root of other ranks: DCOLL_AHEAD_…; 0: the
                          configured depth */
     unsigned depth; /**< the only depth that it supports; 0: any */
-    bool placed;    /**< irregular: READY tells the sender where to write, and
-                         how much */
+    unsigned node_power; /**< it works within one node, and NODE has as many
+                              blocks as ranks, to this power; 0: fewer */
+    bool placed; /**< irregular: READY tells the sender where to write, and
+                      how much */
     /** NULL: it can serve this shape and these arguments; else the reason why
      *  not, constant text. The member may be NULL: it always can. */
     const char *(*refuses)(const dcoll_shape_t *shape,
@@ -473,7 +475,8 @@ const dcoll_algorithm_t *dcoll_algorithm_find(dcoll_collective_t collective,
  *  In gathers, scatters, broadcasts and reductions to a root, ranks may run
  *  ahead, so a depth of 2 grows up to dcoll_algorithm_t.ahead, as long as
  * memory for it stays small (512 KiB). In other collectives all ranks wait for
- * all. A depth of 1 stays. */
+ * all. Where NODE of one start has 8 MiB, a depth of 2 becomes 1: NODE of two
+ * would fill the cache that cores share. A depth of 1 stays. */
 unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,
                      const dcoll_shape_t *shape, size_t bytes, unsigned depth);
 

@@ -85,6 +85,7 @@ const dcoll_algorithm_t allgather_shm = {
     .collective = DCOLL_ALLGATHER,
     .summary = "each posts its block in shared memory and reads the others'",
     .memory = "NODE: N blocks of more than 56 bytes, in whole cache lines",
+    .node_power = 1,
     .refuses = node_refuses_several,
     .generate = generate,
 };
