@@ -11,22 +11,30 @@
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/node.h"
 
+/* A block's place in NODE, unless all fit a line. */
+static size_t place(const struct node *node, unsigned rank)
+{
+    return node_fits_line(node->args->bytes) ? 0
+                                             : node_block_at(node->args, rank);
+}
+
 /* Bytes; a block of less than two of them is posted at once. */
 #define PIECE       (256u << 10)
 #define PIECES_MOST 16u
 
 static unsigned pieces_for(const struct node *node)
 {
-    const size_t count = node->count > 1 ? node->args->bytes / PIECE : 0;
+    const bool pays = node->count > 1 && !node->args->begin;
+    const size_t count = pays ? node->args->bytes / PIECE : 0;
     return count < PIECES_MOST ? (unsigned)count : PIECES_MOST;
 }
 
 static void post_and_keep(const struct node *node, const struct slices *pieces,
-                          unsigned piece, size_t stride)
+                          unsigned piece)
 {
     const size_t own = node->rank * node->args->bytes;
     node_copy_slice(node, pieces, piece, node_own(node),
-                    dcoll_at(DCOLL_NODE, node->rank * stride));
+                    dcoll_at(DCOLL_NODE, place(node, node->rank)));
     node_signal(node, NODE_ARRIVED + piece);
     if (!node->args->in_place)
         node_copy_slice(node, pieces, piece, dcoll_at(DCOLL_SEND, 0),
@@ -34,48 +42,53 @@ static void post_and_keep(const struct node *node, const struct slices *pieces,
 }
 
 static void fetch(const struct node *node, const struct slices *pieces,
-                  unsigned piece, size_t stride)
+                  unsigned piece)
 {
     for (unsigned i = 1; i < node->count; i++) {
         const unsigned peer = node_peer(node, i);
         node_await(node, peer, NODE_ARRIVED + piece, 0);
         node_copy_slice(node, pieces, piece,
-                        dcoll_at(DCOLL_NODE, peer * stride),
+                        dcoll_at(DCOLL_NODE, place(node, peer)),
                         dcoll_at(DCOLL_RECV, peer * node->args->bytes));
     }
 }
 
 /* A piece is fetched while it is still in a cache of its writer. */
-static void exchange_pieces(const struct node *node, unsigned count,
-                            size_t stride)
+static void exchange_pieces(const struct node *node, unsigned count)
 {
     const struct slices pieces = slices_of(node->args, count);
     node->s->flags = NODE_ARRIVED + count;
     for (unsigned i = 0; i < count; i++) {
-        post_and_keep(node, &pieces, i, stride);
+        post_and_keep(node, &pieces, i);
         if (i)
-            fetch(node, &pieces, i - 1, stride);
+            fetch(node, &pieces, i - 1);
     }
-    fetch(node, &pieces, count - 1, stride);
+    fetch(node, &pieces, count - 1);
 }
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const struct node node = node_make(shape, args, rank, s);
-    const size_t stride = node_stride(args->bytes);
     const unsigned pieces = pieces_for(&node);
     s->phase = 1;
     s->crossing = node.count == 2;
     s->flags = args->depth == 1 ? NODE_DONE + 1 : NODE_POSTED + 1;
-    s->node_bytes = node.count * stride;
+    s->node_bytes = place(&node, node.count);
     node_enter(&node);
     if (pieces > 1) {
-        exchange_pieces(&node, pieces, stride);
-    } else {
-        node_post(&node, node_own(&node), rank * stride, args->bytes);
-        node_keep_own(&node);
-        node_fetch_others(&node, 0, stride);
+        exchange_pieces(&node, pieces);
+        node_leave(&node);
+        return;
+    }
+    node_post(&node, node_own(&node), place(&node, rank),
+              dcoll_block_bytes(args, rank));
+    node_keep_own(&node);
+    for (unsigned i = 1; i < node.count; i++) {
+        const unsigned peer = node_peer(&node, i);
+        node_fetch(&node, peer, place(&node, peer),
+                   dcoll_at(DCOLL_RECV, dcoll_block_begin(args, peer)),
+                   dcoll_block_bytes(args, peer));
     }
     node_leave(&node);
 }
@@ -86,6 +99,7 @@ const dcoll_algorithm_t allgather_shm = {
     .summary = "each posts its block in shared memory and reads the others'",
     .memory = "NODE: N blocks of more than 56 bytes, in whole cache lines",
     .node_power = 1,
+    .unequal = true,
     .refuses = node_refuses_several,
     .generate = generate,
 };

@@ -18,6 +18,15 @@ static bool same_traffic(const dcoll_traffic_t *a, const dcoll_traffic_t *b)
            a->max_rank == b->max_rank && a->labelled == b->labelled;
 }
 
+/* Equal blocks, or the same sizes. */
+static bool same_blocks(const dcoll_request_t *q, const dcoll_args_t *args)
+{
+    if (!q->begin || !args->begin)
+        return q->begin == args->begin;
+    return !memcmp(q->begin, args->begin,
+                   (q->team->shape.nranks + 1) * sizeof *q->begin);
+}
+
 static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
                    const dcoll_algorithm_t *algorithm, enum owner owner)
 {
@@ -27,7 +36,7 @@ static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
            a->element == args->element && a->commutes == args->commutes &&
            a->root == args->root && a->in_place == args->in_place &&
            a->zero_copy == args->zero_copy && a->ports == args->ports &&
-           same_traffic(a->traffic, args->traffic);
+           same_blocks(q, args) && same_traffic(a->traffic, args->traffic);
 }
 
 static dcoll_request_t *use(dcoll_request_t *q)
@@ -100,7 +109,7 @@ dcoll_request_t *cache_repeat(dcoll_team_t *team, const dcoll_call_t *call)
         return NULL;
     const struct repeat *repeat = team->repeats[call->collective].call;
     for (unsigned i = 0; i < REPEATS; i++, repeat++)
-        if (repeat->request && repeats(repeat, call) &&
+        if (repeat->request && !call->counts && repeats(repeat, call) &&
             repeat->engine == drail_config_of(team->rail)->engine)
             return start_again(repeat, call);
     return NULL;
@@ -109,7 +118,7 @@ dcoll_request_t *cache_repeat(dcoll_team_t *team, const dcoll_call_t *call)
 void cache_remember(dcoll_request_t *q, const dcoll_call_t *call)
 {
     struct repeats *known = &q->team->repeats[call->collective];
-    if (q->uses_send || q->uses_recv || q->schedule.shared)
+    if (q->uses_send || q->uses_recv || q->schedule.shared || q->begin)
         return;
     known->call[known->oldest] = (struct repeat){
         .send = call->send,

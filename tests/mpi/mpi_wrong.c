@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls with one count per rank, or between neighbours, with a wrong argument
+ * on one rank: counts that differ, are negative, or have no buffer; a graph in
+ * which one rank sends what the other one does not expect. The ranks concerned
+ * get an error that names a rank or an argument, nothing is written, and no
+ * rank waits forever.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RANKS = 3, COUNT = 4, MOST = 1024, FAULTY = 1, SECONDS = 60 };
+
+static int rank, failures;
+static int send[MOST], recv[MOST];
+static char text[MPI_MAX_ERROR_STRING];
+
+static void check(const char *name, int good, const char *what)
+{
+    if (!good)
+        fprintf(stderr, "rank %d: %s: %s: %s\n", rank, name, what, text);
+    failures += !good;
+}
+
+static int counts[RANKS], displs[RANKS];
+
+static void set_counts(int of_rank_0)
+{
+    counts[0] = of_rank_0;
+    counts[1] = counts[2] = COUNT;
+    for (int r = 1; r < RANKS; r++)
+        displs[r] = displs[r - 1] + (counts[r - 1] > 0 ? counts[r - 1] : 0);
+}
+
+static int is_untouched(void)
+{
+    for (int i = 0; i < MOST; i++)
+        if (recv[i] != -1)
+            return 0;
+    return 1;
+}
+
+/* ---------------------------------------------------------------- calls --- */
+
+typedef int make(MPI_Comm comm, int faulty);
+
+static int different_reduced(MPI_Comm comm, int faulty)
+{
+    set_counts(COUNT + faulty);
+    return MPI_Reduce_scatter(send, recv, counts, MPI_INT, MPI_SUM, comm);
+}
+
+static int negative_reduced(MPI_Comm comm, int faulty)
+{
+    set_counts(faulty ? -1 : COUNT);
+    return MPI_Reduce_scatter(send, recv, counts, MPI_INT, MPI_SUM, comm);
+}
+
+static int null_reduced(MPI_Comm comm, int faulty)
+{
+    set_counts(COUNT);
+    return MPI_Reduce_scatter(faulty ? NULL : send, recv, counts, MPI_INT,
+                              MPI_SUM, comm);
+}
+
+/* Rank 0 sends COUNT elements; one rank expects more. */
+static int different_gathered(MPI_Comm comm, int faulty)
+{
+    set_counts(COUNT + faulty);
+    return MPI_Allgatherv(send, COUNT, MPI_INT, recv, counts, displs, MPI_INT,
+                          comm);
+}
+
+/* The same when the counts have come before. */
+static int different_later(MPI_Comm comm, int faulty)
+{
+    for (int again = 0; again < 2; again++)
+        different_gathered(comm, 0);
+    memset(recv, -1, sizeof recv);
+    return different_gathered(comm, faulty);
+}
+
+static int negative_gathered(MPI_Comm comm, int faulty)
+{
+    set_counts(faulty ? -1 : COUNT);
+    return MPI_Allgatherv(send, COUNT, MPI_INT, recv, counts, displs, MPI_INT,
+                          comm);
+}
+
+static int negative_exchanged(MPI_Comm comm, int faulty)
+{
+    MPI_Datatype types[] = {MPI_INT, MPI_INT, MPI_INT};
+    set_counts(faulty ? -1 : COUNT);
+    return MPI_Alltoallw(send, counts, displs, types, recv, counts, displs,
+                         types, comm);
+}
+
+/* A ring, in which rank FAULTY has one neighbour less. */
+static int asymmetric(MPI_Comm comm, int in, int out)
+{
+    MPI_Comm ring;
+    const int before = (rank + RANKS - 1) % RANKS, behind = (rank + 1) % RANKS;
+    const int weight = 1;
+    MPI_Dist_graph_create_adjacent(comm, in, &before, &weight, out, &behind,
+                                   &weight, MPI_INFO_NULL, 0, &ring);
+    MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
+    int rc =
+        MPI_Neighbor_alltoall(send, COUNT, MPI_INT, recv, COUNT, MPI_INT, ring);
+    MPI_Comm_free(&ring);
+    return rc;
+}
+
+static int unexpected(MPI_Comm comm, int faulty)
+{
+    return asymmetric(comm, !faulty, 1);
+}
+
+static int missing(MPI_Comm comm, int faulty)
+{
+    return asymmetric(comm, 1, !faulty);
+}
+
+static const struct wrong {
+    const char *name;
+    make *make;
+    int concerned;     /* the rank that gets an error; -1: all */
+    const char *part;  /* of its sentence, … */
+    const char *other; /* … and that of the other ranks; NULL: they succeed */
+    int writes; /* ranks may have received what others have sent before */
+} all[] = {
+    {"reduce_scatter, different counts", different_reduced, -1, "rank", "rank",
+     0},
+    {"reduce_scatter, negative count", negative_reduced, -1, "", "rank 1", 0},
+    {"reduce_scatter, no buffer", null_reduced, -1, "send is NULL", "rank 1",
+     0},
+    {"allgatherv, different counts", different_gathered, FAULTY, "rank 0", NULL,
+     0},
+    {"allgatherv, different counts later", different_later, -1, "rank", "rank",
+     1},
+    {"allgatherv, negative count", negative_gathered, -1, "", "rank 1", 0},
+    {"alltoallw, negative count", negative_exchanged, -1, "", "rank 1", 0},
+    {"neighbor_alltoall, not expected", unexpected, FAULTY, "rank 0", NULL, 0},
+    {"neighbor_alltoall, not sent", missing, FAULTY + 1, "rank 1", NULL, 0},
+};
+
+static void try_wrong(const struct wrong *w)
+{
+    MPI_Comm comm;
+    int length;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    memset(recv, -1, sizeof recv);
+    int rc = w->make(comm, rank == FAULTY);
+    text[0] = '\0';
+    if (rc)
+        MPI_Error_string(rc, text, &length);
+    const int concerned =
+        w->concerned < 0 ? rank == FAULTY : rank == w->concerned;
+    if (concerned || w->concerned < 0) {
+        const char *part = concerned ? w->part : w->other;
+        check(w->name, rc != MPI_SUCCESS, "no error");
+        check(w->name, strstr(text, part) != NULL, part);
+        check(w->name, w->writes || is_untouched(), "written");
+    } else {
+        check(w->name, rc == MPI_SUCCESS, "error");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    int failed;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    alarm(SECONDS);
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        try_wrong(&all[i]);
+    MPI_Reduce(&failures, &failed, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%d failures\n", failed);
+    MPI_Finalize();
+    return 0;
+}
