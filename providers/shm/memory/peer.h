@@ -91,7 +91,7 @@ shm_peer_prefetch(const struct shm_peer *peer, uint32_t key, uint64_t address)
     /* not announced, so it may read a map that another thread is changing:
      * wherever that leads, a prefetch does no harm */
     const struct shm_map *m = &peer->maps[key % CORE_MAX_MRS];
-    prefetch_for_write(m->base + address - m->address);
+    prefetch_for_write((const void *)(m->base + address - m->address));
 }
 
 #endif
