@@ -131,10 +131,12 @@ int main(int argc, char **argv)
 }
 END
 check 'ends.c' "$BUILD/bin/railomp-cc" ends.c -o ends
+threads=1
 # ended STATUS REGEX WORD: one line on standard error matches
 ended()
 {
-    RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 30 ./ends "$3" >out 2>err
+    RAILOMP_RANKS=2 OMP_NUM_THREADS=$threads timeout -k 5 30 ./ends "$3" \
+        >out 2>err
     exited_with "$1" $? && [ "$(wc -l <err)" -eq 1 ] && grep -Eq "$2" err ||
         { cat err && return 1; }
 }
@@ -145,10 +147,10 @@ check 'a rank aborts' ended 1 'rank 1 .*(signal 6|has died|is gone)' abort
 check 'a rank dereferences NULL' ended 1 'rank 1 .*(signal 11|has died|is gone)' null
 check 'a rank calls exit' ended 1 'rank 1: exit\(4\) was called' exit
 check 'a rank forks' ended 2 'rank 1: fork\(\) is not served' fork
-# shallow STATUS REGEX WORD: the same with stacks of 1 MiB
+# shallow STATUS REGEX WORD: the same with stacks of 1 MiB, two in each rank
 shallow()
 {
-    (ulimit -S -s 1024 && ended "$@")
+    (threads=2 && ulimit -S -s 1024 && ended "$@")
 }
 check 'a stack overflows' shallow 1 'rank 1 .*(signal 11|has died|is gone)' deep
 
