@@ -6,8 +6,8 @@
  * Rules
  *  1. Same calls. All ranks of a team make the same calls in the same order:
  *     collective, form (blocking, non-blocking or persistent), bytes, root,
- *     algorithm, in place or not, element of a reduction and whether it
- *     commutes. A call that only one rank makes is said to be local below.
+ *     counts, algorithm, in place or not, element of a reduction and whether
+ *     it commutes. A call that only one rank makes is said to be local below.
  *     If a rank makes a different call, the ranks that wait for it return
  *     DRAIL_EINVAL, and the sentence names that rank. No data are corrupted.
  *  2. Results. A function that returns int returns 0 or a negative DRAIL_E…
@@ -265,7 +265,7 @@ typedef struct dcoll_call {
                            reduce-scatter and scans 1 (exscan: not used on rank
                            0); broadcast: 1, on the root the source */
     size_t bytes;     /**< of one block; of a reduction: a multiple of element;
-                           0 … PTRDIFF_MAX / 64 / N */
+                           0 … PTRDIFF_MAX / 64 / N. 0 with counts */
     unsigned root;    /**< gather, broadcast, scatter, reduce: a rank */
     const char *algorithm; /**< a name of dcoll_algorithms(); NULL or "auto":
                                 the team chooses */
@@ -274,6 +274,10 @@ typedef struct dcoll_call {
                                              must stay until the call is
                                              complete or, with dcoll_init(),
                                              until the request is freed */
+    const size_t *counts; /**< all-gather and reduce-scatter: NULL, or blocks of
+                               different sizes: one entry for each rank, the
+                               same on all ranks: bytes of its block, of a
+                               reduce-scatter elements. Copied */
 } dcoll_call_t;
 
 /*
@@ -317,6 +321,17 @@ int dcoll_allreduce(dcoll_team_t *team, const void *send, void *recv,
 int dcoll_reduce_scatter_block(dcoll_team_t *team, const void *send, void *recv,
                                size_t count,
                                const dcoll_reduction_t *reduction);
+/** As dcoll_allgather(), with @p counts[i] bytes from rank i. The counts are
+ * the same on all ranks (rule 1); blocks in recv follow each other without
+ * gaps. A request is prepared for its counts: with other counts in each call,
+ *  dcoll_alltoallv() is faster. */
+int dcoll_allgatherv(dcoll_team_t *team, const void *send, void *recv,
+                     const size_t *counts);
+/** As dcoll_reduce_scatter_block(), with @p counts[i] elements for rank i, the
+ *  same on all ranks (rule 1). */
+int dcoll_reduce_scatter(dcoll_team_t *team, const void *send, void *recv,
+                         const size_t *counts,
+                         const dcoll_reduction_t *reduction);
 /** Combines send of ranks 0 … i into recv of rank i: @p count elements. */
 int dcoll_scan(dcoll_team_t *team, const void *send, void *recv, size_t count,
                const dcoll_reduction_t *reduction);

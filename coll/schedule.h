@@ -130,7 +130,12 @@ typedef struct dcoll_traffic {
 /** What a generator is asked for; the same on all ranks. */
 typedef struct dcoll_args {
     dcoll_collective_t collective;
-    size_t bytes;    /**< b, of one block; 0 is allowed */
+    size_t bytes; /**< b, of one block; 0 is allowed. With `begin`: of the
+                       longest one */
+    const size_t *begin; /**< all-gather, reduce-scatter: blocks of different
+                              sizes. N + 1 entries, owned by the caller: block r
+                              is bytes begin[r] … begin[r + 1] - 1 of the N
+                              blocks. NULL: all have b bytes */
     size_t element;  /**< reductions: bytes of an element; b is a multiple of
                           it. 0: 1 byte */
     bool commutes;   /**< reductions: the operation commutes, so algorithms that
@@ -168,6 +173,23 @@ unsigned dcoll_send_blocks(const dcoll_args_t *args, unsigned nranks,
                            unsigned rank);
 unsigned dcoll_recv_blocks(const dcoll_args_t *args, unsigned nranks,
                            unsigned rank);
+/** The same in bytes. */
+size_t dcoll_send_bytes(const dcoll_args_t *args, unsigned nranks,
+                        unsigned rank);
+size_t dcoll_recv_bytes(const dcoll_args_t *args, unsigned nranks,
+                        unsigned rank);
+/** Where the block of @p rank begins in a buffer of N blocks; rank N: its end.
+ */
+static inline size_t dcoll_block_begin(const dcoll_args_t *args, unsigned rank)
+{
+    return args->begin ? args->begin[rank] : rank * args->bytes;
+}
+/** The bytes of the block of @p rank. */
+static inline size_t dcoll_block_bytes(const dcoll_args_t *args, unsigned rank)
+{
+    return args->begin ? args->begin[rank + 1] - args->begin[rank]
+                       : args->bytes;
+}
 /** Is the call in place on all ranks? Only then schedules depend on it. */
 bool dcoll_all_in_place(const dcoll_args_t *args);
 /** May each rank decide for itself whether it is in place? */
@@ -431,10 +453,11 @@ typedef struct dcoll_algorithm {
                          root, or the root of other ranks: DCOLL_AHEAD_…; 0: the
                          configured depth */
     unsigned depth; /**< the only depth that it supports; 0: any */
+    bool unequal;   /**< it serves blocks of different sizes
+                         (dcoll_args_t.begin) */
     bool placed;    /**< irregular: READY tells the sender where to write, and
                          how much */
-    /** NULL: it can serve this shape and these arguments; else the reason why
-     *  not, constant text. The member may be NULL: it always can. */
+    /** As dcoll_refusal(), which calls it. NULL: it always can. */
     const char *(*refuses)(const dcoll_shape_t *shape,
                            const dcoll_args_t *args);
     /** Adds the operations of @p rank to an empty schedule. NULL: `stages`
@@ -453,6 +476,10 @@ void dcoll_generate(const dcoll_algorithm_t *algorithm,
                     const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, dcoll_schedule_t *out);
 
+/** NULL: the algorithm can serve this shape and these arguments; else the
+ * reason why not, constant text. */
+const char *dcoll_refusal(const dcoll_algorithm_t *algorithm,
+                          const dcoll_shape_t *shape, const dcoll_args_t *args);
 /** Does it refuse @p args only because the operation does not commute? */
 bool dcoll_needs_commuting(const dcoll_algorithm_t *algorithm,
                            const dcoll_shape_t *shape,

@@ -23,12 +23,14 @@
  *     stats.c          DCOLL_MPI=stats
  *   comm/      what the layer keeps for a communicator
  *     comm.c           found by an attribute of the communicator
+ *     topology.c       its neighbours
  *     team.c           its team of libdcoll is made
  *     free.c           and ended, when all ranks have freed the communicator
  *   run/       a call by libdcoll
  *     run.c            the kind of call; calls that are repeated
  *     regular.c        equal blocks: packed, made, unpacked
  *     irregular.c      blocks of different sizes (MPI_Alltoallv and its kind)
+ *     allgatherv.c     the same counts again
  *     blocks.c         where these blocks are; packed and unpacked
  *     long_blocks.c    blocks of 2 GiB and more go by messages of MPI
  *     reduce.c         reductions
@@ -66,8 +68,8 @@
 struct layer_comm;
 struct trials;
 
-/* Collectives: those of dcoll_collective_t, and three that libdcoll makes by
- * dcoll_alltoallv. */
+/* Collectives: those of dcoll_collective_t, and others that libdcoll makes by
+ * one of these. */
 enum {
     LAYER_ALLGATHER = DCOLL_ALLGATHER,
     LAYER_GATHER = DCOLL_GATHER,
@@ -84,13 +86,36 @@ enum {
     LAYER_ALLGATHERV,
     LAYER_GATHERV,
     LAYER_SCATTERV,
+    LAYER_ALLTOALLW,
+    LAYER_NEIGHBOR_ALLGATHER,
+    LAYER_NEIGHBOR_ALLGATHERV,
+    LAYER_NEIGHBOR_ALLTOALL,
+    LAYER_NEIGHBOR_ALLTOALLV,
+    LAYER_NEIGHBOR_ALLTOALLW,
+    LAYER_REDUCE_SCATTER,
     LAYER_COLLECTIVES, /* their number */
 };
 
 /* Blocks of different sizes, by dcoll_alltoallv? */
 static inline bool layer_is_irregular(int collective)
 {
-    return collective >= LAYER_ALLTOALLV && collective <= LAYER_SCATTERV;
+    return collective >= LAYER_ALLTOALLV &&
+           collective <= LAYER_NEIGHBOR_ALLTOALLW;
+}
+
+/* Between neighbours in the communicator's topology? */
+static inline bool layer_is_of_neighbors(int collective)
+{
+    return collective >= LAYER_NEIGHBOR_ALLGATHER &&
+           collective <= LAYER_NEIGHBOR_ALLTOALLW;
+}
+
+/* Is it a reduction? */
+static inline bool layer_reduces(int collective)
+{
+    return collective == LAYER_REDUCE_SCATTER ||
+           (collective < LAYER_ALLTOALLV &&
+            dcoll_collective_reduces((dcoll_collective_t)collective));
 }
 
 /* A call as the program made it. Members that the function has no argument for
@@ -107,9 +132,19 @@ struct layer_call {
     MPI_Comm comm;
     MPI_Op op;  /* of a reduction, which has recv_count of recv_type */
     bool large; /* made by MPI_..._c: says the type of these arrays, */
-    /* one element for each rank: int, or MPI_Count and MPI_Aint */
+    /* one element for each rank, or neighbour: int, or MPI_Count and MPI_Aint;
+     * displacements of MPI_Neighbor_alltoallw are always MPI_Aint */
     const void *send_counts, *send_displs, *recv_counts, *recv_displs;
+    const MPI_Datatype *send_types, *recv_types;
 };
+
+/* The count for rank @r in an array of the call. */
+static inline MPI_Count layer_count_at(const struct layer_call *call,
+                                       const void *counts, int r)
+{
+    return call->large ? ((const MPI_Count *)counts)[r]
+                       : ((const int *)counts)[r];
+}
 
 /* What became of a call: taken by libdcoll, or why not. */
 enum layer_reason {
@@ -119,6 +154,8 @@ enum layer_reason {
     LAYER_INEXACT,  /* a reduction that rounds: see reduce_is_exact */
     LAYER_EMPTY,    /* no bytes */
     LAYER_IN_PLACE, /* irregular and in place */
+    LAYER_WRAPS,    /* two blocks from the same neighbour: MPIs do not agree
+                       which comes first */
     LAYER_TYPE,     /* a reduction whose type or operation is not supported */
     LAYER_LONG,     /* more bytes than an int counts, or than REDUCE_MOST */
     LAYER_WRONG,    /* wrong arguments: the MPI below reports them */

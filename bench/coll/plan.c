@@ -225,11 +225,10 @@ static const char *refusal_of(const coll_plan_t *plan,
 {
     const dcoll_algorithm_t *algorithm = setup->algorithm;
     const char *why = NULL;
-    for (unsigned i = 0; algorithm->refuses && !why && i < plan->opts->nsizes;
-         i++) {
+    for (unsigned i = 0; !why && i < plan->opts->nsizes; i++) {
         dcoll_args_t args;
         coll_plan_args(plan, setup, plan->opts->sizes[i], &args);
-        why = algorithm->refuses(&plan->shape, &args);
+        why = dcoll_refusal(algorithm, &plan->shape, &args);
     }
     return why;
 }

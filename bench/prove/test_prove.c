@@ -355,7 +355,7 @@ static int verify_row(verify_t *v, verify_row_t *row)
     const dcoll_shape_t *shape = &v->result.shape;
     const dcoll_algorithm_t *a = row->algorithm;
     bool irregular = a->collective == DCOLL_ALLTOALLV;
-    row->refusal = a->refuses ? a->refuses(shape, &row->args) : NULL;
+    row->refusal = dcoll_refusal(a, shape, &row->args);
     if (row->refusal)
         return 0;
     if (irregular)

@@ -53,11 +53,40 @@ unsigned dcoll_recv_blocks(const dcoll_args_t *args, unsigned nranks,
     return blocks_of(buffers[args->collective].recv, args, nranks, rank);
 }
 
+/* Buffers of one block have the rank's own. */
+static size_t bytes_of(const dcoll_args_t *args, unsigned blocks,
+                       unsigned nranks, unsigned rank)
+{
+    return !blocks           ? 0
+           : blocks < nranks ? dcoll_block_bytes(args, rank)
+                             : dcoll_block_begin(args, nranks);
+}
+
+size_t dcoll_send_bytes(const dcoll_args_t *args, unsigned nranks,
+                        unsigned rank)
+{
+    return bytes_of(args, dcoll_send_blocks(args, nranks, rank), nranks, rank);
+}
+
+size_t dcoll_recv_bytes(const dcoll_args_t *args, unsigned nranks,
+                        unsigned rank)
+{
+    return bytes_of(args, dcoll_recv_blocks(args, nranks, rank), nranks, rank);
+}
+
 bool dcoll_all_in_place(const dcoll_args_t *args)
 {
     return args->in_place && (args->collective == DCOLL_ALLGATHER ||
                               args->collective == DCOLL_ALLTOALL ||
                               args->collective == DCOLL_ALLREDUCE);
+}
+
+const char *dcoll_refusal(const dcoll_algorithm_t *algorithm,
+                          const dcoll_shape_t *shape, const dcoll_args_t *args)
+{
+    if (args->begin && !algorithm->unequal)
+        return "its blocks have the same size";
+    return algorithm->refuses ? algorithm->refuses(shape, args) : NULL;
 }
 
 bool dcoll_needs_commuting(const dcoll_algorithm_t *algorithm,
@@ -66,8 +95,8 @@ bool dcoll_needs_commuting(const dcoll_algorithm_t *algorithm,
     dcoll_args_t any = *args, commuting = *args;
     any.commutes = false;
     commuting.commutes = true;
-    return algorithm->refuses && algorithm->refuses(shape, &any) &&
-           !algorithm->refuses(shape, &commuting);
+    return dcoll_refusal(algorithm, shape, &any) &&
+           !dcoll_refusal(algorithm, shape, &commuting);
 }
 
 unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,

@@ -26,14 +26,27 @@ void flat_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
         dcoll_add_copy(s, src, dst, bytes);
 }
 
+/* Copies @all bytes except those from @begin to @end - 1. */
+static void copy_except(dcoll_schedule_t *s, dcoll_place_t src,
+                        dcoll_place_t dst, size_t all, size_t begin, size_t end)
+{
+    dcoll_add_copy(s, src, dst, begin);
+    dcoll_add_copy(s, dcoll_at(src.space, src.offset + end),
+                   dcoll_at(dst.space, dst.offset + end), all - end);
+}
+
 void flat_copy_others(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                       unsigned n, unsigned own, size_t bytes)
 {
-    const size_t behind = (own + 1) * bytes;
-    dcoll_add_copy(s, src, dst, own * bytes);
-    dcoll_add_copy(s, dcoll_at(src.space, src.offset + behind),
-                   dcoll_at(dst.space, dst.offset + behind),
-                   n * bytes - behind);
+    copy_except(s, src, dst, n * bytes, own * bytes, (own + 1) * bytes);
+}
+
+void flat_copy_other_blocks(dcoll_schedule_t *s, dcoll_place_t src,
+                            dcoll_place_t dst, const dcoll_args_t *args,
+                            unsigned n, unsigned own)
+{
+    copy_except(s, src, dst, dcoll_block_begin(args, n),
+                dcoll_block_begin(args, own), dcoll_block_begin(args, own + 1));
 }
 
 void flat_complete(dcoll_schedule_t *s)
@@ -52,12 +65,12 @@ dcoll_space_t board_space(const dcoll_args_t *args)
 
 dcoll_place_t board_at(const dcoll_args_t *args, unsigned rank)
 {
-    return dcoll_at(board_space(args), rank * args->bytes);
+    return dcoll_at(board_space(args), dcoll_block_begin(args, rank));
 }
 
 dcoll_place_t board_source(const dcoll_args_t *args, unsigned rank)
 {
-    return args->in_place ? dcoll_at(DCOLL_RECV, rank * args->bytes)
+    return args->in_place ? dcoll_at(DCOLL_RECV, dcoll_block_begin(args, rank))
                           : dcoll_at(DCOLL_SEND, 0);
 }
 
@@ -67,7 +80,7 @@ void board_begin(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const bool needed = !args->zero_copy && shape->nranks > 1;
     if (!args->in_place || needed)
         dcoll_add_copy(s, board_source(args, rank), board_at(args, rank),
-                       args->bytes);
+                       dcoll_block_bytes(args, rank));
 }
 
 void board_end(const dcoll_shape_t *shape, const dcoll_args_t *args,
@@ -76,9 +89,9 @@ void board_end(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const dcoll_place_t board = board_at(args, 0), recv = {DCOLL_RECV, 0};
     if (args->zero_copy)
         return;
-    s->temp_bytes = shape->nranks * args->bytes;
+    s->temp_bytes = dcoll_block_begin(args, shape->nranks);
     if (args->in_place)
-        flat_copy_others(s, board, recv, shape->nranks, rank, args->bytes);
+        flat_copy_other_blocks(s, board, recv, args, shape->nranks, rank);
     else
         dcoll_add_copy(s, board, recv, s->temp_bytes);
 }

@@ -30,6 +30,10 @@ void flat_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
  */
 void flat_copy_others(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                       unsigned n, unsigned own, size_t bytes);
+/** The same for the n blocks of the call, which may have different sizes. */
+void flat_copy_other_blocks(dcoll_schedule_t *s, dcoll_place_t src,
+                            dcoll_place_t dst, const dcoll_args_t *args,
+                            unsigned n, unsigned own);
 /** COMPLETE, if the schedule has a put. */
 void flat_complete(dcoll_schedule_t *s);
 

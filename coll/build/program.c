@@ -51,7 +51,7 @@ int dcoll_program_make(const dcoll_algorithm_t *algorithm,
     dcoll_args_t told = *args;
     told.in_place = dcoll_all_in_place(args);
     *out = (dcoll_program_t){.shape = shape, .args = *args};
-    if (algorithm->refuses && algorithm->refuses(shape, &told))
+    if (dcoll_refusal(algorithm, shape, &told))
         return DRAIL_ENOTSUP;
     out->rank = calloc(shape->nranks, sizeof *out->rank);
     if (!out->rank)

@@ -202,6 +202,34 @@ int dcoll_reduce_scatter_block(dcoll_team_t *team, const void *send, void *recv,
                   reduction, 0);
 }
 
+static int run_unequal(dcoll_team_t *team, dcoll_collective_t collective,
+                       const void *send, void *recv, const size_t *counts,
+                       const dcoll_reduction_t *reduction)
+{
+    if (team && !counts)
+        return team_fail(team, DRAIL_EINVAL, "%s: counts is NULL",
+                         dcoll_collective_name(collective));
+    return dcoll_run(team, &(dcoll_call_t){.collective = collective,
+                                           .send = send,
+                                           .recv = recv,
+                                           .reduction = reduction,
+                                           .counts = counts});
+}
+
+int dcoll_allgatherv(dcoll_team_t *team, const void *send, void *recv,
+                     const size_t *counts)
+{
+    return run_unequal(team, DCOLL_ALLGATHER, send, recv, counts, NULL);
+}
+
+int dcoll_reduce_scatter(dcoll_team_t *team, const void *send, void *recv,
+                         const size_t *counts,
+                         const dcoll_reduction_t *reduction)
+{
+    return run_unequal(team, DCOLL_REDUCE_SCATTER_BLOCK, send, recv, counts,
+                       reduction);
+}
+
 int dcoll_scan(dcoll_team_t *team, const void *send, void *recv, size_t count,
                const dcoll_reduction_t *reduction)
 {

@@ -100,7 +100,7 @@ static const dcoll_algorithm_t *by_wire_rule(const dcoll_shape_t *shape,
         const dcoll_algorithm_t *a = wire_rules[i].algorithm;
         if (a->collective == args->collective &&
             args->bytes < wire_rules[i].below && dcoll_shape_least(shape) > 1 &&
-            (!a->refuses || !a->refuses(shape, &plain))) {
+            !dcoll_refusal(a, shape, &plain)) {
             args->zero_copy = false;
             return a;
         }
@@ -118,6 +118,7 @@ static const dcoll_algorithm_t *predicted(const struct prediction *p,
     dcoll_args_t typical = *args;
     typical.bytes = (size_t)1 << class;
     typical.element = dcoll_collective_reduces(args->collective);
+    typical.begin = NULL;
     typical.root = 0;
     typical.in_place = false;
     const dcoll_algorithm_t *ruled =
@@ -142,5 +143,5 @@ const dcoll_algorithm_t *predict_faster(struct prediction *p,
         &p->faster[args->collective][args->commutes][class];
     if (!*known)
         *known = predicted(p, shape, args, class);
-    return (*known)->refuses && (*known)->refuses(shape, args) ? ruled : *known;
+    return dcoll_refusal(*known, shape, args) ? ruled : *known;
 }

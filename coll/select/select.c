@@ -175,7 +175,7 @@ static bool serves(const dcoll_algorithm_t *algorithm,
     dcoll_args_t wanted = *args;
     wanted.zero_copy = zero_copy;
     return pays(algorithm, shape, args, zero_copy) &&
-           (!algorithm->refuses || !algorithm->refuses(shape, &wanted));
+           !dcoll_refusal(algorithm, shape, &wanted);
 }
 
 static bool is_among(const struct rule *rule, const dcoll_shape_t *shape,

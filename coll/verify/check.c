@@ -306,6 +306,8 @@ void verify_check(struct verifier *v)
     for (unsigned r = 0; r < v->nranks && !v->error; r++)
         for (unsigned i = 0; i < schedule_of(v, r)->nops && !v->error; i++)
             check_op(&(struct check_site){v, r, i}, &schedule_of(v, r)->ops[i]);
+    for (unsigned r = 0; v->program->args.begin && r < v->nranks; r++)
+        v->grain = verify_gcd(v->grain, v->program->args.begin[r + 1]);
     if (!v->grain)
         v->grain = 1;
     v->line_cells /= v->grain;

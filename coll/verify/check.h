@@ -21,6 +21,8 @@ void verify_check_range(const struct check_site *site, unsigned rank,
 void verify_check_target(const struct check_site *site, dcoll_place_t dst);
 void verify_check_user(const struct check_site *site, dcoll_place_t place);
 
+size_t verify_gcd(size_t a, size_t b);
+
 /* check_irregular.c: DISTRIBUTE and COLLECT; DELIVER; OFFER, PACK, EXPECT and
  * PICK. */
 void verify_check_deal(const struct check_site *site, const dcoll_op_t *op);

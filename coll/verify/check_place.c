@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 
-static size_t gcd(size_t a, size_t b)
+size_t verify_gcd(size_t a, size_t b)
 {
     while (b) {
         size_t rest = a % b;
@@ -36,7 +36,7 @@ void verify_check_range(const struct check_site *site, unsigned rank,
     if (place.offset > have || bytes > have - place.offset)
         WRONG(site, "out of bounds: there are %zu bytes on rank %u", have,
               rank);
-    v->grain = gcd(gcd(v->grain, place.offset), bytes);
+    v->grain = verify_gcd(verify_gcd(v->grain, place.offset), bytes);
 }
 
 void verify_check_target(const struct check_site *site, dcoll_place_t dst)

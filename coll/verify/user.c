@@ -27,7 +27,6 @@ static bool in_place(const struct verifier *v, unsigned rank, size_t block,
     case DCOLL_REDUCE:
         return rank == a->root;
     case DCOLL_ALLREDUCE:
-    case DCOLL_REDUCE_SCATTER_BLOCK:
     case DCOLL_SCAN:
     case DCOLL_EXSCAN:
         return true;
@@ -40,6 +39,35 @@ static bool in_place(const struct verifier *v, unsigned rank, size_t block,
     default:
         return false;
     }
+}
+
+/* The block that a cell of a buffer of so many blocks is in; *cell becomes its
+ * place in the block. */
+static size_t block_of(const struct verifier *v, unsigned blocks, size_t *cell)
+{
+    const dcoll_args_t *a = &v->program->args;
+    const size_t byte = *cell * v->grain;
+    unsigned block = a->begin ? 0 : (unsigned)(byte / a->bytes);
+    if (a->begin && blocks == v->nranks)
+        while (byte >= a->begin[block + 1])
+            block++;
+    if (blocks == v->nranks)
+        *cell -= dcoll_block_begin(a, block) / v->grain;
+    return block;
+}
+
+static size_t block_of_send(const struct verifier *v, unsigned rank,
+                            size_t *cell)
+{
+    return block_of(v, dcoll_send_blocks(&v->program->args, v->nranks, rank),
+                    cell);
+}
+
+static size_t block_of_recv(const struct verifier *v, unsigned rank,
+                            size_t *cell)
+{
+    return block_of(v, dcoll_recv_blocks(&v->program->args, v->nranks, rank),
+                    cell);
 }
 
 static uint64_t output(const struct verifier *v, unsigned start, unsigned rank,
@@ -120,28 +148,34 @@ static bool has_come(const struct verifier *v, unsigned rank, size_t cell)
 static uint64_t of_send(const struct verifier *v, unsigned rank, size_t cell)
 {
     unsigned start = v->players[rank].start;
-    size_t cells = v->program->args.bytes / v->grain;
-    return is_irregular(v)
-               ? sent(v, start, rank, cell)
-               : verify_input(v, start, rank, cell / cells, cell % cells);
+    if (is_irregular(v))
+        return sent(v, start, rank, cell);
+    size_t block = block_of_send(v, rank, &cell);
+    return verify_input(v, start, rank, block, cell);
 }
 
 static uint64_t of_recv_before(const struct verifier *v, unsigned rank,
                                size_t cell)
 {
-    size_t cells = v->program->args.bytes / v->grain, which;
-    return !is_irregular(v) && in_place(v, rank, cell / cells, &which)
-               ? verify_input(v, v->players[rank].start, rank, which,
-                              cell % cells)
+    const dcoll_args_t *a = &v->program->args;
+    size_t which, at = cell;
+    if (is_irregular(v))
+        return SCRIBBLE | cell;
+    if (a->in_place && a->collective == DCOLL_REDUCE_SCATTER_BLOCK)
+        return of_send(v, rank, cell);
+    size_t block = block_of_recv(v, rank, &at);
+    return in_place(v, rank, block, &which)
+               ? verify_input(v, v->players[rank].start, rank, which, at)
                : SCRIBBLE | cell;
 }
 
 static uint64_t of_recv(const struct verifier *v, unsigned rank, size_t cell)
 {
     unsigned start = v->players[rank].start;
-    size_t cells = v->program->args.bytes / v->grain;
-    return is_irregular(v) ? received(v, start, rank, cell)
-                           : output(v, start, rank, cell / cells, cell % cells);
+    if (is_irregular(v))
+        return received(v, start, rank, cell);
+    size_t block = block_of_recv(v, rank, &cell);
+    return output(v, start, rank, block, cell);
 }
 
 static bool is_right(const struct verifier *v, unsigned rank, size_t cell)
@@ -193,13 +227,13 @@ static void wrong(struct verifier *v, unsigned rank, size_t at, uint64_t got)
                     p->start, at * v->grain, rank);
         return;
     }
-    size_t cells = v->program->args.bytes / v->grain;
-    size_t offset = at % cells * v->grain;
+    size_t where = at, of = block_of_recv(v, rank, &where);
+    size_t offset = where * v->grain;
     if (!verify_input_of(v, got, &start, &owner, &block, &cell)) {
         verify_fail(v,
                     "start %u, after it byte %zu of block %zu in rank %u's "
                     "RECV is %s",
-                    p->start, offset, at / cells, rank,
+                    p->start, offset, of, rank,
                     got ? "what was there before"
                         : "from memory that was never written");
         return;
@@ -207,8 +241,8 @@ static void wrong(struct verifier *v, unsigned rank, size_t at, uint64_t got)
     verify_fail(v,
                 "start %u, after it byte %zu of block %zu in rank %u's RECV is "
                 "byte %zu of block %zu of rank %u in start %u",
-                p->start, offset, at / cells, rank, cell * v->grain, block,
-                owner, start);
+                p->start, offset, of, rank, cell * v->grain, block, owner,
+                start);
 }
 
 /* No rank leaves a barrier before all have come. */

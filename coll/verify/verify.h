@@ -269,7 +269,7 @@ static inline size_t send_bytes(const struct verifier *v, unsigned rank)
     const dcoll_args_t *args = &v->program->args;
     if (is_irregular(v))
         return verify_traffic(v, rank, false);
-    return args->bytes * dcoll_send_blocks(args, v->nranks, rank);
+    return dcoll_send_bytes(args, v->nranks, rank);
 }
 
 static inline size_t recv_bytes(const struct verifier *v, unsigned rank)
@@ -277,7 +277,7 @@ static inline size_t recv_bytes(const struct verifier *v, unsigned rank)
     const dcoll_args_t *args = &v->program->args;
     if (is_irregular(v))
         return verify_traffic(v, rank, true);
-    return args->bytes * dcoll_recv_blocks(args, v->nranks, rank);
+    return dcoll_recv_bytes(args, v->nranks, rank);
 }
 
 static inline struct stream *stream_of(const struct verifier *v, unsigned to,

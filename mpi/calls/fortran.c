@@ -111,7 +111,9 @@ static void *buffer_of(void *buffer)
 #pragma GCC visibility push(default)
 
 #ifdef OPEN_MPI
-COLLECTIVES(FORMS)
+REGULAR(FORMS)
+ONE_TYPE(FORMS)
+BARRIER(FORMS)
 #else
 BARRIER(FORMS)
 #endif

@@ -32,14 +32,32 @@
     X(Reduce, reduce, REDUCE, SEND_BUFFER, RECV_BLOCK, OPERATION_ROOT)         \
     X(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK,        \
       SEND_BUFFER, RECV_BLOCK, OPERATION)                                      \
+    X(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, SEND_BUFFER,             \
+      RECV_COUNTS, OPERATION)                                                  \
     X(Scan, scan, SCAN, SEND_BUFFER, RECV_BLOCK, OPERATION)                    \
     X(Exscan, exscan, EXSCAN, SEND_BUFFER, RECV_BLOCK, OPERATION)
 
-#define IRREGULAR(X)                                                           \
+#define ONE_TYPE(X)                                                            \
     X(Alltoallv, alltoallv, ALLTOALLV, SEND_BLOCKS, RECV_BLOCKS, NOTHING)      \
     X(Allgatherv, allgatherv, ALLGATHERV, SEND_BLOCK, RECV_BLOCKS, NOTHING)    \
     X(Gatherv, gatherv, GATHERV, SEND_BLOCK, RECV_BLOCKS, ROOT)                \
-    X(Scatterv, scatterv, SCATTERV, SEND_BLOCKS, RECV_BLOCK, ROOT)
+    X(Scatterv, scatterv, SCATTERV, SEND_BLOCKS, RECV_BLOCK, ROOT)             \
+    X(Neighbor_allgather, neighbor_allgather, NEIGHBOR_ALLGATHER, SEND_BLOCK,  \
+      RECV_BLOCK, NOTHING)                                                     \
+    X(Neighbor_allgatherv, neighbor_allgatherv, NEIGHBOR_ALLGATHERV,           \
+      SEND_BLOCK, RECV_BLOCKS, NOTHING)                                        \
+    X(Neighbor_alltoall, neighbor_alltoall, NEIGHBOR_ALLTOALL, SEND_BLOCK,     \
+      RECV_BLOCK, NOTHING)                                                     \
+    X(Neighbor_alltoallv, neighbor_alltoallv, NEIGHBOR_ALLTOALLV, SEND_BLOCKS, \
+      RECV_BLOCKS, NOTHING)
+
+/* Not for Fortran, whose types would have to be converted. */
+#define MANY_TYPES(X)                                                          \
+    X(Alltoallw, alltoallw, ALLTOALLW, SEND_TYPED, RECV_TYPED, NOTHING)        \
+    X(Neighbor_alltoallw, neighbor_alltoallw, NEIGHBOR_ALLTOALLW,              \
+      SEND_TYPED_AT, RECV_TYPED_AT, NOTHING)
+
+#define IRREGULAR(X) ONE_TYPE(X) MANY_TYPES(X)
 
 #define BARRIER(X) X(Barrier, barrier, BARRIER, NOTHING, NOTHING, NOTHING)
 
@@ -57,10 +75,24 @@
 #define SEND_BLOCKS(A)                                                         \
     A(IN, send) A(COUNTS, send_counts) A(DISPLS, send_displs)                  \
     A(TYPE, send_type)
+#define SEND_TYPED(A)                                                          \
+    A(IN, send) A(COUNTS, send_counts) A(DISPLS, send_displs)                  \
+    A(TYPES, send_types)
+#define SEND_TYPED_AT(A)                                                       \
+    A(IN, send) A(COUNTS, send_counts) A(PLACES, send_displs)                  \
+    A(TYPES, send_types)
 #define RECV_BLOCK(A) A(OUT, recv) A(COUNT, recv_count) A(TYPE, recv_type)
+#define RECV_COUNTS(A)                                                         \
+    A(OUT, recv) A(COUNTS, recv_counts) A(TYPE, recv_type)
 #define RECV_BLOCKS(A)                                                         \
     A(OUT, recv) A(COUNTS, recv_counts) A(DISPLS, recv_displs)                 \
     A(TYPE, recv_type)
+#define RECV_TYPED(A)                                                          \
+    A(OUT, recv) A(COUNTS, recv_counts) A(DISPLS, recv_displs)                 \
+    A(TYPES, recv_types)
+#define RECV_TYPED_AT(A)                                                       \
+    A(OUT, recv) A(COUNTS, recv_counts) A(PLACES, recv_displs)                 \
+    A(TYPES, recv_types)
 #define ROOT(A)           A(RANK, root)
 #define OPERATION(A)      A(OP, op)
 #define OPERATION_ROOT(A) A(OP, op) A(RANK, root)
@@ -76,6 +108,10 @@
 #define COUNTS_LARGE const MPI_Count *
 #define DISPLS_INT   const int *
 #define DISPLS_LARGE const MPI_Aint *
+#define PLACES_INT   const MPI_Aint *
+#define PLACES_LARGE const MPI_Aint *
+#define TYPES_INT    const MPI_Datatype *
+#define TYPES_LARGE  const MPI_Datatype *
 #define TYPE_INT     MPI_Datatype
 #define TYPE_LARGE   MPI_Datatype
 #define OP_INT       MPI_Op

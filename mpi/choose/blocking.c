@@ -16,6 +16,13 @@ const char *layer_name(int collective)
         [LAYER_ALLGATHERV] = "allgatherv",
         [LAYER_GATHERV] = "gatherv",
         [LAYER_SCATTERV] = "scatterv",
+        [LAYER_ALLTOALLW] = "alltoallw",
+        [LAYER_NEIGHBOR_ALLGATHER] = "neighbor_allgather",
+        [LAYER_NEIGHBOR_ALLGATHERV] = "neighbor_allgatherv",
+        [LAYER_NEIGHBOR_ALLTOALL] = "neighbor_alltoall",
+        [LAYER_NEIGHBOR_ALLTOALLV] = "neighbor_alltoallv",
+        [LAYER_NEIGHBOR_ALLTOALLW] = "neighbor_alltoallw",
+        [LAYER_REDUCE_SCATTER] = "reduce_scatter",
     };
     return names[collective]
                ? names[collective]
@@ -43,8 +50,23 @@ static bool is_misplaced(const struct layer_call *a, bool root)
     case LAYER_SCATTERV:
         return (root ? a->send : a->recv) == MPI_IN_PLACE;
     default:
-        return a->recv == MPI_IN_PLACE;
+        return a->recv == MPI_IN_PLACE ||
+               (a->send == MPI_IN_PLACE &&
+                layer_is_of_neighbors(a->collective));
     }
+}
+
+/* -1: wrong arguments. */
+static int64_t longest_block(const struct layer_comm *c,
+                             const struct layer_call *a)
+{
+    int64_t longest = a->recv_counts ? 0 : -1;
+    for (int r = 0; longest >= 0 && r < c->size; r++) {
+        int64_t bytes =
+            datatype_bytes(layer_count_at(a, a->recv_counts, r), a->recv_type);
+        longest = bytes < 0 ? -1 : bytes > longest ? bytes : longest;
+    }
+    return longest;
 }
 
 /* Bytes of a block, by the arguments that this rank must give: MPI demands the
@@ -55,7 +77,7 @@ static int64_t block_bytes(const struct layer_comm *c,
     bool root = a->root == c->rank;
     if (a->root < 0 || a->root >= c->size)
         return -1;
-    if (dcoll_collective_reduces(a->collective) && a->op == MPI_OP_NULL)
+    if (layer_reduces(a->collective) && a->op == MPI_OP_NULL)
         return -1;
     if (is_misplaced(a, root))
         return -1;
@@ -70,16 +92,24 @@ static int64_t block_bytes(const struct layer_comm *c,
     case LAYER_SCATTER:
         return root ? datatype_bytes(a->send_count, a->send_type)
                     : datatype_bytes(a->recv_count, a->recv_type);
+    case LAYER_REDUCE_SCATTER:
+        return longest_block(c, a);
     default: /* send may be MPI_IN_PLACE */
         return datatype_bytes(a->recv_count, a->recv_type);
     }
 }
 
-/* Only of collectives where all ranks give MPI_IN_PLACE, or none does. */
+static bool gathers(const struct layer_call *a)
+{
+    return a->collective == LAYER_NEIGHBOR_ALLGATHER ||
+           a->collective == LAYER_NEIGHBOR_ALLGATHERV;
+}
+
+/* All ranks give MPI_IN_PLACE, or none does. */
 static bool is_in_place(const struct layer_call *a)
 {
     return a->send == MPI_IN_PLACE && (a->collective == LAYER_ALLTOALLV ||
-                                       a->collective == LAYER_ALLGATHERV);
+                                       a->collective == LAYER_ALLTOALLW);
 }
 
 static enum layer_reason reason_for(const struct layer_comm *c,
@@ -89,17 +119,21 @@ static enum layer_reason reason_for(const struct layer_comm *c,
         return LAYER_NO_TEAM;
     if (bytes < 0)
         return LAYER_WRONG;
+    if (a->collective == LAYER_ALLGATHERV && a->send == MPI_IN_PLACE)
+        return longest_block(c, a) > INT_MAX ? LAYER_LONG : LAYER_TAKEN;
+    if (c->wraps && layer_is_of_neighbors(a->collective) && !gathers(a))
+        return LAYER_WRAPS;
     if (layer_is_irregular(a->collective))
         return is_in_place(a) ? LAYER_IN_PLACE : LAYER_TAKEN;
     if (bytes == 0 && a->collective != LAYER_BARRIER)
         return LAYER_EMPTY;
-    bool reduces = dcoll_collective_reduces(a->collective);
+    bool reduces = layer_reduces(a->collective);
     if (reduces && !reduce_can(a))
         return LAYER_TYPE;
     if (reduce_rounds(a) && !layer.inexact)
         return LAYER_INEXACT;
     const int blocks =
-        a->collective == LAYER_REDUCE_SCATTER_BLOCK || !reduces ? c->size : 1;
+        reduce_has_blocks(a->collective) || !reduces ? c->size : 1;
     return bytes > (reduces ? REDUCE_MOST : INT_MAX) / blocks ? LAYER_LONG
                                                               : LAYER_TAKEN;
 }

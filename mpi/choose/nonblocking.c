@@ -39,11 +39,13 @@ static enum layer_reason judge(struct layer_comm *c, const struct layer_call *a,
     enum layer_reason reason = layer_judge(c, a, bytes);
     if (reason != LAYER_TAKEN)
         return reason;
+    if (a->collective == LAYER_ALLGATHERV && a->send == MPI_IN_PLACE)
+        return LAYER_IN_PLACE; /* only all-to-alls serve these forms */
     if (reduce_rounds(a) && !layer.always)
         return LAYER_INEXACT;
     if (c->deferred)
         return LAYER_EARLY;
-    bool below = dcoll_collective_reduces(a->collective) && !reduce_basic(a);
+    bool below = layer_reduces(a->collective) && !reduce_basic(a);
     return below ? LAYER_TYPE : LAYER_TAKEN;
 }
 

@@ -12,6 +12,7 @@ static const char *const reasons[LAYER_REASONS] = {
         "left: it rounds (DCOLL_MPI=inexact takes blocking calls)",
     [LAYER_EMPTY] = "left: no bytes",
     [LAYER_IN_PLACE] = "left: MPI_IN_PLACE with blocks of different sizes",
+    [LAYER_WRAPS] = "left: two blocks from the same neighbour",
     [LAYER_TYPE] = "left: datatype or operation not supported",
     [LAYER_LONG] = "left: too long",
     [LAYER_WRONG] = "left: wrong arguments",

@@ -88,8 +88,10 @@ static void fill(struct layer_comm *c, MPI_Comm comm, const char *why, int rank,
     if (why) {
         snprintf(c->why, sizeof c->why, "%s", why);
         layer_comm_tell_why(c);
-    } else if (layer.eager) {
-        layer_comm_make_team(c, comm);
+    } else {
+        c->has_topology = !topology_open(c, comm);
+        if (layer.eager)
+            layer_comm_make_team(c, comm);
     }
 }
 

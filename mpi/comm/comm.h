@@ -26,6 +26,11 @@ struct repeated_call {
     bool is_set;
 };
 
+/* In the communicator's topology. */
+struct neighbors {
+    int *ranks, n; /* MPI_PROC_NULL: there is none in this direction */
+};
+
 struct layer_comm {
     struct layer_comm *next; /* layer.comms, the latest first */
     MPI_Comm inner;          /* the layer's own, of the same ranks; or null */
@@ -41,13 +46,18 @@ struct layer_comm {
     struct trials (*trials)[LAYER_CLASSES]; /* of each collective */
     struct repeated_call repeated[LAYER_COLLECTIVES];
     struct buffer send, recv, expected, counts;
+    size_t *gathered; /* bytes of each rank's block in the latest
+                         MPI_Allgatherv by libdcoll */
     /* Bytes that send and recv have on all ranks, and that a rank could not
      * get. 0: not known */
     size_t reserved, refused_bytes;
     struct request_queue *queue; /* of calls that do not block; NULL: none */
-    bool freed;                  /* by the program */
-    bool ending;                 /* this rank makes no more calls on it */
-    MPI_Request ended;           /* complete: no rank does */
+    bool has_topology;
+    bool wraps; /* in a dimension, both neighbours of a rank are the same */
+    struct neighbors sources, destinations;
+    bool freed;        /* by the program */
+    bool ending;       /* this rank makes no more calls on it */
+    MPI_Request ended; /* complete: no rank does */
 };
 
 /* ---- comm.c ---- */
@@ -68,6 +78,12 @@ void layer_comm_tell_why(const struct layer_comm *c);
 void *buffer_reserve(struct buffer *buffer, size_t bytes);
 /* Gives back what exceeds BUFFER_KEPT. */
 void layer_comm_trim(struct layer_comm *c);
+
+/* ---- topology.c ---- */
+
+/* Finds the neighbours. An MPI error. */
+int topology_open(struct layer_comm *c, MPI_Comm comm);
+void topology_close(struct layer_comm *c);
 
 /* ---- team.c ---- */
 

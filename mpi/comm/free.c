@@ -21,6 +21,8 @@ static void destroy(struct layer_comm *c)
     free(c->recv.data);
     free(c->expected.data);
     free(c->counts.data);
+    free(c->gathered);
+    topology_close(c);
     free(c->trials);
     free(c);
 }

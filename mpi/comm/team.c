@@ -116,10 +116,11 @@ static bool has_rails(struct layer_comm *c)
 static bool has_buffers(struct layer_comm *c)
 {
     c->trials = calloc(LAYER_COLLECTIVES, sizeof *c->trials);
+    c->gathered = calloc((size_t)c->size, sizeof *c->gathered);
     _Static_assert(MOST_RANKS * sizeof((struct trials *)0)->timed <=
                        BUFFER_LEAST,
                    "the trials of all ranks fit");
-    if (c->trials && buffer_reserve(&c->send, BUFFER_LEAST) &&
+    if (c->trials && c->gathered && buffer_reserve(&c->send, BUFFER_LEAST) &&
         buffer_reserve(&c->recv, BUFFER_LEAST) && blocks_reserve(c))
         return true;
     snprintf(c->why, sizeof c->why, "no memory");

@@ -249,6 +249,8 @@ void requests_end(struct layer_comm *c)
             handle_map_remove(r);
         free_persistent(q, r);
     }
+    for (unsigned i = 0; i < MISSED_KEPT; i++)
+        free(q->missed[i].counts);
     free(q);
     c->queue = NULL;
 }

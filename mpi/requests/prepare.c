@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Non-blocking calls that could not begin without waiting are noted. Later
  * collective calls that may block prepare what they need. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "mpi/requests/queue.h"
 #include "mpi/run/run.h"
 
@@ -12,8 +15,13 @@ static size_t element(const dcoll_call_t *call)
     return call->reduction ? call->reduction->element : 0;
 }
 
+static bool same_counts(const size_t *x, const size_t *y, int ranks)
+{
+    return x && y ? !memcmp(x, y, (size_t)ranks * sizeof *x) : x == y;
+}
+
 static bool is_same_miss(const struct missed_call *m, const dcoll_call_t *call,
-                         bool irregular)
+                         bool irregular, int ranks)
 {
     const dcoll_call_t *known = &m->call;
     /* in other collectives a rank does not know which ranks are in place */
@@ -26,7 +34,22 @@ static bool is_same_miss(const struct missed_call *m, const dcoll_call_t *call,
     return irregular ||
            (known->collective == call->collective &&
             known->bytes == call->bytes && known->root == call->root &&
-            element(known) == element(call) && !place);
+            element(known) == element(call) && !place &&
+            same_counts(known->counts, call->counts, ranks));
+}
+
+/* Without memory for its counts, a miss is not noted. */
+static void note(struct missed_call *m, const dcoll_call_t *call,
+                 bool irregular, int ranks)
+{
+    const size_t bytes = (size_t)ranks * sizeof *m->counts;
+    free(m->counts);
+    *m = (struct missed_call){irregular, *call, NULL, 1};
+    if (!call->counts)
+        return;
+    m->counts = malloc(bytes);
+    m->call.counts = m->counts;
+    m->misses = m->counts && memcpy(m->counts, call->counts, bytes);
 }
 
 static void miss(struct request_queue *q, const dcoll_call_t *call,
@@ -34,7 +57,7 @@ static void miss(struct request_queue *q, const dcoll_call_t *call,
 {
     for (unsigned i = 0; i < MISSED_KEPT; i++) {
         struct missed_call *m = &q->missed[i];
-        if (!is_same_miss(m, call, irregular))
+        if (!is_same_miss(m, call, irregular, q->c->size))
             continue;
         if (m->misses != HOPELESS && ++m->misses == MISSES)
             q->wanted++;
@@ -43,7 +66,7 @@ static void miss(struct request_queue *q, const dcoll_call_t *call,
     q->latest = (q->latest + 1) % MISSED_KEPT;
     if (q->missed[q->latest].misses >= MISSES)
         q->wanted--;
-    q->missed[q->latest] = (struct missed_call){irregular, *call, 1};
+    note(&q->missed[q->latest], call, irregular, q->c->size);
 }
 
 static int would_wait(struct layer_comm *c, const dcoll_call_t *call,

@@ -44,6 +44,7 @@ TAILQ_HEAD(request_list, request);
 struct missed_call {
     bool irregular;
     dcoll_call_t call; /* its buffers do not matter */
+    size_t *counts;    /* call.counts points here; NULL: it has none */
     int misses;        /* so far; or HOPELESS */
 };
 

@@ -6,230 +6,290 @@
 
 #include "mpi/run/blocks.h"
 
-/* Has this rank an array of counts? */
-static bool has_send_counts(const struct layer_comm *c,
-                            const struct layer_call *a)
+/* What the program says of the blocks that a rank sends, or receives. */
+struct given {
+    const void *user;
+    int n;
+    const int *ranks; /* of each block; NULL: block i is of rank i */
+    bool arrays;      /* each block has its own count and displacement, … */
+    const void *counts, *displs;
+    bool typed; /* … and its own type */
+    const MPI_Datatype *types;
+    MPI_Count count; /* without arrays; blocks follow each other, but */
+    bool same;       /* all are one block */
+    MPI_Datatype type;
+};
+
+static struct given arrays_of(const void *user, int n, const int *ranks,
+                              const void *counts, const void *displs,
+                              MPI_Datatype type)
 {
-    return a->collective == LAYER_ALLTOALLV ||
-           (a->collective == LAYER_SCATTERV && a->root == c->rank);
+    return (struct given){.user = user,
+                          .n = n,
+                          .ranks = ranks,
+                          .arrays = true,
+                          .counts = counts,
+                          .displs = displs,
+                          .type = type};
 }
 
-static bool has_recv_counts(const struct layer_comm *c,
-                            const struct layer_call *a)
+static struct given typed_of(const void *user, int n, const int *ranks,
+                             const void *counts, const void *displs,
+                             const MPI_Datatype *types)
 {
-    return a->collective == LAYER_ALLTOALLV ||
-           a->collective == LAYER_ALLGATHERV ||
-           (a->collective == LAYER_GATHERV && a->root == c->rank);
+    struct given g =
+        arrays_of(user, n, ranks, counts, displs, MPI_DATATYPE_NULL);
+    g.typed = true;
+    g.types = types;
+    return g;
 }
 
-/* An element of the program's arrays. */
-static MPI_Count count_at(const struct layer_call *a, const void *counts, int r)
+static struct given equal_of(const void *user, int n, const int *ranks,
+                             MPI_Count count, MPI_Datatype type, bool same)
 {
-    return a->large ? ((const MPI_Count *)counts)[r] : ((const int *)counts)[r];
+    return (struct given){.user = user,
+                          .n = n,
+                          .ranks = ranks,
+                          .count = count,
+                          .type = type,
+                          .same = same};
 }
 
-static MPI_Count displ_at(const struct layer_call *a, const void *displs, int r)
+static struct given given_send(const struct layer_comm *c,
+                               const struct layer_call *a)
 {
-    return a->large ? ((const MPI_Aint *)displs)[r] : ((const int *)displs)[r];
+    const struct neighbors *to = &c->destinations;
+    if (a->send == MPI_IN_PLACE)
+        return (struct given){0};
+    switch (a->collective) {
+    case LAYER_SCATTERV:
+        if (a->root != c->rank)
+            return (struct given){0};
+        /* fall through */
+    case LAYER_ALLTOALLV:
+        return arrays_of(a->send, c->size, NULL, a->send_counts, a->send_displs,
+                         a->send_type);
+    case LAYER_ALLTOALLW:
+        return typed_of(a->send, c->size, NULL, a->send_counts, a->send_displs,
+                        a->send_types);
+    case LAYER_ALLGATHERV:
+        return equal_of(a->send, c->size, NULL, a->send_count, a->send_type,
+                        true);
+    case LAYER_GATHERV:
+        return equal_of(a->send, 1, &a->root, a->send_count, a->send_type,
+                        false);
+    case LAYER_NEIGHBOR_ALLGATHER:
+    case LAYER_NEIGHBOR_ALLGATHERV:
+        return equal_of(a->send, to->n, to->ranks, a->send_count, a->send_type,
+                        true);
+    case LAYER_NEIGHBOR_ALLTOALL:
+        return equal_of(a->send, to->n, to->ranks, a->send_count, a->send_type,
+                        false);
+    case LAYER_NEIGHBOR_ALLTOALLV:
+        return arrays_of(a->send, to->n, to->ranks, a->send_counts,
+                         a->send_displs, a->send_type);
+    default:
+        return typed_of(a->send, to->n, to->ranks, a->send_counts,
+                        a->send_displs, a->send_types);
+    }
 }
 
-static bool are_right(const struct layer_comm *c, const struct layer_call *a,
-                      const void *counts, const void *displs, MPI_Datatype type)
+static struct given given_recv(const struct layer_comm *c,
+                               const struct layer_call *a)
 {
-    if (!counts || !displs)
+    const struct neighbors *from = &c->sources;
+    if (a->recv == MPI_IN_PLACE)
+        return (struct given){0};
+    switch (a->collective) {
+    case LAYER_GATHERV:
+        if (a->root != c->rank)
+            return (struct given){0};
+        /* fall through */
+    case LAYER_ALLTOALLV:
+    case LAYER_ALLGATHERV:
+        return arrays_of(a->recv, c->size, NULL, a->recv_counts, a->recv_displs,
+                         a->recv_type);
+    case LAYER_ALLTOALLW:
+        return typed_of(a->recv, c->size, NULL, a->recv_counts, a->recv_displs,
+                        a->recv_types);
+    case LAYER_SCATTERV:
+        return equal_of(a->recv, 1, &a->root, a->recv_count, a->recv_type,
+                        false);
+    case LAYER_NEIGHBOR_ALLGATHER:
+    case LAYER_NEIGHBOR_ALLTOALL:
+        return equal_of(a->recv, from->n, from->ranks, a->recv_count,
+                        a->recv_type, false);
+    case LAYER_NEIGHBOR_ALLGATHERV:
+    case LAYER_NEIGHBOR_ALLTOALLV:
+        return arrays_of(a->recv, from->n, from->ranks, a->recv_counts,
+                         a->recv_displs, a->recv_type);
+    default:
+        return typed_of(a->recv, from->n, from->ranks, a->recv_counts,
+                        a->recv_displs, a->recv_types);
+    }
+}
+
+static MPI_Count count_at(const struct layer_call *a, const struct given *g,
+                          int i)
+{
+    return g->arrays ? layer_count_at(a, g->counts, i) : g->count;
+}
+
+/* In elements, or, if blocks have types of their own, in bytes. */
+static MPI_Aint displ_at(const struct layer_call *a, const struct given *g,
+                         int i)
+{
+    if (!g->arrays)
+        return g->same ? 0 : i * g->count;
+    return a->large || a->collective == LAYER_NEIGHBOR_ALLTOALLW
+               ? ((const MPI_Aint *)g->displs)[i]
+               : ((const int *)g->displs)[i];
+}
+
+static MPI_Datatype type_at(const struct given *g, int i)
+{
+    return g->typed ? g->types[i] : g->type;
+}
+
+static bool is_right(const struct layer_call *a, const struct given *g)
+{
+    if (g->n && g->arrays && (!g->counts || !g->displs))
         return false;
-    for (int r = 0; r < c->size; r++)
-        if (datatype_bytes(count_at(a, counts, r), type) < 0)
+    if (g->n && g->typed && !g->types)
+        return false;
+    for (int i = 0; i < g->n; i++)
+        if (datatype_bytes(count_at(a, g, i), type_at(g, i)) < 0)
             return false;
     return true;
 }
 
-static bool send_is_right(const struct layer_comm *c,
-                          const struct layer_call *a)
-{
-    if (has_send_counts(c, a))
-        return a->send == MPI_IN_PLACE ||
-               are_right(c, a, a->send_counts, a->send_displs, a->send_type);
-    return a->collective == LAYER_SCATTERV || a->send == MPI_IN_PLACE ||
-           datatype_bytes(a->send_count, a->send_type) >= 0;
-}
-
-static bool recv_is_right(const struct layer_comm *c,
-                          const struct layer_call *a)
-{
-    if (has_recv_counts(c, a))
-        return are_right(c, a, a->recv_counts, a->recv_displs, a->recv_type);
-    return a->collective == LAYER_GATHERV || a->recv == MPI_IN_PLACE ||
-           datatype_bytes(a->recv_count, a->recv_type) >= 0;
-}
-
 bool blocks_are_right(const struct layer_comm *c, const struct layer_call *a)
 {
-    return send_is_right(c, a) && recv_is_right(c, a);
+    const struct given send = given_send(c, a), recv = given_recv(c, a);
+    if (layer_is_of_neighbors(a->collective) && !c->has_topology)
+        return false;
+    return is_right(a, &send) && is_right(a, &recv);
 }
 
-static char *block_at(const struct blocks *s, int r)
-{
-    return s->user + s->displs[r] * s->extent;
-}
-
-/* MPI allows negative displacements, dcoll does not: such blocks are packed. */
-static bool has_negative(const struct blocks *s, int ranks)
-{
-    for (int r = 0; r < ranks; r++)
-        if (s->counts[r] && s->displs[r] < 0)
-            return true;
-    return false;
-}
+/* -------------------------------------------------------------- layout --- */
 
 /* Too long for MPI_Pack. Both ranks of a block decide by its bytes, as only one
  * of them may pack. */
-static bool is_long(const struct blocks *s, int r)
+static bool is_long(const struct block *b)
 {
-    return (size_t)s->counts[r] > INT_MAX / (s->size ? s->size : 1);
+    return (size_t)b->count > INT_MAX / (b->size ? b->size : 1);
 }
 
-/* Sets bytes and place of a rank's block. */
-static void place_block(struct blocks *s, int r)
-{
-    size_t bytes = is_long(s, r) ? 0 : (size_t)s->counts[r] * s->size;
-    size_t place = s->contiguous ? (size_t)s->displs[r] * s->size : s->all;
-    s->has_long |= is_long(s, r);
-    s->bytes[r] = bytes;
-    s->places[r] = !bytes || s->same ? 0 : place;
-    s->all = s->same ? bytes : s->all + bytes;
-}
-
-/* Where the blocks are. @numbers: two for each rank. An MPI error. */
-static int locate(struct blocks *s, const struct layer_comm *c, size_t *numbers,
-                  struct buffer *buffer)
+/* Sets size and place of a block of this type. The latest type is known. */
+static int measure(struct block *b, const struct block *latest, bool in_bytes,
+                   MPI_Aint *extent, bool *contiguous)
 {
     MPI_Aint low;
     MPI_Count size;
-    int rc = pmpi.Type_get_extent(s->type, &low, &s->extent);
-    if (!rc)
-        rc = pmpi.Type_size_x(s->type, &size);
-    if (rc)
-        return rc;
-    s->size = (size_t)size;
-    s->contiguous =
-        datatype_is_contiguous(s->type) && !has_negative(s, c->size);
-    s->bytes = numbers;
-    s->places = numbers + c->size;
-    for (int r = 0; r < c->size; r++)
-        place_block(s, r);
+    int rc = MPI_SUCCESS;
+    if (latest && latest->type == b->type) {
+        b->size = latest->size;
+    } else {
+        rc = pmpi.Type_get_extent(b->type, &low, extent);
+        if (!rc)
+            rc = pmpi.Type_size_x(b->type, &size);
+        if (rc)
+            return rc;
+        b->size = (size_t)size;
+        *contiguous = datatype_is_contiguous(b->type);
+    }
+    b->at *= in_bytes ? 1 : *extent;
+    return rc;
+}
+
+static void add_block(struct blocks *s, struct block *b, bool contiguous)
+{
+    const bool is_there = b->rank != MPI_PROC_NULL && b->count;
+    b->is_long = is_there && is_long(b);
+    b->bytes = is_there && !b->is_long ? (size_t)b->count * b->size : 0;
+    s->has_long |= b->is_long;
+    if (!b->bytes)
+        return;
+    /* MPI allows negative places, dcoll does not; it has one block for a rank:
+     * such blocks are packed */
+    s->repeats |= s->bytes[b->rank] != 0;
+    s->contiguous &= contiguous && b->at >= 0;
+    s->bytes[b->rank] += b->bytes;
+}
+
+/* The blocks of a rank follow each other, those of lower ranks come before. */
+static void place_packed(struct blocks *s, int ranks)
+{
+    size_t *next = s->places;
+    for (int r = 0; r < ranks; r++) {
+        next[r] = s->same ? 0 : s->all;
+        s->all = s->same && s->bytes[r] ? s->bytes[r] : s->all + s->bytes[r];
+    }
+    for (int i = 0; i < s->n; i++) {
+        struct block *b = &s->each[i];
+        if (!b->bytes)
+            continue;
+        b->packed = next[b->rank];
+        next[b->rank] += b->bytes;
+    }
+    for (int r = 0; r < ranks; r++)
+        next[r] -= s->bytes[r];
+}
+
+static void place_in_user(struct blocks *s, int ranks)
+{
+    memset(s->places, 0, (size_t)ranks * sizeof *s->places);
+    for (int i = 0; i < s->n; i++)
+        if (s->each[i].bytes)
+            s->places[s->each[i].rank] = (size_t)s->each[i].at;
+}
+
+/* Where the blocks are. An MPI error. */
+static int locate(struct blocks *s, const struct layer_comm *c, bool in_bytes,
+                  struct buffer *buffer)
+{
+    MPI_Aint extent = 0;
+    bool contiguous = false;
+    memset(s->bytes, 0, (size_t)c->size * sizeof *s->bytes);
+    s->contiguous = true;
+    for (int i = 0; i < s->n; i++) {
+        int rc = measure(&s->each[i], i ? &s->each[i - 1] : NULL, in_bytes,
+                         &extent, &contiguous);
+        if (rc)
+            return rc;
+        add_block(s, &s->each[i], contiguous);
+    }
+    s->contiguous &= !s->repeats;
+    s->same &= !s->repeats;
+    place_packed(s, c->size);
+    if (s->contiguous)
+        place_in_user(s, c->size);
     s->data = s->contiguous ? s->user : buffer_reserve(buffer, s->all + 1);
     return s->data || !s->all ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-int blocks_pack(const struct blocks *s, const struct layer_comm *c,
-                char *packed)
+/* Memory for the numbers of both sides. */
+static size_t numbers_bytes(const struct layer_comm *c, int blocks)
 {
-    int rc = MPI_SUCCESS, blocks = s->same ? 1 : c->size;
-    for (int r = 0; !rc && r < blocks; r++) {
-        int at = 0;
-        if (s->bytes[r])
-            rc = pmpi.Pack(block_at(s, r), (int)s->counts[r], s->type, packed,
-                           (int)s->bytes[r], &at, c->inner);
-        packed += s->bytes[r];
+    return 4 * (size_t)c->size * sizeof(size_t) +
+           (size_t)blocks * sizeof(struct block);
+}
+
+static void open_side(struct blocks *s, const struct layer_comm *c,
+                      const struct layer_call *a, const struct given *g,
+                      bool in_place)
+{
+    s->user = (char *)g->user;
+    s->n = g->n;
+    s->same = g->same;
+    for (int i = 0; i < g->n; i++) {
+        const int rank = g->ranks ? g->ranks[i] : i;
+        s->each[i] = (struct block){
+            .rank = rank,
+            .count = in_place && rank == c->rank ? 0 : count_at(a, g, i),
+            .at = displ_at(a, g, i),
+            .type = type_at(g, i)};
     }
-    return rc;
-}
-
-int blocks_unpack(const struct blocks *s, const struct layer_comm *c,
-                  const char *packed)
-{
-    int rc = MPI_SUCCESS;
-    for (int r = 0; !rc && r < c->size; r++) {
-        int at = 0;
-        if (s->bytes[r])
-            rc = pmpi.Unpack(packed, (int)s->bytes[r], &at, block_at(s, r),
-                             (int)s->counts[r], s->type, c->inner);
-        packed += s->bytes[r];
-    }
-    return rc;
-}
-
-int blocks_exchange_long(struct long_blocks *m, const struct layer_comm *c,
-                         const struct blocks *send, const struct blocks *recv)
-{
-    int rc = MPI_SUCCESS;
-    for (int r = 0; recv->has_long && !rc && r < c->size; r++)
-        if (is_long(recv, r))
-            rc = long_blocks_receive(m, c->inner, block_at(recv, r),
-                                     recv->counts[r], recv->type, r);
-    for (int r = 0; send->has_long && !rc && r < c->size; r++)
-        if (is_long(send, r))
-            rc = long_blocks_send(m, c->inner, block_at(send, r),
-                                  send->counts[r], send->type, r);
-    return rc;
-}
-
-static struct blocks no_blocks(MPI_Count *arrays, int ranks)
-{
-    memset(arrays, 0, 2 * (size_t)ranks * sizeof *arrays);
-    return (struct blocks){
-        .counts = arrays, .displs = arrays + ranks, .type = MPI_BYTE};
-}
-
-static void set_user(struct blocks *s, const void *user, MPI_Datatype type)
-{
-    s->user = (char *)user;
-    s->type = type;
-}
-
-/* @in_place: but for this rank's own block. */
-static void set_arrays(struct blocks *s, const struct layer_comm *c,
-                       const struct layer_call *a, const void *counts,
-                       const void *displs, bool in_place)
-{
-    for (int r = 0; r < c->size; r++) {
-        s->counts[r] = count_at(a, counts, r);
-        s->displs[r] = displ_at(a, displs, r);
-    }
-    if (in_place)
-        s->counts[c->rank] = 0;
-}
-
-static struct blocks send_blocks(const struct layer_comm *c,
-                                 const struct layer_call *a, MPI_Count *arrays)
-{
-    struct blocks s = no_blocks(arrays, c->size);
-    if (has_send_counts(c, a)) {
-        set_user(&s, a->send, a->send_type);
-        set_arrays(&s, c, a, a->send_counts, a->send_displs,
-                   a->recv == MPI_IN_PLACE);
-    } else if (a->collective == LAYER_ALLGATHERV) {
-        set_user(&s, a->send, a->send_type);
-        s.same = true;
-        for (int r = 0; r < c->size; r++)
-            s.counts[r] = a->send_count;
-    } else if (a->collective == LAYER_GATHERV && a->send != MPI_IN_PLACE) {
-        set_user(&s, a->send, a->send_type);
-        s.counts[a->root] = a->send_count;
-    }
-    return s;
-}
-
-static struct blocks recv_blocks(const struct layer_comm *c,
-                                 const struct layer_call *a, MPI_Count *arrays)
-{
-    struct blocks s = no_blocks(arrays, c->size);
-    if (has_recv_counts(c, a)) {
-        set_user(&s, a->recv, a->recv_type);
-        set_arrays(&s, c, a, a->recv_counts, a->recv_displs,
-                   a->send == MPI_IN_PLACE);
-    } else if (a->collective == LAYER_SCATTERV && a->recv != MPI_IN_PLACE) {
-        set_user(&s, a->recv, a->recv_type);
-        s.counts[a->root] = a->recv_count;
-    }
-    return s;
-}
-
-/* Of counts, displacements, bytes and places, on both sides. */
-static size_t numbers_bytes(const struct layer_comm *c)
-{
-    return 4 * (size_t)c->size * (sizeof(size_t) + sizeof(MPI_Count));
 }
 
 int blocks_open(const struct layer_comm *c, const struct layer_call *a,
@@ -237,16 +297,22 @@ int blocks_open(const struct layer_comm *c, const struct layer_call *a,
                 struct buffer *received, struct blocks *send,
                 struct blocks *recv)
 {
-    size_t ranks = (size_t)c->size;
-    size_t *numbers = buffer_reserve(counts, numbers_bytes(c));
+    const struct given out = given_send(c, a), in = given_recv(c, a);
+    const size_t ranks = (size_t)c->size;
+    size_t *numbers = buffer_reserve(counts, numbers_bytes(c, out.n + in.n));
     if (!numbers)
         return MPI_ERR_NO_MEM;
-    MPI_Count *arrays = (MPI_Count *)(numbers + 4 * ranks);
-    *send = send_blocks(c, a, arrays);
-    *recv = recv_blocks(c, a, arrays + 2 * ranks);
-    int rc = locate(send, c, numbers, sent);
+    struct block *blocks = (struct block *)(numbers + 4 * ranks);
+    *send = (struct blocks){
+        .each = blocks, .bytes = numbers, .places = numbers + ranks};
+    *recv = (struct blocks){.each = blocks + out.n,
+                            .bytes = numbers + 2 * ranks,
+                            .places = numbers + 3 * ranks};
+    open_side(send, c, a, &out, a->recv == MPI_IN_PLACE);
+    open_side(recv, c, a, &in, a->send == MPI_IN_PLACE);
+    int rc = locate(send, c, out.typed, sent);
     if (!rc)
-        rc = locate(recv, c, numbers + 2 * ranks, received);
+        rc = locate(recv, c, in.typed, received);
     /* long_blocks.c counts by an int, too: the call is left */
     if (!rc && a->large && (send->has_long || recv->has_long))
         rc = MPI_ERR_COUNT;
@@ -255,5 +321,98 @@ int blocks_open(const struct layer_comm *c, const struct layer_call *a,
 
 void *blocks_reserve(struct layer_comm *c)
 {
-    return buffer_reserve(&c->counts, numbers_bytes(c));
+    return buffer_reserve(&c->counts, numbers_bytes(c, 2 * c->size));
+}
+
+/* Blocks that follow each other often have one type. */
+int blocks_keep_types(struct blocks *s)
+{
+    MPI_Datatype given = MPI_BYTE, kept = MPI_BYTE;
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < s->n; i++) {
+        if (!rc && (!i || s->each[i].type != given)) {
+            given = s->each[i].type;
+            rc = datatype_keep(given, &kept);
+        }
+        s->each[i].type = rc ? MPI_BYTE : kept;
+    }
+    return rc;
+}
+
+void blocks_release_types(struct blocks *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        MPI_Datatype type = s->each[i].type;
+        if (i + 1 == s->n || s->each[i + 1].type != type)
+            datatype_release(&type);
+    }
+}
+
+/* --------------------------------------------------------- pack, unpack --- */
+
+static int pack(const struct blocks *s, const struct layer_comm *c,
+                const struct block *b, int count, size_t bytes, char *to)
+{
+    int at = 0;
+    return bytes ? pmpi.Pack(s->user + b->at, count, b->type, to, (int)bytes,
+                             &at, c->inner)
+                 : MPI_SUCCESS;
+}
+
+int blocks_pack(const struct blocks *s, const struct layer_comm *c,
+                char *packed)
+{
+    int rc = MPI_SUCCESS;
+    bool done = false;
+    for (int i = 0; !rc && !done && i < s->n; i++) {
+        const struct block *b = &s->each[i];
+        rc = pack(s, c, b, (int)b->count, b->bytes, packed + b->packed);
+        done = s->same && b->bytes;
+    }
+    return rc;
+}
+
+int blocks_pack_own(const struct blocks *s, const struct layer_comm *c,
+                    size_t bytes, char *packed)
+{
+    const struct block *b = &s->each[c->rank];
+    return pack(s, c, b, (int)(bytes / (b->size ? b->size : 1)), bytes, packed);
+}
+
+int blocks_unpack_one(const struct blocks *s, const struct layer_comm *c, int i,
+                      const char *packed)
+{
+    const struct block *b = &s->each[i];
+    int at = 0;
+    return b->bytes ? pmpi.Unpack(packed, (int)b->bytes, &at, s->user + b->at,
+                                  (int)b->count, b->type, c->inner)
+                    : MPI_SUCCESS;
+}
+
+int blocks_unpack(const struct blocks *s, const struct layer_comm *c,
+                  const char *packed)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; !rc && i < s->n; i++)
+        rc = blocks_unpack_one(s, c, i, packed + s->each[i].packed);
+    return rc;
+}
+
+int blocks_exchange_long(struct long_blocks *m, const struct layer_comm *c,
+                         const struct blocks *send, const struct blocks *recv)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; recv->has_long && !rc && i < recv->n; i++) {
+        const struct block *b = &recv->each[i];
+        if (b->is_long)
+            rc = long_blocks_receive(m, c->inner, recv->user + b->at, b->count,
+                                     b->type, b->rank);
+    }
+    for (int i = 0; send->has_long && !rc && i < send->n; i++) {
+        const struct block *b = &send->each[i];
+        if (b->is_long)
+            rc = long_blocks_send(m, c->inner, send->user + b->at, b->count,
+                                  b->type, b->rank);
+    }
+    return rc;
 }

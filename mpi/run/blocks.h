@@ -5,19 +5,29 @@
 
 #include "mpi/run/run.h"
 
+/* Elements for one rank, or from it. */
+struct block {
+    int rank; /* MPI_PROC_NULL: none */
+    MPI_Count count;
+    MPI_Aint at; /* bytes behind the user's address */
+    MPI_Datatype type;
+    size_t size;   /* of an element */
+    size_t bytes;  /* 0: none, or too long */
+    size_t packed; /* its place among packed blocks */
+    bool is_long;  /* too long for dcoll */
+};
+
 /* The blocks that a rank sends, or receives. */
 struct blocks {
     char *user;
-    MPI_Count *counts, *displs; /* for each rank */
-    MPI_Datatype type;
-    MPI_Aint extent;
-    size_t size; /* of an element */
-    bool contiguous;
-    bool same;              /* all ranks get the same block */
-    bool has_long;          /* some are too long for dcoll */
+    struct block *each;
+    int n;
+    bool contiguous; /* dcoll may use the user's data */
+    bool same;       /* all ranks get the same block */
+    bool repeats;    /* a rank has several */
+    bool has_long;
     char *data;             /* the user's, or packed */
-    size_t *bytes, *places; /* of each rank's block in data; bytes 0: none, or
-                               too long */
+    size_t *bytes, *places; /* of each rank's blocks in data */
     size_t all;             /* bytes, packed */
 };
 
@@ -37,6 +47,16 @@ int blocks_pack(const struct blocks *s, const struct layer_comm *c,
                 char *packed);
 int blocks_unpack(const struct blocks *s, const struct layer_comm *c,
                   const char *packed);
+/* The same for one block: this rank's, of so many bytes, which @s need not
+ * count (in place; each rank has one block); block @i. */
+int blocks_pack_own(const struct blocks *s, const struct layer_comm *c,
+                    size_t bytes, char *packed);
+int blocks_unpack_one(const struct blocks *s, const struct layer_comm *c, int i,
+                      const char *packed);
+/* References to the types, which the program may free meanwhile. Release them
+ * also after an MPI error. */
+int blocks_keep_types(struct blocks *s);
+void blocks_release_types(struct blocks *s);
 /* Begins messages for blocks that are too long. Sender and receiver of such a
  * block both know it. An MPI error. */
 int blocks_exchange_long(struct long_blocks *l, const struct layer_comm *c,

@@ -26,13 +26,12 @@ static dcoll_alltoallv_t bytes_of(const struct blocks *send,
                                .element = 1};
 }
 
-static int run(struct layer_comm *c, struct blocks *send, struct blocks *recv)
+static int run_alltoallv(struct layer_comm *c, const struct blocks *send,
+                         const struct blocks *recv)
 {
     const dcoll_alltoallv_t call = bytes_of(send, recv);
     struct long_blocks long_blocks = {0};
-    int rc = send->contiguous ? MPI_SUCCESS : blocks_pack(send, c, send->data);
-    if (!rc)
-        rc = blocks_exchange_long(&long_blocks, c, send, recv);
+    int rc = blocks_exchange_long(&long_blocks, c, send, recv);
     int failed = rc ? 0 : team_alltoallv(c, &call);
     if (rc || failed) {
         long_blocks_drop(&long_blocks);
@@ -40,6 +39,16 @@ static int run(struct layer_comm *c, struct blocks *send, struct blocks *recv)
     }
     rc = long_blocks_wait(&long_blocks);
     return rc || recv->contiguous ? rc : blocks_unpack(recv, c, recv->data);
+}
+
+static int run(struct layer_comm *c, const struct layer_call *a,
+               const struct blocks *send, const struct blocks *recv)
+{
+    int rc = send->contiguous ? MPI_SUCCESS : blocks_pack(send, c, send->data);
+    if (rc)
+        return team_call_missed(c, rc);
+    return allgatherv_is_repeated(c, a, recv) ? allgatherv_run(c, a, send, recv)
+                                              : run_alltoallv(c, send, recv);
 }
 
 /* verify: the MPI below makes the call first. Its result is kept, and the
@@ -93,7 +102,7 @@ int irregular_run(struct layer_comm *c, const struct layer_call *a)
         rc = expect(c, a, &recv);
     if (rc)
         return team_call_missed(c, rc);
-    rc = run(c, &send, &recv);
+    rc = run(c, a, &send, &recv);
     if (!rc && layer.verify)
         rc = compare(c, a, &recv);
     layer_comm_trim(c);
@@ -119,12 +128,14 @@ int irregular_open(const struct layer_comm *c, const struct layer_call *a,
     o->a = *a;
     int rc = blocks_open(c, a, &o->counts, &o->sent, &o->received, &o->send,
                          &o->recv);
-    MPI_Datatype send = o->send.type, recv = o->recv.type;
-    o->send.type = o->recv.type = MPI_BYTE;
+    if (rc)
+        o->send.n = o->recv.n = 0; /* their types are the program's */
     if (!rc)
-        rc = datatype_keep(send, &o->send.type);
+        rc = blocks_keep_types(&o->send);
     if (!rc)
-        rc = datatype_keep(recv, &o->recv.type);
+        rc = blocks_keep_types(&o->recv);
+    else
+        o->recv.n = 0;
     if (!rc)
         rc = irregular_pack(c, o);
     if (rc)
@@ -220,8 +231,8 @@ void irregular_compare(const struct layer_comm *c, const struct irregular *o)
 void irregular_close(struct irregular *o)
 {
     long_blocks_drop(&o->long_blocks);
-    datatype_release(&o->send.type);
-    datatype_release(&o->recv.type);
+    blocks_release_types(&o->send);
+    blocks_release_types(&o->recv);
     free(o->counts.data);
     free(o->sent.data);
     free(o->received.data);

@@ -14,9 +14,8 @@
 
 const dcoll_reduction_t *reduce_basic(const struct layer_call *a)
 {
-    return dcoll_collective_reduces(a->collective)
-               ? operators_basic(a->recv_type, a->op)
-               : NULL;
+    return layer_reduces(a->collective) ? operators_basic(a->recv_type, a->op)
+                                        : NULL;
 }
 
 static size_t element_of(const struct layer_call *a)
@@ -44,7 +43,7 @@ bool reduce_is_exact(const struct layer_call *a)
 
 bool reduce_rounds(const struct layer_call *a)
 {
-    return dcoll_collective_reduces(a->collective) && !reduce_is_exact(a);
+    return layer_reduces(a->collective) && !reduce_is_exact(a);
 }
 
 bool reduce_has_result(const struct layer_comm *c, const struct layer_call *a)
@@ -57,6 +56,54 @@ bool reduce_has_result(const struct layer_comm *c, const struct layer_call *a)
     default:
         return true;
     }
+}
+
+bool reduce_has_blocks(int collective)
+{
+    return collective == LAYER_REDUCE_SCATTER_BLOCK ||
+           collective == LAYER_REDUCE_SCATTER;
+}
+
+static size_t bytes_of_rank(const struct layer_call *a, int rank)
+{
+    return (size_t)datatype_bytes(layer_count_at(a, a->recv_counts, rank),
+                                  a->recv_type);
+}
+
+size_t reduce_given_bytes(const struct layer_comm *c,
+                          const struct layer_call *a, size_t bytes)
+{
+    if (a->collective != LAYER_REDUCE_SCATTER)
+        return reduce_has_blocks(a->collective) ? (size_t)c->size * bytes
+                                                : bytes;
+    size_t all = 0;
+    for (int r = 0; r < c->size; r++)
+        all += bytes_of_rank(a, r);
+    return all;
+}
+
+size_t reduce_result_bytes(const struct layer_comm *c,
+                           const struct layer_call *a, size_t bytes)
+{
+    return a->collective == LAYER_REDUCE_SCATTER ? bytes_of_rank(a, c->rank)
+                                                 : bytes;
+}
+
+const size_t *reduce_counts(const struct layer_comm *c,
+                            const struct layer_call *a, size_t *counts)
+{
+    if (a->collective != LAYER_REDUCE_SCATTER)
+        return NULL;
+    for (int r = 0; r < c->size; r++)
+        counts[r] = (size_t)layer_count_at(a, a->recv_counts, r);
+    return counts;
+}
+
+dcoll_collective_t reduce_collective(const struct layer_call *a)
+{
+    return a->collective == LAYER_REDUCE_SCATTER
+               ? DCOLL_REDUCE_SCATTER_BLOCK
+               : (dcoll_collective_t)a->collective;
 }
 
 struct layer_call reduce_below(const struct layer_comm *c,
@@ -86,14 +133,6 @@ static int verify(struct layer_comm *c, const struct layer_call *a,
     return rc;
 }
 
-/* The bytes that this rank gives, for results of so many. */
-static size_t given_bytes(const struct layer_comm *c,
-                          const struct layer_call *a, size_t bytes)
-{
-    return a->collective == LAYER_REDUCE_SCATTER_BLOCK ? (size_t)c->size * bytes
-                                                       : bytes;
-}
-
 /* verify: a copy of this rank's data, if the result overwrites them. */
 static const void *keep_given(struct layer_comm *c, const struct layer_call *a,
                               size_t bytes)
@@ -101,7 +140,7 @@ static const void *keep_given(struct layer_comm *c, const struct layer_call *a,
     if (a->send != MPI_IN_PLACE)
         return a->send;
     return memcpy((char *)c->expected.data + bytes, a->recv,
-                  given_bytes(c, a, bytes));
+                  reduce_given_bytes(c, a, bytes));
 }
 
 int reduce_run(struct layer_comm *c, const struct layer_call *a, size_t bytes)
@@ -111,23 +150,27 @@ int reduce_run(struct layer_comm *c, const struct layer_call *a, size_t bytes)
     struct operation operation;
     const void *given = NULL;
     if (layer.verify &&
-        !team_all_can(
-            c, buffer_reserve(&c->expected, bytes + given_bytes(c, a, bytes))))
+        !team_all_can(c,
+                      buffer_reserve(&c->expected,
+                                     bytes + reduce_given_bytes(c, a, bytes))))
         return LEFT_TO_MPI;
     if (layer.verify)
         given = keep_given(c, a, bytes);
     operators_open(&operation, a->recv_type, a->op, element_of(a), c->recv.data,
                    BUFFER_LEAST);
-    const dcoll_call_t call = {.collective = (dcoll_collective_t)a->collective,
+    const size_t *counts = reduce_counts(c, a, c->counts.data);
+    const dcoll_call_t call = {.collective = reduce_collective(a),
                                .send = in_place ? DCOLL_IN_PLACE : a->send,
                                .recv = here ? a->recv : NULL,
-                               .bytes = bytes,
+                               .bytes = counts ? 0 : bytes,
                                .root = (unsigned)a->root,
-                               .reduction = &operation.reduction};
+                               .reduction = &operation.reduction,
+                               .counts = counts};
     int rc = team_call(c, &call);
     if (rc)
         return team_error_code(c, rc);
     if (operation.rc)
         return operation.rc;
-    return layer.verify ? verify(c, a, given, bytes) : MPI_SUCCESS;
+    return layer.verify ? verify(c, a, given, reduce_result_bytes(c, a, bytes))
+                        : MPI_SUCCESS;
 }

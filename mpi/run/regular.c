@@ -76,6 +76,7 @@ static struct parts parts_of(const struct layer_comm *c,
         return (struct parts){a->collective == LAYER_ALLTOALL ? c->size : 1,
                               c->size, false};
     case LAYER_REDUCE_SCATTER_BLOCK:
+    case LAYER_REDUCE_SCATTER:
         if (a->send == MPI_IN_PLACE)
             return (struct parts){0, c->size, true};
         return (struct parts){c->size, 1, false};
@@ -196,16 +197,18 @@ struct packed {
     dcoll_call_t call;
 };
 
-/* @send, @recv: contiguous. */
+/* @send, @recv: contiguous. @counts: as dcoll_call_t's. */
 static dcoll_call_t shape_of(const struct layer_call *a, struct parts parts,
-                             size_t bytes, const void *send, void *recv)
+                             size_t bytes, const void *send, void *recv,
+                             const size_t *counts)
 {
-    dcoll_call_t call = {.collective = (dcoll_collective_t)a->collective,
+    dcoll_call_t call = {.collective = reduce_collective(a),
                          .send = bytes && parts.send ? send : NULL,
                          .recv = bytes && parts.recv ? recv : NULL,
-                         .bytes = bytes,
+                         .bytes = counts ? 0 : bytes,
                          .root = (unsigned)a->root,
-                         .reduction = reduce_basic(a)};
+                         .reduction = reduce_basic(a),
+                         .counts = counts};
     if (parts.in_place && call.recv)
         call.send = DCOLL_IN_PLACE;
     else if (parts.in_place)
@@ -214,8 +217,8 @@ static dcoll_call_t shape_of(const struct layer_call *a, struct parts parts,
 }
 
 static int pack(const struct layer_comm *c, const struct layer_call *a,
-                size_t bytes, struct buffer *send, struct buffer *recv,
-                struct packed *p)
+                size_t bytes, const size_t *counts, struct buffer *send,
+                struct buffer *recv, struct packed *p)
 {
     struct parts parts = parts_of(c, a);
     bool filled =
@@ -224,12 +227,14 @@ static int pack(const struct layer_comm *c, const struct layer_call *a,
     p->send = side_of(a->send, (int)a->send_count, a->send_type, parts.send);
     p->recv = side_of(a->recv, (int)a->recv_count, a->recv_type, parts.recv);
     p->sent = bytes * (size_t)parts.send;
-    p->received = bytes * (size_t)parts.recv;
+    p->received = !counts          ? bytes * (size_t)parts.recv
+                  : parts.in_place ? reduce_given_bytes(c, a, bytes)
+                                   : reduce_result_bytes(c, a, bytes);
     if (p->sent)
         rc = side_pack(&p->send, send, p->sent, true, c->inner);
     if (!rc && p->received)
         rc = side_pack(&p->recv, recv, p->received, filled, c->inner);
-    p->call = shape_of(a, parts, bytes, p->send.data, p->recv.data);
+    p->call = shape_of(a, parts, bytes, p->send.data, p->recv.data, counts);
     return rc;
 }
 
@@ -247,7 +252,7 @@ int regular_run(struct layer_comm *c, const struct layer_call *a, size_t bytes)
     size_t blocks = a->collective == DCOLL_BCAST ? 1 : (size_t)c->size;
     if (!team_has_buffers(c, bytes * blocks))
         return LEFT_TO_MPI;
-    int rc = pack(c, a, bytes, &c->send, &c->recv, &p);
+    int rc = pack(c, a, bytes, NULL, &c->send, &c->recv, &p);
     if (layer.verify &&
         !team_all_can(c, !rc && buffer_reserve(&c->expected, p.received + 1)))
         return LEFT_TO_MPI;
@@ -266,19 +271,21 @@ struct regular {
     struct layer_call a;
     size_t bytes;
     struct buffer send, recv, expected;
+    size_t *counts; /* of MPI_Reduce_scatter; else NULL */
     struct packed packed;
 };
 
 dcoll_call_t regular_plain(const struct layer_comm *c,
                            const struct layer_call *a, size_t bytes)
 {
-    return shape_of(a, parts_of(c, a), bytes, a->send, a->recv);
+    return shape_of(a, parts_of(c, a), bytes, a->send, a->recv, NULL);
 }
 
 dcoll_call_t regular_shape(const struct layer_comm *c,
                            const struct layer_call *a, size_t bytes)
 {
-    return shape_of(a, parts_of(c, a), bytes, c, (void *)c);
+    return shape_of(a, parts_of(c, a), bytes, c, (void *)c,
+                    reduce_counts(c, a, c->counts.data));
 }
 
 /* Only those that this rank uses. */
@@ -294,6 +301,15 @@ static int keep_types(struct layer_call *a, struct parts parts)
     return rc;
 }
 
+static int keep_counts(const struct layer_comm *c, struct regular *o)
+{
+    if (o->a.collective != LAYER_REDUCE_SCATTER)
+        return MPI_SUCCESS;
+    o->counts = malloc((size_t)c->size * sizeof *o->counts);
+    return o->counts && reduce_counts(c, &o->a, o->counts) ? MPI_SUCCESS
+                                                           : MPI_ERR_NO_MEM;
+}
+
 int regular_open(const struct layer_comm *c, const struct layer_call *a,
                  size_t bytes, struct regular **out)
 {
@@ -304,9 +320,10 @@ int regular_open(const struct layer_comm *c, const struct layer_call *a,
         return rc;
     o->a = *a;
     o->bytes = bytes;
-    if (dcoll_collective_reduces(a->collective)) { /* of MPI's own types */
+    if (layer_reduces(a->collective)) { /* of MPI's own types */
         o->a.send_count = a->recv_count;
         o->a.send_type = a->recv_type;
+        rc = keep_counts(c, o);
     } else {
         rc = keep_types(&o->a, parts);
     }
@@ -321,7 +338,7 @@ int regular_open(const struct layer_comm *c, const struct layer_call *a,
 
 int regular_pack(const struct layer_comm *c, struct regular *o)
 {
-    return pack(c, &o->a, o->bytes, &o->send, &o->recv, &o->packed);
+    return pack(c, &o->a, o->bytes, o->counts, &o->send, &o->recv, &o->packed);
 }
 
 const dcoll_call_t *regular_call(const struct regular *o)
@@ -338,7 +355,7 @@ int regular_expect(const struct layer_comm *c, struct regular *o,
                    struct layer_call *below)
 {
     void *to = expect(&o->expected, &o->packed.call, o->packed.received);
-    *below = dcoll_collective_reduces(o->a.collective)
+    *below = layer_reduces(o->a.collective)
                  ? reduce_below(c, &o->a, to)
                  : bytes_below(c, &o->packed.call, to);
     return to ? MPI_SUCCESS : MPI_ERR_NO_MEM;
@@ -347,18 +364,20 @@ int regular_expect(const struct layer_comm *c, struct regular *o,
 void regular_compare(const struct layer_comm *c, const struct regular *o)
 {
     const dcoll_call_t *call = &o->packed.call;
-    const bool reduces = dcoll_collective_reduces(o->a.collective);
+    const bool reduces = layer_reduces(o->a.collective);
     const size_t received = o->packed.received;
     if (!reduces)
         compare(c, call, o->expected.data, received);
     else if (reduce_is_exact(&o->a) && reduce_has_result(c, &o->a))
-        compare(c, call, o->expected.data, received ? call->bytes : 0);
+        compare(c, call, o->expected.data,
+                received ? reduce_result_bytes(c, &o->a, o->bytes) : 0);
 }
 
 void regular_close(struct regular *o)
 {
     datatype_release(&o->a.send_type);
     datatype_release(&o->a.recv_type);
+    free(o->counts);
     free(o->send.data);
     free(o->recv.data);
     free(o->expected.data);

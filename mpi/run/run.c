@@ -25,8 +25,8 @@ const struct repeated_call *repeated_find(const struct layer_comm *c,
  * the same handle. */
 static bool is_lasting(const struct layer_comm *c, const struct layer_call *a)
 {
-    if (dcoll_collective_reduces(a->collective))
-        return reduce_basic(a);
+    if (layer_reduces(a->collective)) /* counts may change in their array */
+        return reduce_basic(a) && a->collective != LAYER_REDUCE_SCATTER;
     return !layer_is_irregular(a->collective) && regular_stays_contiguous(c, a);
 }
 
@@ -48,9 +48,9 @@ static int run_known(struct layer_comm *c, const struct repeated_call *known)
 static int run_new(struct layer_comm *c, const struct layer_call *a,
                    size_t bytes)
 {
-    int rc = dcoll_collective_reduces(a->collective) ? reduce_run(c, a, bytes)
-             : layer_is_irregular(a->collective)     ? irregular_run(c, a)
-                                                     : regular_run(c, a, bytes);
+    int rc = layer_reduces(a->collective)        ? reduce_run(c, a, bytes)
+             : layer_is_irregular(a->collective) ? irregular_run(c, a)
+                                                 : regular_run(c, a, bytes);
     if (!rc)
         remember(c, a, bytes);
     return rc;

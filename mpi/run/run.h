@@ -80,6 +80,17 @@ int irregular_begin_check(const struct layer_comm *c, struct irregular *o,
 void irregular_compare(const struct layer_comm *c, const struct irregular *o);
 void irregular_close(struct irregular *o);
 
+/* ---- allgatherv.c ---- */
+
+struct blocks;
+/* Shall libdcoll's all-gather make the call, rather than its all-to-all? The
+ * same on all ranks. */
+bool allgatherv_is_repeated(struct layer_comm *c, const struct layer_call *call,
+                            const struct blocks *recv);
+/* Makes it. An MPI error, or LEFT_TO_MPI. */
+int allgatherv_run(struct layer_comm *c, const struct layer_call *call,
+                   const struct blocks *send, const struct blocks *recv);
+
 /* ---- long_blocks.c ---- */
 
 /* Messages under way. Contents: zeros. */
@@ -111,6 +122,20 @@ bool reduce_is_exact(const struct layer_call *call);
 /* Does this rank get a result, a block at the begin of recv? */
 bool reduce_has_result(const struct layer_comm *c,
                        const struct layer_call *call);
+/* Has each rank a block of its own in it? */
+bool reduce_has_blocks(int collective);
+/* The bytes that this rank gives, and those of its result. @bytes: of a block.
+ */
+size_t reduce_given_bytes(const struct layer_comm *c,
+                          const struct layer_call *call, size_t bytes);
+size_t reduce_result_bytes(const struct layer_comm *c,
+                           const struct layer_call *call, size_t bytes);
+/* Fills @counts with the elements of each rank's block, and returns it. NULL:
+ * all have the same. */
+const size_t *reduce_counts(const struct layer_comm *c,
+                            const struct layer_call *call, size_t *counts);
+/* The collective of libdcoll that makes the reduction. */
+dcoll_collective_t reduce_collective(const struct layer_call *call);
 /* Is the call a reduction that is not exact? */
 bool reduce_rounds(const struct layer_call *call);
 /* verify: the same call for the MPI below, into @recv. */

@@ -89,7 +89,6 @@ verified()
             '^dcoll_mpi: alltoall +[0-9]+ +taken' \
             '^dcoll_mpi: alltoallv +[0-9]+ +taken' \
             '^dcoll_mpi: allgatherv +[0-9]+ +taken' \
-            '^dcoll_mpi: allgatherv +[0-9]+ +left: MPI_IN_PLACE' \
             '^dcoll_mpi: gatherv +[0-9]+ +taken' \
             '^dcoll_mpi: scatterv +[0-9]+ +taken' \
             '^dcoll_mpi: bcast +[0-9]+ +taken' \

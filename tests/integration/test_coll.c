@@ -111,7 +111,7 @@ static void overlapping(struct rank *r)
             recv[i] = s.recv + i * 16 * r->size;
             fill(send[i], round, r->rank, i, 16);
             dcoll_call_t c = {
-                DCOLL_ALLGATHER, send[i], recv[i], 16, 0, NULL, NULL};
+                DCOLL_ALLGATHER, send[i], recv[i], 16, 0, NULL, NULL, NULL};
             good(&s, dcoll_begin(s.team, &c, &q[i]), "begin");
         }
         /* ranks end them in different orders */
@@ -130,7 +130,7 @@ static void prepared_while_started(struct rank *r)
 {
     struct scene s;
     dcoll_request_t *q;
-    dcoll_call_t c = {DCOLL_ALLGATHER, NULL, NULL, 8, 0, "bruck", NULL};
+    dcoll_call_t c = {DCOLL_ALLGATHER, NULL, NULL, 8, 0, "bruck", NULL, NULL};
     scene_open(&s, r, 2);
     c.send = s.send;
     c.recv = s.recv;
@@ -154,8 +154,8 @@ static void many_started(struct rank *r)
     scene_open(&s, r, 2);
     good(&s, dcoll_barrier(s.team), "barrier"); /* prepares that of the end */
     for (unsigned i = 0; i < N; i++) {
-        dcoll_call_t c = {DCOLL_BCAST, NULL, s.recv + 64 * i, 64, 0,
-                          "binomial",  NULL};
+        dcoll_call_t c = {DCOLL_BCAST, NULL, s.recv + 64 * i, 64, 0, "binomial",
+                          NULL,        NULL};
         good(&s, dcoll_init(s.team, &c, &q[i]), "init");
     }
     for (unsigned round = 0; round < 5; round++) {
@@ -181,7 +181,7 @@ static void team_after_team(struct rank *r)
         struct scene s;
         scene_open(&s, r, 2);
         dcoll_call_t c = {DCOLL_SCATTER, s.send, s.recv, 4096, 0,
-                          "direct",      NULL};
+                          "direct",      NULL,   NULL};
         for (unsigned start = 0; start < 8; start++) {
             give(&s, &c, start);
             if (r->rank)
@@ -200,7 +200,7 @@ static void many_sizes(struct rank *r)
     scene_open(&s, r, 2);
     for (size_t bytes = 1; bytes < 200; bytes++) {
         dcoll_call_t c = {
-            DCOLL_ALLGATHER, s.send, s.recv, bytes, 0, NULL, NULL};
+            DCOLL_ALLGATHER, s.send, s.recv, bytes, 0, NULL, NULL, NULL};
         give(&s, &c, (unsigned)bytes);
         good(&s, dcoll_run(s.team, &c), "run");
         check(got(&s, &c, (unsigned)bytes));
@@ -219,7 +219,8 @@ static void bad_arguments(struct rank *r)
     check(dcoll_allgather(s.team, NULL, s.recv, 8) == DRAIL_EINVAL);
     check(strstr(dcoll_last_error(s.team), "send is NULL") != NULL);
     check(dcoll_alltoall(s.team, s.send, s.recv, (size_t)-1) == DRAIL_EINVAL);
-    dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, 8, 0, "nonsense", NULL};
+    dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, 8, 0,
+                      "nonsense",      NULL,   NULL};
     check(dcoll_run(s.team, &c) == DRAIL_EINVAL);
     check(strstr(dcoll_last_error(s.team), "nonsense") != NULL);
     /* and the team is as good as before */
@@ -358,7 +359,7 @@ static void different_polled(struct rank *r)
     scene_open(&s, r, 2);
     for (unsigned i = 0; i < 2; i++) {
         dcoll_call_t c = {
-            DCOLL_ALLGATHER, s.send, s.recv, 8 + 8 * i, 0, NULL, NULL};
+            DCOLL_ALLGATHER, s.send, s.recv, 8 + 8 * i, 0, NULL, NULL, NULL};
         good(&s, dcoll_init(s.team, &c, &q[i]), "init");
     }
     double begin = seconds();
@@ -421,7 +422,7 @@ static void many_ranks(struct rank *r)
 {
     struct scene s;
     scene_open(&s, r, 2);
-    dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, 8, 0, NULL, NULL};
+    dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, 8, 0, NULL, NULL, NULL};
     give(&s, &c, 1);
     good(&s, dcoll_run(s.team, &c), "run");
     check(got(&s, &c, 1));

@@ -53,7 +53,7 @@ static dcoll_call_t allgather(struct scene *s, size_t bytes)
     memset(s->send, (int)(s->r->rank + bytes), bytes);
     memset(s->recv, 0, s->r->size * bytes);
     return (dcoll_call_t){DCOLL_ALLGATHER, s->send, s->recv, bytes, 0,
-                          "bruck",         NULL};
+                          "bruck",         NULL,    NULL};
 }
 
 static void good(struct scene *s, int rc)
@@ -248,7 +248,7 @@ static void freed(struct rank *r)
     scene_open(&s, r, 1);
     for (size_t size = 1; size <= 150; size++) {
         dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, size * 250, 0,
-                          "bruck",         NULL};
+                          "bruck",         NULL,   NULL};
         dcoll_request_t *q;
         good(&s, dcoll_begin(s.team, &c, &q));
         good(&s, dcoll_barrier(s.team)); /* with progress for all */
@@ -272,7 +272,7 @@ static void held(struct rank *r)
     memset(s.send, (int)r->rank + 1, 64);
     for (unsigned i = 0; i < N; i++) {
         dcoll_call_t c = {
-            DCOLL_ALLGATHER, s.send, recv[i], 32 + i, 0, NULL, NULL};
+            DCOLL_ALLGATHER, s.send, recv[i], 32 + i, 0, NULL, NULL, NULL};
         good(&s, dcoll_begin(s.team, &c, &q[i]));
     }
     for (unsigned i = 0; i < N; i++) {
@@ -294,7 +294,8 @@ static void fifth(struct rank *r)
     scene_open(&s, r, 1 << 20);
     memset(s.send, (int)r->rank + 1, 32);
     for (unsigned i = 0; i < N; i++) {
-        dcoll_call_t c = {DCOLL_ALLGATHER, s.send, recv[i], 32, 0, NULL, NULL};
+        dcoll_call_t c = {
+            DCOLL_ALLGATHER, s.send, recv[i], 32, 0, NULL, NULL, NULL};
         good(&s, dcoll_begin(s.team, &c, &q[i]));
     }
     for (unsigned i = 0; i < N; i++) {

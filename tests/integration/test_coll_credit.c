@@ -103,7 +103,8 @@ static void others_go_on(struct rank *r)
     unsigned char send[BYTES], recv[4 * BYTES];
     scene_open(&s, r);
     memset(send, (int)r->rank + 1, BYTES);
-    dcoll_call_t c = {DCOLL_GATHER, send, recv, BYTES, 2, "binomial", NULL};
+    dcoll_call_t c = {DCOLL_GATHER, send, recv, BYTES, 2,
+                      "binomial",   NULL, NULL};
     good(&s, dcoll_init(s.team, &c, &gather));
     good(&s, dcoll_start(gather));
     if (r->rank) {
@@ -129,7 +130,7 @@ static void gather(struct scene *s, size_t bytes)
 {
     unsigned char send[BYTES], recv[3 * BYTES];
     memset(send, (int)(s->r->rank + bytes), bytes);
-    dcoll_call_t c = {DCOLL_GATHER, send, recv, bytes, 2, "direct", NULL};
+    dcoll_call_t c = {DCOLL_GATHER, send, recv, bytes, 2, "direct", NULL, NULL};
     good(s, dcoll_run(s->team, &c));
     for (size_t i = 0; s->r->rank == 2 && i < 3 * bytes; i++)
         check(recv[i] == i / bytes + bytes);

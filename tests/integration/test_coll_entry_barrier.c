@@ -14,7 +14,8 @@ static _Atomic unsigned *told; /* ranks that have their error */
 static int gather(dcoll_team_t *team, size_t bytes, unsigned root)
 {
     unsigned char send[BYTES] = {0}, recv[3 * BYTES];
-    dcoll_call_t c = {DCOLL_GATHER, send, recv, bytes, root, "direct", NULL};
+    dcoll_call_t c = {DCOLL_GATHER, send,     recv, bytes,
+                      root,         "direct", NULL, NULL};
     return dcoll_run(team, &c);
 }
 
@@ -50,7 +51,8 @@ static void other_ports(struct rank *r)
     dcoll_team_t *team;
     dcoll_config_init(&cfg);
     cfg.ports = r->rank == 2 ? 2 : 1;
-    dcoll_call_t c = {DCOLL_ALLGATHER, send, recv, BYTES, 0, "bruck", NULL};
+    dcoll_call_t c = {DCOLL_ALLGATHER, send, recv, BYTES, 0,
+                      "bruck",         NULL, NULL};
     expect(r, 0, dcoll_team_create(r->job, r->t, &cfg, &team, NULL));
     expect(r, DRAIL_EINVAL, dcoll_run(team, &c));
     check(strstr(dcoll_last_error(team), "ports") != NULL);
@@ -64,7 +66,8 @@ static void dead_rank(struct rank *r)
 {
     unsigned char send[BYTES] = {0}, recv[4 * BYTES];
     dcoll_team_t *team;
-    dcoll_call_t c = {DCOLL_ALLGATHER, send, recv, BYTES, 0, "ring", NULL};
+    dcoll_call_t c = {DCOLL_ALLGATHER, send, recv, BYTES, 0,
+                      "ring",          NULL, NULL};
     expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &team, NULL));
     expect(r, 0, dcoll_barrier(team));
     if (r->rank == 2)

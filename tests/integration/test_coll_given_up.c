@@ -27,7 +27,8 @@ static void await(const _Atomic bool *flag)
 static int gather(dcoll_team_t *team)
 {
     unsigned char send[BYTES] = {0}, recv[RANKS * BYTES];
-    dcoll_call_t c = {DCOLL_GATHER, send, recv, BYTES, ROOT, "direct", NULL};
+    dcoll_call_t c = {DCOLL_GATHER, send,     recv, BYTES,
+                      ROOT,         "direct", NULL, NULL};
     return dcoll_run(team, &c);
 }
 

@@ -35,7 +35,7 @@ static void pull(struct rank *r, void *send, void *recv, bool persistent,
                  unsigned part)
 {
     const dcoll_call_t call = {DCOLL_ALLGATHER, send, recv, BYTES, 0,
-                               "pull",          NULL};
+                               "pull",          NULL, NULL};
     drail_rail_stats_t before[2], after[2];
     memset(send, (int)r->rank + 1, BYTES);
     memset(recv, 0, (size_t)BYTES * r->size);

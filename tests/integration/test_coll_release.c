@@ -89,7 +89,7 @@ static dcoll_call_t allgather(struct scene *s, size_t bytes, const char *how)
 {
     memset(s->send, (int)s->r->rank + 1, bytes);
     return (dcoll_call_t){
-        DCOLL_ALLGATHER, s->send, s->recv, bytes, 0, how, NULL};
+        DCOLL_ALLGATHER, s->send, s->recv, bytes, 0, how, NULL, NULL};
 }
 
 static void nodes(struct rank *r)

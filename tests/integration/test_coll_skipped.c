@@ -47,7 +47,7 @@ static void broadcast_skipped(struct rank *r)
     expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &team, NULL));
     for (unsigned char i = 0; i < 4; i++) {
         const dcoll_call_t call = {DCOLL_BCAST, NULL,     block, BYTES,
-                                   0,           "direct", NULL};
+                                   0,           "direct", NULL,  NULL};
         memset(block, r->rank ? 0 : i + 1, BYTES);
         if (i == 2 && r->rank == MISSING)
             dcoll_team_skip(team);
@@ -66,7 +66,7 @@ static void all_skip(struct rank *r)
 {
     unsigned char send[BYTES], recv[MANY * BYTES];
     const dcoll_call_t call = {
-        DCOLL_ALLGATHER, send, recv, BYTES, 0, NULL, NULL};
+        DCOLL_ALLGATHER, send, recv, BYTES, 0, NULL, NULL, NULL};
     dcoll_request_t *mine, *q;
     dcoll_team_t *team;
     int rc;

@@ -53,7 +53,7 @@ static void team_close(struct rank *r, dcoll_team_t *team)
 static bool takes_bruck(struct rank *r, dcoll_team_t *team, size_t bytes)
 {
     unsigned char send[MORE] = {1}, recv[RANKS * MORE];
-    dcoll_call_t c = {DCOLL_ALLGATHER, send, recv, bytes, 0, NULL, NULL};
+    dcoll_call_t c = {DCOLL_ALLGATHER, send, recv, bytes, 0, NULL, NULL, NULL};
     dcoll_request_t *q;
     expect(r, 0, dcoll_begin(team, &c, &q));
     bool bruck = !strcmp(dcoll_request_algorithm(q)->name, "bruck");

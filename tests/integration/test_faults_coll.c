@@ -31,7 +31,7 @@ static int once(struct rank *r, dcoll_team_t *team, struct buffers *b,
                 enum dcoll_collective kind, const char *algorithm)
 {
     const dcoll_call_t call = {kind, b->send,   b->recv, BLOCK,
-                               0,    algorithm, NULL};
+                               0,    algorithm, NULL,    NULL};
     clear(r, b);
     int rc = dcoll_run(team, &call);
     return rc ? rc : right(r, b);
@@ -40,7 +40,7 @@ static int once(struct rank *r, dcoll_team_t *team, struct buffers *b,
 static int persistent(struct rank *r, dcoll_team_t *team, struct buffers *b)
 {
     const dcoll_call_t call = {DCOLL_ALLGATHER, b->send, b->recv, BLOCK, 0,
-                               "ring",          NULL};
+                               "ring",          NULL,    NULL};
     dcoll_request_t *request = NULL;
     int rc = dcoll_init(team, &call, &request);
     for (unsigned i = 0; !rc && i < 2; i++) {

@@ -41,7 +41,7 @@ static int one_round(struct scene *s, unsigned round)
 {
     static const char *const names[] = {"ring", "bruck", "direct"};
     dcoll_call_t c = {DCOLL_ALLGATHER,  s->send, s->recv, 1000 * (round % 4), 0,
-                      names[round % 3], NULL};
+                      names[round % 3], NULL,    NULL};
     give(s, &c, round);
     int rc = dcoll_run(s->team, &c);
     if (!rc)

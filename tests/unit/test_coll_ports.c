@@ -37,10 +37,10 @@ static bool make(const dcoll_algorithm_t *algorithm, dcoll_args_t args,
     *shape = (dcoll_shape_t){RANKS, nodes, begin, PORTS};
     args.collective = algorithm->collective;
     args.commutes = true;
-    if (algorithm->refuses && algorithm->refuses(shape, &args)) {
+    if (dcoll_refusal(algorithm, shape, &args)) {
         shape->nnodes = dcoll_shape_nodes(RANKS, RANKS, begin);
     }
-    if (algorithm->refuses && algorithm->refuses(shape, &args))
+    if (dcoll_refusal(algorithm, shape, &args))
         return false;
     assert_int_equal(dcoll_program_make(algorithm, shape, &args, program), 0);
     return true;

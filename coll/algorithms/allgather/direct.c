@@ -13,7 +13,7 @@ static void put(const struct direct *x, unsigned target, unsigned port)
     const dcoll_place_t place = board_at(x->args, x->rank);
     dcoll_add_put(x->s, target, port,
                   x->args->zero_copy ? board_source(x->args, x->rank) : place,
-                  place, x->args->bytes);
+                  place, dcoll_block_bytes(x->args, x->rank));
 }
 
 static void begin(const struct direct *x)
@@ -48,5 +48,6 @@ const dcoll_algorithm_t allgather_direct = {
     .collective = DCOLL_ALLGATHER,
     .summary = "own block to every rank (Qian and Afsahi 2008, 5.1.2)",
     .memory = "TEMP: N blocks; zero copy: none",
+    .unequal = true,
     .generate = generate,
 };

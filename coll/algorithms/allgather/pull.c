@@ -15,7 +15,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     node_keep_own(&node);
     for (unsigned i = 1; i < node.count; i++) {
         const unsigned peer = node_peer(&node, i);
-        pull_from(&node, peer, args->in_place ? peer * args->bytes : 0);
+        pull_from(&node, peer,
+                  args->in_place ? dcoll_block_begin(args, peer) : 0);
     }
     pull_end(&node);
 }
@@ -26,5 +27,6 @@ const dcoll_algorithm_t allgather_pull = {
     .summary = "each reads the others' blocks where they are, by RDMA",
     .memory = "none",
     .refuses = node_refuses_several,
+    .unequal = true,
     .generate = generate,
 };

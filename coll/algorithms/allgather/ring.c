@@ -21,9 +21,10 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     board_begin(shape, args, rank, s);
     grant_take(s, grant, args, next);
     for (unsigned i = 0; i + 1 < n; i++) {
-        const dcoll_place_t place = board_at(args, flat_before(n, rank, i));
+        const unsigned owner = flat_before(n, rank, i);
+        const dcoll_place_t place = board_at(args, owner);
         s->step = (uint16_t)i;
-        dcoll_add_put(s, next, 0, place, place, args->bytes);
+        dcoll_add_put(s, next, 0, place, place, dcoll_block_bytes(args, owner));
         dcoll_add_wait(s, last, DCOLL_DATA, 0);
     }
     board_end(shape, args, rank, s);
@@ -36,5 +37,6 @@ const dcoll_algorithm_t allgather_ring = {
     .collective = DCOLL_ALLGATHER,
     .summary = "single-port ring (Qian and Afsahi 2008, 3.1)",
     .memory = "TEMP: N blocks; zero copy: none",
+    .unequal = true,
     .generate = generate,
 };

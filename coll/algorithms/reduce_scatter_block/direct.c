@@ -9,22 +9,26 @@
 #include "coll/build/flat.h"
 #include "coll/build/reduce/combine.h"
 
-static dcoll_place_t operand(const struct direct *x, unsigned rank)
+/* The operand from a rank in the TEMP of the block's owner. */
+static dcoll_place_t operand(const struct direct *x, unsigned owner,
+                             unsigned from)
 {
-    return dcoll_at(DCOLL_TEMP, rank * combine_stride(x->args->bytes));
+    const size_t bytes = dcoll_block_bytes(x->args, owner);
+    return dcoll_at(DCOLL_TEMP, from * combine_stride(bytes));
 }
 
 static dcoll_place_t source(const struct direct *x)
 {
     return x->args->zero_copy ? dcoll_at(DCOLL_SEND, 0)
-                              : operand(x, x->shape->nranks);
+                              : operand(x, x->rank, x->shape->nranks);
 }
 
 static void put(const struct direct *x, unsigned target, unsigned port)
 {
-    const size_t bytes = x->args->bytes;
-    dcoll_add_put(x->s, target, port, combine_at(source(x), target * bytes),
-                  operand(x, x->rank), bytes);
+    dcoll_add_put(x->s, target, port,
+                  combine_at(source(x), dcoll_block_begin(x->args, target)),
+                  operand(x, target, x->rank),
+                  dcoll_block_bytes(x->args, target));
 }
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
@@ -38,20 +42,14 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                              .s = s,
                              .grant = grant_among_all(args, DCOLL_TEMP),
                              .put = put};
-    const struct operands all = {.count = n,
-                                 .own = rank,
-                                 .row = operand(&x, 0),
-                                 .stride = combine_stride(args->bytes),
-                                 .mine = combine_at(send, rank * args->bytes),
-                                 .spare = operand(&x, rank)};
     s->phase = 1;
-    s->temp_bytes =
-        operand(&x, n).offset + (args->zero_copy ? 0 : n * args->bytes);
+    s->temp_bytes = operand(&x, rank, n).offset +
+                    (args->zero_copy ? 0 : dcoll_block_begin(args, n));
     if (!args->zero_copy)
-        flat_copy_others(s, send, source(&x), n, rank, args->bytes);
+        flat_copy_other_blocks(s, send, source(&x), args, n, rank);
     direct_exchange(&x);
     flat_complete(s); /* in place, the result overwrites block 0 of SEND */
-    combine_in_order(s, args, &all, dcoll_at(DCOLL_RECV, 0), args->bytes);
+    combine_own_block(s, args, n, rank, operand(&x, rank, 0));
     direct_close(&x);
 }
 
@@ -61,5 +59,6 @@ const dcoll_algorithm_t reduce_scatter_block_direct = {
     .summary = "each operand to the rank of its block (Qian and Afsahi 2008, "
                "5.1.2)",
     .memory = "TEMP: 2N blocks; zero copy: N",
+    .unequal = true,
     .generate = generate,
 };

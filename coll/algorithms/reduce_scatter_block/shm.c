@@ -10,8 +10,9 @@
 static dcoll_place_t operand(const struct node *n, unsigned block,
                              unsigned from)
 {
-    const size_t index = (size_t)block * n->count + from;
-    return dcoll_at(DCOLL_NODE, index * combine_stride(n->args->bytes));
+    const size_t row = n->count * node_block_at(n->args, block);
+    const size_t bytes = dcoll_block_bytes(n->args, block);
+    return dcoll_at(DCOLL_NODE, row + from * combine_stride(bytes));
 }
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
@@ -19,24 +20,19 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     const struct node node = node_make(shape, args, rank, s);
     const dcoll_place_t send = dcoll_at(DCOLL_SEND, 0);
-    const struct operands all = {.count = node.count,
-                                 .own = rank,
-                                 .row = operand(&node, rank, 0),
-                                 .stride = combine_stride(args->bytes),
-                                 .mine = combine_at(send, rank * args->bytes),
-                                 .spare = operand(&node, rank, rank)};
     s->phase = 1;
     s->flags = NODE_DONE + 1;
-    s->node_bytes = operand(&node, node.count, 0).offset;
+    s->node_bytes = node.count * node_block_at(args, node.count);
     node_enter(&node);
     for (unsigned i = 1; i < node.count; i++) {
         const unsigned peer = node_peer(&node, i);
-        dcoll_add_copy(s, combine_at(send, peer * args->bytes),
-                       operand(&node, peer, rank), args->bytes);
+        dcoll_add_copy(s, combine_at(send, dcoll_block_begin(args, peer)),
+                       operand(&node, peer, rank),
+                       dcoll_block_bytes(args, peer));
     }
     node_signal(&node, NODE_POSTED);
     node_await_all(&node, NODE_POSTED, 0);
-    combine_in_order(s, args, &all, dcoll_at(DCOLL_RECV, 0), args->bytes);
+    combine_own_block(s, args, node.count, rank, operand(&node, rank, 0));
     node_leave(&node);
 }
 
@@ -46,6 +42,7 @@ const dcoll_algorithm_t reduce_scatter_block_shm = {
     .summary = "each posts its operands in shared memory and combines its "
                "block",
     .memory = "NODE: N * N blocks, in whole cache lines",
+    .unequal = true,
     .refuses = node_refuses_several,
     .generate = generate,
 };

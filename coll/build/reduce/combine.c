@@ -107,3 +107,26 @@ void combine_in_order(dcoll_schedule_t *s, const dcoll_args_t *args,
         at += part;
     }
 }
+
+/* If the result may overlap my operand, that moves to its place in the row. */
+void combine_own_block(dcoll_schedule_t *s, const dcoll_args_t *args,
+                       unsigned count, unsigned rank, dcoll_place_t row)
+{
+    const size_t begin = dcoll_block_begin(args, rank);
+    const size_t bytes = dcoll_block_bytes(args, rank);
+    const size_t stride = combine_stride(bytes);
+    const dcoll_place_t recv = dcoll_at(DCOLL_RECV, 0);
+    const dcoll_place_t place = combine_at(row, rank * stride);
+    struct operands all = {.count = count,
+                           .own = rank,
+                           .row = row,
+                           .stride = stride,
+                           .mine = dcoll_at(DCOLL_SEND, begin),
+                           .spare = place};
+    if (begin && begin < bytes) {
+        dcoll_add_copy(s, all.mine, place, bytes);
+        all.mine = place;
+        all.spare = recv;
+    }
+    combine_in_order(s, args, &all, recv, bytes);
+}

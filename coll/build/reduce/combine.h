@@ -46,6 +46,11 @@ void combine_in_order(dcoll_schedule_t *s, const dcoll_args_t *args,
                       const struct operands *o, dcoll_place_t dst,
                       size_t bytes);
 
+/** Combines the operands of this rank's block of SEND, which are in @p row but
+ *  for my own one, into RECV. In place, RECV is the begin of SEND. */
+void combine_own_block(dcoll_schedule_t *s, const dcoll_args_t *args,
+                       unsigned count, unsigned rank, dcoll_place_t row);
+
 /** The place @p bytes behind @p place. */
 static inline dcoll_place_t combine_at(dcoll_place_t place, size_t bytes)
 {

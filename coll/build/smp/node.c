@@ -39,6 +39,13 @@ size_t node_stride(size_t bytes)
     return node_fits_line(bytes) ? 0 : combine_stride(bytes);
 }
 
+size_t node_block_at(const dcoll_args_t *args, unsigned rank)
+{
+    return args->begin ? (args->begin[rank] / DCOLL_CACHE_LINE + rank) *
+                             DCOLL_CACHE_LINE
+                       : rank * combine_stride(args->bytes);
+}
+
 static bool is_there(dcoll_place_t place, size_t offset)
 {
     return place.space == DCOLL_NODE && place.offset == offset;
@@ -228,16 +235,18 @@ void node_await_all(const struct node *node, unsigned flag, unsigned lag)
 dcoll_place_t node_own(const struct node *node)
 {
     if (node->args->in_place)
-        return dcoll_at(DCOLL_RECV, node->rank * node->args->bytes);
+        return dcoll_at(DCOLL_RECV, dcoll_block_begin(node->args, node->rank));
     return dcoll_at(DCOLL_SEND, 0);
 }
 
 void node_keep_own(const struct node *node)
 {
-    const size_t bytes = node->args->bytes;
-    if (!node->args->in_place)
-        dcoll_add_copy(node->s, dcoll_at(DCOLL_SEND, 0),
-                       dcoll_at(DCOLL_RECV, node->rank * bytes), bytes);
+    const dcoll_args_t *args = node->args;
+    if (!args->in_place)
+        dcoll_add_copy(
+            node->s, dcoll_at(DCOLL_SEND, 0),
+            dcoll_at(DCOLL_RECV, dcoll_block_begin(args, node->rank)),
+            dcoll_block_bytes(args, node->rank));
 }
 
 void node_fetch_others(const struct node *node, size_t base, size_t stride)

@@ -39,6 +39,9 @@ const char *node_refuses_several(const dcoll_shape_t *shape,
 bool node_fits_line(size_t bytes);
 /* The NODE memory of a block, in whole cache lines. */
 size_t node_stride(size_t bytes);
+/* The blocks of all ranks one after the other, each in whole cache lines: where
+ * that of @rank begins. */
+size_t node_block_at(const dcoll_args_t *args, unsigned rank);
 
 /* Posts my block for the other ranks of my node, if there are any: copies it to
  * NODE at offset, unless it fits a line or is there already, and sets

@@ -20,7 +20,8 @@ void pull_from(const struct node *node, unsigned peer, size_t src)
     pace(node->s, args);
     dcoll_add_get(node->s, peer, (distance - 1) % ports,
                   dcoll_at(args->in_place ? DCOLL_RECV : DCOLL_SEND, src),
-                  dcoll_at(DCOLL_RECV, peer * args->bytes), args->bytes);
+                  dcoll_at(DCOLL_RECV, dcoll_block_begin(args, peer)),
+                  dcoll_block_bytes(args, peer));
 }
 
 void pull_end(const struct node *node)

@@ -18,6 +18,15 @@ static bool same_traffic(const dcoll_traffic_t *a, const dcoll_traffic_t *b)
            a->max_rank == b->max_rank && a->labelled == b->labelled;
 }
 
+/* Equal blocks, or the same sizes. */
+static bool same_blocks(const dcoll_request_t *q, const dcoll_args_t *args)
+{
+    if (!q->begin || !args->begin)
+        return q->begin == args->begin;
+    return !memcmp(q->begin, args->begin,
+                   (q->team->shape.nranks + 1) * sizeof *q->begin);
+}
+
 static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
                    const dcoll_algorithm_t *algorithm, enum owner owner)
 {
@@ -27,7 +36,7 @@ static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
            a->element == args->element && a->commutes == args->commutes &&
            a->root == args->root && a->in_place == args->in_place &&
            a->zero_copy == args->zero_copy && a->ports == args->ports &&
-           same_traffic(a->traffic, args->traffic);
+           same_blocks(q, args) && same_traffic(a->traffic, args->traffic);
 }
 
 static dcoll_request_t *use(dcoll_request_t *q)
@@ -88,7 +97,7 @@ dcoll_request_t *cache_repeat(dcoll_team_t *team, const dcoll_call_t *call)
         return NULL;
     const struct repeat *repeat = &team->repeat[call->collective];
     dcoll_request_t *q = repeat->request;
-    if (!q || !repeats(repeat, call) ||
+    if (!q || call->counts || !repeats(repeat, call) ||
         repeat->engine != drail_config_of(team->rail)->engine)
         return NULL;
     if (q->args.element)
@@ -98,7 +107,8 @@ dcoll_request_t *cache_repeat(dcoll_team_t *team, const dcoll_call_t *call)
 
 void cache_remember(dcoll_request_t *q, const dcoll_call_t *call)
 {
-    bool plain = !q->uses_send && !q->uses_recv && !q->schedule.shared;
+    bool plain =
+        !q->uses_send && !q->uses_recv && !q->schedule.shared && !q->begin;
     q->team->repeat[call->collective] = (struct repeat){
         .send = call->send,
         .recv = call->recv,

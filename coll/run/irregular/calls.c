@@ -77,7 +77,7 @@ static int choose(dcoll_team_t *team, const struct irregular_call *w,
     if (!a)
         return team_fail(team, DRAIL_EINVAL, "alltoallv: no algorithm '%s'",
                          name);
-    const char *why = a->refuses(&team->shape, args);
+    const char *why = dcoll_refusal(a, &team->shape, args);
     return why ? team_fail(team, DRAIL_ENOTSUP, "%s: %s", name, why) : 0;
 }
 
@@ -92,7 +92,7 @@ static bool needs_no_bounds(const dcoll_team_t *team,
         choice_is_auto(name)
             ? irregular_select(&team->shape, &args, team->several_hosts, false)
             : dcoll_algorithm_find(DCOLL_ALLTOALLV, name);
-    return !w->traffic.max_rank && a && !a->refuses(&team->shape, &args);
+    return !w->traffic.max_rank && a && !dcoll_refusal(a, &team->shape, &args);
 }
 
 static int check_given(dcoll_team_t *team, const dcoll_traffic_t *t,

@@ -10,8 +10,7 @@ static size_t send_bytes(const dcoll_request_t *q)
         return 0; /* counts and places may be wrong */
     if (q->args.traffic)
         return elements_send_extent(&q->elements, team->shape.nranks);
-    return q->args.bytes *
-           dcoll_send_blocks(&q->args, team->shape.nranks, team->rank);
+    return dcoll_send_bytes(&q->args, team->shape.nranks, team->rank);
 }
 
 static size_t recv_bytes(const dcoll_request_t *q)
@@ -21,8 +20,7 @@ static size_t recv_bytes(const dcoll_request_t *q)
         return 0;
     if (q->args.traffic)
         return elements_extent(q);
-    return q->args.bytes *
-           dcoll_recv_blocks(&q->args, team->shape.nranks, team->rank);
+    return dcoll_recv_bytes(&q->args, team->shape.nranks, team->rank);
 }
 
 /* Publishes the key of my buffer in node memory; peers read it after a flag of

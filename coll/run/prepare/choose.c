@@ -68,7 +68,54 @@ static int check_reduction(dcoll_team_t *team, const dcoll_call_t *call)
     return 0;
 }
 
-static int check_call(dcoll_team_t *team, const dcoll_call_t *call)
+static bool takes_counts(const dcoll_call_t *call)
+{
+    return call->collective == DCOLL_ALLGATHER ||
+           call->collective == DCOLL_REDUCE_SCATTER_BLOCK;
+}
+
+/* Sets team->begin, and *longest: the bytes of the longest block. */
+static int add_up(dcoll_team_t *team, const dcoll_call_t *call, size_t *longest)
+{
+    const char *name = dcoll_collective_name(call->collective);
+    const size_t n = team->shape.nranks, most = PTRDIFF_MAX / BLOCKS_MOST / n;
+    const size_t element = call->reduction ? call->reduction->element : 1;
+    if (!takes_counts(call))
+        return team_fail(team, DRAIL_EINVAL,
+                         "%s: counts: allowed in all-gather, reduce-scatter",
+                         name);
+    *longest = 0;
+    for (unsigned r = 0; r < n; r++) {
+        size_t count = call->counts[r];
+        if (count > most / element)
+            return team_fail(team, DRAIL_EINVAL,
+                             "%s: counts[%u] is %zd: allowed are 0…%zu", name,
+                             r, (ssize_t)count, most / element);
+        team->begin[r + 1] = team->begin[r] + count * element;
+        *longest = count * element > *longest ? count * element : *longest;
+    }
+    return 0;
+}
+
+static int check_null(dcoll_team_t *team, const dcoll_call_t *call,
+                      const dcoll_args_t *args, bool send, bool recv)
+{
+    const unsigned n = team->shape.nranks;
+    if (!dcoll_block_begin(args, n))
+        return 0;
+    recv = recv && (!args->begin || dcoll_recv_bytes(args, n, team->rank));
+    recv |= send && call->send == DCOLL_IN_PLACE;
+    send = send && (!args->begin || dcoll_send_bytes(args, n, team->rank));
+    if ((!send || call->send) && (!recv || call->recv))
+        return 0;
+    return team_fail(team, DRAIL_EINVAL, "%s: %s is NULL",
+                     dcoll_collective_name(call->collective),
+                     send && !call->send ? "send" : "recv");
+}
+
+/* Sets args->bytes and args->begin, too. */
+static int check_call(dcoll_team_t *team, const dcoll_call_t *call,
+                      dcoll_args_t *args)
 {
     bool send, recv;
     size_t n = team->shape.nranks;
@@ -98,13 +145,13 @@ static int check_call(dcoll_team_t *team, const dcoll_call_t *call)
     if (dcoll_collective_reduces(call->collective) &&
         check_reduction(team, call))
         return DRAIL_EINVAL;
-    if (!call->bytes)
-        return 0;
-    recv |= send && call->send == DCOLL_IN_PLACE;
-    if ((send && !call->send) || (recv && !call->recv))
-        return team_fail(team, DRAIL_EINVAL, "%s: %s is NULL", name,
-                         send && !call->send ? "send" : "recv");
-    return 0;
+    *args = (dcoll_args_t){.collective = call->collective,
+                           .bytes = call->bytes,
+                           .root = rooted(call) ? call->root : 0};
+    if (call->counts && add_up(team, call, &args->bytes))
+        return DRAIL_EINVAL;
+    args->begin = call->counts ? team->begin : NULL;
+    return check_null(team, call, args, send, recv);
 }
 
 /* ---------------------------------------------------------------- choice */
@@ -117,7 +164,7 @@ static const dcoll_algorithm_t *choose_auto(dcoll_team_t *team,
     const struct prediction *p = &team->prediction;
     args->ports = team->table.count ? 0 : predict_ports(p);
     drail_engine_t engine = drail_config_of(team->rail)->engine;
-    if (latest->algorithm && latest->bytes == args->bytes &&
+    if (latest->algorithm && !args->begin && latest->bytes == args->bytes &&
         latest->in_place == args->in_place &&
         latest->commutes == args->commutes &&
         latest->one_shot == args->one_shot && latest->engine == engine) {
@@ -128,6 +175,8 @@ static const dcoll_algorithm_t *choose_auto(dcoll_team_t *team,
         dcoll_table_select(&team->table, engine, &team->shape, args);
     if (!team->table.count)
         a = predict_faster(&team->prediction, &team->shape, args, a);
+    if (args->begin)
+        return a;
     *latest = (struct choice){.algorithm = a,
                               .bytes = args->bytes,
                               .engine = engine,
@@ -141,21 +190,23 @@ static const dcoll_algorithm_t *choose_auto(dcoll_team_t *team,
 int call_choose(dcoll_team_t *team, const dcoll_call_t *call, bool one_shot,
                 dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
 {
-    int rc = check_call(team, call);
+    dcoll_args_t checked;
+    int rc = check_call(team, call, &checked);
     if (rc)
         return rc;
     const char *name = call->algorithm;
     *args = (dcoll_args_t){
         .collective = call->collective,
-        .bytes = call->bytes,
+        .bytes = checked.bytes,
+        .begin = checked.begin,
         .element = dcoll_collective_reduces(call->collective)
                        ? call->reduction->element
                        : 0,
         .commutes = dcoll_collective_reduces(call->collective) &&
                     call->reduction->commutes,
-        .root = rooted(call) ? call->root : 0,
+        .root = checked.root,
         .in_place = call->send == DCOLL_IN_PLACE && everywhere(call),
-        .zero_copy = call->bytes >= team->cfg.zero_copy_bytes,
+        .zero_copy = checked.bytes >= team->cfg.zero_copy_bytes,
         .groups = team->cfg.groups,
         .paced = team->cfg.paced,
         .depth = team->cfg.depth,
@@ -170,7 +221,7 @@ int call_choose(dcoll_team_t *team, const dcoll_call_t *call, bool one_shot,
     if (!a)
         return team_fail(team, DRAIL_EINVAL, "%s: no algorithm '%s'",
                          dcoll_collective_name(call->collective), name);
-    const char *why = a->refuses ? a->refuses(&team->shape, args) : NULL;
+    const char *why = dcoll_refusal(a, &team->shape, args);
     if (why)
         return team_fail(team, DRAIL_ENOTSUP, "%s: %s", name, why);
     return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include "coll/run/prepare/exchange.h"
 #include "coll/run/prepare/buffers.h"
@@ -41,6 +42,30 @@ static unsigned depth_of(const dcoll_team_t *team, const dcoll_args_t *args,
     return depth;
 }
 
+/* The request keeps its own copy of what the arguments point to. */
+static bool keep_args(dcoll_request_t *q, const dcoll_args_t *args,
+                      unsigned nranks)
+{
+    const size_t bytes = (nranks + 1) * sizeof *q->begin;
+    q->args = *args;
+    if (args->traffic) {
+        q->traffic = *args->traffic;
+        q->args.traffic = &q->traffic;
+    }
+    if (!args->begin)
+        return true;
+    q->begin = malloc(bytes);
+    q->args.begin = q->begin;
+    return q->begin && memcpy(q->begin, args->begin, bytes);
+}
+
+static void free_new(dcoll_request_t *q)
+{
+    if (q)
+        free(q->begin);
+    free(q);
+}
+
 int request_create(dcoll_team_t *team, const dcoll_args_t *args,
                    const dcoll_algorithm_t *algorithm, enum owner owner,
                    dcoll_request_t **out)
@@ -51,27 +76,23 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     dcoll_request_t *q = calloc(1, sizeof *q);
     /* allocated before the barrier: there the others learn of an error */
     struct request_gather gather;
-    int rc = request_gather_new(team->job, &gather) || !q
+    int rc = request_gather_new(team->job, &gather) || !q ||
+                     !keep_args(q, args, team->shape.nranks)
                  ? team_fail(team, DRAIL_ENOMEM, "no memory for a request")
                  : finish_started(team);
     if (!rc)
         rc = skips_settle(team);
     if (rc) {
         request_gather_free(&gather);
-        free(q);
+        free_new(q);
         return ledger_break_if(team, rc);
     }
     q->team = team;
     q->owner = owner;
-    q->args = *args;
-    if (args->traffic) {
-        q->traffic = *args->traffic;
-        q->args.traffic = &q->traffic;
-    }
     q->args.depth = depth_of(team, args, algorithm);
     q->algorithm = algorithm;
     q->node = SEGMENT_NONE;
-    q->call = call_of(args, algorithm, true);
+    q->call = call_of(args, algorithm, team->shape.nranks, true);
     q->id = team->next_id;
     team->next_id = (q->id + 1) % REQUEST_IDS;
     ledger_append(team->ledger, &q->call);
@@ -89,7 +110,7 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
         request_destroy(q);
         return rc;
     }
-    q->call = call_of(args, algorithm, false);
+    q->call = call_of(args, algorithm, team->shape.nranks, false);
     *out = q;
     return 0;
 }
@@ -114,6 +135,6 @@ int request_destroy(dcoll_request_t *q)
     free(q->seen);
     free(q->creditors);
     dealing_close(&q->dealing);
-    free(q);
+    free_new(q);
     return rc;
 }

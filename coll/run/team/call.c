@@ -6,8 +6,11 @@
 #define IN_PLACE_BIT 0x40000000u
 #define LABELLED_BIT 0x20000000u
 #define COMMUTES_BIT 0x08000000u
+/* root: a checksum of blocks of different sizes */
+#define UNEQUAL_BIT 0x10000000u
 #define BITS                                                                   \
-    (CALL_PREPARES | IN_PLACE_BIT | LABELLED_BIT | COMMUTES_BIT | CALL_PORTS)
+    (CALL_PREPARES | IN_PLACE_BIT | LABELLED_BIT | COMMUTES_BIT |              \
+     UNEQUAL_BIT | CALL_PORTS)
 
 static unsigned count(const dcoll_algorithm_t *const *list)
 {
@@ -37,17 +40,31 @@ static unsigned algorithm_index(const dcoll_algorithm_t *algorithm)
     return i;
 }
 
+/* FNV-1a */
+static uint32_t checksum(const size_t *begin, unsigned nranks)
+{
+    uint32_t sum = 2166136261u;
+    for (unsigned r = 1; r <= nranks; r++)
+        for (unsigned byte = 0; byte < sizeof *begin; byte++)
+            sum = (sum ^ (begin[r] >> 8 * byte & 0xff)) * 16777619u;
+    return sum;
+}
+
 struct call call_of(const dcoll_args_t *args,
-                    const dcoll_algorithm_t *algorithm, bool prepares)
+                    const dcoll_algorithm_t *algorithm, unsigned nranks,
+                    bool prepares)
 {
     const dcoll_traffic_t *t = args->traffic;
     return (struct call){
         .what = 1 + algorithm_index(algorithm) + args->ports * CALL_PORT +
                 (args->in_place ? IN_PLACE_BIT : 0) +
                 (args->commutes ? COMMUTES_BIT : 0) +
+                (args->begin ? UNEQUAL_BIT : 0) +
                 (t && t->labelled ? LABELLED_BIT : 0) +
                 (prepares ? CALL_PREPARES : 0),
-        .root = t ? (uint32_t)t->element : args->root,
+        .root = t             ? (uint32_t)t->element
+                : args->begin ? checksum(args->begin, nranks)
+                              : args->root,
         .bytes = t ? t->max_rank : args->bytes,
         .pair = t ? t->max_pair : args->element,
     };
@@ -83,6 +100,13 @@ void call_text(const struct call *call, char *text, size_t size)
                  call->what & LABELLED_BIT ? "alltoallv" : "alltoall_elements",
                  (unsigned long long)call->bytes, call->root,
                  (unsigned long long)call->pair, a->name);
+    else if (call->what & UNEQUAL_BIT)
+        snprintf(text, size,
+                 "%s%s of %llu bytes and less%s, counts %x"
+                 ", algorithm %s%s%s",
+                 prepares, dcoll_collective_name(a->collective),
+                 (unsigned long long)call->bytes, elements, call->root, a->name,
+                 through, call->what & IN_PLACE_BIT ? ", in place" : "");
     else
         snprintf(text, size, "%s%s of %llu bytes%s, root %u, algorithm %s%s%s",
                  prepares, dcoll_collective_name(a->collective),

@@ -12,14 +12,16 @@
 
 struct call {
     uint32_t what;  /* algorithm + 1, ports, and bits: in place, labelled,
-                       commutes, prepares; 0: no call */
-    uint32_t root;  /* irregular: bytes of an element */
-    uint64_t bytes; /* of a block; irregular: max_rank */
+                       commutes, unequal, prepares; 0: no call */
+    uint32_t root;  /* irregular: bytes of an element; blocks of different
+                       sizes: a checksum of these */
+    uint64_t bytes; /* of a block, the longest one; irregular: max_rank */
     uint64_t pair;  /* irregular: max_pair; reductions: bytes of an element */
 };
 
 struct call call_of(const dcoll_args_t *args,
-                    const dcoll_algorithm_t *algorithm, bool prepares);
+                    const dcoll_algorithm_t *algorithm, unsigned nranks,
+                    bool prepares);
 bool call_same(const struct call *a, const struct call *b);
 /* Writes "gather of 8 bytes, root 1, algorithm direct". */
 void call_text(const struct call *call, char *text, size_t size);

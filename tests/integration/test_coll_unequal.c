@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocks of different sizes over real rails: all-gather and reduce-scatter with
+ * counts, in each form; then counts that are wrong or differ between ranks.
+ */
+#include <sched.h>
+
+#include "scene.h"
+
+enum { RANKS_MOST = 7 };
+
+/* Elements of the block of a rank. */
+static size_t count_of(unsigned kind, unsigned rank)
+{
+    return kind == 0   ? rank % 3
+           : kind == 1 ? 1000 * (rank == 1)
+                       : 50 * rank + 1;
+}
+
+struct unequal {
+    dcoll_call_t call;
+    size_t counts[RANKS_MOST], begin[RANKS_MOST + 1]; /* bytes */
+};
+
+static void unequal_make(struct unequal *u, const struct scene *s,
+                         const dcoll_algorithm_t *a, unsigned kind)
+{
+    const bool reduces = dcoll_collective_reduces(a->collective);
+    for (unsigned r = 0; r < s->r->size; r++) {
+        u->counts[r] = count_of(kind, r);
+        u->begin[r + 1] = u->begin[r] + u->counts[r];
+    }
+    u->call = (dcoll_call_t){.collective = a->collective,
+                             .send = s->send,
+                             .recv = s->recv,
+                             .algorithm = a->name,
+                             .reduction = reduces ? &affine_reduction : NULL,
+                             .counts = u->counts};
+}
+
+static void fill_unequal(struct scene *s, const struct unequal *u,
+                         unsigned start)
+{
+    const unsigned me = s->r->rank, n = s->r->size;
+    const bool in_place = u->call.send == DCOLL_IN_PLACE;
+    memset(s->recv, 0xee, u->begin[n] + ROOM);
+    if (u->call.collective == DCOLL_ALLGATHER)
+        fill(in_place ? s->recv + u->begin[me] : s->send, start, me, 0,
+             u->counts[me]);
+    else
+        for (unsigned to = 0; to < n; to++)
+            fill((in_place ? s->recv : s->send) + u->begin[to], start, me, to,
+                 u->counts[to]);
+}
+
+static void check_unequal(struct scene *s, const struct unequal *u,
+                          unsigned start)
+{
+    const unsigned me = s->r->rank, n = s->r->size;
+    size_t end = u->begin[n];
+    if (u->call.collective == DCOLL_ALLGATHER) {
+        for (unsigned from = 0; from < n; from++)
+            check(holds(s->recv + u->begin[from], start, from, 0,
+                        u->counts[from]));
+    } else {
+        for (size_t i = 0; i < u->counts[me]; i++) {
+            unsigned char value = content(start, 0, me, i);
+            for (unsigned r = 1; r < n; r++)
+                value = affine(value, content(start, r, me, i));
+            check(s->recv[i] == value);
+        }
+        end = u->call.send == DCOLL_IN_PLACE ? end : u->counts[me];
+    }
+    for (unsigned i = 0; i < ROOM; i++)
+        check(s->recv[end + i] == 0xee);
+}
+
+static void run_forms(struct scene *s, struct unequal *u)
+{
+    const char *name = u->call.algorithm;
+    dcoll_request_t *q;
+    for (unsigned start = 0; start < 3; start++) {
+        fill_unequal(s, u, start);
+        good(s, dcoll_run(s->team, &u->call), name);
+        check_unequal(s, u, start);
+    }
+    fill_unequal(s, u, 3);
+    good(s, dcoll_begin(s->team, &u->call, &q), name);
+    good(s, dcoll_wait(q, -1), name);
+    check_unequal(s, u, 3);
+    good(s, dcoll_init(s->team, &u->call, &q), name);
+    for (unsigned start = 4; start < 7; start++) {
+        fill_unequal(s, u, start);
+        good(s, dcoll_start(q), name);
+        good(s, dcoll_wait(q, -1), name);
+        check_unequal(s, u, start);
+    }
+    good(s, dcoll_free(q), name);
+}
+
+static void every_algorithm(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r, 2);
+    for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++)
+        for (unsigned way = 0; (*a)->unequal && way < 6; way++) {
+            struct unequal u = {0};
+            unequal_make(&u, &s, *a, way / 2);
+            dcoll_args_t args = {.collective = (*a)->collective};
+            if (dcoll_refusal(*a, dcoll_team_shape(s.team), &args))
+                continue;
+            if (way % 2)
+                u.call.send = DCOLL_IN_PLACE;
+            run_forms(&s, &u);
+        }
+    scene_close(&s);
+}
+
+/* The functions; the choice is the team's. Other counts need another request;
+ * so do equal blocks of the same buffers. */
+static void plain_functions(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r, 2);
+    for (unsigned i = 0; i < 12; i++) {
+        struct unequal u = {0};
+        unequal_make(&u, &s, dcoll_algorithm_find(DCOLL_ALLGATHER, "direct"),
+                     i % 3);
+        fill_unequal(&s, &u, i);
+        good(&s, dcoll_allgatherv(s.team, s.send, s.recv, u.counts), "v");
+        check_unequal(&s, &u, i);
+        dcoll_call_t equal = {.collective = DCOLL_ALLGATHER,
+                              .send = s.send,
+                              .recv = s.recv,
+                              .bytes = 50};
+        give(&s, &equal, i);
+        good(&s, dcoll_run(s.team, &equal), "equal");
+        check(got(&s, &equal, i));
+        u.call.collective = DCOLL_REDUCE_SCATTER_BLOCK;
+        fill_unequal(&s, &u, i);
+        good(&s,
+             dcoll_reduce_scatter(s.team, s.send, s.recv, u.counts,
+                                  &affine_reduction),
+             "reduce-scatter");
+        check_unequal(&s, &u, i);
+    }
+    scene_close(&s);
+}
+
+static void refused(struct scene *s, int rc, const char *part)
+{
+    check(rc == DRAIL_EINVAL);
+    if (!strstr(dcoll_last_error(s->team), part))
+        printf("# %s\n", dcoll_last_error(s->team));
+    check(strstr(dcoll_last_error(s->team), part) != NULL);
+}
+
+/* Wrong on this rank alone: nothing is written, and the team goes on. */
+static void bad_counts(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r, 2);
+    size_t counts[] = {8, 0}, much[] = {8, (size_t)-1};
+    const dcoll_reduction_t *sum = dcoll_reduction(DCOLL_INT64, DCOLL_SUM);
+    memset(s.recv, 0xee, MOST);
+    refused(&s, dcoll_allgatherv(s.team, s.send, s.recv, NULL),
+            "counts is NULL");
+    refused(&s, dcoll_allgatherv(s.team, s.send, s.recv, much),
+            "counts[1] is -1");
+    refused(&s, dcoll_reduce_scatter(s.team, s.send, s.recv, much, sum),
+            "counts[1] is -1");
+    if (r->rank == 0)
+        refused(&s, dcoll_allgatherv(s.team, NULL, s.recv, counts),
+                "send is NULL");
+    refused(&s, dcoll_allgatherv(s.team, s.send, NULL, counts), "recv is NULL");
+    refused(&s,
+            dcoll_run(s.team, &(dcoll_call_t){.collective = DCOLL_BCAST,
+                                              .recv = s.recv,
+                                              .counts = counts}),
+            "counts: allowed in");
+    for (unsigned i = 0; i < MOST; i++)
+        check(s.recv[i] == 0xee);
+    /* a rank without bytes needs no send */
+    good(&s, dcoll_allgatherv(s.team, r->rank ? NULL : s.send, s.recv, counts),
+         "right");
+    scene_close(&s);
+}
+
+/* One rank's counts differ: all are told, and nothing is written. */
+static void different_counts(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r, 2);
+    size_t counts[] = {8, 16, 24};
+    if (r->rank == 1)
+        counts[2] = 16;
+    memset(s.recv, 0xee, MOST);
+    refused(&s, dcoll_allgatherv(s.team, s.send, s.recv, counts), "counts");
+    check(strstr(dcoll_last_error(s.team), "rank 1") != NULL || r->rank == 1);
+    for (unsigned i = 0; i < MOST; i++)
+        check(s.recv[i] == 0xee);
+    barrier(r);
+    dcoll_team_free(s.team);
+}
+
+static void short_timeout(drail_config_t *cfg)
+{
+    cfg->timeout_ms = 5000;
+}
+
+static const struct test tests[] = {
+    {"one rank", 1, every_algorithm, NULL, APART},
+    {"two nodes of one", 2, every_algorithm, NULL, APART | PPN(1)},
+    {"four ranks", 4, every_algorithm, NULL, APART},
+    {"seven ranks on nodes of three", 7, every_algorithm, NULL, APART | PPN(3)},
+    {"functions", 3, plain_functions, NULL, APART},
+    {"functions, three nodes", 3, plain_functions, NULL, APART | PPN(1)},
+    {"bad counts", 2, bad_counts, NULL, APART},
+    {"different counts", 3, different_counts, short_timeout, APART},
+    {"different counts, three nodes", 3, different_counts, short_timeout,
+     APART | PPN(1)},
+};
+
+RUN_TESTS(tests)
