@@ -205,7 +205,9 @@ typedef enum ddsm_kind {
     DDSM_OPEN,   /**< never protected at the home: no faults, and system calls
                       work there (R6). Other ranks drop their copies at each
                       barrier and whenever they acquire (ddsm_lock(),
-                      ddsm_acquire()) */
+                      ddsm_acquire()). The program may protect such pages at
+                      their home, for example below a stack: a fault there is
+                      the program's */
 } ddsm_kind_t;
 
 typedef struct ddsm_place {

@@ -5,7 +5,8 @@
 OMP_OBJ := $(call objects,omp/runtime)
 LIBOMP  := $(LIB)/librailomp.so
 OMPDIR  := $(LIB)/railomp
-OMP_PARTS := $(addprefix $(OMPDIR)/,program.o program_io.o libgomp.spec)
+OMP_PARTS := $(addprefix $(OMPDIR)/,program.o program_io.o program_returned.o \
+  libgomp.spec)
 # the plugin is one of the compiler that the wrappers call
 OMP_CXX := g++
 OMP_HEADERS := $(shell $(OMP_CXX) -print-file-name=plugin 2>/dev/null)/include
@@ -30,10 +31,12 @@ $(LIBOMP).$(SOVERSION): $(OMP_OBJ) $(LIBDSM) $(LIBRAIL) omp/runtime/librailomp.m
 $(LIBOMP): $(LIBOMP).$(SOVERSION)
 	@ln -sf $(notdir $<) $@
 
-# code of programs, which are not at any address, for the wrappers' compiler
+# code of programs, which are not at any address, for the wrappers' compiler;
+# libraries call it, too
 $(BUILD)/obj/omp/wrapper/%.o: override CC = gcc
 $(BUILD)/obj/omp/wrapper/%.o: override CXX = $(OMP_CXX)
-$(BUILD)/obj/omp/wrapper/%.o: OBJ_CFLAGS = -fno-sanitize=all -fno-pie -mno-direct-extern-access
+$(BUILD)/obj/omp/wrapper/%.o: OBJ_CFLAGS = -fno-sanitize=all -fno-pie -mno-direct-extern-access \
+  -fvisibility=default
 $(OMPDIR)/%.o: $(BUILD)/obj/omp/wrapper/%.o
 	$(call say,COPY)install -m 644 $< $@
 $(OMPDIR)/%.spec: omp/wrapper/%.spec

@@ -94,7 +94,9 @@ bool fault_serve(ddsm_t *d, uintptr_t address, void *context)
     if (drail_job_is_simulated(d->job))
         signals_as_before(context);
     const bool inside = space_enter(d) != 0;
-    const bool ours = page != PAGE_NONE && d->page[page].state != PAGE_UNUSED;
+    /* the program itself has protected a page that never is */
+    const bool ours = page != PAGE_NONE && d->page[page].state != PAGE_UNUSED &&
+                      !page_is_open(d, page);
     int rc = inside && ours ? space_break(d, error.code) : 0;
     if (!inside) {
         if (ours) {

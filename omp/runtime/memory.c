@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "omp/runtime/alone.h"
@@ -13,14 +14,16 @@
 #include "omp/runtime/icv.h"
 #include "omp/runtime/program_data.h"
 
-/* Where the space begins in all ranks: far from what the kernel places. */
-#define SPACE ((void *)UINT64_C(0x100000000000))
+/* Where the space begins in all ranks: far from what the kernel places, and
+ * above the shadow memory of AddressSanitizer. */
+#define SPACE ((void *)UINT64_C(0x110000000000))
 
 enum {
     ALIGNMENT = 16, /* malloc's */
     WORDS_BYTES = 4096,
     LOCKS = 1 << 16,
     STACKS_LEAST = 8, /* a region may ask for more threads than there are */
+    GUARD_BYTES = 64 << 10, /* below each stack */
 };
 #define HEAP_BYTES  ((size_t)4 << 30)
 #define STACK_BYTES ((size_t)8 << 20) /* if the system sets no limit */
@@ -33,7 +36,7 @@ struct shared_words *shared_words = &own_words;
 static ddsm_t *space;
 static unsigned rank, ranks = 1;
 static bool is_early = true; /* main has not begun */
-static char *stacks;
+static char *stacks;         /* each with its guard below */
 static size_t stack_bytes;
 static unsigned stack_count;
 
@@ -112,12 +115,48 @@ static void *shared_pages(size_t bytes, unsigned home, ddsm_kind_t kind)
     return p;
 }
 
+static char *guard_of(unsigned thread)
+{
+    return stacks + thread * (GUARD_BYTES + stack_bytes);
+}
+
+static size_t stacks_bytes(void)
+{
+    return stack_count * (GUARD_BYTES + stack_bytes);
+}
+
+static void open_stacks(void)
+{
+    for (unsigned r = 0; r < ranks; r++) {
+        char *p = shared_pages(stacks_bytes(), r, DDSM_OPEN);
+        if (r == rank)
+            stacks = p;
+    }
+    for (unsigned i = 0; i < stack_count; i++)
+        if (mprotect(guard_of(i), GUARD_BYTES, PROT_NONE))
+            fail(FAILED, "guards of stacks: %s", strerror(errno));
+}
+
 static void open_heap(size_t bytes)
 {
     /* as the heap divides itself */
     const ddsm_place_t place = {.homes = DDSM_BLOCK, .kind = DDSM_MOVING};
     void *start = ddsm_alloc(space, bytes, &place);
     check(start ? ddsm_heap_open(space, start, bytes) : DRAIL_ENOMEM, "heap");
+}
+
+static bool is_shared(const void *p)
+{
+    return space && ddsm_has(space, p);
+}
+
+/* The child would have no part of the shared memory. */
+static void before_fork(void)
+{
+    if (is_shared(__builtin_frame_address(0)))
+        fail(NOT_SERVED, "fork() is not served on several ranks, as the child "
+                         "would have no stack; use posix_spawn(), system() or "
+                         "popen()");
 }
 
 void memory_open(drail_job_t *job)
@@ -129,29 +168,25 @@ void memory_open(drail_job_t *job)
     const size_t heap = whole_pages(setting_bytes("RAILOMP_HEAP", HEAP_BYTES));
     program_data(&data, &data_bytes);
     plan_stacks();
-    const size_t stacks_bytes = stack_bytes * stack_count;
     ddsm_config_init(&config);
     config.failed = fault_failed;
     rank = drail_job_rank(job);
     ranks = drail_job_size(job);
     config.base = SPACE;
     config.locks = LOCKS;
-    config.bytes = WORDS_BYTES + heap + ranks * stacks_bytes + data_bytes;
+    config.bytes = WORDS_BYTES + heap + ranks * stacks_bytes() + data_bytes;
     if (early_is_overfull())
         fail(NOT_SERVED, "what runs before main allocates too much memory "
                          "(allowed: 1 MiB)");
     if (ddsm_open(job, &config, &space, &error))
         fail(FAILED, "%s", error.text);
     shared_words = shared_pages(WORDS_BYTES, 0, DDSM_OPEN);
-    for (unsigned r = 0; r < ranks; r++) {
-        char *p = shared_pages(stacks_bytes, r, DDSM_OPEN);
-        if (r == rank)
-            stacks = p;
-    }
+    open_stacks();
     open_heap(heap);
     const ddsm_place_t place = {.homes = DDSM_ONE, .kind = DDSM_MOVING};
     check(ddsm_adopt(space, data, data_bytes, &place),
           "sharing .data and .bss");
+    pthread_atfork(before_fork, NULL, NULL);
     is_early = false;
 }
 
@@ -177,7 +212,7 @@ static int choose_stack(pthread_attr_t *attributes, unsigned thread)
              "a region of more than %u threads in a rank is not served; set "
              "OMP_NUM_THREADS",
              stack_count);
-    return pthread_attr_setstack(attributes, stacks + thread * stack_bytes,
+    return pthread_attr_setstack(attributes, guard_of(thread) + GUARD_BYTES,
                                  stack_bytes);
 }
 
@@ -223,11 +258,6 @@ void memory_acquire(void)
         check(ddsm_acquire(space), "flush");
     else
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
-static bool is_shared(const void *p)
-{
-    return space && ddsm_has(space, p);
 }
 
 bool memory_is_shared(const void *p)

@@ -2,7 +2,6 @@
 #include "omp/runtime/program_data.h"
 
 #include <link.h>
-#include <stdint.h>
 #include <unistd.h>
 
 #include "omp/runtime/fail.h"
@@ -43,4 +42,27 @@ void program_data(void **start, size_t *bytes)
                          "it with railomp-cc");
     *start = (void *)data.first;
     *bytes = (data.last - data.first + page - 1) & -page;
+}
+
+static int add_segments(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+    uint64_t *sum = context;
+    (void)bytes;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        const uint64_t *at = (const void *)(info->dlpi_addr + p->p_vaddr);
+        const size_t words = p->p_memsz / sizeof *at;
+        if (p->p_type != PT_LOAD || p->p_flags & PF_W)
+            continue;
+        for (size_t w = 0; w < words; w++) /* FNV-1a, by words */
+            *sum = (*sum ^ at[w]) * UINT64_C(0x100000001b3);
+    }
+    return 1;
+}
+
+uint64_t program_sum(void)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    dl_iterate_phdr(add_segments, &sum);
+    return sum;
 }

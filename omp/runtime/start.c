@@ -18,6 +18,7 @@
 #include "omp/runtime/fail.h"
 #include "omp/runtime/icv.h"
 #include "omp/runtime/memory.h"
+#include "omp/runtime/program_data.h"
 #include "omp/runtime/stats.h"
 #include "omp/runtime/team.h"
 #include "omp/wrapper/program.h"
@@ -109,9 +110,29 @@ static void run_thread(const struct program *p)
     pthread_join(id, NULL);
 }
 
+/* Ranks of a launcher may run different files. Rank 0 says so. */
+static void check_program(drail_job_t *job)
+{
+    const uint64_t mine = program_sum();
+    const unsigned ranks = drail_job_size(job);
+    uint64_t *all = malloc(ranks * sizeof *all);
+    if (!all || drail_job_allgather(job, &mine, sizeof mine, all, -1))
+        fail(FAILED, "%s", all ? drail_job_last_error(job) : "out of memory");
+    for (unsigned r = 1; r < ranks; r++)
+        if (all[r] != all[0] && drail_job_rank(job))
+            _exit(NOT_SERVED);
+        else if (all[r] != all[0])
+            fail(NOT_SERVED,
+                 "rank %u runs another program: all ranks must run the same "
+                 "file",
+                 r);
+    free(all);
+}
+
 static int rank_main(drail_job_t *job, void *context)
 {
     fail_as(drail_job_rank(job));
+    check_program(job);
     settings_read(drail_job_size(job),
                   drail_job_local_size(job, drail_job_rank(job)));
     memory_open(job);

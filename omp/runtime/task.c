@@ -18,6 +18,7 @@ enum {
     TASKLOOP_GRAINSIZE = 1 << 9,
     TASK_REDUCTION = 1 << 12,
     TASK_DETACH = 1 << 13,
+    TASKLOOP_STRICT = 1 << 14,
 };
 
 typedef void (*task_t)(void *);
@@ -62,11 +63,19 @@ void GOMP_task(task_t task, void *variables, copy_t copy, long bytes,
              NULL);
 }
 
+/* All tasks have that many iterations, but for the last one. */
+static bool is_strict(unsigned flags, unsigned long asked)
+{
+    return asked && flags & TASKLOOP_STRICT && flags & TASKLOOP_GRAINSIZE;
+}
+
 /* How many tasks a loop of so many iterations is cut into. */
 static uint64_t pieces(uint64_t iterations, unsigned flags, unsigned long asked,
                        unsigned threads)
 {
     uint64_t count = asked ? asked : threads;
+    if (is_strict(flags, asked))
+        return iterations / asked + (iterations % asked != 0);
     if (flags & TASKLOOP_GRAINSIZE && asked)
         count = iterations / asked ? iterations / asked : 1;
     return count < iterations ? count : iterations;
@@ -83,6 +92,8 @@ static void run_taskloop(task_t task, void *variables, copy_t copy,
     check_flags(flags);
     for (uint64_t i = 0, first = 0, last; i < count; i++, first = last) {
         last = first + b->iterations / count + (i < b->iterations % count);
+        if (is_strict(flags, asked))
+            last = i + 1 < count ? first + asked : b->iterations;
         uint64_t start, end;
         loop_range(b, first, last, &start, &end);
         const long bounds[] = {(long)(start - bias), (long)(end - bias)};

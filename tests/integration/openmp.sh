@@ -11,6 +11,7 @@ programs=$SOURCE/tests/omp
 cd "$work" || exit 1
 unset OMP_SCHEDULE OMP_NUM_THREADS RAILOMP_RANKS
 
+preload=
 # build NAME SUFFIX COMPILER WRAPPER: as NAME.gcc and NAME.railomp
 build()
 {
@@ -24,8 +25,8 @@ same()
     local name=$1 ranks=$2 threads=$3 expected status
     OMP_NUM_THREADS=$((ranks * threads)) "./$name.gcc" >expected
     expected=$?
-    RAILOMP_RANKS=$ranks OMP_NUM_THREADS=$threads timeout -k 5 60 \
-        "./$name.railomp" >out 2>err
+    RAILOMP_RANKS=$ranks OMP_NUM_THREADS=$threads LD_PRELOAD=$preload \
+        timeout -k 5 60 "./$name.railomp" >out 2>err
     status=$?
     [ $status -eq $expected ] && [ ! -s err ] && cmp expected out && return
     echo "status $status, expected $expected:"
@@ -48,23 +49,36 @@ for name in atomics worksharing sharing tasks pipeline cxx fortran; do
     done
 done
 
+gcc -O2 -shared -fPIC "-I$SOURCE" "$programs/delays.c" -o delays.so
+preload=$PWD/delays.so
+for name in worksharing sharing tasks cxx fortran; do
+    check "$name, 2 ranks x 2, with pauses" same $name 2 2
+done
+check "atomics, 2 ranks x 1, with pauses" same atomics 2 1
+preload=
+
 # --- launched by hand -----------------------------------------------------------
 
 port=$(free_port)
 export DRAIL_SECRET=of-sixteen-characters
-# rank RANK: of two
-rank()
-{
-    env DRAIL_RENDEZVOUS="127.0.0.1:$port" DRAIL_RANKS=2 DRAIL_RANK="$1" \
-        OMP_NUM_THREADS=1 timeout -k 5 60 ./sharing.railomp
-}
+two=(env "DRAIL_RENDEZVOUS=127.0.0.1:$port" DRAIL_RANKS=2 OMP_NUM_THREADS=1
+    timeout -k 5 60)
 OMP_NUM_THREADS=2 ./sharing.gcc >expected
-rank 1 >out1 2>&1 &
+DRAIL_RANK=1 "${two[@]}" ./sharing.railomp >out1 2>&1 &
 background+=($!)
-rank 0 >out 2>err
+DRAIL_RANK=0 "${two[@]}" ./sharing.railomp >out 2>err
 check 'two processes: the status is the program'"'"'s' exited_with 3 $?
 check '... the output, too' cmp expected out
 check '... the other rank ends well' wait "${background[0]}"
+check '... and is silent' test ! -s out1
+background=()
+
+DRAIL_RANK=1 "${two[@]}" ./atomics.railomp >out1 2>&1 &
+background+=($!)
+refused 'ranks of two programs' 'rank.1.runs.another.program' \
+    env DRAIL_RANK=0 "${two[@]}" ./sharing.railomp
+wait "${background[0]}"
+check '... the other rank ends, too' exited_with 2 $?
 check '... and is silent' test ! -s out1
 background=()
 
@@ -77,6 +91,12 @@ cat >ends.c <<'END'
 #include <string.h>
 #include <unistd.h>
 static char said[64];
+static int deep(int bytes)
+{
+    volatile char room[4096];
+    room[0] = room[4095] = 1;
+    return bytes > 0 ? deep(bytes - 4096) + room[0] : 0;
+}
 static void at_exit(void)
 {
     printf("%s at exit\n", said);
@@ -100,6 +120,10 @@ int main(int argc, char **argv)
                 exit(4);
             if (!strcmp(said, "null"))
                 *(volatile int *)NULL = 1;
+            if (!strcmp(said, "fork"))
+                fork();
+            if (!strcmp(said, "deep"))
+                deep(1300 << 10);
         }
         while (!strcmp(said, "null"))
             usleep(1000);
@@ -108,10 +132,12 @@ int main(int argc, char **argv)
 }
 END
 check 'ends.c' "$BUILD/bin/railomp-cc" ends.c -o ends
+threads=1
 # ended STATUS REGEX WORD: one line on standard error matches
 ended()
 {
-    RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 30 ./ends "$3" >out 2>err
+    RAILOMP_RANKS=2 OMP_NUM_THREADS=$threads timeout -k 5 30 ./ends "$3" \
+        >out 2>err
     exited_with "$1" $? && [ "$(wc -l <err)" -eq 1 ] && grep -Eq "$2" err ||
         { cat err && return 1; }
 }
@@ -121,6 +147,13 @@ check 'what runs at exit' cmp out <(printf 'well at exit\ndestroyed\n')
 check 'a rank aborts' ended 1 'rank 1 .*(signal 6|has died|is gone)|is gone: rank 1' abort
 check 'a rank dereferences NULL' ended 1 'rank 1 .*(signal 11|has died|is gone)|is gone: rank 1' null
 check 'a rank calls exit' ended 1 'rank 1: exit\(4\) was called' exit
+check 'a rank forks' ended 2 'rank 1: fork\(\) is not served' fork
+# shallow STATUS REGEX WORD: the same with stacks of 1 MiB, two in each rank
+shallow()
+{
+    (threads=2 && ulimit -S -s 1024 && ended "$@")
+}
+check 'a stack overflows' shallow 1 'rank 1 .*(signal 11|has died|is gone)' deep
 
 # --- bad input ------------------------------------------------------------------
 

@@ -70,6 +70,12 @@ done
 check 'an error of the compiler is as ever' sh -c '! "$0" -c none.c 2>err &&
     grep -q "none.c: No such file" err' "$cc"
 
+# its main is wrapped, as railomp-cc does it, but its data have no fixed address
+gcc -fopenmp -fPIE -pie "-I$SOURCE" hello.c "$SOURCE/omp/wrapper/program.c" \
+    -Wl,--wrap=main "-L$BUILD/lib" "-Wl,-rpath,$BUILD/lib" -lrailomp -o pie
+refused 'a program at any address' 'position-independent' \
+    env RAILOMP_RANKS=2 ./pie
+
 # --- what is refused -------------------------------------------------------------
 
 for option in -shared -pie -fPIE -fpie -static -static-pie -flto -flto=2; do
@@ -115,6 +121,11 @@ refused 'an object of another compiler' 'other.o function.add' \
     "$cc" main.c other.o -o refused
 refused '... in a library' 'other.o function.add' \
     "$cc" main.c libother.a -o refused
+refused '... that -l names' 'libother.a:.other.o:.lock function.add' \
+    "$cc" main.c -L. -lother -o refused
+gcc -fopenmp -shared -fPIC hello.c -Dmain=counted -o libregions.so
+refused 'a library with regions' 'libregions.so calls.GOMP_parallel' \
+    "$cc" main.c atomic.c -L. -lregions -o refused
 check 'the same, compiled by railomp-cc' sh -c '"$0" main.c atomic.c -o good &&
     ./good' "$cc"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All forms of `omp atomic`, reductions of one variable, flush, _Atomic, and
  * the builtins. Prints the same for any number of threads. */
+#include <omp.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -201,6 +202,63 @@ static void flushes(void)
     printf("flush: %d\n", seen);
 }
 
+/* Two threads answer each other: each reads what the other one has written
+ * before it said so. */
+static void messages(void)
+{
+    enum { ROUNDS = 60 };
+    static int data[2], said[2], flushed[2], told[2], wrong;
+#pragma omp parallel num_threads(2) reduction(+ : wrong)
+    for (int me = omp_get_thread_num(), i = 1; i <= ROUNDS; i++) {
+        int heard = 0;
+        data[me] = i;
+#pragma omp atomic write release
+        said[me] = i;
+        while (heard < i) {
+#pragma omp atomic read acquire
+            heard = said[!me];
+        }
+        wrong += data[!me] != i;
+        flushed[me] = i;
+#pragma omp flush
+#pragma omp atomic write relaxed
+        told[me] = i;
+        for (heard = 0; heard < i;) {
+#pragma omp atomic read relaxed
+            heard = told[!me];
+        }
+#pragma omp flush
+        wrong += flushed[!me] != i;
+    }
+    printf("messages: %d wrong\n", wrong);
+}
+
+/* Longer than a word: under a lock. Each is whole, and none is lost. */
+static void long_words(void)
+{
+    enum { ROUNDS = 100 };
+    static _Atomic struct pair shown, swapped;
+    static long wrong, taken;
+    struct pair mine;
+#pragma omp parallel num_threads(2) private(mine) reduction(+ : wrong, taken)
+    {
+        struct pair seen = {0, 0, 0};
+        for (long i = 1; i <= ROUNDS; i++) {
+            mine = (struct pair){i, i, i};
+            taken += atomic_exchange(&swapped, mine).y;
+            if (omp_get_thread_num() == 0)
+                shown = mine;
+        }
+        while (omp_get_thread_num() == 1 && seen.x < ROUNDS) {
+            seen = shown;
+            wrong += seen.x != seen.y || seen.y != seen.z;
+        }
+    }
+    mine = swapped;
+    taken += mine.z;
+    printf("long words: %ld wrong, %ld\n", wrong, taken);
+}
+
 static void unusual(void)
 {
     static struct __attribute__((packed)) {
@@ -209,8 +267,12 @@ static void unusual(void)
         double real;
     } packed;
     static __int128 wide, bits;
+    static int mixed[100], sum;
 #pragma omp parallel for
     for (int i = 0; i < 100; i++) {
+        mixed[i] = i;
+#pragma omp atomic
+        mixed[i] += 1;
 #pragma omp atomic
         packed.number += i;
 #pragma omp atomic
@@ -220,9 +282,11 @@ static void unusual(void)
 #pragma omp atomic
         bits |= (__int128)1 << i;
     }
-    printf("packed, __int128: %d %g %lld %llx %d\n", packed.number, packed.real,
-           (long long)(wide >> 60), (unsigned long long)(bits >> 64),
-           packed.before);
+    for (int i = 0; i < 100; i++)
+        sum += mixed[i];
+    printf("packed, __int128: %d %g %lld %llx %d, %d\n", packed.number,
+           packed.real, (long long)(wide >> 60),
+           (unsigned long long)(bits >> 64), packed.before, sum);
 }
 
 int main(void)
@@ -241,6 +305,8 @@ int main(void)
     reductions();
     builtins();
     flushes();
+    messages();
+    long_words();
     unusual();
     return 0;
 }

@@ -134,7 +134,31 @@ program main
   if (omp_get_thread_num() == omp_get_num_threads() - 1) &
        print '(a)', 'printed by the last thread'
   !$omp end parallel
+  call files()
 contains
+  ! Arrays that are too long for libgfortran's own buffer.
+  subroutine files()
+    integer, parameter :: n = 200000
+    real(8), save :: out(n), in(n)
+    integer :: k
+    wrong = 0
+    !$omp parallel do
+    do k = 1, n
+       out(k) = k * 0.5d0
+       in(k) = -1
+    end do
+    open (11, status='scratch', form='unformatted', access='stream')
+    write (11) out
+    rewind (11)
+    read (11) in
+    close (11)
+    !$omp parallel do reduction(+: wrong)
+    do k = 1, n
+       if (in(n + 1 - k) /= out(n + 1 - k)) wrong = wrong + 1
+    end do
+    print '(a,i8)', 'files', wrong
+  end subroutine
+
   real(8) function sum_of(a)
     real(8), intent(in) :: a(:, :)
     integer :: k, l

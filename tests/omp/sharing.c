@@ -2,6 +2,7 @@
 /* What threads share and what they keep: data, heap, stacks, threadprivate;
  * critical sections, locks, barriers. Prints the same for any number of
  * threads, but for that number. */
+#define _GNU_SOURCE
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,6 +224,39 @@ static void files(void)
     printf("files: %d wrong\n", wrong);
 }
 
+/* Memory that functions of the C library return. */
+static void returned(void)
+{
+    static char *text, *root, *here, *line;
+    size_t room = 0;
+    int wrong = 0;
+    FILE *file = tmpfile();
+    fputs("one\na second line\n", file);
+    rewind(file);
+#pragma omp parallel reduction(+ : wrong)
+    {
+        if (omp_get_thread_num() == omp_get_num_threads() - 1) {
+            wrong += asprintf(&text, "%s %d", "text", 42) != 7;
+            root = realpath("/usr/..", NULL);
+            here = getcwd(NULL, 0);
+        }
+#pragma omp master
+        while (getline(&line, &room, file) >= 0)
+            ;
+#pragma omp barrier
+        wrong += strcmp(text, "text 42") || strcmp(root, "/") || *here != '/';
+        wrong += strcmp(line, "a second line\n");
+    }
+    line = realloc(line, 2 * room);
+    wrong += line[0] != 'a';
+    fclose(file);
+    free(line);
+    free(text);
+    free(root);
+    free(here);
+    printf("returned: %d wrong\n", wrong);
+}
+
 struct vec {
     double x, y;
 };
@@ -294,6 +328,7 @@ int main(void)
     barriers();
     array_reductions();
     files();
+    returned();
     declared_reductions();
     nested();
     sizes();

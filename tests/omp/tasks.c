@@ -16,6 +16,28 @@ static long fibonacci(int n)
     return a + b;
 }
 
+/* Where the tasks of a loop begin. */
+static void strict(void)
+{
+    int begun = 0;
+    long first = 0, loops = 0;
+#pragma omp parallel
+#pragma omp single
+    {
+#pragma omp taskloop grainsize(strict : 7) firstprivate(begun)
+        for (int i = 0; i < 100; i++)
+            if (!begun++)
+#pragma omp atomic
+                first += i;
+#pragma omp taskloop num_tasks(strict : 9) firstprivate(begun)
+        for (int i = 100; i > 0; i--)
+            if (!begun++)
+#pragma omp atomic
+                loops++;
+    }
+    printf("strict: %ld %ld\n", first, loops);
+}
+
 int main(void)
 {
     long result = 0, sum = 0, chain = 1, grouped = 0, teams = 0, pieces = 0;
@@ -78,5 +100,6 @@ int main(void)
     printf("tasks: %ld %ld %ld %ld %d %d\n", result, chain, grouped, sum, wrong,
            made / threads);
     printf("taskloops: %ld, teams %ld\n", pieces, teams);
+    strict();
     return 0;
 }

@@ -131,19 +131,25 @@ static void ordered(void)
     ORDERED("runtime", "omp parallel for ordered schedule(runtime)")
 }
 
-/* A thread may be many loops ahead of the others. */
+/* A thread may be many loops ahead of the others. Nothing orders the regions of
+ * one loop against those of the next, so each loop has a sum of its own. */
 static void ordered_ahead(void)
 {
-    int sum = 0;
-#pragma omp parallel reduction(+ : sum)
+    int sums[150] = {0}, next[150] = {0}, sum = 0, wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
     for (int loop = 0; loop < 150; loop++) {
 #pragma omp for ordered nowait schedule(static)
         for (int i = 0; i < 16; i++) {
 #pragma omp ordered
-            sum += i;
+            {
+                wrong += next[loop]++ != i;
+                sums[loop] += i;
+            }
         }
     }
-    printf("ordered, ahead: %d\n", sum);
+    for (int loop = 0; loop < 150; loop++)
+        sum += sums[loop];
+    printf("ordered, ahead: %d, %d wrong\n", sum, wrong);
 }
 
 static void sections(void)
