@@ -74,7 +74,7 @@ EMBED_OBJ := $(call objects,providers/embedded)
 RAIL_OBJ  := $(call objects,dapl_rail)
 COLL_OBJ  := $(call objects,coll)
 DSM_OBJ   := $(call objects,dsm)
-BENCH_OBJ := $(call objects,$(filter-out bench/info/ bench/peers/,$(wildcard bench/*/))) \
+BENCH_OBJ := $(call objects,$(filter-out $(addprefix bench/,info/ openmp/ peers/),$(wildcard bench/*/))) \
              $(BUILD)/obj/bench/clock.o $(BUILD)/obj/bench/startup.o $(BUILD)/obj/bench/interrupt.o $(BUILD)/obj/bench/main.o
 INFO_OBJ  := $(call objects,bench/info) $(patsubst %,$(BUILD)/obj/bench/%.o,clock startup report/json report/utf8)
 

@@ -129,6 +129,14 @@ typedef struct dcoll_config {
      *  complete them (rule 5), and their starts are not compared (rule 1): a
      *  start that one rank leaves out ends in a timeout of the others. */
     bool any_order;
+    /** true (default): between nodes that only TCP joins, `auto` learns which
+     *  algorithm is fastest for blocking all-gathers, all-to-alls and
+     *  broadcasts. In a size class (a power of two), after 32 calls of one
+     *  size, up to three algorithms make the next calls in turn, at most 45.
+     *  Ranks then wait for each other before each call, and the first calls of
+     *  an algorithm prepare a request (rule 5). false, also on one rank only,
+     *  or with a table: the algorithm never changes. */
+    bool learn;
 } dcoll_config_t;
 
 /** Sets the defaults. */
@@ -525,6 +533,8 @@ typedef struct dcoll_times {
     uint64_t deliver_ns;    /**< operation DELIVER */
     const dcoll_algorithm_t *algorithm; /**< of the latest start of any call;
                                              NULL: none */
+    bool learning; /**< the latest blocking call was of a size for which `auto`
+                        may still change the algorithm (dcoll_config_t.learn) */
 } dcoll_times_t;
 
 /** Sets the times to 0 and begins to take them: two readings of the clock for

@@ -368,6 +368,7 @@ typedef struct dcoll_schedule {
     unsigned flags;    /**< flags of a rank; the same on all ranks of a node */
     bool shared;       /**< ranks of the node GET from my SEND or, in place, my
                             RECV */
+    bool crossing;     /**< two ranks read from each other at the same time */
     bool connections;  /**< a step may use all connections at the same time, not
                             k ports (multi-connection); the same on all ranks */
     uint8_t phase;     /**< of the operations that are added next */
@@ -453,10 +454,12 @@ typedef struct dcoll_algorithm {
                          root, or the root of other ranks: DCOLL_AHEAD_…; 0: the
                          configured depth */
     unsigned depth; /**< the only depth that it supports; 0: any */
-    bool unequal;   /**< it serves blocks of different sizes
-                         (dcoll_args_t.begin) */
-    bool placed;    /**< irregular: READY tells the sender where to write, and
-                         how much */
+    unsigned node_power; /**< it works within one node, and NODE has as many
+                              blocks as ranks, to this power; 0: fewer */
+    bool unequal;        /**< it serves blocks of different sizes
+                              (dcoll_args_t.begin) */
+    bool placed; /**< irregular: READY tells the sender where to write, and
+                      how much */
     /** As dcoll_refusal(), which calls it. NULL: it always can. */
     const char *(*refuses)(const dcoll_shape_t *shape,
                            const dcoll_args_t *args);
@@ -499,7 +502,8 @@ const dcoll_algorithm_t *dcoll_algorithm_find(dcoll_collective_t collective,
  *  In gathers, scatters, broadcasts and reductions to a root, ranks may run
  *  ahead, so a depth of 2 grows up to dcoll_algorithm_t.ahead, as long as
  * memory for it stays small (512 KiB). In other collectives all ranks wait for
- * all. A depth of 1 stays. */
+ * all. Where NODE of one start has 8 MiB, a depth of 2 becomes 1: NODE of two
+ * would fill the cache that cores share. A depth of 1 stays. */
 unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,
                      const dcoll_shape_t *shape, size_t bytes, unsigned depth);
 

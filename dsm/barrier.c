@@ -7,6 +7,7 @@
 #include "dsm/pages/fetch.h"
 #include "dsm/pages/flush.h"
 #include "dsm/pages/history.h"
+#include "dsm/pages/pages.h"
 #include "dsm/sync/claims.h"
 #include "dsm/sync/notices.h"
 #include "dsm/sync/peer_wait.h"
@@ -47,13 +48,15 @@ static int exchange_arrivals(ddsm_t *d, const void *note)
 }
 
 /* Pages that find no room for mappings come by faults. */
-static int turn(ddsm_t *d)
+static int turn(ddsm_t *d, uint64_t name)
 {
-    const struct page_list *list = history_turn(d);
+    const struct page_list *list = history_turn(d, name);
     if (!list)
         return 0;
     const drail_error_t before = d->error;
-    int rc = fetch_list(d, list, d->learning);
+    int rc = fetch_list(d, &list[USE_FETCH], d->learning);
+    if (!rc && !d->learning)
+        rc = pages_make_list_dirty(d, &list[USE_WRITE]);
     if (rc != DRAIL_ENOMEM || d->broken)
         return rc;
     rc = coalesce_mappings(d);
@@ -82,7 +85,7 @@ static int barrier(ddsm_t *d, const void *note)
     d->settling = false;
     d->interval++;
     if (!rc)
-        rc = turn(d);
+        rc = turn(d, d->next_name);
     if (!rc)
         returns_take(d);
     return rc;
@@ -117,4 +120,16 @@ void ddsm_interval(ddsm_t *d, uint64_t name)
         return;
     d->next_name = name;
     space_leave(d);
+}
+
+int ddsm_interval_now(ddsm_t *d, uint64_t name)
+{
+    if (!d)
+        return DRAIL_EINVAL;
+    int rc = space_enter(d);
+    if (rc)
+        return rc;
+    rc = d->broken ? d->broken : turn(d, name);
+    space_leave(d);
+    return rc;
 }

@@ -313,16 +313,21 @@ int ddsm_barrier_note(ddsm_t *d, const void *mine, void *all);
 
 /** Names the intervals between barriers, from the next barrier on until another
  *  call. A name may stand for a loop of the program, for example. The library
- *  remembers which pages this rank's faults fetch in an interval. Right after
- *  the barrier that begins the next interval but one of that name, it fetches
- *  these pages in few reads. (Many programs swap two arrays in each step, so
- *  every second interval uses the same pages.) In two of 32 intervals of a name
- *  the library learns anew which of these pages are used: there the first
- *  access to each page faults, but does not fetch. Different ranks may give
- *  different names.
+ *  remembers which pages this rank's faults fetch and make writable in an
+ *  interval. Right after the barrier that begins the next interval but one of
+ *  that name, it does this for all of them, in few reads. (Many programs swap
+ *  two arrays in each step, so every second interval uses the same pages.) In
+ *  two of 32 intervals of a name the library learns anew which of these pages
+ *  are used: there the first access to each page faults, but does not fetch.
+ *  Different ranks may give different names.
  *  @param d open.
  *  @param name 0 (the default): no pages are fetched in advance. */
 void ddsm_interval(ddsm_t *d, uint64_t name);
+/** Gives a name to the interval that the last barrier has begun, and to no
+ *  later one: for a program that learns the name in the barrier (for example
+ *  by ddsm_barrier_note()). Call it right after the barrier.
+ *  @return 0; an error of the transport, which breaks the memory (R4). */
+int ddsm_interval_now(ddsm_t *d, uint64_t name);
 
 /**
  * Takes a lock, which one thread of one rank holds at a time, in the order of
@@ -455,6 +460,12 @@ typedef struct ddsm_stats {
  *  is in a call or has taken the rails. */
 void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats);
 void ddsm_stats_reset(ddsm_t *d);
+
+/** How well pages were foreseen, in per cent: how many of those that were
+ *  fetched in advance were used (efficiency), and how many of those that were
+ *  used had been fetched in advance (coverage). NaN: nothing is known. */
+double ddsm_efficiency(const ddsm_stats_t *stats);
+double ddsm_coverage(const ddsm_stats_t *stats);
 
 /** What a page has cost this rank since ddsm_open() or ddsm_stats_reset(). */
 typedef struct ddsm_page_cost {

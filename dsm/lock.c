@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dsm/base/enter.h"
+#include "dsm/base/rdma.h"
 #include "dsm/pages/flush.h"
 #include "dsm/release.h"
 #include "dsm/sync/control.h"
@@ -24,10 +25,9 @@ static struct lock lock_of(const ddsm_t *d, unsigned id)
 static int tell_round(ddsm_t *d, uint32_t ticket)
 {
     const uint32_t half = TICKET_MAX >> 1;
-    int rc = 0;
-    for (unsigned r = 0; r < d->size && !rc && (ticket & half) == half; r++)
-        rc = drail_atomic(d->t, r, DRAIL_FETCH_ADD, &d->control.keys[r],
-                          d->control.ticket_rounds_offset, 1, 0, NULL);
+    int rc = (ticket & half) == half
+                 ? rdma_count_everywhere(d, d->control.ticket_rounds_offset)
+                 : 0;
     return rc ? space_break_rails(d, rc, "lock") : 0;
 }
 

@@ -4,8 +4,13 @@
  * rank that uses it swaps a new number in. New numbers come from the upper half
  * of ddsm_config_t.locks, by a counter at rank 0. A rank keeps numbers that it
  * does not need, and gives them to its next words.
+ *
+ * A rank remembers the numbers of words, until any rank ends a lock.
  */
+#include <string.h>
+
 #include "dsm/base/enter.h"
+#include "dsm/base/rdma.h"
 #include "dsm/sync/lock_numbers.h"
 
 /* The number that this rank's copy of the word has. The program has
@@ -37,13 +42,56 @@ static int name(ddsm_t *d, uint32_t *word, uint32_t *number)
     return rc;
 }
 
+static struct lock_name *place_of(ddsm_t *d, const uint32_t *word)
+{
+    const uint64_t hash = (uintptr_t)word * 0x9e3779b97f4a7c15u;
+    return &d->lock_names[hash >> 32 & (LOCK_NAMES - 1)];
+}
+
+/* 0: it is not known. */
+static int recall(ddsm_t *d, const uint32_t *word, uint32_t *number)
+{
+    int rc = space_enter(d);
+    if (rc)
+        return rc;
+    const uint64_t ends = atomic_load(d->control.lock_ends);
+    if (ends != d->lock_ends)
+        memset(d->lock_names, 0, sizeof d->lock_names);
+    d->lock_ends = ends;
+    const struct lock_name *place = place_of(d, word);
+    *number = place->word == word ? place->number : 0;
+    space_leave(d);
+    return 0;
+}
+
+static int remember(ddsm_t *d, const uint32_t *word, uint32_t number)
+{
+    int rc = space_enter(d);
+    if (rc)
+        return rc;
+    *place_of(d, word) = (struct lock_name){word, number};
+    space_leave(d);
+    return 0;
+}
+
+static int find(ddsm_t *d, uint32_t *word, uint32_t *number)
+{
+    int rc = recall(d, word, number);
+    if (rc || *number)
+        return rc;
+    *number = number_in(word);
+    if (!*number)
+        rc = name(d, word, number);
+    return rc ? rc : remember(d, word, *number);
+}
+
 static int with_number(ddsm_t *d, uint32_t *word,
                        int (*act)(ddsm_t *d, unsigned id))
 {
+    uint32_t number;
     if (!d || !word)
         return DRAIL_EINVAL;
-    uint32_t number = number_in(word);
-    int rc = number ? 0 : name(d, word, &number);
+    int rc = find(d, word, &number);
     return rc ? rc : act(d, number);
 }
 
@@ -74,6 +122,9 @@ int ddsm_lock_end(ddsm_t *d, uint32_t *word)
     if (rc)
         return rc;
     lock_numbers_give(d, number);
+    rc = rdma_count_everywhere(d, d->control.lock_ends_offset);
+    if (rc)
+        space_break_rails(d, rc, "lock");
     space_leave(d);
-    return 0;
+    return rc;
 }

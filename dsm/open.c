@@ -116,13 +116,15 @@ static int tables(ddsm_t *d)
     d->dirty.page = malloc(d->pages * sizeof *d->dirty.page);
     d->written.page = malloc(d->pages * sizeof *d->written.page);
     d->visits.page = malloc(d->pages * sizeof *d->visits.page);
-    d->recorded.page = malloc(d->pages * sizeof *d->recorded.page);
+    for (unsigned use = 0; use < USES; use++)
+        d->recorded[use].page = malloc(d->pages * sizeof(uint32_t));
     d->vector_clock = calloc(n, sizeof *d->vector_clock);
     d->unfenced = calloc(n, sizeof *d->unfenced);
     d->held = calloc(d->cfg.locks, sizeof *d->held);
     d->store_keys = calloc(n, sizeof *d->store_keys);
     return d->page && d->cost && d->huge && d->dirty.page && d->written.page &&
-                   d->visits.page && d->recorded.page && d->vector_clock &&
+                   d->visits.page && d->recorded[USE_FETCH].page &&
+                   d->recorded[USE_WRITE].page && d->vector_clock &&
                    d->unfenced && d->held && d->store_keys
                ? 0
                : space_fail(d, DRAIL_ENOMEM, "out of memory for %zu pages",
@@ -325,7 +327,8 @@ static void free_space(ddsm_t *d)
     free(d->dirty.page);
     free(d->written.page);
     free(d->visits.page);
-    free(d->recorded.page);
+    for (unsigned use = 0; use < USES; use++)
+        free(d->recorded[use].page);
     history_close(d);
     free(d->vector_clock);
     free(d->unfenced);

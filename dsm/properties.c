@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Properties of a space; its transport; statistics. */
+#include <math.h>
+
 #include "dsm/base/enter.h"
 
 unsigned ddsm_rank(const ddsm_t *d)
@@ -67,6 +69,22 @@ void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats)
     if (entered)
         space_leave(own);
     *stats = now; /* @stats may lie in the view */
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : NAN;
+}
+
+double ddsm_efficiency(const ddsm_stats_t *stats)
+{
+    return share(stats->predicted_used, stats->predicted);
+}
+
+double ddsm_coverage(const ddsm_stats_t *stats)
+{
+    return share(stats->predicted_used,
+                 stats->predicted_used + stats->unpredicted);
 }
 
 static bool has_cost(const struct page_cost *c)

@@ -10,14 +10,17 @@
 #include "dsm/sync/control.h"
 #include "dsm/sync/notices.h"
 
+/* Other ranks may see what the flush writes before its notices are there. */
 int release_writes(ddsm_t *d)
 {
+    _Atomic uint64_t *releases = &d->control.log->releases;
     returns_collect(d);
+    atomic_fetch_add(releases, 1);
     int rc = flush(d);
-    if (rc)
-        return rc;
-    notices_append(d);
-    return returns_hand_over(d);
+    if (!rc)
+        notices_append(d);
+    atomic_fetch_add(releases, 1);
+    return rc ? rc : returns_hand_over(d);
 }
 
 int acquire_up_to(ddsm_t *d, const uint64_t *heads)
@@ -32,14 +35,33 @@ int acquire_up_to(ddsm_t *d, const uint64_t *heads)
     return rc;
 }
 
-/* Reads how far each rank's log goes. */
+/* Reads how far a rank's log goes. The program may have seen a write of a
+ * release that is still under way, and take it for a sign that all of it is
+ * there. So this waits for the end of that release, which waits for nobody. */
+static int read_end(ddsm_t *d, unsigned rank)
+{
+    enum { END, RELEASES };
+    _Static_assert(offsetof(struct notice_log, releases) ==
+                       offsetof(struct notice_log, end) + sizeof(uint64_t),
+                   "they are read together");
+    uint64_t *read = d->control.end, first = 0;
+    int rc;
+    do {
+        rc = control_read(d, rank, offsetof(struct notice_log, end), read,
+                          2 * sizeof *read);
+        if (!first)
+            first = read[RELEASES];
+    } while (!rc && first % 2 && read[RELEASES] == first);
+    d->control.ends[rank] = read[END];
+    return rc;
+}
+
 static int read_ends(ddsm_t *d)
 {
     int rc = 0;
     for (unsigned r = 0; r < d->size && !rc; r++)
         if (r != d->rank)
-            rc = control_read(d, r, offsetof(struct notice_log, end),
-                              &d->control.ends[r], sizeof(uint64_t));
+            rc = read_end(d, r);
     return rc;
 }
 

@@ -25,15 +25,21 @@ static void fill_operands(const coll_run_t *run, const dcoll_call_t *call)
                        run->rank);
 }
 
-/* A call tells what `auto` takes: the team knows more than the plan. */
+/* Calls tell what `auto` takes: the team knows more than the plan, and may have
+ * to learn it. */
 static int find_algorithm(coll_run_t *run, coll_cell_t *cell,
                           dcoll_team_t *team)
 {
     const block_call_t *c = run->calls[cell->setup];
-    dcoll_times_t times;
-    dcoll_times_begin(team);
-    int rc = dcoll_run(team, &c->call);
-    dcoll_times_end(team, &times);
+    dcoll_times_t times = {0};
+    bool learned;
+    int rc;
+    do {
+        learned = times.learning;
+        dcoll_times_begin(team);
+        rc = dcoll_run(team, &c->call);
+        dcoll_times_end(team, &times);
+    } while (!rc && (times.learning || learned));
     if (!rc && run->rank == 0)
         cell->algorithm = times.algorithm;
     return rc;

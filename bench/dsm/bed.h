@@ -42,10 +42,8 @@ typedef struct dsm_bed {
     void *programs[DSM_PARTS]; /**< their data; NULL: not to be measured */
     /** ... and results of one rank alone, by seeds */
     void *const (*solutions)[DSM_SEEDS];
-    /** What PROGRAM_HISTORY has fetched in advance; see ddsm_stats_t. */
-    struct foreseen {
-        uint64_t predicted, used, unpredicted;
-    } foreseen[DSM_PARTS];
+    /** What PROGRAM_HISTORY has fetched in advance. */
+    ddsm_stats_t foreseen[DSM_PARTS];
     outcome_t *outcome;
 } dsm_bed_t;
 

@@ -67,13 +67,13 @@ void program_leave(program_run_t *r, double operations)
                       (uint64_t)(operations / r->bed->opts->dsm.rate * 1e9));
 }
 
-static void count_foreseen(dsm_bed_t *bed, struct foreseen *sum,
+static void count_foreseen(dsm_bed_t *bed, ddsm_stats_t *sum,
                            const ddsm_stats_t *before)
 {
     ddsm_stats_t now;
     ddsm_stats(bed->space, &now);
     sum->predicted += now.predicted - before->predicted;
-    sum->used += now.predicted_used - before->predicted_used;
+    sum->predicted_used += now.predicted_used - before->predicted_used;
     sum->unpredicted += now.unpredicted - before->unpredicted;
 }
 

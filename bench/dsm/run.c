@@ -202,18 +202,17 @@ static int open_all(rank_t *k, drail_job_t *job, outcome_t *outcome,
 static void explain(const dsm_bed_t *bed)
 {
     for (unsigned i = 0; bed->opts->explain && i < DSM_PARTS; i++) {
-        const struct foreseen *f = &bed->foreseen[i];
-        const uint64_t needed = f->used + f->unpredicted;
-        if (!needed || !f->predicted)
+        const ddsm_stats_t *f = &bed->foreseen[i];
+        if (isnan(ddsm_efficiency(f)) || isnan(ddsm_coverage(f)))
             continue;
         fprintf(stderr,
                 "explain: %s on rank %u: of %llu pages fetched along the "
                 "history, %.0f%% were used (efficiency); of %llu that were "
                 "needed, it had fetched %.0f%% (coverage)\n",
                 dsm_parts[i]->name, bed->rank, (unsigned long long)f->predicted,
-                100.0 * (double)f->used / (double)f->predicted,
-                (unsigned long long)needed,
-                100.0 * (double)f->used / (double)needed);
+                ddsm_efficiency(f),
+                (unsigned long long)(f->predicted_used + f->unpredicted),
+                ddsm_coverage(f));
     }
 }
 

@@ -7,9 +7,10 @@
  * railbench --each: all ranks make the call at a time that they have agreed on;
  * the figure is the median of the times until the last has returned.
  * Each argument is one run, WHAT:BYTES:REPETITIONS with WHAT one of gather,
- * allgather, alltoall, bcast, reduce, allreduce (sums of doubles, of so many
- * bytes in all), of these WHAT-persistent for a request (MPI 4),
- * or alltoallv-PATTERN-ELEMENT:M:REPETITIONS, of elements of so many bytes, M
+ * allgather, alltoall, bcast, reduce, allreduce, reduce_scatter_block, scan,
+ * exscan (sums of doubles, in blocks of so many bytes), of these
+ * WHAT-persistent for a request (MPI 4), or
+ * alltoallv-PATTERN-ELEMENT:M:REPETITIONS, of elements of so many bytes, M
  * of them at most from one rank to another (railbench alltoallv), whose data
  * are checked before. Errors end the program: MPI_ERRORS_ARE_FATAL is MPI's
  * default.
@@ -51,13 +52,23 @@ typedef enum {
     BCAST,
     REDUCE,
     ALLREDUCE,
+    REDUCE_SCATTER_BLOCK,
+    SCAN,
+    EXSCAN,
     ALLTOALLV,
     COLLECTIVES
 } what_t;
 
-static const char *const names[COLLECTIVES] = {
-    "gather", "allgather", "alltoall", "bcast",
-    "reduce", "allreduce", "alltoallv"};
+static const char *const names[COLLECTIVES] = {"gather",
+                                               "allgather",
+                                               "alltoall",
+                                               "bcast",
+                                               "reduce",
+                                               "allreduce",
+                                               "reduce_scatter_block",
+                                               "scan",
+                                               "exscan",
+                                               "alltoallv"};
 
 typedef struct coll_run {
     what_t what;
@@ -87,7 +98,7 @@ static int parse_numbers(const char *text, coll_run_t *run)
 
 static bool reduces(const coll_run_t *run)
 {
-    return run->what == REDUCE || run->what == ALLREDUCE;
+    return run->what >= REDUCE && run->what <= EXSCAN;
 }
 
 static int parse(const char *text, coll_run_t *run)
@@ -142,6 +153,18 @@ static void perform(const world_t *world, const coll_run_t *run)
         MPI_Allreduce(world->send, world->recv, doubles, MPI_DOUBLE, MPI_SUM,
                       MPI_COMM_WORLD);
         break;
+    case REDUCE_SCATTER_BLOCK:
+        MPI_Reduce_scatter_block(world->send, world->recv, doubles, MPI_DOUBLE,
+                                 MPI_SUM, MPI_COMM_WORLD);
+        break;
+    case SCAN:
+        MPI_Scan(world->send, world->recv, doubles, MPI_DOUBLE, MPI_SUM,
+                 MPI_COMM_WORLD);
+        break;
+    case EXSCAN:
+        MPI_Exscan(world->send, world->recv, doubles, MPI_DOUBLE, MPI_SUM,
+                   MPI_COMM_WORLD);
+        break;
     case ALLTOALLV:
         vector_perform(&world->vector);
         break;
@@ -178,6 +201,19 @@ static bool make_request(world_t *world, const coll_run_t *run)
     case ALLREDUCE:
         MPI_Allreduce_init(world->send, world->recv, doubles, MPI_DOUBLE,
                            MPI_SUM, all, MPI_INFO_NULL, &world->request);
+        break;
+    case REDUCE_SCATTER_BLOCK:
+        MPI_Reduce_scatter_block_init(world->send, world->recv, doubles,
+                                      MPI_DOUBLE, MPI_SUM, all, MPI_INFO_NULL,
+                                      &world->request);
+        break;
+    case SCAN:
+        MPI_Scan_init(world->send, world->recv, doubles, MPI_DOUBLE, MPI_SUM,
+                      all, MPI_INFO_NULL, &world->request);
+        break;
+    case EXSCAN:
+        MPI_Exscan_init(world->send, world->recv, doubles, MPI_DOUBLE, MPI_SUM,
+                        all, MPI_INFO_NULL, &world->request);
         break;
     default:
         MPI_Alltoall_init(world->send, bytes, MPI_CHAR, world->recv, bytes,
@@ -348,9 +384,10 @@ static coll_run_t *parse_all(int nargs, char **args, size_t *longest)
         if (parse(args[i], &runs[i])) {
             fprintf(stderr,
                     "'%s' is wrong; allowed: "
-                    "gather|allgather|alltoall|bcast|reduce|allreduce"
+                    "gather|allgather|alltoall|bcast|reduce|allreduce|"
+                    "reduce_scatter_block|scan|exscan"
                     "[-persistent]:BYTES:REPETITIONS, bytes from 1 to 64 MiB, "
-                    "of the last two whole doubles, repetitions from 1 to %d, "
+                    "of reductions whole doubles, repetitions from 1 to %d, "
                     "or "
                     "alltoallv-PATTERN-ELEMENT:M:REPETITIONS\n",
                     args[i], REPETITIONS_MAX);

@@ -11,22 +11,37 @@ unsigned bound_steps(const dcoll_shape_t *shape, bool shares)
     return steps;
 }
 
-double bound_blocks(dcoll_collective_t collective, const dcoll_shape_t *shape)
+static double larger(double a, double b)
 {
+    return a > b ? a : b;
+}
+
+/* An end: a rank, or the ranks of a node, which share their ports. */
+double bound_blocks(const dcoll_args_t *args, const dcoll_shape_t *shape,
+                    bool shares)
+{
+    const unsigned ends = shares ? shape->nnodes : shape->nranks;
     const double n = shape->nranks, k = shape->ports;
-    if (n == 1)
+    const double least = shares ? dcoll_shape_least(shape) : 1;
+    const double root = shares ? dcoll_shape_locals(shape, args->root) : 1;
+    if (ends == 1)
         return 0;
-    switch (collective) {
+    switch (args->collective) {
     case DCOLL_BARRIER:
         return 0;
-    case DCOLL_BCAST:
+    case DCOLL_BCAST: /* the smallest end sends, or receives, a block */
     case DCOLL_REDUCE:
     case DCOLL_SCAN:
     case DCOLL_EXSCAN:
-        return 1 / k;
-    case DCOLL_ALLREDUCE:
-        return 2 * (n - 1) / n / k;
-    default:
-        return (n - 1) / k;
+        return 1 / (k * least);
+    case DCOLL_GATHER: /* the others' blocks at the root's end; an end's own */
+    case DCOLL_SCATTER:
+        return larger((n - root) / (k * root), 1 / k);
+    case DCOLL_ALLREDUCE: /* all ends together send 2 (ends - 1) blocks */
+        return larger(2.0 * (ends - 1) / (k * n), 1 / (k * least));
+    case DCOLL_ALLTOALL:
+        return (n - least) / k;
+    default: /* all-gather, reduce-scatter: one for each rank of other ends */
+        return (n - least) / (k * least);
     }
 }

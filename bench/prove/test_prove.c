@@ -309,9 +309,8 @@ static void count(verify_row_t *row, const dcoll_program_t *p)
         shares |= s->flags || s->node_bytes;
     }
     row->least_steps = bound_steps(p->shape, shares);
-    row->least_blocks = shares || p->args.traffic
-                            ? NAN
-                            : bound_blocks(p->args.collective, p->shape);
+    row->least_blocks =
+        p->args.traffic ? NAN : bound_blocks(&p->args, p->shape, shares);
 }
 
 static void cost(verify_row_t *row, const dcoll_program_t *p)

@@ -31,6 +31,7 @@
     USE(allgather_direct)                                                      \
     USE(allgather_exchange)                                                    \
     USE(allgather_bruck)                                                       \
+    USE(allgather_pat)                                                         \
     USE(allgather_ring)                                                        \
     USE(allgather_doubling)                                                    \
     USE(allgather_gather_bcast)                                                \
@@ -54,21 +55,25 @@
     USE(allreduce_bruck)                                                       \
     USE(allreduce_direct)                                                      \
     USE(reduce_scatter_block_bruck)                                            \
+    USE(reduce_scatter_block_pat)                                              \
     USE(reduce_scatter_block_direct)                                           \
     USE(scan_doubling)                                                         \
     USE(exscan_doubling)                                                       \
     /* SMP-aware (Qian and Afsahi 2008, section 5.2) */                        \
     USE(gather_smp)                                                            \
     USE(bcast_smp)                                                             \
+    USE(bcast_smp_circulant)                                                   \
     USE(barrier_smp)                                                           \
     USE(reduce_smp)                                                            \
     USE(reduce_smp_slices)                                                     \
     USE(allreduce_smp_doubling)                                                \
     USE(allreduce_smp_slices)                                                  \
+    USE(reduce_scatter_block_smp_bruck)                                        \
     USE(allgather_smp_gather_bcast)                                            \
     USE(allgather_smp_gather_bcast_tree)                                       \
     USE(allgather_smp_direct)                                                  \
     USE(allgather_smp_bruck)                                                   \
+    USE(allgather_smp_bruck_all)                                               \
     USE(alltoall_smp_gather_scatter)                                           \
     USE(alltoall_smp_direct)                                                   \
     USE(alltoall_smp_bruck)                                                    \

@@ -4,6 +4,10 @@
 
 /* Most memory for blocks of starts that ranks run ahead. */
 #define DEPTH_BYTES (512u << 10)
+/* NODE of one start from which it pays to have it once. Measured with 8 ranks
+ * and a cache of 32 MiB: all-gather 1.25 times, all-to-all 1.4 times as fast.
+ */
+#define NODE_BYTES (8u << 20)
 
 /* Which ranks use a buffer, and how many blocks it has: none, one, or one for
  * each rank. */
@@ -99,11 +103,23 @@ bool dcoll_needs_commuting(const dcoll_algorithm_t *algorithm,
            !dcoll_refusal(algorithm, shape, &commuting);
 }
 
+/* Bytes of a block from which NODE of one start has NODE_BYTES. */
+static size_t least_for_node(const dcoll_algorithm_t *algorithm,
+                             const dcoll_shape_t *shape)
+{
+    size_t bytes = algorithm->node_power ? NODE_BYTES : SIZE_MAX;
+    for (unsigned i = 0; i < algorithm->node_power; i++)
+        bytes /= shape->nranks;
+    return bytes;
+}
+
 unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,
                      const dcoll_shape_t *shape, size_t bytes, unsigned depth)
 {
     if (algorithm->depth)
         return algorithm->depth;
+    if (bytes >= least_for_node(algorithm, shape))
+        return 1;
     /* each block has a flag, in a cache line */
     size_t block = bytes < DCOLL_CACHE_LINE ? DCOLL_CACHE_LINE : bytes;
     if (depth > 1)

@@ -3,6 +3,7 @@
 #include "coll/run/prepare/buffers.h"
 #include "coll/run/prepare/choose.h"
 #include "coll/run/collectives.h"
+#include "coll/run/learn.h"
 #include "coll/run/prepare/create.h"
 #include "coll/run/execute/executor.h"
 #include "coll/run/irregular/bounds.h"
@@ -100,6 +101,23 @@ int request_run(dcoll_request_t *q)
     return rc ? rc : q->dealing.start_error;
 }
 
+static int run_blocking(dcoll_team_t *team, const dcoll_call_t *call,
+                        const dcoll_args_t *args,
+                        const dcoll_algorithm_t *algorithm, bool remember)
+{
+    dcoll_request_t *q;
+    int rc = request_get_blocking(team, args, algorithm, &q);
+    if (rc)
+        return rc;
+    rc = bind(q, call);
+    if (remember)
+        cache_remember(q, call);
+    if (!rc)
+        rc = request_run(q);
+    int left = request_unbind(q);
+    return rc ? rc : ledger_break_if(team, left);
+}
+
 int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
 {
     const dcoll_algorithm_t *algorithm;
@@ -110,16 +128,7 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
     if (q)
         return request_run(q);
     int rc = call_choose(team, call, true, &args, &algorithm);
-    if (!rc)
-        rc = request_get_blocking(team, &args, algorithm, &q);
-    if (rc)
-        return rc;
-    rc = bind(q, call);
-    cache_remember(q, call);
-    if (!rc)
-        rc = request_run(q);
-    int left = request_unbind(q);
-    return rc ? rc : ledger_break_if(team, left);
+    return rc ? rc : learn_run(team, call, &args, algorithm, run_blocking);
 }
 
 static int run(dcoll_team_t *team, dcoll_collective_t collective,

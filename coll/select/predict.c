@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/select/predict.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "coll/algorithms/algorithms.h"
@@ -10,8 +11,8 @@
 #define FASTER 0.9  /* of the time of the rules' algorithm, at most */
 #define ALIKE  1.15 /* a smaller ratio of two predictions says nothing */
 
-/* Microseconds: assumed for any TCP, not measured on this machine. Without a
- * known rate, 1 Gbit/s is assumed. */
+/* Microseconds: assumed for any TCP. Without a known rate, 1 Gbit/s is assumed.
+ */
 dcoll_cost_model_t predict_model(unsigned wires, double rate)
 {
     return (dcoll_cost_model_t){
@@ -25,6 +26,16 @@ dcoll_cost_model_t predict_model(unsigned wires, double rate)
         .wires = wires,
         .whole = 16 << 10, /* the usual stripe threshold of the transport */
     };
+}
+
+/* The rest stays as declared: for short blocks, copies and flags cost little
+ * beside a message. */
+void predict_measured(struct prediction *p, double one_way, double gap)
+{
+    p->model = p->declared;
+    p->model.ts = fmin(gap, one_way);
+    p->model.latency = one_way - p->model.ts;
+    p->model.note = one_way;
 }
 
 struct forecast {
@@ -41,7 +52,8 @@ static struct forecast forecast_of(const struct prediction *p,
     dcoll_program_t program;
     if (dcoll_program_make(algorithm, shape, args, &program))
         return f;
-    double us = dcoll_cost(&program, &p->model);
+    const bool reduces = dcoll_collective_reduces(args->collective);
+    double us = dcoll_cost(&program, reduces ? &p->declared : &p->model);
     if (us >= 0)
         f = (struct forecast){us, messages_of(&program)};
     dcoll_program_free(&program);
@@ -81,30 +93,46 @@ unsigned predict_ports(const struct prediction *p)
     return p->model.wires ? 1 : 0;
 }
 
-/* Measured between hosts at 2 x 1 Gbit/s. */
+/* Measured between two and four hosts of one and two ranks, at 2 x 1 Gbit/s.
+ * Applies to blocks of from … below - 1 bytes on up to so many nodes, with so
+ * many ranks each or more. */
 static const struct {
-    size_t below; /* bytes */
+    size_t from, below;
+    unsigned nodes, locals;
     const dcoll_algorithm_t *algorithm;
+    bool zero_copy;
 } wire_rules[] = {
-    {128 << 10, &allreduce_smp_doubling},
-    {128 << 10, &bcast_smp},
+    {0, 192 << 10, 4, 2, &allreduce_smp_doubling, false},
+    {0, 128 << 10, UINT_MAX, 2, &allreduce_smp_doubling, false},
+    {0, 96 << 10, UINT_MAX, 2, &bcast_smp, false},
+    {0, 32 << 10, UINT_MAX, 1, &bcast_smp, false},
+    {0, SIZE_MAX, UINT_MAX, 1, &bcast_smp_circulant, true},
+    {512, 32 << 10, UINT_MAX, 2, &allgather_smp_bruck, false},
 };
+
+static bool rule_applies(size_t i, const dcoll_shape_t *shape,
+                         const dcoll_args_t *args)
+{
+    const dcoll_algorithm_t *a = wire_rules[i].algorithm;
+    dcoll_args_t wanted = *args;
+    wanted.zero_copy = wire_rules[i].zero_copy;
+    return a->collective == args->collective &&
+           args->bytes >= wire_rules[i].from &&
+           args->bytes < wire_rules[i].below &&
+           shape->nnodes <= wire_rules[i].nodes &&
+           dcoll_shape_least(shape) >= wire_rules[i].locals &&
+           !dcoll_refusal(a, shape, &wanted);
+}
 
 static const dcoll_algorithm_t *by_wire_rule(const dcoll_shape_t *shape,
                                              dcoll_args_t *args,
                                              const dcoll_algorithm_t *ruled)
 {
-    dcoll_args_t plain = *args;
-    plain.zero_copy = false;
-    for (size_t i = 0; i < sizeof wire_rules / sizeof *wire_rules; i++) {
-        const dcoll_algorithm_t *a = wire_rules[i].algorithm;
-        if (a->collective == args->collective &&
-            args->bytes < wire_rules[i].below && dcoll_shape_least(shape) > 1 &&
-            !dcoll_refusal(a, shape, &plain)) {
-            args->zero_copy = false;
-            return a;
+    for (size_t i = 0; i < sizeof wire_rules / sizeof *wire_rules; i++)
+        if (rule_applies(i, shape, args)) {
+            args->zero_copy = wire_rules[i].zero_copy;
+            return wire_rules[i].algorithm;
         }
-    }
     return ruled;
 }
 
@@ -127,13 +155,32 @@ static const dcoll_algorithm_t *predicted(const struct prediction *p,
     return fastest(p, shape, &typical, ruled);
 }
 
+/* Simulated, of a cluster of two rails of 400 Gbit/s (ndr400-2rail): a message
+ * costs so little that all ranks of a node should send. */
+#define ALL_SEND_BYTES (16u << 10)
+
+static const dcoll_algorithm_t *without_wires(const struct prediction *p,
+                                              const dcoll_shape_t *shape,
+                                              dcoll_args_t *args,
+                                              const dcoll_algorithm_t *ruled)
+{
+    if (args->collective != DCOLL_ALLGATHER || p->crowded ||
+        args->bytes >= ALL_SEND_BYTES || dcoll_shape_least(shape) < 2 ||
+        dcoll_refusal(&allgather_smp_bruck_all, shape, args))
+        return ruled;
+    args->zero_copy = false;
+    return &allgather_smp_bruck_all;
+}
+
 const dcoll_algorithm_t *predict_faster(struct prediction *p,
                                         const dcoll_shape_t *shape,
                                         dcoll_args_t *args,
                                         const dcoll_algorithm_t *ruled)
 {
-    if (!p->model.wires || shape->nnodes < 2)
+    if (shape->nnodes < 2)
         return ruled;
+    if (!p->model.wires)
+        return without_wires(p, shape, args, ruled);
     ruled = by_wire_rule(shape, args, ruled);
     if (p->crowded || args->bytes > PREDICTED_BYTES || args->zero_copy ||
         shape->nranks > PREDICTED_RANKS)

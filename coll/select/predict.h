@@ -17,7 +17,9 @@
 
 struct prediction {
     bool crowded; /* ranks share cores: the model knows nothing of that */
-    dcoll_cost_model_t model; /* without wires: no predictions */
+    /* without wires: no predictions. declared: for reductions, whose rounding
+     * must not depend on times */
+    dcoll_cost_model_t declared, model;
     /* for each class, and for operations that commute or not, predicted at the
      * first call; NULL: not yet */
     const dcoll_algorithm_t *faster[DCOLL_COLLECTIVES][2][PREDICTED_SIZES];
@@ -26,6 +28,9 @@ struct prediction {
 /* What messages cost over so many TCP rails of this rate, in bytes per µs; 0:
  * not known. */
 dcoll_cost_model_t predict_model(unsigned wires, double rate);
+/* Sets p->model from measured microseconds: one_way, of a short message; gap,
+ * between two of several that a rank sends in a row. */
+void predict_measured(struct prediction *p, double one_way, double gap);
 
 /* The ports that `auto` uses; 0: those of the shape. Over wires, long messages
  * are spread over all rails anyway, and each short one costs a processor more

@@ -45,7 +45,9 @@ struct rule {
  * blocks are, until blocks are long; more so if more ranks share the cores.
  * Between nodes, two more copies in an all-to-all cost less than a message for
  * each pair of ranks; and a detour over one node costs less than a message for
- * each pair of nodes, if there are few bytes and hosts share cores. */
+ * each pair of nodes, if there are few bytes and hosts share cores.
+ * Reduce-scatters between nodes: by simulation of a cluster of two rails of 400
+ * Gbit/s (ndr400-2rail), 4 to 64 ranks. */
 static const struct rule rules[] = {
     {ONE, 12, 49152, &gather_shm, false},
     {ONE, 3, 24576, &gather_shm, false},
@@ -129,7 +131,8 @@ static const struct rule rules[] = {
     {ONE, 0, 262144, &reduce_scatter_block_shm, false},
     {ONE, 0, ALWAYS, &reduce_scatter_block_direct, true},
     {ONE, 0, ALWAYS, &reduce_scatter_block_shm, false},
-    {ANY, 0, 2048, &reduce_scatter_block_bruck, false},
+    {SEVERAL, 2, 16384, &reduce_scatter_block_smp_bruck, false},
+    {ANY, 0, 8192, &reduce_scatter_block_pat, false},
     {ANY, 0, 16384, &reduce_scatter_block_direct, false},
     {ANY, 0, ALWAYS, &reduce_scatter_block_direct, true},
 

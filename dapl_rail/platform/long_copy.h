@@ -2,7 +2,8 @@
 /*
  * Copies of long ranges. plain_copy leaves the data in the caches; stream_copy
  * uses non-temporal stores, which do not read the target's lines into the
- * cache, and leaves the data in no cache. Providers use both, too.
+ * cache, and leaves the data in no cache. fetch_copy reads what another core
+ * has just written. Providers use the first two, too.
  *
  * The figures are of an Intel Xeon and an AMD EPYC of the fifth generation.
  */
@@ -100,10 +101,46 @@ static inline void stream_copy(void *target, const void *source, size_t n)
     memcpy(to + done, from + done, n - done);
     _mm_sfence(); /* the data must be visible before any flag set later */
 }
+
+#define FETCH_AHEAD 1024
+
+/* Where two cores copied from each other's caches at the same time, 1.3 times
+ * as fast as `rep movsb` on the EPYC, as long as the data fit the caches; where
+ * one core did, slower. Fetches nothing behind the source: another core may be
+ * writing there. Returns the bytes copied: whole lines. */
+__attribute__((target("avx2"))) static inline size_t
+fetch_wide(char *to, const char *from, size_t n)
+{
+    size_t done = 0;
+    for (size_t at = 0; at < FETCH_AHEAD && at < n; at += STREAM_LINE)
+        _mm_prefetch(from + at, _MM_HINT_T0);
+    for (; n - done >= STREAM_LINE; done += STREAM_LINE) {
+        if (n - done > FETCH_AHEAD)
+            _mm_prefetch(from + done + FETCH_AHEAD, _MM_HINT_T0);
+        for (size_t at = done; at < done + STREAM_LINE; at += sizeof(__m256i))
+            _mm256_storeu_si256(
+                (__m256i *)(to + at),
+                _mm256_loadu_si256((const __m256i *)(from + at)));
+    }
+    return done;
+}
+
+static inline void fetch_copy(void *target, const void *source, size_t n)
+{
+    char *to = target;
+    const char *from = source;
+    size_t done = __builtin_cpu_supports("avx2") ? fetch_wide(to, from, n) : 0;
+    memcpy(to + done, from + done, n - done);
+}
 #else
 #define STREAM_EXISTS 0
 
 static inline void stream_copy(void *to, const void *from, size_t n)
+{
+    memcpy(to, from, n);
+}
+
+static inline void fetch_copy(void *to, const void *from, size_t n)
 {
     memcpy(to, from, n);
 }

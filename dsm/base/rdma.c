@@ -18,3 +18,12 @@ int rdma_write(ddsm_t *d, unsigned rank, const drail_xfer_t *xfer)
     int rc = drail_put(d->t, rank, xfer, 0, 0, NULL);
     return rc ? rc : drail_fence(d->t, rank);
 }
+
+int rdma_count_everywhere(ddsm_t *d, size_t offset)
+{
+    int rc = 0;
+    for (unsigned r = 0; r < d->size && !rc; r++)
+        rc = drail_atomic(d->t, r, DRAIL_FETCH_ADD, &d->control.keys[r], offset,
+                          1, 0, NULL);
+    return rc;
+}

@@ -10,5 +10,7 @@
 int rdma_read(ddsm_t *d, unsigned rank, const drail_xfer_t *xfer);
 /* Returns when the bytes are in the rank's memory. */
 int rdma_write(ddsm_t *d, unsigned rank, const drail_xfer_t *xfer);
+/* Adds 1 to the word at @offset of each rank's control memory. */
+int rdma_count_everywhere(ddsm_t *d, size_t offset);
 
 #endif

@@ -32,7 +32,7 @@ struct page {
     uint8_t element_shift; /* logarithm of ddsm_place_t.element */
     uint8_t kind;          /* ddsm_kind_t */
     bool held;             /* invalid, but its contents are here (history.h) */
-    bool recorded;         /* is in ddsm.recorded */
+    uint8_t recorded;      /* bits of the lists ddsm.recorded that it is in */
     bool visited;          /* is in ddsm.visits */
     bool noticed;          /* not allocated here, but written by another rank */
     bool written;          /* is in ddsm.written */
@@ -63,12 +63,15 @@ struct page_list {
     size_t count;
 };
 
-/* What faults have fetched in the last intervals of one name (history.h). */
+/* What faults have fetched, and made writable, in the last intervals of one
+ * name (history.h). */
 enum { PASTS = 256 };
+enum use { USE_FETCH, USE_WRITE, USES };
 struct past {
     uint64_t name;
     unsigned times;
-    struct page_list list[2]; /* of every second interval */
+    unsigned pause, pauses; /* intervals without a history; so many times */
+    struct page_list list[2][USES]; /* of every second interval */
 };
 
 /* Read-ahead: sequences of faults on ascending pages. `first` began the
@@ -93,7 +96,8 @@ struct notice_log {
     /* End of what has been written, or is being written. A reader that finds
      * the ring to have overtaken its ranges discards them. */
     _Atomic uint64_t reserved;
-    _Atomic uint64_t end; /* of what has been written */
+    _Atomic uint64_t end;      /* of what has been written */
+    _Atomic uint64_t releases; /* begun and ended: odd while one is under way */
     struct range range[LOG_RANGES];
 };
 
@@ -116,6 +120,8 @@ struct arrival {
 /* A reduction of so many bytes uses a request that ddsm_open has prepared. */
 enum { REDUCE_INLINE_BYTES = 64 };
 
+enum { LOCK_NAMES = 256 };
+
 /* Slots of a lock for abandoned tickets (ticket.c). */
 enum { TICKET_ABANDONED_MAX = 16 };
 
@@ -127,15 +133,19 @@ struct control {
     drail_mem_t *mem;
     drail_key_t *keys; /* of all ranks */
     struct notice_log *log;
-    size_t locks_offset, lock_bytes, broken_offset, copied_offset;
+    size_t locks_offset, lock_bytes, broken_offset;
     /* a byte for each page of the space: 1 if another rank has fetched it since
-     * this rank, its home, looked last (claims.h) */
-    char *copied;
+     * this rank, its home, looked last (exclusive.h); and one for each
+     * COPIED_BLOCK pages, to look at first */
+    char *copied, *copied_blocks;
+    size_t copied_offset, copied_blocks_offset;
     _Atomic uint64_t *broken; /* 1: this rank's memory is broken */
-    size_t ticket_rounds_offset, lock_numbers_offset;
+    size_t ticket_rounds_offset, lock_ends_offset, lock_numbers_offset;
     /* other ranks add 1 whenever a lock's ticket numbers pass half of their
      * range (lock.c) */
     _Atomic uint64_t *ticket_rounds;
+    /* ... and whenever a word no longer stands for a lock (lock_at.c) */
+    _Atomic uint64_t *lock_ends;
     /* only this rank uses these: */
     struct arrival *arrival, *arrivals;
     char *reduce_in, *reduce_out;
@@ -145,6 +155,7 @@ struct control {
     uint64_t *clock;     /* its clock, */
     uint64_t *abandoned; /* and its slots */
     uint64_t *reserved;  /* another rank's log */
+    uint64_t *end;       /* its end, and its releases, */
     uint64_t *ends;      /* ends of all ranks' logs */
     char *ones;          /* COPIED_ONES bytes of 1, to put to `copied` */
     struct range *range;
@@ -186,10 +197,11 @@ struct ddsm {
     struct page_list dirty, written;
     uint64_t next_name; /* of the interval after the next barrier */
     struct past pasts[PASTS];
-    struct page_list *past; /* of this interval; NULL: it has no name */
+    struct page_list *past; /* of this interval, by use; NULL: no name */
+    struct past *named;     /* to which that belongs */
     bool learning;
-    struct page_list recorded; /* for this interval's past */
-    struct page_list visits;   /* copies of DDSM_OPEN pages */
+    struct page_list recorded[USES]; /* for this interval's past */
+    struct page_list visits;         /* copies of DDSM_OPEN pages */
     struct streams reads, writes;
 
     struct control control;
@@ -210,6 +222,13 @@ struct ddsm {
         uint32_t *number; /* left over */
         size_t count, room;
     } lock_numbers;
+    /* Words that this rank has locked, by a hash of their addresses. A word may
+     * lie in a page that other ranks write all the time. */
+    struct lock_name {
+        const uint32_t *word;
+        uint32_t number;
+    } lock_names[LOCK_NAMES];
+    uint64_t lock_ends; /* control.lock_ends when they were forgotten last */
     struct heap *heap;
 
     /* Protects all members but those from cfg to twins (enter.h). A fault takes

@@ -22,20 +22,32 @@ static size_t run_of(const ddsm_t *d, size_t first, size_t end)
     return p - first;
 }
 
-static int put_ones(ddsm_t *d, size_t first, size_t count)
+static int put_ones(ddsm_t *d, unsigned home, size_t offset, size_t count)
 {
-    const unsigned home = d->page[first].home;
     const drail_xfer_t xfer = {
         .local = d->control.ones,
         .local_mem = d->control.mem,
         .remote = &d->control.keys[home],
-        .remote_offset = d->control.copied_offset + first,
+        .remote_offset = offset,
         .bytes = count,
     };
     int rc = rdma_write(d, home, &xfer);
+    return rc ? space_break_rails(d, rc, "fetching pages") : 0;
+}
+
+/* The bytes of pages arrive before those of their blocks. */
+static int tell(ddsm_t *d, size_t first, size_t count)
+{
+    const unsigned home = d->page[first].home;
+    const size_t block = first / COPIED_BLOCK;
+    const size_t last = (first + count - 1) / COPIED_BLOCK;
+    int rc = put_ones(d, home, d->control.copied_offset + first, count);
+    if (!rc)
+        rc = put_ones(d, home, d->control.copied_blocks_offset + block,
+                      last - block + 1);
     for (size_t p = first; p < first + count; p++)
         d->page[p].exclusive = false;
-    return rc ? space_break_rails(d, rc, "fetching pages") : 0;
+    return rc;
 }
 
 int exclusive_tell(ddsm_t *d, size_t first, size_t end)
@@ -49,7 +61,7 @@ int exclusive_tell(ddsm_t *d, size_t first, size_t end)
     for (size_t p = first, n; p < end && !rc; p += n) {
         n = run_of(d, p, end);
         if (n) {
-            rc = put_ones(d, p, n);
+            rc = tell(d, p, n);
             told = true;
         } else {
             n = 1;
@@ -61,15 +73,20 @@ int exclusive_tell(ddsm_t *d, size_t first, size_t end)
     return rc;
 }
 
-/* Pages from @first on whose byte is set, which this clears. The home may write
- * until they are protected; the notices come after that. */
-static size_t take_copied(ddsm_t *d, size_t first)
+/* Clears bytes that are set, from @first on; returns how many. */
+static size_t clear(char *bytes, size_t first, size_t end)
 {
-    size_t p = first;
-    while (p < d->moving_end &&
-           __atomic_exchange_n(&d->control.copied[p], 0, __ATOMIC_SEQ_CST))
-        p++;
-    return p - first;
+    size_t i = first;
+    while (i < end && __atomic_exchange_n(&bytes[i], 0, __ATOMIC_SEQ_CST))
+        i++;
+    return i - first;
+}
+
+/* The first byte that is set; @end: none is. */
+static size_t find(const char *bytes, size_t first, size_t end)
+{
+    const char *at = memchr(bytes + first, 1, end - first);
+    return at ? (size_t)(at - bytes) : end;
 }
 
 static bool is_exclusive_here(const ddsm_t *d, size_t page)
@@ -98,23 +115,36 @@ static int end_exclusive(ddsm_t *d, size_t first, size_t count)
     return rc ? space_break(d, rc) : 0;
 }
 
+/* The home may write pages until they are protected; the notices come after
+ * that. */
+static int look_at_pages(ddsm_t *d, size_t first, size_t end)
+{
+    char *copied = d->control.copied;
+    int rc = 0;
+    for (size_t p = find(copied, first, end), n; p < end && !rc;
+         p = find(copied, p + n, end)) {
+        n = clear(copied, p, end);
+        rc = end_exclusive(d, p, n);
+    }
+    return rc;
+}
+
 int exclusive_look(ddsm_t *d)
 {
+    char *blocks = d->control.copied_blocks;
+    const size_t end = (d->moving_end + COPIED_BLOCK - 1) / COPIED_BLOCK;
+    size_t b = d->moving_first / COPIED_BLOCK;
     int rc = 0;
     if (d->settling || !d->moving_end)
         return 0;
     /* over shared memory: what was written before is stored by now */
     atomic_thread_fence(memory_order_seq_cst);
-    size_t p = d->moving_first & ~(size_t)7;
-    while (p < d->moving_end && !rc) {
-        const uint64_t *eight = (const uint64_t *)(d->control.copied + p);
-        if (p % 8 == 0 && !__atomic_load_n(eight, __ATOMIC_RELAXED)) {
-            p += 8;
-            continue;
-        }
-        const size_t n = take_copied(d, p);
-        rc = end_exclusive(d, p, n);
-        p += n ? n : 1;
+    for (size_t n; (b = find(blocks, b, end)) < end && !rc; b += n) {
+        /* first: a page's byte that is set from here on sets it again */
+        n = clear(blocks, b, end);
+        const size_t last = (b + n) * COPIED_BLOCK;
+        rc = look_at_pages(d, b * COPIED_BLOCK,
+                           last < d->moving_end ? last : d->moving_end);
     }
     return rc;
 }

@@ -3,8 +3,9 @@
  * Exclusive pages: no other rank has a copy. Such a page stays writable at its
  * home over all flushes: no faults, no notices. All ranks know which pages may
  * be exclusive (page.exclusive). A rank that fetches one first sets the page's
- * byte in control.copied of the home, and that has arrived before it reads the
- * page. At each flush the home looks at these bytes.
+ * byte in control.copied of the home, then the byte of the page's block, and
+ * both have arrived before it reads the page. At each flush the home looks at
+ * the bytes of blocks, and at those of pages where a block's is set.
  *
  * So nothing is missed. Either the home sees the byte: it announces the page,
  * and tracks its writes from then on. Or the byte came later: then the page was
@@ -15,7 +16,10 @@
 
 #include "dsm/base/space.h"
 
-enum { COPIED_ONES = 4096 };
+enum {
+    COPIED_ONES = 4096,
+    COPIED_BLOCK = 4096, /* pages that share a byte of control.copied_blocks */
+};
 
 /* Tells homes which of their exclusive pages this rank is about to fetch, of
  * the invalid ones in a range. */

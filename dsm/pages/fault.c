@@ -8,6 +8,7 @@
 #include "dsm/base/enter.h"
 #include "dsm/pages/coalesce.h"
 #include "dsm/pages/fetch.h"
+#include "dsm/pages/history.h"
 #include "dsm/pages/pages.h"
 #include "dsm/pages/signals.h"
 
@@ -38,6 +39,14 @@ static void give_up(const ddsm_t *d, const drail_error_t *error)
     _exit(1);
 }
 
+static int make_writable(ddsm_t *d, size_t page)
+{
+    size_t count;
+    int rc = pages_make_dirty_ahead(d, page, &count);
+    history_record(d, USE_WRITE, page, count);
+    return rc;
+}
+
 /* Another thread may have served the page already. Where a read cannot be told
  * from a write, a fault on a readable page counts as a write. */
 static int try_page(ddsm_t *d, size_t page, enum access access)
@@ -48,7 +57,7 @@ static int try_page(ddsm_t *d, size_t page, enum access access)
         rc = fetch_ahead(d, page);
     if (!rc && d->page[page].state == PAGE_CLEAN &&
         (access == ACCESS_WRITE || (access == ACCESS_UNKNOWN && there)))
-        rc = pages_make_dirty_ahead(d, page);
+        rc = make_writable(d, page);
     return rc;
 }
 

@@ -159,7 +159,7 @@ int fetch_ahead(ddsm_t *d, size_t page)
     const bool held = d->page[page].held;
     const size_t count = held ? 1 : run_of(d, page, end);
     stream->next = page + count;
-    history_record(d, page, count);
+    history_record(d, USE_FETCH, page, count);
     if (d->learning && d->page[page].home != d->rank)
         *(held ? &d->stats.predicted_used : &d->stats.unpredicted) += count;
     return fetch(d, page, count);

@@ -2,14 +2,17 @@
 /*
  * Fetching along what was used before. The program names the intervals between
  * barriers (ddsm_interval). Pages that faults fetch in an interval are fetched
- * at once when an interval of that name begins again.
+ * at once when an interval of that name begins again; those that faults make
+ * writable are made so, too.
  * Many programs swap two arrays in each step, so every second interval has a
  * history of its own.
  *
- * In every LEARN_PERIOD-th such interval it is learnt which pages are used: the
+ * In one of LEARN_PERIOD such intervals it is learnt which pages are used: the
  * pages that were fetched at its begin are held, that is, they stay protected.
  * So the first access to each page faults, without a fetch, and shows that the
- * prediction was right. Pages that were not used are forgotten.
+ * prediction was right. Pages that were not used are forgotten. So are pages
+ * that were made writable and were not written. If most of them were not used,
+ * intervals of that name differ: then there is a pause, longer each time.
  */
 #ifndef DSM_PAGES_HISTORY_H
 #define DSM_PAGES_HISTORY_H
@@ -18,11 +21,13 @@
 
 enum { LEARN_PERIOD = 16 };
 
-/* A fault has fetched these pages, or has found that the page was held. */
-void history_record(ddsm_t *d, size_t first, size_t count);
-/* An interval ends, and that of ddsm.next_name begins. Returns the pages to
- * fetch now, and only to hold if ddsm.learning is set; NULL: none. */
-const struct page_list *history_turn(ddsm_t *d);
+/* A fault has fetched these pages, or has found that the page was held; or it
+ * has made them writable. */
+void history_record(ddsm_t *d, enum use use, size_t first, size_t count);
+/* An interval ends, and one of @name begins. Returns the pages to fetch now,
+ * and then to make writable; if ddsm.learning is set, to hold, and not to make
+ * writable. NULL: none. */
+const struct page_list *history_turn(ddsm_t *d, uint64_t name);
 void history_close(ddsm_t *d);
 
 #endif

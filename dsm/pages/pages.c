@@ -105,6 +105,19 @@ int pages_make_dirty(ddsm_t *d, size_t first, size_t count)
     return rc;
 }
 
+int pages_make_list_dirty(ddsm_t *d, const struct page_list *list)
+{
+    int rc = 0;
+    for (size_t i = 0, n; i < list->count && !rc; i += n ? n : 1) {
+        const size_t first = list->page[i], run = pages_run(list, i);
+        for (n = 0; n < run && d->page[first + n].state == PAGE_CLEAN; n++)
+            continue;
+        if (n)
+            rc = pages_make_dirty(d, first, n);
+    }
+    return rc;
+}
+
 struct ahead *pages_stream(struct streams *streams, size_t page)
 {
     for (unsigned i = 0; i < STREAMS; i++)
@@ -131,7 +144,7 @@ size_t pages_readahead_end(const ddsm_t *d, struct ahead *ahead, size_t page)
 
 /* At its home a page that is taken along counts as written, and other ranks
  * fetch it again. So few are taken along there. */
-int pages_make_dirty_ahead(ddsm_t *d, size_t page)
+int pages_make_dirty_ahead(ddsm_t *d, size_t page, size_t *count)
 {
     enum { WRITTEN = 8 };
     struct ahead *stream = pages_stream(&d->writes, page);
@@ -142,7 +155,8 @@ int pages_make_dirty_ahead(ddsm_t *d, size_t page)
            (p < few || d->page[p].home != d->rank))
         p++;
     stream->next = p;
-    return pages_make_dirty(d, page, p - page);
+    *count = p - page;
+    return pages_make_dirty(d, page, *count);
 }
 
 static int compare(const void *a, const void *b)

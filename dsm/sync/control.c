@@ -36,6 +36,7 @@ int control_open(ddsm_t *d)
     const size_t reduce_out = place(&end, REDUCE_INLINE_BYTES);
     const size_t broken = place(&end, sizeof(uint64_t));
     const size_t ticket_rounds = place(&end, sizeof(uint64_t));
+    c->lock_ends_offset = place(&end, sizeof(uint64_t));
     c->lock_numbers_offset = place(&end, sizeof(uint64_t));
     const size_t probe = place(&end, d->size * sizeof(uint64_t));
     const size_t word = place(&end, sizeof(uint64_t));
@@ -44,8 +45,10 @@ int control_open(ddsm_t *d)
         place(&end, TICKET_ABANDONED_MAX * sizeof(uint64_t));
     const size_t reserved = place(&end, sizeof(uint64_t));
     const size_t range = place(&end, LOG_RANGES * sizeof(struct range));
+    const size_t log_end = place(&end, 2 * sizeof(uint64_t));
     const size_t ends = place(&end, d->size * sizeof(uint64_t));
     const size_t copied = place(&end, d->pages);
+    const size_t copied_blocks = place(&end, d->pages / COPIED_BLOCK + 1);
     const size_t ones = place(&end, COPIED_ONES);
     c->keys = calloc(d->size, sizeof *c->keys);
     if (!c->keys)
@@ -63,15 +66,19 @@ int control_open(ddsm_t *d)
     c->broken = (_Atomic uint64_t *)(c->start + broken);
     c->ticket_rounds_offset = ticket_rounds;
     c->ticket_rounds = (_Atomic uint64_t *)(c->start + ticket_rounds);
+    c->lock_ends = (_Atomic uint64_t *)(c->start + c->lock_ends_offset);
     c->probe = (uint64_t *)(c->start + probe);
     c->word = (uint64_t *)(c->start + word);
     c->clock = (uint64_t *)(c->start + clock);
     c->abandoned = (uint64_t *)(c->start + abandoned);
     c->reserved = (uint64_t *)(c->start + reserved);
     c->range = (struct range *)(c->start + range);
+    c->end = (uint64_t *)(c->start + log_end);
     c->ends = (uint64_t *)(c->start + ends);
     c->copied_offset = copied;
     c->copied = c->start + copied;
+    c->copied_blocks_offset = copied_blocks;
+    c->copied_blocks = c->start + copied_blocks;
     c->ones = memset(c->start + ones, 1, COPIED_ONES);
     return 0;
 }

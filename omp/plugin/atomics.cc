@@ -25,13 +25,16 @@
 
 #include "gimple-iterator.h"
 
+#include "cfgloop.h"
 #include "cgraph.h"
 #include "context.h"
 #include "diagnostic-core.h"
 #include "ssa.h"
 #include "stringpool.h"
+#include "tree-into-ssa.h"
 #include "tree-pass.h"
 
+#include <map>
 #include <string>
 
 int plugin_is_GPL_compatible; // BSD-3-Clause is
@@ -119,6 +122,39 @@ bool replace_compare_exchange(gimple_stmt_iterator *i, gcall *call)
     return true;
 }
 
+// The function of a flush, or NULL_TREE.
+tree flush_in(gimple *statement)
+{
+    gcall *call = dyn_cast<gcall *>(statement);
+    tree callee = call ? gimple_call_fndecl(call) : NULL_TREE;
+    return callee && id_equal(DECL_NAME(callee), "railomp_sync_synchronize")
+               ? callee
+               : NULL_TREE;
+}
+
+// A loop with a flush may wait for what another thread writes. Programs go on
+// from there without a flush, which processors forgive. So one is added where
+// the loop is left.
+bool flush_behind_loops(function *fun)
+{
+    std::map<class loop *, tree> waiting;
+    basic_block bb;
+    FOR_EACH_BB_FN(bb, fun)
+    for (gimple_stmt_iterator i = gsi_start_bb(bb); !gsi_end_p(i); gsi_next(&i))
+        if (tree flush = flush_in(gsi_stmt(i)))
+            if (loop_outer(bb->loop_father))
+                waiting[bb->loop_father] = flush;
+    for (auto found : waiting)
+        for (edge e : get_loop_exit_edges(found.first))
+            if (!(e->flags & (EDGE_ABNORMAL | EDGE_EH)))
+                gsi_insert_on_edge(e, gimple_build_call(found.second, 0));
+    if (waiting.empty())
+        return false;
+    gsi_commit_edge_inserts();
+    mark_virtual_operands_for_renaming(fun);
+    return true;
+}
+
 const pass_data about = {
     GIMPLE_PASS, "railomp_atomics", OPTGROUP_NONE, TV_NONE, PROP_cfg | PROP_ssa,
     0,           0,                 0,             0,
@@ -141,9 +177,10 @@ class atomics : public gimple_opt_pass
                          replace_compare_exchange(&i, call)))
                 changed = true;
         }
-        if (changed)
+        const bool added = loops_for_fn(fun) && flush_behind_loops(fun);
+        if (changed || added)
             cgraph_edge::rebuild_edges();
-        return 0;
+        return added ? TODO_update_ssa : 0;
     }
 };
 

@@ -32,6 +32,7 @@ struct settings {
     uint32_t limit;   /* thread-limit-var */
     size_t stack;     /* bytes of a thread's stack; 0: the system's */
     bool passive;     /* OMP_WAIT_POLICY */
+    bool stats;       /* RAILOMP_STATS */
     struct icv first; /* of the initial task */
 };
 extern struct settings settings;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Static loops need no other thread. A dynamic or guided loop has a word that
- * all ranks share: the number of the loop, and how many iterations are given
- * out. The number tells threads that are still in an earlier loop, or already
- * in a later one; so words are used again without a barrier. A thread that
- * finds a later loop in the word knows that its own has no iteration left.
+ * Static loops need no other thread; dynamic and guided ones are given out in
+ * batches (batch.h).
  *
  * The turns of `ordered` regions go on from one loop to the next: a thread that
  * is ahead (nowait) waits until the loop before has passed its last turn.
@@ -13,30 +10,10 @@
 
 #include <sched.h>
 
+#include "omp/runtime/batch.h"
 #include "omp/runtime/fail.h"
 #include "omp/runtime/memory.h"
 #include "omp/runtime/team.h"
-
-enum { POSITION_BITS = 44 };
-#define POSITION_MAX ((UINT64_C(1) << POSITION_BITS) - 1)
-#define LOOPS        (sizeof shared_words->loops / sizeof *shared_words->loops)
-
-static struct shared_loop *shared(const struct loop *loop)
-{
-    return &shared_words->loops[loop->number % LOOPS];
-}
-
-static uint64_t word_of(const struct loop *loop, uint64_t position)
-{
-    return loop->number << POSITION_BITS | position;
-}
-
-/* How many loops later the word is; negative: earlier. */
-static int64_t distance(const struct loop *loop, uint64_t word)
-{
-    return (int64_t)((word & ~POSITION_MAX) - word_of(loop, 0)) >>
-           POSITION_BITS;
-}
 
 struct loop_bounds loop_bounds(long start, long end, long step, long chunk)
 {
@@ -87,13 +64,10 @@ void loop_begin(struct thread *t, struct loop_bounds bounds, unsigned schedule,
     loop->number = t->loops++;
     if (loop->is_ordered && bounds.iterations) {
         loop->before = t->last_turn;
-        t->last_turn = word_of(loop, bounds.iterations);
+        t->last_turn = loop_word(loop, bounds.iterations);
     }
-    if (schedule != SCHEDULE_STATIC) {
-        if (!bounds.chunk)
-            loop->bounds.chunk = 1;
-        loop->seen = memory_load(&shared(loop)->next);
-    }
+    if (schedule != SCHEDULE_STATIC && !bounds.chunk)
+        loop->bounds.chunk = 1;
 }
 
 /* One block for each thread, as the compiler divides schedule(static). */
@@ -123,50 +97,13 @@ static bool static_chunk(struct thread *t)
     return true;
 }
 
-/* How many to take of those that are left. */
-static uint64_t portion(const struct thread *t, uint64_t left)
-{
-    const struct loop *loop = &t->loop;
-    uint64_t most = loop->bounds.chunk;
-    if (loop->schedule == SCHEDULE_GUIDED) {
-        const uint64_t threads = t->team->threads;
-        const uint64_t share = left / threads + (left % threads != 0);
-        most = share > most ? share : most;
-    }
-    return most < left ? most : left;
-}
-
-static bool take_next(struct thread *t)
-{
-    struct loop *loop = &t->loop;
-    uint64_t word = loop->seen;
-    for (;;) {
-        const int64_t later = distance(loop, word);
-        const uint64_t position = later < 0 ? 0 : word & POSITION_MAX;
-        if (later > 0 || position >= loop->bounds.iterations)
-            return false;
-        const uint64_t end =
-            position + portion(t, loop->bounds.iterations - position);
-        const uint64_t found =
-            memory_atomic(DDSM_COMPARE_SWAP, &shared(loop)->next, sizeof word,
-                          word_of(loop, end), word);
-        if (found == word) {
-            loop->first = position;
-            loop->last = end;
-            loop->seen = word_of(loop, end);
-            return true;
-        }
-        word = found;
-    }
-}
-
 void loop_await_turn(struct thread *t)
 {
     struct loop *loop = &t->loop;
     if (!loop->is_ordered || loop->has_turn)
         return;
     const uint64_t turn =
-        loop->first ? word_of(loop, loop->first) : loop->before;
+        loop->first ? loop_word(loop, loop->first) : loop->before;
     if (turn) {
         while (memory_load(&shared_words->turn) != turn)
             sched_yield();
@@ -184,7 +121,7 @@ static void pass_turn(struct thread *t)
     loop_await_turn(t);
     memory_release();
     memory_atomic(DDSM_STORE, &shared_words->turn, sizeof(uint64_t),
-                  word_of(loop, loop->last), 0);
+                  loop_word(loop, loop->last), 0);
     loop->has_turn = false;
 }
 
@@ -194,7 +131,7 @@ bool loop_next(struct thread *t, uint64_t *start, uint64_t *end)
     bool more;
     pass_turn(t);
     if (loop->schedule != SCHEDULE_STATIC)
-        more = take_next(t);
+        more = batch_take(t);
     else
         more = loop->bounds.chunk ? static_chunk(t) : static_block(t);
     if (!more) {

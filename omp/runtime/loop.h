@@ -28,8 +28,15 @@ struct loop {
     uint64_t trip;        /* how many chunks a static loop has given */
     uint64_t number;      /* among the team's loops that share words */
     uint64_t before; /* the turn that its first iteration waits for; 0: none */
-    uint64_t seen;   /* the last value of shared_loop.next */
 };
+
+/* A position in a loop, with the loop's number. */
+enum { POSITION_BITS = 44 };
+#define POSITION_MAX ((UINT64_C(1) << POSITION_BITS) - 1)
+static inline uint64_t loop_word(const struct loop *loop, uint64_t position)
+{
+    return loop->number << POSITION_BITS | position;
+}
 
 struct loop_bounds loop_bounds(long start, long end, long step, long chunk);
 struct loop_bounds loop_bounds_ull(bool up, uint64_t start, uint64_t end,

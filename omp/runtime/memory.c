@@ -54,6 +54,13 @@ static void check(int rc, const char *what)
              ddsm_last_error(space));
 }
 
+/* A page can't be fetched. */
+static void fault_failed(void *context, int code, const char *sentence)
+{
+    (void)context, (void)code;
+    fail(FAILED, "%s", sentence);
+}
+
 /* ------------------------------------------------------------ open, close */
 
 static size_t setting_bytes(const char *name, size_t otherwise)
@@ -108,7 +115,7 @@ static void *shared_pages(size_t bytes, unsigned home, ddsm_kind_t kind)
 static void open_heap(size_t bytes)
 {
     /* as the heap divides itself */
-    const ddsm_place_t place = {.homes = DDSM_BLOCK, .kind = DDSM_FIXED};
+    const ddsm_place_t place = {.homes = DDSM_BLOCK, .kind = DDSM_MOVING};
     void *start = ddsm_alloc(space, bytes, &place);
     check(start ? ddsm_heap_open(space, start, bytes) : DRAIL_ENOMEM, "heap");
 }
@@ -124,6 +131,7 @@ void memory_open(drail_job_t *job)
     plan_stacks();
     const size_t stacks_bytes = stack_bytes * stack_count;
     ddsm_config_init(&config);
+    config.failed = fault_failed;
     rank = drail_job_rank(job);
     ranks = drail_job_size(job);
     config.base = SPACE;
@@ -141,7 +149,7 @@ void memory_open(drail_job_t *job)
             stacks = p;
     }
     open_heap(heap);
-    const ddsm_place_t place = {.homes = DDSM_ONE, .kind = DDSM_FIXED};
+    const ddsm_place_t place = {.homes = DDSM_ONE, .kind = DDSM_MOVING};
     check(ddsm_adopt(space, data, data_bytes, &place),
           "sharing .data and .bss");
     is_early = false;
@@ -193,6 +201,12 @@ void memory_barrier(const void *mine, void *all)
 {
     if (space)
         check(ddsm_barrier_note(space, mine, all), "barrier");
+}
+
+void memory_interval(uint64_t name)
+{
+    if (space)
+        check(ddsm_interval_now(space, name), "prefetch");
 }
 
 void memory_release(void)
@@ -265,6 +279,27 @@ uint64_t memory_atomic(ddsm_atomic_t op, void *word, size_t bytes,
     check(ddsm_atomic(space, op, word, bytes, operand, expected, &old),
           "atomic");
     return old;
+}
+
+/* ------------------------------------------------------------- statistics */
+
+void memory_stats(ddsm_stats_t *stats)
+{
+    *stats = (ddsm_stats_t){0};
+    if (space)
+        ddsm_stats(space, stats);
+}
+
+size_t memory_page_bytes(void)
+{
+    return space ? ddsm_page_bytes(space) : 0;
+}
+
+void memory_sum(uint64_t *values, size_t count)
+{
+    if (space)
+        check(ddsm_reduce(space, values, count, DDSM_INT64, DDSM_SUM),
+              "statistics");
 }
 
 /* ------------------------------------------------------------------- heap */

@@ -44,6 +44,9 @@ enum { NOTE_BYTES = 64 };
  * wait: all see what all have written. Without @all, notes are not exchanged.
  * @all has NOTE_BYTES for each rank. */
 void memory_barrier(const void *mine, void *all);
+/* Right after it: what follows is like earlier intervals of that name; so this
+ * rank gets the pages that it used then. */
+void memory_interval(uint64_t name);
 /* What this rank has written can be seen after a memory_acquire(). */
 void memory_release(void);
 void memory_acquire(void);
@@ -70,10 +73,18 @@ struct shared_words {
     uint32_t critical, atomic; /* locks */
     uint64_t turn; /* the iteration whose `ordered` region is next (loop.c) */
     struct shared_loop {
-        uint64_t next; /* iterations that are given out (loop.c) */
+        uint64_t next; /* iterations that are given out (batch.c) */
     } loops[64];
 };
 extern struct shared_words *shared_words;
+
+/* ---------------------------------------------------------- statistics --- */
+
+/* Of this rank, since the start. */
+void memory_stats(ddsm_stats_t *stats);
+size_t memory_page_bytes(void);
+/* All ranks: adds up the values of all. */
+void memory_sum(uint64_t *values, size_t count);
 
 /* ---------------------------------------------------------------- heap --- */
 

@@ -18,8 +18,8 @@ void GOMP_parallel(region_t function, void *argument, unsigned threads,
 static void parallel_loop(region_t function, void *argument, unsigned threads,
                           struct loop_bounds bounds, uint32_t schedule)
 {
-    struct combined c = {function, argument, bounds, schedule};
-    team_run(NULL, &c, true, threads);
+    struct combined c = {argument, bounds, schedule};
+    team_run(function, &c, true, threads);
 }
 
 #define PARALLEL_LOOP(name, schedule)                                          \

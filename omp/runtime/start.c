@@ -18,6 +18,7 @@
 #include "omp/runtime/fail.h"
 #include "omp/runtime/icv.h"
 #include "omp/runtime/memory.h"
+#include "omp/runtime/stats.h"
 #include "omp/runtime/team.h"
 #include "omp/wrapper/program.h"
 
@@ -51,8 +52,10 @@ static void __attribute__((noreturn)) end_thread(void)
 static void at_exit(int status, void *unused)
 {
     (void)unused;
-    if (memory_ranks() == 1)
+    if (memory_ranks() == 1) {
+        stats_print();
         return;
+    }
     fflush(NULL);
     if (memory_rank())
         fail(FAILED,
@@ -61,8 +64,10 @@ static void at_exit(int status, void *unused)
              status);
     outcome->status = status;
     outcome->is_over = true;
-    if (team_dismiss())
+    if (team_dismiss()) {
+        stats_print();
         end_thread();
+    }
     /* within a region: the other ranks find out, and need not tell */
     outcome->failed = FAILED;
     _exit(status);
@@ -89,6 +94,7 @@ static void *thread_main(void *argument)
     const struct program *p = argument;
     if (memory_rank()) {
         team_serve();
+        stats_print();
         return NULL;
     }
     exit(p->main(p->argc, shared_arguments(p->argc, p->argv), p->envp));

@@ -47,6 +47,7 @@ static struct pool {
     /* the barrier of this rank's threads */
     _Atomic unsigned arrived;
     struct event leave;
+    struct counts counts;
 } pool;
 
 static struct team alone = {.threads = 1, .here = 1};
@@ -123,8 +124,14 @@ static void meet(struct team *team, enum meeting meeting)
     team->given = NULL;
 }
 
+/* An interval of the region, after a place in it. */
+static uint64_t name_of(const struct team *team, const void *site)
+{
+    return (uintptr_t)team->function + 31 * (uintptr_t)site + 1;
+}
+
 /* The last thread of a rank to come meets the other ranks. */
-static void await_all(struct team *team, enum meeting meeting)
+static void await_all(struct team *team, enum meeting meeting, const void *site)
 {
     const uint32_t seen = atomic_load(&pool.leave.count);
     if (atomic_fetch_add(&pool.arrived, 1) + 1 < team->here) {
@@ -132,16 +139,24 @@ static void await_all(struct team *team, enum meeting meeting)
         return;
     }
     atomic_store(&pool.arrived, 0);
-    if (memory_ranks() > 1)
+    pool.counts.barriers += meeting == MEET_BARRIER;
+    if (memory_ranks() > 1) {
         meet(team, meeting);
+        memory_interval(name_of(team, site));
+    }
     event_signal(&pool.leave);
 }
 
-void team_barrier(void)
+void team_barrier(const void *site)
 {
     struct team *team = self()->team;
     if (team->threads > 1)
-        await_all(team, MEET_BARRIER);
+        await_all(team, MEET_BARRIER, site);
+}
+
+struct counts team_counts(void)
+{
+    return pool.counts;
 }
 
 /* ---------------------------------------------------------------- regions */
@@ -153,7 +168,7 @@ static void run(struct thread *t, const struct team *team)
     if (team->is_combined) {
         const struct combined *c = team->argument;
         loop_begin(t, c->loop, c->schedule, false);
-        c->function(c->argument);
+        team->function(c->argument);
     } else {
         team->function(team->argument);
     }
@@ -169,7 +184,7 @@ static void *worker_main(void *argument)
         if (!team)
             return NULL;
         run(&w->thread, team);
-        await_all(team, MEET_JOIN);
+        await_all(team, MEET_JOIN, NULL);
     }
 }
 
@@ -212,6 +227,9 @@ static void end_pool(void)
 static void run_here(struct team *team, const struct thread *pattern)
 {
     grow_pool(team->here - 1);
+    pool.counts.regions++;
+    if (memory_ranks() > 1)
+        memory_interval((uintptr_t)team->function);
     for (unsigned i = 1; i < team->here; i++) {
         struct worker *w = pool.workers[i - 1];
         w->thread = *pattern;
@@ -222,7 +240,7 @@ static void run_here(struct team *team, const struct thread *pattern)
     struct thread mine = *pattern;
     mine.id = team->first;
     run(&mine, team);
-    await_all(team, MEET_JOIN);
+    await_all(team, MEET_JOIN, NULL);
     /* equal in all threads: the next region goes on from there */
     self()->singles = mine.singles;
     self()->loops = mine.loops;

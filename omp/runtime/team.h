@@ -19,7 +19,7 @@ struct team {
     struct thread *parent;
     void (*function)(void *);
     void *argument;
-    bool is_combined; /* argument: a struct combined, which has the function */
+    bool is_combined; /* argument: a struct combined, with the function's */
     /* what the thread of a `single` gives to the others; and what it has given,
      * for the next barrier to tell the other ranks */
     void *copyprivate, *given;
@@ -28,7 +28,6 @@ struct team {
 /* A region that begins with a loop or sections (parallel.c). It lies on the
  * stack of the thread that began the region: in shared memory. */
 struct combined {
-    void (*function)(void *);
     void *argument;
     struct loop_bounds loop;
     uint32_t schedule;
@@ -52,8 +51,18 @@ struct thread *self(void);
 /* Runs the region in @threads threads; 0: as the settings say. */
 void team_run(void (*function)(void *), void *argument, bool is_combined,
               unsigned threads);
-/* Waits for all threads of the team; all see what all have written. */
-void team_barrier(void);
+/* Waits for all threads of the team; all see what all have written. @site: the
+ * place in the program, which names what follows (memory_interval()). */
+void team_barrier(const void *site);
+/* That of the caller of an interface function. */
+#define SITE __builtin_return_address(0)
+
+/* Regions of several threads that this rank took part in, and barriers in
+ * them. */
+struct counts {
+    uint64_t regions, barriers;
+};
+struct counts team_counts(void);
 
 /* With several ranks: what this one has printed comes before what others print
  * later. */

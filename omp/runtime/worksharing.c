@@ -7,7 +7,7 @@
 
 void GOMP_barrier(void)
 {
-    team_barrier();
+    team_barrier(SITE);
 }
 
 static bool next_long(long *start, long *end)
@@ -108,7 +108,7 @@ LOOP_RUNTIME(ordered_runtime, true)
 
 void GOMP_loop_end(void)
 {
-    team_barrier();
+    team_barrier(SITE);
 }
 
 void GOMP_loop_end_nowait(void)
@@ -144,7 +144,7 @@ unsigned GOMP_sections_start(unsigned count)
 
 void GOMP_sections_end(void)
 {
-    team_barrier();
+    team_barrier(SITE);
 }
 
 void GOMP_sections_end_nowait(void)
@@ -170,7 +170,7 @@ void *GOMP_single_copy_start(void)
 {
     if (GOMP_single_start())
         return NULL;
-    team_barrier();
+    team_barrier(SITE);
     return self()->team->copyprivate;
 }
 
@@ -179,5 +179,5 @@ void GOMP_single_copy_end(void *variables)
 {
     struct team *team = self()->team;
     team->copyprivate = team->given = variables;
-    team_barrier();
+    team_barrier(SITE);
 }

@@ -11,7 +11,7 @@ export BUILD
 refused 'unknown option' --nonsense "$compare" --nonsense
 refused 'no rounds' --repeat "$compare" --repeat 0
 refused 'unknown peer' --peers "$compare" --peers mpich,nonsense
-refused 'unknown collective' --collectives "$compare" --collectives scan
+refused 'unknown collective' --collectives "$compare" --collectives barrier
 
 # ------------------------------------------------- stand-ins for all it starts --
 

@@ -38,10 +38,11 @@ check 'atomics builds' build atomics c gcc railomp-cc
 check 'worksharing builds' build worksharing c gcc railomp-cc
 check 'sharing builds' build sharing c gcc railomp-cc
 check 'tasks builds' build tasks c gcc railomp-cc
+check 'pipeline builds' build pipeline c gcc railomp-cc
 check 'cxx builds' build cxx cpp g++ railomp-c++
 check 'fortran builds' build fortran f90 gfortran railomp-fortran
 
-for name in atomics worksharing sharing tasks cxx fortran; do
+for name in atomics worksharing sharing tasks pipeline cxx fortran; do
     for shape in '1 1' '1 3' '2 1' '2 2' '3 1' '4 1'; do
         check "$name, ${shape/ / rank(s) x }" same $name "${shape% *}" "${shape#* }"
     done
@@ -117,8 +118,8 @@ ended()
 RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 30 ./ends well >out 2>err
 check 'exit(7)' exited_with 7 $?
 check 'what runs at exit' cmp out <(printf 'well at exit\ndestroyed\n')
-check 'a rank aborts' ended 1 'rank 1 .*(signal 6|has died|is gone)' abort
-check 'a rank dereferences NULL' ended 1 'rank 1 .*(signal 11|has died|is gone)' null
+check 'a rank aborts' ended 1 'rank 1 .*(signal 6|has died|is gone)|is gone: rank 1' abort
+check 'a rank dereferences NULL' ended 1 'rank 1 .*(signal 11|has died|is gone)|is gone: rank 1' null
 check 'a rank calls exit' ended 1 'rank 1: exit\(4\) was called' exit
 
 # --- bad input ------------------------------------------------------------------

@@ -54,7 +54,8 @@ check "steps and costs" costs
 # ⌈log3 9⌉ = 2 steps at least; for 3 nodes with 3 * 2 ports 1; 8 / 2 blocks
 least()
 {
-    "$bench" verify --ranks 9 --ppn 3 --ports 2 --algorithm bruck,smp-bruck \
+    "$bench" verify --ranks 9 --ppn 3 --ports 2 \
+        --algorithm bruck,pat,smp-bruck,smp-bruck-all \
         --collective reduce_scatter_block,allreduce,allgather \
         --format json >"$work/least.json" &&
         python3 -c "
@@ -66,7 +67,10 @@ def of(*key):
                                    'blocks_least', 'commutes')]
 assert of('reduce_scatter_block', 'bruck') == [2, 2, 4, 4, True], rows
 assert of('allreduce', 'bruck')[:2] == [4, 2], rows
-assert of('allgather', 'smp-bruck')[:2] == [1, 1], rows" \
+assert of('allgather', 'smp-bruck')[:2] == [1, 1], rows
+assert of('reduce_scatter_block', 'pat') == [2, 2, 4, 4, True], rows
+assert of('allgather', 'pat') == [2, 2, 4, 4, False], rows
+assert of('allgather', 'smp-bruck-all')[:2] == [1, 1], rows" \
             "$work/least.json"
 }
 check "steps and blocks beside the fewest" least
@@ -177,6 +181,23 @@ combined()
         grep -qE '^ +0-5\*? +0-5\*? +0-5\* +0-5\*? +0-5\*? +0-5\*$'
 }
 check "an all-reduce as text" combined
+# rank i ends with block i of all ranks; on the way sums are of ranks that are
+# not consecutive
+scattered()
+{
+    draw reduce_scatter_block pat --ranks 4 >"$work/scattered.txt" &&
+        grep -qE '^ +0-3:0\*? +0-3:1\*? +0-3:2\*? +0-3:3\*?$' \
+            "$work/scattered.txt" &&
+        draw reduce_scatter_block bruck --ranks 5 >"$work/bruck.txt" &&
+        grep -q '[0-9],[0-9]:[0-9]' "$work/bruck.txt"
+}
+check "a reduce-scatter as text" scattered
+scanned()
+{
+    draw scan doubling --ranks 5 >"$work/scan.txt" &&
+        grep -qE '^ +0\*? +0-1\*? +0-2\*? +0-3\*? +0-4\*?$' "$work/scan.txt"
+}
+check "a scan as text" scanned
 check "an all-reduce as a picture" picture allreduce smp-slices \
     --nodes 2,3 --bytes 64
 check "figure 6 as a picture" picture alltoall bruck --ranks 9

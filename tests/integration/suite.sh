@@ -53,7 +53,7 @@ assert "cpu" in "".join(sections["machine"].itertext())
 PY
 }
 all='railinfo bw bibw lat breakdown limits gather allgather alltoall bcast
-    scatter reduce allreduce barrier'
+    scatter reduce allreduce reduce_scatter_block scan exscan barrier'
 present()
 {
     local test
@@ -70,7 +70,8 @@ check 'a quick run' timeout -k 10 280 "${suite[@]}" --quick \
 check '… is whole' whole report $(python3 - "${tests[@]}" <<'PY'
 import sys
 order = ("railinfo bw bibw lat get send atomic breakdown limits gather "
-         "allgather alltoall bcast scatter reduce allreduce barrier").split()
+         "allgather alltoall bcast scatter reduce allreduce "
+         "reduce_scatter_block scan exscan barrier").split()
 print(*(name for name in order if name in sys.argv[1:]))
 PY
 )

@@ -22,19 +22,23 @@ check 'shared memory and TCP side by side' "$bench" bw --rails shm0,tcp-lo \
 check 'railbench allgather' "$bench" allgather --rails tcp-lo --ranks 3 \
     --sizes '8,16K' --iterations 5 --repeat 2 --validate
 
-# chooses RAILS ALGORITHM: that is what `auto` takes between two nodes
+# takes CALL RAILS COLLECTIVE SIZE ALGORITHM: so does `auto` between two nodes
+takes()
+{
+    "$bench" "$3" --rails "$2" --ranks 4 --ppn 2 --sizes "$4" --call "$1" \
+        --iterations 2 --repeat 1 --format json | grep -q "\"chosen\": \"$5\""
+}
 chooses()
 {
-    local call
-    for call in persistent blocking; do
-        "$bench" allreduce --rails "$1" --ranks 4 --ppn 2 --sizes 1K \
-            --call $call --iterations 2 --repeat 1 --format json |
-            grep -q "\"chosen\": \"$2\"" || return 1
-    done
+    takes persistent "$1" allreduce 1K "$2" &&
+        takes blocking "$1" allreduce 1K "$2"
 }
 check 'auto between nodes that share memory' chooses shm0 smp-slices
 check '… also beside TCP' chooses shm0,tcp-lo smp-slices
 check 'auto between nodes that wires join' chooses tcp-lo smp-doubling
+check '… for a long broadcast' takes persistent tcp-lo bcast 1M smp-circulant
+check '… which may be learned' takes blocking tcp-lo bcast 1M \
+    '\(smp-circulant\|smp-bcast\|binomial\)'
 
 check 'dtest' env IA=tcp-lo bash "$here/dtest.sh"
 check 'dapltest' env IA=tcp-lo bash "$here/dapltest.sh"

@@ -389,6 +389,26 @@ static void again_but(struct rank *r)
     scene_close(&s);
 }
 
+/* Equal calls use one request, each with its own buffers: more of them than
+ * the team remembers. */
+static void buffers_in_turn(struct rank *r)
+{
+    enum { BUFFERS = 6 };
+    struct scene s;
+    uint32_t send[BUFFERS], recv[BUFFERS][2];
+    scene_open(&s, r, (size_t)1 << 30);
+    for (unsigned i = 0; i < 40 * BUFFERS; i++) {
+        unsigned at = i % (1 + i / 40);
+        send[at] = 2 * i + r->rank;
+        good(&s, dcoll_allgather(s.team, &send[at], recv[at], 4));
+        check(recv[at][0] == 2 * i && recv[at][1] == 2 * i + 1);
+        send[at] = i;
+        good(&s, dcoll_gather(s.team, &send[at], recv[at], 4, 0));
+        check(r->rank || (recv[at][0] == i && recv[at][1] == i));
+    }
+    scene_close(&s);
+}
+
 static const struct test tests[] = {
     {"many sizes", 2, sizes_run, NULL, APART | PPN(1)},
     {"many sizes, begun", 2, sizes_begun, NULL, APART | PPN(1)},
@@ -405,6 +425,7 @@ static const struct test tests[] = {
     {"limits that differ", 3, limits_differ, NULL, APART},
     {"made again", 2, again, NULL, APART},
     {"made again, but changed", 2, again_but, NULL, APART},
+    {"buffers in turn", 2, buffers_in_turn, NULL, 0},
 };
 
 RUN_TESTS(tests)

@@ -161,6 +161,18 @@ static void locks_at(struct rank *r)
         check(t.lock[1] == 0);
         ok(t.d, ddsm_barrier(t.d));
     }
+    /* their numbers are known, though other ranks have written the page */
+    for (unsigned i = 0; i < 10; i++) {
+        ddsm_stats_t before, after;
+        t.lock[32 + r->rank] = i;
+        ok(t.d, ddsm_barrier(t.d));
+        ddsm_stats(t.d, &before);
+        ok(t.d, ddsm_lock_at(t.d, &t.lock[0]));
+        ok(t.d, ddsm_unlock_at(t.d, &t.lock[0]));
+        ddsm_stats(t.d, &after);
+        check(i == 0 || after.read_faults == before.read_faults);
+    }
+    ok(t.d, ddsm_barrier(t.d)); /* the end of a lock makes ranks forget */
     /* numbers of locks that have ended are used again */
     for (unsigned i = 0; i < 500; i++) {
         uint32_t *own = &t.lock[16 + r->rank];

@@ -17,6 +17,7 @@ static const dcoll_algorithm_t *const smp[] = {
     &allgather_smp_gather_bcast_tree,
     &allgather_smp_direct,
     &allgather_smp_bruck,
+    &allgather_smp_bruck_all,
     &alltoall_smp_direct,
     &alltoall_smp_bruck,
     &alltoall_smp_gather_scatter,

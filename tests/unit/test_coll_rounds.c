@@ -29,6 +29,12 @@ static double bcast_blocks(unsigned n, unsigned k)
     return is_power(n, k + 1) ? 2.0 * (n - 1) / n / k : 0;
 }
 
+/* Far dimension first: for other N, some ports have a block more in a step. */
+static double far_blocks(unsigned n, unsigned k)
+{
+    return k == 1 || is_power(n, k + 1) ? divided_up(n - 1, k) : 0;
+}
+
 static const struct {
     dcoll_collective_t collective;
     const char *algorithm;
@@ -37,6 +43,8 @@ static const struct {
     double (*blocks)(unsigned n, unsigned k);
 } known[] = {
     {DCOLL_REDUCE_SCATTER_BLOCK, "bruck", 1, false, reduce_scatter_blocks},
+    {DCOLL_REDUCE_SCATTER_BLOCK, "pat", 1, false, far_blocks},
+    {DCOLL_ALLGATHER, "pat", 1, false, far_blocks},
     {DCOLL_ALLREDUCE, "bruck", 2, true, allreduce_blocks},
     {DCOLL_BCAST, "scatter-allgather", 2, true, bcast_blocks},
     {DCOLL_SCAN, "doubling", 1, false, NULL},
@@ -107,25 +115,25 @@ static unsigned received(const dcoll_program_t *p, unsigned rank)
     return puts;
 }
 
-/* n pieces, striped over the ports, take n - 1 + ⌈log₂ N⌉ steps; each rank gets
- * each stripe once. n depends on the size. */
-static void check_pieces(const dcoll_shape_t *shape)
+/* n pieces, striped over the ports, take n - 1 + ⌈log₂ N⌉ steps. The first of
+ * each `ppn` ranks gets each stripe once, the others none. n depends on the
+ * size. */
+static void check_pieces(const dcoll_shape_t *shape, const char *name,
+                         unsigned ppn)
 {
-    const unsigned n = shape->nranks, k = shape->ports;
+    const unsigned n = shape->nranks / ppn, k = shape->ports;
     const dcoll_args_t args = {.collective = DCOLL_BCAST,
                                .bytes = 1 << 20,
                                .zero_copy = true,
                                .depth = 2};
     dcoll_program_t p;
-    assert_int_equal(
-        dcoll_program_make(dcoll_algorithm_find(DCOLL_BCAST, "circulant"),
-                           shape, &args, &p),
-        0);
+    assert_int_equal(dcoll_program_make(dcoll_algorithm_find(DCOLL_BCAST, name),
+                                        shape, &args, &p),
+                     0);
     const unsigned pieces = steps_of(&p) + 1 - log_up(n, 2);
     assert_true(pieces > 1 || n == 2);
-    for (unsigned r = 1; r < n; r++)
-        assert_int_equal(received(&p, r), pieces * k);
-    assert_int_equal(received(&p, 0), 0);
+    for (unsigned r = 0; r < shape->nranks; r++)
+        assert_int_equal(received(&p, r), r && r % ppn == 0 ? pieces * k : 0);
     dcoll_program_free(&p);
 }
 
@@ -146,7 +154,20 @@ static void test_pieces(void **state)
         for (unsigned k = 1; k <= PORTS_MAX; k++) {
             const unsigned nodes[] = {0, n};
             const dcoll_shape_t shape = {n, 1, nodes, k};
-            check_pieces(&shape);
+            check_pieces(&shape, "circulant", 1);
+        }
+}
+
+/* Only the first rank of each node receives. */
+static void test_pieces_of_nodes(void **state)
+{
+    unsigned first[RANKS_MAX + 1];
+    for (unsigned n = 2; n <= RANKS_MAX; n += 7)
+        for (unsigned ppn = 1; ppn <= 3; ppn++) {
+            for (unsigned i = 0; i <= n; i++)
+                first[i] = i * ppn;
+            const dcoll_shape_t shape = {n * ppn, n, first, 2};
+            check_pieces(&shape, "smp-circulant", ppn);
         }
 }
 
@@ -171,12 +192,76 @@ static void test_verified(void **state)
     }
 }
 
+/* ------------------------------------------------------- between nodes --- */
+
+/* Nodes of ppn ranks; 0: of 3, 1, 4, 2, 3 … */
+static unsigned lay_out(unsigned n, unsigned ppn, unsigned *begin)
+{
+    static const unsigned odd[] = {3, 1, 4, 2};
+    unsigned nodes = 0;
+    if (ppn)
+        return dcoll_shape_nodes(n, ppn, begin);
+    for (unsigned first = 0; first < n; nodes++) {
+        begin[nodes] = first;
+        first += odd[nodes % 4];
+    }
+    begin[nodes] = n;
+    return nodes;
+}
+
+static void make_all(const dcoll_shape_t *shape, unsigned variant,
+                     dcoll_program_t *p)
+{
+    const dcoll_args_t args = {.collective = DCOLL_ALLGATHER,
+                               .bytes = variant & 4 ? 100 : BYTES,
+                               .in_place = variant & 1,
+                               .depth = 1 + variant / 2 % 2};
+    assert_int_equal(dcoll_program_make(
+                         dcoll_algorithm_find(DCOLL_ALLGATHER, "smp-bruck-all"),
+                         shape, &args, p),
+                     0);
+}
+
+/* A node of L ranks has kL ports: ⌈log_{kL+1} nodes⌉ steps. */
+static void check_nodes(const dcoll_shape_t *shape, unsigned variant,
+                        bool verified)
+{
+    const unsigned base = shape->ports * dcoll_shape_least(shape) + 1;
+    dcoll_program_t p;
+    char why[1024] = "";
+    make_all(shape, variant, &p);
+    if (steps_of(&p) != log_up(shape->nnodes, base))
+        fail_msg("%u nodes, %u ports: %u steps", shape->nnodes, shape->ports,
+                 steps_of(&p));
+    if (verified && dcoll_verify(&p, dcoll_proof_starts(&p), why, sizeof why))
+        fail_msg("%u ranks, %u nodes, %u ports: %s", shape->nranks,
+                 shape->nnodes, shape->ports, why);
+    dcoll_program_free(&p);
+}
+
+static void test_between_nodes(void **state)
+{
+    static const unsigned ppn[] = {1, 2, 3, 8, 0};
+    const unsigned draw = (unsigned)time(NULL);
+    unsigned begin[RANKS_MAX + 2], count = 0;
+    print_message("first draw: %u\n", draw);
+    for (unsigned n = 1; n <= RANKS_MAX; n++)
+        for (unsigned i = 0; i < sizeof ppn / sizeof *ppn; i++)
+            for (unsigned k = 1; k <= PORTS_MAX; k++) {
+                const dcoll_shape_t shape = {n, lay_out(n, ppn[i], begin),
+                                             begin, k};
+                check_nodes(&shape, n + i, (draw + count++) % 16 == 0);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tolls),
         cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_pieces_of_nodes),
         cmocka_unit_test(test_verified),
+        cmocka_unit_test(test_between_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

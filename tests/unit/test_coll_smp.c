@@ -21,6 +21,7 @@ static const dcoll_algorithm_t *const many_nodes[] = {
     &allgather_smp_gather_bcast_tree,
     &allgather_smp_direct,
     &allgather_smp_bruck,
+    &allgather_smp_bruck_all,
     &alltoall_smp_direct,
     &alltoall_smp_bruck,
     &alltoall_smp_gather_scatter,
@@ -269,11 +270,26 @@ static void test_messages_of_all(void **state)
         }
 }
 
+/* The starts whose memory a cache holds. */
+static void test_depth(void **state)
+{
+    struct shape two, eight;
+    fill(&two, 2, 2, 0, 1);
+    fill(&eight, 8, 8, 0, 1);
+    assert_int_equal(dcoll_depth(&gather_shm, &two.shape, 4 << 20, 2), 1);
+    assert_int_equal(dcoll_depth(&gather_shm, &two.shape, 3 << 20, 2), 2);
+    assert_int_equal(dcoll_depth(&allgather_shm, &eight.shape, 1 << 20, 2), 1);
+    assert_int_equal(dcoll_depth(&alltoall_shm, &eight.shape, 128 << 10, 2), 1);
+    assert_int_equal(dcoll_depth(&alltoall_shm, &eight.shape, 64 << 10, 2), 2);
+    assert_int_equal(dcoll_depth(&bcast_shm, &eight.shape, 16 << 20, 2), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_node),
         cmocka_unit_test(test_long_blocks),
+        cmocka_unit_test(test_depth),
         cmocka_unit_test(test_even_nodes),
         cmocka_unit_test(test_uneven_nodes),
         cmocka_unit_test(test_many_nodes),

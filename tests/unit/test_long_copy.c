@@ -52,6 +52,11 @@ static void test_stream(void **state)
     check(stream_copy);
 }
 
+static void test_fetch(void **state)
+{
+    check(fetch_copy);
+}
+
 #ifdef __SSE2__
 /* By one way of stores, also where stream_copy takes the other. */
 static void by(size_t (*way)(char *, const char *, size_t), size_t unit,
@@ -93,6 +98,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_fetch),
         cmocka_unit_test(test_ways),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

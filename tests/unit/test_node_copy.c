@@ -58,7 +58,7 @@ static void test_outliers(void **state)
     assert_true(c.cost[COPY_CACHED] <= 3);
 }
 
-static void test_contents(void **state)
+static void check_contents(bool crossing)
 {
     static const size_t sizes[] = {
         1, COPY_LEAST - 1, COPY_LEAST, COPY_LEAST + 1, 65536, 100003, 262144};
@@ -72,13 +72,22 @@ static void test_contents(void **state)
         for (size_t n = 0; n < 64; n++) {
             size_t bytes = sizes[i], at = n * 7 % 64 + 1;
             memset(to, 0, MEMORY);
-            node_copy(&copier, &platform_machine, to + at, from + n, bytes);
+            if (crossing)
+                node_copy_crossing(&platform_machine, to + at, from + n, bytes);
+            else
+                node_copy(&copier, &platform_machine, to + at, from + n, bytes);
             assert_memory_equal(to + at, from + n, bytes);
             assert_int_equal(to[at - 1], 0);
             assert_int_equal(to[at + bytes], 0);
         }
     free(from);
     free(to);
+}
+
+static void test_contents(void **state)
+{
+    check_contents(false);
+    check_contents(true);
 }
 
 int main(void)

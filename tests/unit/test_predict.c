@@ -15,6 +15,12 @@
 
 static bool crowded;
 
+static struct prediction declared(unsigned wires)
+{
+    const dcoll_cost_model_t model = predict_model(wires, 0);
+    return (struct prediction){.declared = model, .model = model};
+}
+
 static const char *taken(unsigned nodes, dcoll_collective_t collective,
                          size_t bytes, bool wires)
 {
@@ -22,8 +28,8 @@ static const char *taken(unsigned nodes, dcoll_collective_t collective,
     for (unsigned n = 0; n <= nodes; n++)
         first[n] = 2 * n;
     const dcoll_shape_t shape = {2 * nodes, nodes, first, 2};
-    struct prediction p = {.crowded = crowded,
-                           .model = predict_model(wires ? 2 : 0, 0)};
+    struct prediction p = declared(wires ? 2 : 0);
+    p.crowded = crowded;
     dcoll_args_t args = {
         .collective = collective, .bytes = bytes, .element = 8, .depth = 2};
     const dcoll_algorithm_t *ruled =
@@ -48,7 +54,7 @@ static void test_fewer_rounds(void **state)
     expect(2, DCOLL_ALLREDUCE, 1024, "smp-slices", "smp-doubling");
     expect(4, DCOLL_ALLTOALL, 8, "smp-gather-scatter", "smp-direct");
     expect(8, DCOLL_ALLTOALL, 8, "smp-gather-scatter", "smp-direct");
-    expect(8, DCOLL_ALLGATHER, 8, "smp-gather-bcast", "smp-bruck");
+    expect(8, DCOLL_ALLGATHER, 8, "smp-bruck-all", "smp-bruck-all");
     assert_string_not_equal(taken(4, DCOLL_ALLGATHER, 8, true),
                             "smp-gather-bcast");
 }
@@ -57,16 +63,32 @@ static void test_fewer_rounds(void **state)
 static void test_two_nodes(void **state)
 {
     for (size_t bytes = 1; bytes < 512; bytes *= 2)
-        expect(2, DCOLL_ALLGATHER, bytes, "smp-bruck", "smp-bruck");
+        expect(2, DCOLL_ALLGATHER, bytes, "smp-bruck-all", "smp-bruck");
+}
+
+/* Without wires messages are cheap: all ranks send short blocks. */
+static void test_all_send(void **state)
+{
+    assert_string_equal(taken(4, DCOLL_ALLGATHER, 8192, false),
+                        "smp-bruck-all");
+    assert_string_equal(taken(4, DCOLL_ALLGATHER, 16384, false), "smp-direct");
+    crowded = true;
+    assert_string_equal(taken(2, DCOLL_ALLGATHER, 8, false), "smp-bruck");
+    crowded = false;
 }
 
 /* Longer blocks, and ranks that share cores: measured, not predicted. */
 static void test_by_rules(void **state)
 {
     expect(4, DCOLL_ALLREDUCE, 16384, "smp-slices", "smp-doubling");
-    expect(4, DCOLL_ALLREDUCE, 1 << 20, "smp-slices", "smp-slices");
+    expect(4, DCOLL_ALLREDUCE, 128 << 10, "smp-slices", "smp-doubling");
+    expect(8, DCOLL_ALLREDUCE, 128 << 10, "smp-slices", "smp-slices");
+    expect(4, DCOLL_ALLREDUCE, 192 << 10, "smp-slices", "smp-slices");
     expect(4, DCOLL_BCAST, 65536, "binomial", "smp-bcast");
-    expect(4, DCOLL_BCAST, 1 << 20, "binomial", "binomial");
+    expect(4, DCOLL_BCAST, 96 << 10, "binomial", "smp-circulant");
+    expect(2, DCOLL_BCAST, 1 << 20, "binomial", "smp-circulant");
+    expect(4, DCOLL_ALLGATHER, 16384, "smp-direct", "smp-bruck");
+    expect(4, DCOLL_ALLGATHER, 32768, "smp-direct", "smp-direct");
     for (size_t bytes = 2048; bytes <= 1 << 20; bytes *= 2) {
         const char *rule = taken(4, DCOLL_ALLTOALL, bytes, false);
         expect(4, DCOLL_ALLTOALL, bytes, rule, rule);
@@ -82,7 +104,7 @@ static void test_without_copies(void **state)
 {
     static const unsigned first[] = {0, 2, 4};
     const dcoll_shape_t shape = {4, 2, first, 2};
-    struct prediction p = {.model = predict_model(2, 0)};
+    struct prediction p = declared(2);
     dcoll_args_t args = {
         .collective = DCOLL_ALLTOALL, .bytes = 8, .element = 8, .depth = 2};
     const dcoll_algorithm_t *ruled =
@@ -105,7 +127,7 @@ static void same_after(dcoll_args_t earlier, dcoll_args_t args)
     static const unsigned first[] = {0, 3, 6, 9, 12, 15, 18, 21};
     for (unsigned nodes = 2; nodes < 8; nodes++) {
         const dcoll_shape_t shape = {3 * nodes, nodes, first, 2};
-        struct prediction p = {.model = predict_model(2, 0)}, q = p;
+        struct prediction p = declared(2), q = p;
         of(&p, &shape, earlier);
         assert_ptr_equal(of(&p, &shape, args), of(&q, &shape, args));
     }
@@ -140,12 +162,39 @@ static void test_same_on_all_ranks(void **state)
         }
 }
 
+static const char *taken_if(double one_way, double gap,
+                            dcoll_collective_t collective)
+{
+    static const unsigned first[] = {0, 2, 4, 6, 8};
+    const dcoll_shape_t shape = {8, 4, first, 2};
+    struct prediction p = declared(2);
+    predict_measured(&p, one_way, gap);
+    return of(&p, &shape,
+              (dcoll_args_t){.collective = collective,
+                             .bytes = 8,
+                             .element = 8,
+                             .depth = 2,
+                             .ports = 1})
+        ->name;
+}
+
+/* Messages in a row may cost little beside the way, or as much. */
+static void test_measured(void **state)
+{
+    assert_string_equal(taken_if(1000, 1, DCOLL_ALLGATHER), "smp-direct");
+    assert_string_equal(taken_if(30, 30, DCOLL_ALLGATHER), "smp-bruck");
+    assert_string_equal(taken_if(1000, 1, DCOLL_ALLREDUCE),
+                        taken_if(30, 30, DCOLL_ALLREDUCE));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_measured),
         cmocka_unit_test(test_same_on_all_ranks),
         cmocka_unit_test(test_fewer_rounds),
         cmocka_unit_test(test_two_nodes),
+        cmocka_unit_test(test_all_send),
         cmocka_unit_test(test_by_rules),
         cmocka_unit_test(test_without_copies),
     };

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Open MPI, MPICH and Intel MPI next to us: all-gather, gather, all-to-all,
-broadcast, reduce and all-reduce (sums of doubles; sizes are those of the whole
-vector), and the irregular all-to-all by the patterns of railbench alltoallv (or
-all of them: --collectives alltoallv), whose sizes are elements. The libraries
-are those of Debian and newer ones in Python wheels.
+broadcast, reductions and scans (sums of doubles; sizes are those of the whole
+vector, of a reduce-scatter those of a rank's block), and the irregular
+all-to-all by the patterns of railbench alltoallv (or all of them: --collectives
+alltoallv), whose sizes are elements. The libraries are those of Debian and
+newer ones in Python wheels.
 
 All run the same loops (bench/peers/mpi_coll.c, railbench --start barrier
 --each): single calls that all ranks make at a time they have agreed on, until
@@ -79,6 +80,7 @@ from railtools.rounds import (
 
 COLLECTIVES = ("allgather", "gather", "alltoall", "bcast")  # the usual ones
 REDUCTIONS = ("reduce", "allreduce")
+PARTIAL = ("reduce_scatter_block", "scan", "exscan")  # each rank's is another
 DOUBLE = 8  # bytes
 CALLS = ("blocking", "persistent")
 PERSISTENT, RATE = "-persistent", "-rate"  # behind a collective's name
@@ -89,6 +91,7 @@ REPETITIONS = 3  # of each program in each round
 LATE_TOLD = 0.05  # of the single calls
 # wanted: geometric mean of the best peer's time over ours, by ranks
 TARGETS = {2: 1.5, 4: 2, 8: 2, 16: 2}
+PARTIAL_TARGET = 1.5  # of PARTIAL
 PATTERNS_TARGET = 2  # ... over all patterns, none of which is below 1
 QUICK = {"repeat": 1, "ranks": "2,16", "sizes": "8,4K", "elements": "4",
          "search": 0}
@@ -315,7 +318,7 @@ def is_irregular(collective):
 
 
 def is_reduction(collective):
-    return collective.removesuffix(PERSISTENT) in REDUCTIONS
+    return collective.removesuffix(PERSISTENT) in REDUCTIONS + PARTIAL
 
 
 def interval_text(interval):
@@ -446,6 +449,9 @@ def targets(points, args):
     groups: list = [("single blocking calls", [name for name in args.collectives
                                          if name in COLLECTIVES + REDUCTIONS],
                TARGETS),
+              ("single reduce-scatters and scans", [
+                  name for name in args.collectives if name in PARTIAL],
+               dict.fromkeys(args.ranks, PARTIAL_TARGET)),
               ("all patterns", [name for name in args.collectives
                                 if is_irregular(name)],
                dict.fromkeys(args.ranks, PATTERNS_TARGET))]
@@ -592,13 +598,15 @@ def options():
                         default="2,4,8,16", help="(default %(default)s)")
     parser.add_argument("--sizes", metavar="a,b", type=sizes,
                         default="4,32,256,1K,4K,16K,64K,256K,1M",
-                        help="block sizes (default %(default)s); of reduce and "
-                             "allreduce those of whole doubles")
+                        help="block sizes (default %(default)s); of "
+                             "reductions those of whole doubles")
     parser.add_argument("--collectives", metavar="C,...",
-                        type=chosen_of(COLLECTIVES + REDUCTIONS + PATTERNS,
-                                       {IRREGULAR: PATTERNS}),
+                        type=chosen_of(
+                            COLLECTIVES + REDUCTIONS + PARTIAL + PATTERNS,
+                            {IRREGULAR: PATTERNS}),
                         default=",".join(COLLECTIVES),
-                        help=f"(default %(default)s); {', '.join(REDUCTIONS)}; "
+                        help="(default %(default)s); "
+                             f"{', '.join(REDUCTIONS + PARTIAL)}; "
                              f"{IRREGULAR}: all patterns")
     parser.add_argument("--calls", metavar="C,...", type=chosen_of(CALLS),
                         default=CALLS[0],
@@ -620,8 +628,8 @@ def options():
         parser.set_defaults(**QUICK)
         args = parser.parse_args()
     if not all(lengths_of(args, name) for name in args.collectives):
-        parser.error("--sizes: none is of whole doubles, as reduce and "
-                     "allreduce need")
+        parser.error("--sizes: none is of whole doubles, as reductions "
+                     "need")
     settle_rounds(args)
     args.collectives = [name for collective in args.collectives for name in (
         [f"{collective}-{element}" for element in args.element]

@@ -45,7 +45,9 @@ from railtools.rounds import (
     place,
 )
 
-COLLECTIVES = ("allgather", "gather", "alltoall", "bcast")
+COLLECTIVES = ("allgather", "gather", "alltoall", "bcast")  # the usual ones
+REDUCTIONS = ("reduce", "allreduce", "reduce_scatter_block", "scan", "exscan")
+DOUBLE = 8  # bytes
 REPETITIONS = 3
 LIBRARIES = os.path.join(ROOT, os.path.dirname(BIN), "lib")
 PLAIN, LAYER, DCOLL = "plain", "layer", "dcoll"  # what is launched
@@ -244,9 +246,10 @@ def options():
     parser.add_argument("--sizes", metavar="a,b", type=sizes,
                         default="4,256,4K,64K", help="(default %(default)s)")
     parser.add_argument("--collectives", metavar="C,...",
-                        type=chosen_of(COLLECTIVES),
+                        type=chosen_of(COLLECTIVES + REDUCTIONS),
                         default=",".join(COLLECTIVES),
-                        help="(default %(default)s)")
+                        help="(default %(default)s); reductions of sums of "
+                             f"doubles: {', '.join(REDUCTIONS)}")
     parser.add_argument("--peers", metavar="P,...", type=chosen_of(keys),
                         default=",".join(keys), help="(default %(default)s)")
     peers.add_wheels(parser)
@@ -255,6 +258,12 @@ def options():
         f"{platform.node()}-{time.strftime('%Y-%m-%d')}-layer"),
         help="where to put the result")
     return parser.parse_args()
+
+
+def runs_of(args):
+    """[(collective, bytes)]; those of reductions are whole doubles."""
+    return [(what, size) for what in args.collectives for size in args.sizes
+            if what not in REDUCTIONS or size % DOUBLE == 0]
 
 
 def choose(args):
@@ -281,8 +290,7 @@ def main():
         raise Failure("no MPI library is there (make deps-peers peers)")
     folder = claim(args.dir)
     try:
-        runs = [(what, size) for what in args.collectives
-                for size in args.sizes]
+        runs = runs_of(args)
         samples, noise, tries = measure(libraries, args, runs)
         rows = list(table(samples))
         failures = [f"{name}, {ranks} ranks, {part}: {how}"

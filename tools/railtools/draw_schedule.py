@@ -3,8 +3,8 @@
 the contents of every rank's memory after each step, in the form of figures 4 to
 6 of Qian and Afsahi 2008 (a column for each process, a row for each position).
 
-Blocks that have been combined are named by the first and the last rank that
-they are of: 0-3.
+Blocks that have been combined are named by the ranks that they are of: 0-3, or
+0-1,5. In a reduce-scatter, 0-3:2 is block 2 of these ranks.
 
 The operations are those of `railbench verify --schedule`; they are played here
 with one symbol for each block. The text goes to standard output, or a picture
@@ -22,6 +22,7 @@ from railtools.paths import ROOT
 
 # Okabe and Ito's colours, which the colour-blind can tell apart: one per port.
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
+SCATTERED = "reduce_scatter_block"
 NUMBERS = ("block", "rank", "phase", "step", "peer", "port", "flag", "lag",
            "every", "src_offset", "dst_offset", "bytes", "with_offset")
 
@@ -72,11 +73,24 @@ def set_stages(ops):
 
 # ------------------------------------------------------------- playing it
 
+def ranks_of(symbol):
+    """(the ranks that it is of, what follows them)"""
+    names = symbol.partition("/")[0].partition(":")[0]
+    ranks: set = set()
+    for name in names.split(","):
+        first, _, last = name.partition("-")
+        ranks.update(range(int(first), int(last or first) + 1))
+    return ranks, symbol[len(names):]
+
+
 def combined(left, right):
-    """Of ranks that follow each other, as the verifier proves."""
-    ranks, slash, part = left.partition("/")
-    first, last = ranks.split("-")[0], right.partition("/")[0].split("-")[-1]
-    return f"{first}-{last}{slash}{part}"
+    """The symbol of the ranks of both."""
+    ranks, rest = ranks_of(left)
+    ranks |= ranks_of(right)[0]
+    firsts = sorted(rank for rank in ranks if rank - 1 not in ranks)
+    lasts = sorted(rank for rank in ranks if rank + 1 not in ranks)
+    return ",".join(f"{first}-{last}" if last > first else f"{first}"
+                    for first, last in zip(firsts, lasts)) + rest
 
 
 class Machine:
@@ -90,6 +104,7 @@ class Machine:
         self.flags = {}  # (rank, flag): payload
         self.messages = []  # of this stage, and their phase:
         self.phase = 0
+        self.reduced = args.collective == SCATTERED
         self.bytes = args.bytes
         self.grain = args.bytes
         for op in (op for ops in ranks for op in ops):
@@ -102,7 +117,8 @@ class Machine:
         n = len(self.ranks)
         if args.collective == "barrier":
             return
-        blocks = n if args.collective in ("alltoall", "scatter") else 1
+        blocks = n if args.collective in (
+            "alltoall", "scatter", SCATTERED) else 1
         for rank in range(n):
             if args.collective in ("bcast", "scatter") and rank != args.root:
                 continue
@@ -111,7 +127,7 @@ class Machine:
                            self.symbols(rank, block, blocks > 1))
 
     def symbols(self, rank, block, many):
-        dot = "." if len(self.ranks) > 10 else ""
+        dot = ":" if self.reduced else "." if len(self.ranks) > 10 else ""
         text = f"{rank}{dot}{block}" if many else str(rank)
         parts = self.bytes // self.grain
         return [text if parts == 1 else f"{text}/{i}" for i in range(parts)]

@@ -30,7 +30,8 @@ HERE = os.path.dirname(os.path.realpath(sys.argv[0]))  # plot is there, too
 # Steps by what they are given: quick ones' sizes, as a rough picture needs.
 PAIR = ("bw", "bibw", "lat", "get", "send", "atomic", "breakdown")
 COLLECTIVES = ("gather", "allgather", "alltoall", "bcast", "scatter",
-               "reduce", "allreduce", "barrier")
+               "reduce", "allreduce", "reduce_scatter_block", "scan",
+               "exscan", "barrier")
 SHORT = {"bw": "8,4K,64K,1M", "bibw": "8,4K,64K,1M", "lat": "8,512,4K",
          "get": "8,4K,64K,1M", "send": "8,4K,64K,1M",
          "limits": "4K,64K,1M"} | dict.fromkeys(COLLECTIVES[:-1], "8,4K,64K")

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All-gather within a node: each rank posts its block and fetches all others
- * (Qian and Afsahi 2008, section 4.1; Qian et al. 2008, section 5.2, phase 1).
+ * (Qian and Afsahi 2008, section 4.1; Qian et al. 2008, section 5.2, phase 1),
+ * long blocks piece by piece.
  *
  * A rank that has seen all posts of a start knows that all ranks have finished
  * the start before. So with depth 2 nothing is overwritten while it is read;
@@ -17,14 +18,69 @@ static size_t place(const struct node *node, unsigned rank)
                                              : node_block_at(node->args, rank);
 }
 
+/* Bytes; a block of less than two of them is posted at once. */
+#define PIECE       (256u << 10)
+#define PIECES_MOST 16u
+
+static unsigned pieces_for(const struct node *node)
+{
+    const bool pays = node->count > 1 && !node->args->begin;
+    const size_t count = pays ? node->args->bytes / PIECE : 0;
+    return count < PIECES_MOST ? (unsigned)count : PIECES_MOST;
+}
+
+static void post_and_keep(const struct node *node, const struct slices *pieces,
+                          unsigned piece)
+{
+    const size_t own = node->rank * node->args->bytes;
+    node_copy_slice(node, pieces, piece, node_own(node),
+                    dcoll_at(DCOLL_NODE, place(node, node->rank)));
+    node_signal(node, NODE_ARRIVED + piece);
+    if (!node->args->in_place)
+        node_copy_slice(node, pieces, piece, dcoll_at(DCOLL_SEND, 0),
+                        dcoll_at(DCOLL_RECV, own));
+}
+
+static void fetch(const struct node *node, const struct slices *pieces,
+                  unsigned piece)
+{
+    for (unsigned i = 1; i < node->count; i++) {
+        const unsigned peer = node_peer(node, i);
+        node_await(node, peer, NODE_ARRIVED + piece, 0);
+        node_copy_slice(node, pieces, piece,
+                        dcoll_at(DCOLL_NODE, place(node, peer)),
+                        dcoll_at(DCOLL_RECV, peer * node->args->bytes));
+    }
+}
+
+/* A piece is fetched while it is still in a cache of its writer. */
+static void exchange_pieces(const struct node *node, unsigned count)
+{
+    const struct slices pieces = slices_of(node->args, count);
+    node->s->flags = NODE_ARRIVED + count;
+    for (unsigned i = 0; i < count; i++) {
+        post_and_keep(node, &pieces, i);
+        if (i)
+            fetch(node, &pieces, i - 1);
+    }
+    fetch(node, &pieces, count - 1);
+}
+
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const struct node node = node_make(shape, args, rank, s);
+    const unsigned pieces = pieces_for(&node);
     s->phase = 1;
+    s->crossing = node.count == 2;
     s->flags = args->depth == 1 ? NODE_DONE + 1 : NODE_POSTED + 1;
     s->node_bytes = place(&node, node.count);
     node_enter(&node);
+    if (pieces > 1) {
+        exchange_pieces(&node, pieces);
+        node_leave(&node);
+        return;
+    }
     node_post(&node, node_own(&node), place(&node, rank),
               dcoll_block_bytes(args, rank));
     node_keep_own(&node);
@@ -42,6 +98,7 @@ const dcoll_algorithm_t allgather_shm = {
     .collective = DCOLL_ALLGATHER,
     .summary = "each posts its block in shared memory and reads the others'",
     .memory = "NODE: N blocks of more than 56 bytes, in whole cache lines",
+    .node_power = 1,
     .unequal = true,
     .refuses = node_refuses_several,
     .generate = generate,

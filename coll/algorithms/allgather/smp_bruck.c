@@ -9,20 +9,11 @@
 #include "coll/build/exchange/bruck.h"
 #include "coll/build/smp/smp_allgather.h"
 
-static bool message(unsigned nodes, unsigned k, unsigned step, unsigned port,
-                    unsigned *distance, unsigned *count)
-{
-    struct bruck_step now = bruck_step_from(nodes, k, 1);
-    while (step--)
-        now = bruck_step_from(nodes, k, now.end);
-    return bruck_message(now, port, distance, count);
-}
-
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     static const struct smp_exchange bruck = {.steps = bruck_steps,
-                                              .message = message};
+                                              .message = bruck_message_of};
     smp_allgather(&bruck, shape, args, rank, s);
 }
 

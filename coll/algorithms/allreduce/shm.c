@@ -13,6 +13,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const dcoll_place_t recv = dcoll_at(DCOLL_RECV, 0);
     const bool in_line = node_fits_line(args->bytes);
     s->phase = 1;
+    s->crossing = node.count == 2;
     s->flags = NODE_DONE + 1;
     s->node_bytes = node_row_bytes(&node);
     s->temp_bytes = node_row_temp(&node);

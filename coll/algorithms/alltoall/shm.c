@@ -16,6 +16,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const size_t temp = node_deal_temp(&node);
     const size_t own = rank * args->bytes;
     s->phase = 1;
+    s->crossing = node.count == 2;
     s->flags = args->depth == 1 ? NODE_DONE + 1 : NODE_POSTED + 1;
     s->node_bytes = node.count * stride;
     s->temp_bytes = node.count * temp;
@@ -39,6 +40,7 @@ const dcoll_algorithm_t alltoall_shm = {
         "each posts its blocks in shared memory and reads what is for it",
     .memory = "NODE: N * N blocks if N blocks are more than 56 bytes; TEMP: "
               "N * 64 bytes if not",
+    .node_power = 2,
     .refuses = node_refuses_several,
     .generate = generate,
 };

@@ -36,6 +36,7 @@ const dcoll_algorithm_t gather_shm = {
     .summary = "each posts its block in shared memory, the root reads them",
     .memory = "NODE: N blocks of more than 56 bytes, in whole cache lines",
     .ahead = DCOLL_AHEAD_FLAGS,
+    .node_power = 1,
     .refuses = node_refuses_several,
     .generate = generate,
 };

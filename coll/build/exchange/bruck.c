@@ -29,3 +29,12 @@ bool bruck_message(struct bruck_step step, unsigned port, unsigned *distance,
     *count = at_most(step.chunk, step.end - *distance);
     return true;
 }
+
+bool bruck_message_of(unsigned n, unsigned k, unsigned step, unsigned port,
+                      unsigned *distance, unsigned *count)
+{
+    struct bruck_step now = bruck_step_from(n, k, 1);
+    while (step--)
+        now = bruck_step_from(n, k, now.end);
+    return bruck_message(now, port, distance, count);
+}

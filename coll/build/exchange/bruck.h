@@ -29,5 +29,8 @@ struct bruck_step bruck_step_from(unsigned n, unsigned k, unsigned have);
  *  blocks of the rank at @p distance. false: no message arrives. */
 bool bruck_message(struct bruck_step step, unsigned port, unsigned *distance,
                    unsigned *count);
+/** The same in the step of a number, from 0. */
+bool bruck_message_of(unsigned n, unsigned k, unsigned step, unsigned port,
+                      unsigned *distance, unsigned *count);
 
 #endif

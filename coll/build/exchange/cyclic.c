@@ -51,7 +51,9 @@ dcoll_place_t cyclic_place(const struct cyclic *c, dcoll_place_t vector,
 
 unsigned cyclic_rank(const struct cyclic *c, unsigned number)
 {
-    return (number + c->first) % c->slices.count;
+    const unsigned n = c->slices.count;
+    return c->apart ? c->first + number % n * c->apart
+                    : (number + c->first) % n;
 }
 
 /* Numbers at a distance before me, and after me. */

@@ -17,6 +17,8 @@ struct cyclic {
     dcoll_schedule_t *s;
     unsigned ports;
     unsigned first, me;   /**< the rank of number 0; my number */
+    unsigned apart;       /**< number i is rank first + i * apart; 0: rank
+                               (first + i) % count */
     struct slices slices; /**< count: the number of ranks */
     bool rotated;
     dcoll_place_t vector, there; /**< its place here, and on other ranks */

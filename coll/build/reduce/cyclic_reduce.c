@@ -26,12 +26,19 @@ size_t cyclic_reduce_bytes(const struct cyclic_reduce *r)
     return landing(r, r->ring.slices.count).offset - r->temp;
 }
 
+/* Are the user's operands combined where they are? */
+static bool stays(const struct cyclic_reduce *r)
+{
+    return r->user.space == r->ring.vector.space &&
+           r->user.offset == r->ring.vector.offset;
+}
+
 /* Copies slices at distances from … end - 1 after me to the vector. */
 static void copy(const struct cyclic_reduce *r, unsigned from, unsigned end)
 {
     struct cyclic_part parts[2];
     const unsigned number = r->ring.me + from;
-    if (from >= end || r->user.space == r->ring.vector.space)
+    if (from >= end || stays(r))
         return;
     const unsigned n = cyclic_parts(&r->ring, number, end - from, parts);
     for (unsigned i = 0; i < n; i++)
@@ -74,7 +81,7 @@ static void put(const struct cyclic_reduce *r, bool own, unsigned distance,
 static void combine(const struct cyclic_reduce *r, struct bruck_step step,
                     bool own, unsigned port)
 {
-    const bool last = step.have == 1, users = own && port == 0;
+    const bool last = step.have == 1, users = own && port == 0 && !stays(r);
     const unsigned me = r->ring.me;
     struct cyclic_part parts[2];
     unsigned distance, count;

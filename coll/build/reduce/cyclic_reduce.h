@@ -14,7 +14,8 @@
 
 struct cyclic_reduce {
     struct cyclic ring;   /**< vector: where slices are combined; may be user */
-    dcoll_place_t user;   /**< my operands: a vector */
+    dcoll_place_t user;   /**< my operands: a vector, not rotated; or `vector`
+                               itself */
     bool direct;          /**< puts may read from `user`; else it is copied */
     size_t temp;          /**< offset of its memory in TEMP */
     grant_t grant;        /**< of puts into that memory */

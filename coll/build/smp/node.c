@@ -71,6 +71,14 @@ void node_fetch(const struct node *node, unsigned peer, size_t offset,
         dcoll_add_copy(node->s, dcoll_at(DCOLL_NODE, offset), dst, bytes);
 }
 
+void node_copy_slice(const struct node *node, const struct slices *slices,
+                     unsigned slice, dcoll_place_t src, dcoll_place_t dst)
+{
+    const size_t begin = slices_begin(slices, slice);
+    dcoll_add_copy(node->s, combine_at(src, begin), combine_at(dst, begin),
+                   slices_begin(slices, slice + 1) - begin);
+}
+
 struct slices node_pieces(const dcoll_args_t *args)
 {
     const size_t count = args->bytes / PIECE;
@@ -93,10 +101,7 @@ void node_post_pieces(const struct node *node, dcoll_place_t src, size_t offset)
         return;
     }
     for (unsigned i = 0; node->count > 1 && i < pieces.count; i++) {
-        const size_t begin = slices_begin(&pieces, i);
-        dcoll_add_copy(node->s, combine_at(src, begin),
-                       dcoll_at(DCOLL_NODE, offset + begin),
-                       slices_begin(&pieces, i + 1) - begin);
+        node_copy_slice(node, &pieces, i, src, dcoll_at(DCOLL_NODE, offset));
         node_signal(node, NODE_ARRIVED + i);
     }
 }
@@ -110,11 +115,8 @@ void node_fetch_pieces(const struct node *node, unsigned peer, size_t offset,
         return;
     }
     for (unsigned i = 0; i < pieces.count; i++) {
-        const size_t begin = slices_begin(&pieces, i);
         node_await(node, peer, NODE_ARRIVED + i, 0);
-        dcoll_add_copy(node->s, dcoll_at(DCOLL_NODE, offset + begin),
-                       combine_at(dst, begin),
-                       slices_begin(&pieces, i + 1) - begin);
+        node_copy_slice(node, &pieces, i, dcoll_at(DCOLL_NODE, offset), dst);
     }
 }
 

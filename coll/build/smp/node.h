@@ -53,6 +53,10 @@ void node_post(const struct node *node, dcoll_place_t src, size_t offset,
 void node_fetch(const struct node *node, unsigned peer, size_t offset,
                 dcoll_place_t dst, size_t bytes);
 
+/* Copies one slice of a block. */
+void node_copy_slice(const struct node *node, const struct slices *slices,
+                     unsigned slice, dcoll_place_t src, dcoll_place_t dst);
+
 /* A long block in pieces, each with a flag of its own from NODE_ARRIVED on: its
  * reader takes one while its owner writes the next. A short block is one piece,
  * whose flag is NODE_POSTED. */

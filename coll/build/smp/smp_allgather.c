@@ -2,7 +2,9 @@
 /*
  * SMP-aware all-gather (Qian and Afsahi 2008, section 5.2.2). Phases: 1. gather
  * in the node's shared memory; 2. exchange between masters; 3. broadcast: each
- * rank copies out of shared memory.
+ * rank copies out of shared memory. In an exchange of `all` ranks, a node has
+ * several masters. They share its messages: lane i is port i / masters of
+ * master i % masters.
  *
  * NODE begins with the blocks of my own node; those of the nodes after it
  * follow, with wrap-around. So the blocks of a step follow those that are
@@ -10,6 +12,7 @@
  * shift is not needed. Blocks are copied out while the next transfers are under
  * way.
  */
+#include "coll/build/flat.h"
 #include "coll/build/smp/masters.h"
 #include "coll/build/pace.h"
 #include "coll/build/smp/smp_allgather.h"
@@ -17,13 +20,26 @@
 struct smp {
     struct node node;
     const struct smp_exchange *exchange;
-    unsigned k, nodes, steps;
+    unsigned masters, mine; /* of a node; my local number */
+    unsigned lanes, nodes, steps;
 };
 
-static bool message(const struct smp *m, unsigned step, unsigned port,
+static bool message(const struct smp *m, unsigned step, unsigned lane,
                     unsigned *distance, unsigned *count)
 {
-    return m->exchange->message(m->nodes, m->k, step, port, distance, count);
+    return m->exchange->message(m->nodes, m->lanes, step, lane, distance,
+                                count);
+}
+
+static unsigned port_of(const struct smp *m, unsigned lane)
+{
+    return lane / m->masters;
+}
+
+/* The master of a node with which I exchange messages. */
+static unsigned like_me(const struct smp *m, unsigned index)
+{
+    return masters_of(&m->node, index) + m->mine;
 }
 
 /* The nodes whose blocks are received in a step: distances `from` … `end` - 1.
@@ -36,8 +52,8 @@ static struct arrival arrival_of(const struct smp *m, unsigned step)
 {
     struct arrival a = {0, 0};
     unsigned distance, count;
-    for (unsigned p = 0; p < m->k; p++)
-        if (message(m, step, p, &distance, &count)) {
+    for (unsigned lane = 0; lane < m->lanes; lane++)
+        if (message(m, step, lane, &distance, &count)) {
             if (!a.end)
                 a.from = distance;
             a.end = distance + count;
@@ -70,9 +86,16 @@ static void copy_out(const struct smp *m, struct arrival a)
 /* Copies the blocks of my node, which need not be in NODE. */
 static void copy_out_node(const struct smp *m)
 {
-    m->node.s->phase = 3;
-    node_keep_own(&m->node);
-    node_fetch_others(&m->node, 0, m->node.args->bytes);
+    const struct node *n = &m->node;
+    const size_t bytes = n->args->bytes;
+    n->s->phase = 3;
+    node_keep_own(n);
+    if (m->exchange->all)
+        flat_copy_others(n->s, dcoll_at(DCOLL_NODE, 0),
+                         dcoll_at(DCOLL_RECV, n->first * bytes), n->count,
+                         m->mine, bytes);
+    else
+        node_fetch_others(n, 0, bytes);
 }
 
 static void post_step(const struct smp *m, unsigned step)
@@ -81,17 +104,25 @@ static void post_step(const struct smp *m, unsigned step)
     unsigned distance, count;
     n->s->phase = 2;
     n->s->step = (uint16_t)step;
-    for (unsigned p = 0; p < m->k; p++) {
-        if (!message(m, step, p, &distance, &count))
+    for (unsigned lane = m->mine; lane < m->lanes; lane += m->masters) {
+        if (!message(m, step, lane, &distance, &count))
             continue;
         const unsigned to = masters_before(n, distance);
         pace(n->s, n->args);
-        masters_take(n, masters_of(n, to));
-        dcoll_add_put(n->s, masters_of(n, to), p, dcoll_at(DCOLL_NODE, 0),
+        masters_take(n, like_me(m, to));
+        dcoll_add_put(n->s, like_me(m, to), port_of(m, lane),
+                      dcoll_at(DCOLL_NODE, 0),
                       dcoll_at(DCOLL_NODE,
                                masters_ranks(n, to, distance) * n->args->bytes),
                       place(m, count));
     }
+}
+
+/* Does a master receive anything in a step? Its first lane does first. */
+static bool receives(const struct smp *m, unsigned step, unsigned master)
+{
+    unsigned distance, count;
+    return message(m, step, master, &distance, &count);
 }
 
 /* Receives the blocks of a step, and signals my node. */
@@ -101,12 +132,22 @@ static void receive_step(const struct smp *m, unsigned step)
     unsigned distance, count;
     n->s->phase = 2;
     n->s->step = (uint16_t)step;
-    for (unsigned p = 0; p < m->k; p++)
-        if (message(m, step, p, &distance, &count))
-            dcoll_add_wait(n->s, masters_of(n, masters_after(n, distance)),
+    for (unsigned lane = m->mine; lane < m->lanes; lane += m->masters)
+        if (message(m, step, lane, &distance, &count))
+            dcoll_add_wait(n->s, like_me(m, masters_after(n, distance)),
                            DCOLL_DATA, 0);
-    if (n->count > 1)
+    if (n->count > 1 && receives(m, step, m->mine))
         node_signal(n, NODE_ARRIVED + step);
+}
+
+/* Waits until my node's other masters have received their blocks. */
+static void await_step(const struct smp *m, unsigned step)
+{
+    const struct node *n = &m->node;
+    n->s->step = (uint16_t)step;
+    for (unsigned i = 0; i < m->masters; i++)
+        if (i != m->mine && receives(m, step, i))
+            node_await(n, n->first + i, NODE_ARRIVED + step, 0);
 }
 
 static void grant_all(const struct smp *m)
@@ -114,18 +155,45 @@ static void grant_all(const struct smp *m)
     const struct node *n = &m->node;
     unsigned distance, count;
     for (unsigned step = 0; step < m->steps; step++)
-        for (unsigned p = 0; p < m->k; p++)
-            if (message(m, step, p, &distance, &count))
-                masters_grant(n, masters_of(n, masters_after(n, distance)), p);
+        for (unsigned lane = m->mine; lane < m->lanes; lane += m->masters)
+            if (message(m, step, lane, &distance, &count))
+                masters_grant(n, like_me(m, masters_after(n, distance)),
+                              port_of(m, lane));
+}
+
+/* My block for the ranks of my node. Several masters send from NODE, so all
+ * blocks must be there, not in lines. */
+static void post_own(const struct smp *m)
+{
+    const struct node *n = &m->node;
+    const size_t bytes = n->args->bytes;
+    if (!m->exchange->all) {
+        node_post(n, node_own(n), m->mine * bytes, bytes);
+        return;
+    }
+    if (n->count > 1 || m->steps)
+        masters_keep_own(n, m->mine * bytes);
+    if (n->count > 1)
+        node_signal(n, NODE_POSTED);
+    node_await_all(n, NODE_POSTED, 0);
+}
+
+/* The only master of my node collects its blocks. */
+static void collect(const struct smp *m)
+{
+    const struct node *n = &m->node;
+    if (m->exchange->all)
+        return;
+    if (node_fits_line(n->args->bytes) || n->count == 1)
+        masters_keep_own(n, 0);
+    masters_collect(n, 0);
 }
 
 static void exchange(const struct smp *m)
 {
     const bool ahead = m->exchange->independent && !m->node.args->paced;
     unsigned posted = 0;
-    if (node_fits_line(m->node.args->bytes) || m->node.count == 1)
-        masters_keep_own(&m->node, 0);
-    masters_collect(&m->node, 0);
+    collect(m);
     for (unsigned step = 0; step < m->steps; step++) {
         const unsigned last = ahead ? m->steps - 1 : step;
         while (posted <= last)
@@ -135,18 +203,17 @@ static void exchange(const struct smp *m)
         else
             copy_out(m, arrival_of(m, step - 1));
         receive_step(m, step);
+        await_step(m, step);
     }
     copy_out(m, arrival_of(m, m->steps - 1));
-    dcoll_add_complete(m->node.s);
+    flat_complete(m->node.s);
 }
 
 static void follow(const struct smp *m)
 {
-    const struct node *n = &m->node;
     copy_out_node(m);
     for (unsigned step = 0; step < m->steps; step++) {
-        n->s->step = (uint16_t)step;
-        node_await(n, n->first, NODE_ARRIVED + step, 0);
+        await_step(m, step);
         copy_out(m, arrival_of(m, step));
     }
 }
@@ -154,12 +221,14 @@ static void follow(const struct smp *m)
 void smp_allgather(const struct smp_exchange *how, const dcoll_shape_t *shape,
                    const dcoll_args_t *args, unsigned rank, dcoll_schedule_t *s)
 {
-    const struct smp m = {.node = node_make(shape, args, rank, s),
-                          .exchange = how,
-                          .k = shape->ports,
-                          .nodes = shape->nnodes,
-                          .steps = how->steps(shape->nnodes, shape->ports)};
-    const bool master = rank == m.node.first;
+    struct smp m = {.node = node_make(shape, args, rank, s),
+                    .exchange = how,
+                    .masters = how->all ? dcoll_shape_least(shape) : 1,
+                    .nodes = shape->nnodes};
+    m.mine = rank - m.node.first;
+    m.lanes = m.masters * shape->ports;
+    m.steps = how->steps(m.nodes, m.lanes);
+    const bool master = m.steps && m.mine < m.masters;
     s->flags = NODE_ARRIVED + m.steps;
     s->node_bytes = shape->nranks * args->bytes;
 
@@ -167,9 +236,8 @@ void smp_allgather(const struct smp_exchange *how, const dcoll_shape_t *shape,
     node_enter(&m.node);
     if (master)
         grant_all(&m);
-    node_post(&m.node, node_own(&m.node), (rank - m.node.first) * args->bytes,
-              args->bytes);
-    if (master && m.steps)
+    post_own(&m);
+    if (master)
         exchange(&m);
     else
         follow(&m);

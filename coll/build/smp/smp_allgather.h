@@ -10,6 +10,8 @@
 
 /* How the masters of `nodes` nodes exchange through k ports. */
 struct smp_exchange {
+    bool all; /* a node has as many masters as the smallest node has ranks; k is
+                 the ports of all of them */
     /* The number of steps; independent: no step forwards blocks of an earlier
      * one. */
     unsigned (*steps)(unsigned nodes, unsigned k);

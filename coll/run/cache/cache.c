@@ -90,43 +90,57 @@ static bool repeats(const struct repeat *repeat, const dcoll_call_t *call)
              r->commutes == q->args.commutes));
 }
 
+/* Another call may have bound other buffers to the request since. */
+static dcoll_request_t *start_again(const struct repeat *repeat,
+                                    const dcoll_call_t *call)
+{
+    dcoll_request_t *q = repeat->request;
+    q->base[DCOLL_SEND] = repeat->base[DCOLL_SEND];
+    q->base[DCOLL_RECV] = repeat->base[DCOLL_RECV];
+    if (q->args.element)
+        q->reduction = *call->reduction;
+    return q == TAILQ_FIRST(&q->team->requests) ? q : use(q);
+}
+
 dcoll_request_t *cache_repeat(dcoll_team_t *team, const dcoll_call_t *call)
 {
     if (!call || (unsigned)call->collective >= DCOLL_COLLECTIVES ||
         team->broken)
         return NULL;
-    const struct repeat *repeat = &team->repeat[call->collective];
-    dcoll_request_t *q = repeat->request;
-    if (!q || call->counts || !repeats(repeat, call) ||
-        repeat->engine != drail_config_of(team->rail)->engine)
-        return NULL;
-    if (q->args.element)
-        q->reduction = *call->reduction;
-    return q == TAILQ_FIRST(&team->requests) ? q : use(q);
+    const struct repeat *repeat = team->repeats[call->collective].call;
+    for (unsigned i = 0; i < REPEATS; i++, repeat++)
+        if (repeat->request && !call->counts && repeats(repeat, call) &&
+            repeat->engine == drail_config_of(team->rail)->engine)
+            return start_again(repeat, call);
+    return NULL;
 }
 
 void cache_remember(dcoll_request_t *q, const dcoll_call_t *call)
 {
-    bool plain =
-        !q->uses_send && !q->uses_recv && !q->schedule.shared && !q->begin;
-    q->team->repeat[call->collective] = (struct repeat){
+    struct repeats *known = &q->team->repeats[call->collective];
+    if (q->uses_send || q->uses_recv || q->schedule.shared || q->begin)
+        return;
+    known->call[known->oldest] = (struct repeat){
         .send = call->send,
         .recv = call->recv,
         .bytes = call->bytes,
         .root = call->root,
         .engine = drail_config_of(q->team->rail)->engine,
         .chosen = choice_is_auto(call->algorithm),
-        .request = plain ? q : NULL,
+        .request = q,
+        .base = {q->base[DCOLL_SEND], q->base[DCOLL_RECV]},
     };
+    known->oldest = (known->oldest + 1) % REPEATS;
 }
 
 static void forget(const dcoll_request_t *q)
 {
     if (q->args.traffic)
         return;
-    struct repeat *repeat = &q->team->repeat[q->args.collective];
-    if (repeat->request == q)
-        repeat->request = NULL;
+    struct repeat *repeat = q->team->repeats[q->args.collective].call;
+    for (unsigned i = 0; i < REPEATS; i++)
+        if (repeat[i].request == q)
+            repeat[i].request = NULL;
 }
 
 static void drop(dcoll_request_t *q)

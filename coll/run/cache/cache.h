@@ -22,9 +22,8 @@ dcoll_request_t *cache_take_next(dcoll_team_t *team, const dcoll_args_t *args,
                                  const dcoll_algorithm_t *algorithm);
 dcoll_request_t *cache_peek_next(dcoll_team_t *team, const dcoll_args_t *args,
                                  const dcoll_algorithm_t *algorithm);
-/* The request of the previous blocking call of this collective, if the call
- * repeats it with the same buffers: they are bound already. NULL: it does not.
- */
+/* The request of a call that repeats one of the latest blocking calls of this
+ * collective, bound to its buffers. NULL: it repeats none of them. */
 dcoll_request_t *cache_repeat(dcoll_team_t *team, const dcoll_call_t *call);
 /* Remembers a call for cache_repeat(), unless a rail has registered its
  * buffers. */

@@ -24,6 +24,8 @@ static inline void perform_copy(dcoll_request_t *q, const dcoll_op_t *op)
         return;
     if (op->dst.space == DCOLL_NODE)
         node_copy(&team->copier, p, dst, src, bytes);
+    else if (q->schedule.crossing && op->src.space == DCOLL_NODE)
+        node_copy_crossing(p, dst, src, bytes);
     else
         p->copy(p, dst, src, bytes);
 }

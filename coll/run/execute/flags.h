@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "coll/run/request.h"
+#include "dapl_rail/platform/prefetch.h"
+
+#define CROSSING_SHORT 512u /* bytes of a block */
 
 static inline unsigned flag_index(const dcoll_request_t *q, unsigned rank,
                                   unsigned flag)
@@ -38,6 +41,22 @@ static inline bool set_flag(_Atomic uint32_t *flag, uint32_t value,
     return atomic_load_explicit(&header->sleepers, memory_order_relaxed);
 }
 
+/* What makes later accesses cheaper. If the peer writes its line about now, a
+ * look at it would first take the line away from it: waits a moment. If this
+ * rank reads no line of the peer, it fetches its own of the next start, which
+ * others have read. */
+static inline void after_signal(const dcoll_request_t *q, const dcoll_op_t *op,
+                                const struct line *line)
+{
+    const struct drail_platform *p = q->team->platform;
+    const size_t slot = depth_slot(q), last = q->args.depth - 1;
+    if (q->schedule.crossing && q->args.bytes < CROSSING_SHORT &&
+        !platform_is_simulated(p))
+        p->relax(p);
+    if (op->bytes && q->algorithm->ahead)
+        prefetch_for_write(line - slot + ((slot + 1) & last));
+}
+
 static inline void flag_signal(dcoll_request_t *q, const dcoll_op_t *op)
 {
     const struct drail_platform *p = q->team->platform;
@@ -49,6 +68,7 @@ static inline void flag_signal(dcoll_request_t *q, const dcoll_op_t *op)
         p->set(p, &line->value, value);
     else if (set_flag(&line->value, value, q->header, op->every))
         p->wake(p, &line->value, true);
+    after_signal(q, op, line);
 }
 
 /* Is the flag set for that start or a later one? Values wrap around. */

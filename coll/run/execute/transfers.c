@@ -5,7 +5,8 @@
 #include "coll/run/execute/transfers.h"
 
 #define ONE_RAIL_BYTES   (16u << 10) /* sent together with the notification */
-#define AHEAD_RAIL_BYTES 512u        /* the same, where ranks run far ahead */
+#define AHEAD_RAIL_BYTES 512u  /* the same, where ranks run far ahead, … */
+#define BCAST_RAIL_BYTES 4096u /* … but few put to the same rank */
 #define READ_PIECE       (16u << 20) /* some milliseconds */
 
 /* Only the receiver of the notification reads the data. Without the peer's
@@ -29,6 +30,14 @@ static unsigned rail_between_nodes(const dcoll_team_t *team, unsigned peer)
     return team->far_rail + nodes % wires;
 }
 
+static size_t one_rail_bytes(const dcoll_request_t *q)
+{
+    if (!q->algorithm->ahead)
+        return ONE_RAIL_BYTES;
+    return q->args.collective == DCOLL_BCAST ? BCAST_RAIL_BYTES
+                                             : AHEAD_RAIL_BYTES;
+}
+
 /* The transport's flag for the rail of the operation's port. Between
  * oversubscribed hosts ranks sleep, and can sleep on one rail only: there,
  * short messages use the first rail. If ranks run ahead, a receiver seldom
@@ -38,7 +47,7 @@ static inline unsigned on_rail(const dcoll_request_t *q, unsigned peer,
                                unsigned port, size_t bytes)
 {
     const dcoll_team_t *team = q->team;
-    const size_t one = q->algorithm->ahead ? AHEAD_RAIL_BYTES : ONE_RAIL_BYTES;
+    const size_t one = one_rail_bytes(q);
     bool near = peer - team->first < team->locals;
     if (team->oversubscribed && team->several_hosts && bytes <= one)
         return near ? 0 : DRAIL_ON_RAIL(team->far_rail);

@@ -5,6 +5,10 @@
 #define LINE   64u
 #define TRIALS 4u   /* of each way at first; the best one counts */
 #define AGAIN  128u /* later each way is timed once in so many copies */
+/* bytes for which a loop is faster than the processor's own copy, see
+ * fetch_copy() */
+#define CROSSING_LEAST (16u << 10)
+#define CROSSING_MOST  (128u << 10)
 #define GROWTH                                                                 \
     4 /* limit of a growing cost: the core may be lost while timing */
 
@@ -72,4 +76,14 @@ void node_copy(struct node_copier *copier, const struct drail_platform *p,
         return;
     read_back(to, bytes);
     copy_learn(c, way, (double)(platform_now(p) - start) / (double)bytes);
+}
+
+void node_copy_crossing(const struct drail_platform *p, void *to,
+                        const void *from, size_t bytes)
+{
+    if (bytes < CROSSING_LEAST || bytes > CROSSING_MOST ||
+        platform_is_simulated(p))
+        p->copy(p, to, from, bytes);
+    else
+        fetch_copy(to, from, bytes);
 }

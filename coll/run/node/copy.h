@@ -44,4 +44,9 @@ void copy_learn(struct copy_class *c, int way, double cost);
 void node_copy(struct node_copier *copier, const struct drail_platform *p,
                void *to, const void *from, size_t bytes);
 
+/* Copies out of node memory, from which another rank copies what this one has
+ * written at the same time. */
+void node_copy_crossing(const struct drail_platform *p, void *to,
+                        const void *from, size_t bytes);
+
 #endif

@@ -79,7 +79,9 @@ static int add_up(dcoll_team_t *team, const dcoll_call_t *call, size_t *longest)
 {
     const char *name = dcoll_collective_name(call->collective);
     const size_t n = team->shape.nranks, most = PTRDIFF_MAX / BLOCKS_MOST / n;
-    const size_t element = call->reduction ? call->reduction->element : 1;
+    const size_t element = dcoll_collective_reduces(call->collective)
+                               ? call->reduction->element
+                               : 1;
     if (!takes_counts(call))
         return team_fail(team, DRAIL_EINVAL,
                          "%s: counts: allowed in all-gather, reduce-scatter",

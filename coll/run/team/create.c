@@ -8,6 +8,7 @@
 #include "coll/run/prepare/entry_barrier.h"
 #include "coll/run/team/exchange.h"
 #include "coll/run/team/agree.h"
+#include "coll/run/team/wire_times.h"
 
 /* Shorter blocks are copied: the READY handshake costs more than a copy. */
 #define ZERO_COPY_BYTES 16384
@@ -19,6 +20,7 @@ void dcoll_config_init(dcoll_config_t *cfg)
         .depth = 2,
         .zero_copy_bytes = ZERO_COPY_BYTES,
         .keep_bytes = KEEP_BYTES,
+        .learn = true,
     };
 }
 
@@ -125,6 +127,8 @@ static int team_join(dcoll_team_t *team, const struct team_gather *gather)
     int rc = team_exchange(team, gather);
     if (!rc)
         rc = entry_barrier_connect(team);
+    if (!rc)
+        rc = wire_times_measure(team);
     if (!rc)
         return 0;
     if (!team->error.code)

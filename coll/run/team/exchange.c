@@ -75,14 +75,18 @@ static void prepare_prediction(dcoll_team_t *team)
 {
     unsigned wires = UINT_MAX;
     double rate = INFINITY;
+    team->learns = team->shape.nnodes > 1;
     for (unsigned r = 0; r < team->shape.nranks; r++) {
         const struct member *m = team_member(team, r);
+        team->learns &= m->learns;
         unsigned its = m->host_only && !team->several_hosts ? 0 : m->wires;
         if (its < wires)
             wires = its;
         rate = fmin(rate, m->wire_MBps);
     }
-    team->prediction.model = predict_model(wires, rate);
+    team->learns &= wires > 0;
+    team->prediction.declared = predict_model(wires, rate);
+    team->prediction.model = team->prediction.declared;
 }
 
 static int exchange_members(dcoll_team_t *team)
@@ -97,6 +101,7 @@ static int exchange_members(dcoll_team_t *team)
             (uint32_t)(platform_now(team->platform) / 1000u % REQUEST_IDS),
         .keep_bytes = team->cfg.keep_bytes,
         .table = dcoll_table_checksum(&team->table),
+        .learns = team->cfg.learn && !team->table.count,
     };
     void *copy = NULL;
     size_t bytes = team->locals * sizeof(struct ledger);

@@ -16,6 +16,7 @@
 #include "coll/run/team/ledger.h"
 #include "coll/run/node/pool.h"
 #include "coll/run/node/segment.h"
+#include "coll/select/contest.h"
 #include "coll/select/predict.h"
 #include "coll/select/table.h"
 #include "dapl_rail/platform/platform.h"
@@ -33,6 +34,7 @@ struct member {
     unsigned wires;    /* its TCP rails; 0: others reach other hosts, too */
     double wire_MBps;  /* nominal rate of the slowest one; 0: unknown */
     bool host_only;    /* it has a rail that stays within the host */
+    bool learns;       /* dcoll_config_t.learn, and it has no table */
 };
 
 /* An RDMA read of the ledger of a rank on another node. */
@@ -54,8 +56,8 @@ struct choice {
     bool in_place, commutes, zero_copy, one_shot;
 };
 
-/* The latest blocking call, if its request needs no registered user memory: a
- * call with the same arguments starts that request at once. */
+/* A blocking call whose request needs no registered user memory: a call with
+ * the same arguments starts that request at once. */
 struct repeat {
     const void *send;
     void *recv;
@@ -64,6 +66,14 @@ struct repeat {
     drail_engine_t engine;
     bool chosen;              /* the algorithm was chosen automatically */
     dcoll_request_t *request; /* NULL: there is none */
+    unsigned char *base[2];   /* SEND and RECV, as the request uses them */
+};
+
+/* The latest such calls of one collective: programs alternate between a few. */
+#define REPEATS 4u
+struct repeats {
+    struct repeat call[REPEATS];
+    unsigned oldest;
 };
 
 /* A notification's id holds the request's id and its kind: a tag, or "entered"
@@ -115,8 +125,10 @@ struct dcoll_team {
     /* requests, and the choice of algorithms */
     dcoll_table_t table; /* from cfg.table, or empty */
     struct prediction prediction;
+    bool learns; /* between nodes that wires join, if all ranks do */
+    struct contests contests;
     struct choice latest[DCOLL_COLLECTIVES];
-    struct repeat repeat[DCOLL_COLLECTIVES];
+    struct repeats repeats[DCOLL_COLLECTIVES];
     unsigned next_id;
     TAILQ_HEAD(, dcoll_request) requests; /* all; latest used first */
     TAILQ_HEAD(, dcoll_request) active;   /* those that have been started */

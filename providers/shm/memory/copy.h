@@ -17,16 +17,6 @@
 struct shm_ia;
 struct shm_params;
 
-/* A hint before a write: fetches the line that this address is in. */
-static inline void shm_prefetch_write(const char *line)
-{
-#ifdef __x86_64__ /* by name: the compiler has it for chosen CPUs only */
-    __asm__ volatile("prefetchw %0" : : "m"(*line));
-#else
-    __builtin_prefetch(line, 1);
-#endif
-}
-
 /* ---- copy.c ---- */
 
 /* Are there non-temporal stores? */

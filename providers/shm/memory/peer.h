@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+#include "dapl_rail/platform/prefetch.h"
 #include "providers/shm/memory/copy.h"
 #include "providers/shm/wakeup/control.h"
 
@@ -90,7 +91,7 @@ shm_peer_prefetch(const struct shm_peer *peer, uint32_t key, uint64_t address)
     /* not announced, so it may read a map that another thread is changing:
      * wherever that leads, a prefetch does no harm */
     const struct shm_map *m = &peer->maps[key % CORE_MAX_MRS];
-    shm_prefetch_write((const char *)(m->base + address - m->address));
+    prefetch_for_write((const void *)(m->base + address - m->address));
 }
 
 #endif

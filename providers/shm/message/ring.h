@@ -16,6 +16,7 @@
 #ifndef DAPL_SHM_RING_H
 #define DAPL_SHM_RING_H
 
+#include "dapl_rail/platform/prefetch.h"
 #include "providers/shm/connection.h"
 #include "providers/shm/shm.h"
 
@@ -85,7 +86,7 @@ static inline bool shm_ring_turns(const struct shm_conn *c, uint64_t n)
  * is checked. */
 static inline void shm_ring_prefetch(const struct shm_conn *c)
 {
-    shm_prefetch_write((const char *)shm_line(c->tx_ring, c->tx_tail));
+    prefetch_for_write(shm_line(c->tx_ring, c->tx_tail));
 }
 
 /* Room for n lines in the ring, and for the first line of the next message; or
@@ -112,7 +113,7 @@ static inline void shm_ring_prefetch_next(const struct shm_conn *c, uint64_t n)
     if (n > SHM_PREFETCH_LINES || c->tx_tail + n - c->tx_head > SHM_RING_LINES)
         return;
     for (uint64_t i = 1; i < n; i++)
-        shm_prefetch_write((const char *)shm_line(c->tx_ring, c->tx_tail + i));
+        prefetch_for_write(shm_line(c->tx_ring, c->tx_tail + i));
 }
 
 /* There is always a free slot: one per unfinished request. */

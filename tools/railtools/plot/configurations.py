@@ -8,7 +8,9 @@ from railtools.results import P2P_SCHEMA
 COLLECTIVES = {"gather": "Gather", "allgather": "All-gather",
                "alltoall": "All-to-all", "bcast": "Broadcast",
                "scatter": "Scatter", "reduce": "Reduce",
-               "allreduce": "All-reduce"}
+               "allreduce": "All-reduce",
+               "reduce_scatter_block": "Reduce-scatter", "scan": "Scan",
+               "exscan": "Exclusive scan"}
 IRREGULAR = "alltoallv"
 COLLECTIVES[IRREGULAR] = "Irregular all-to-all"
 

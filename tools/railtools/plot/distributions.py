@@ -18,6 +18,7 @@ from railtools.plot.gnuplot import (
 HISTOGRAMS = {"bw": ["batch"], "bibw": ["batch"], "lat": ["batch", "pingpong"],
               **dict.fromkeys(("gather", "allgather", "alltoall", "bcast",
                                "scatter", "reduce", "allreduce",
+                               "reduce_scatter_block", "scan", "exscan",
                                "barrier"), ["each"])}
 
 

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "coll/run/learn.h"
+#include "coll/run/prepare/choose.h"
+
+static int choose_and_run(dcoll_team_t *team, const dcoll_call_t *call,
+                          learn_run_t *run)
+{
+    const dcoll_algorithm_t *algorithm;
+    dcoll_args_t args;
+    int rc = call_choose(team, call, true, &args, &algorithm);
+    return rc ? rc : run(team, call, &args, algorithm, false);
+}
+
+/* No rank had the memory to prepare a request: the team goes on. */
+static bool all_lack_memory(const dcoll_team_t *team, int rc)
+{
+    return rc == DRAIL_ENOMEM && !team->broken;
+}
+
+static int agree(dcoll_team_t *team, struct contest *c, learn_run_t *run)
+{
+    double slowest[CONTEST_TIMES];
+    const dcoll_call_t call = {
+        .collective = DCOLL_ALLREDUCE,
+        .send = c->seconds,
+        .recv = slowest,
+        .bytes = sizeof slowest,
+        .algorithm = "doubling",
+        .reduction = dcoll_reduction(DCOLL_DOUBLE, DCOLL_MAX),
+    };
+    int rc = choose_and_run(team, &call, run);
+    if (!rc)
+        contest_decide(c, slowest);
+    else if (all_lack_memory(team, rc))
+        contest_abandon(c);
+    return all_lack_memory(team, rc) ? 0 : rc;
+}
+
+static int run_timed(dcoll_team_t *team, struct contest *c,
+                     const dcoll_call_t *call, const dcoll_args_t *args,
+                     const dcoll_algorithm_t *algorithm, learn_run_t *run)
+{
+    const dcoll_call_t barrier = {.collective = DCOLL_BARRIER};
+    int rc = choose_and_run(team, &barrier, run);
+    uint64_t begin = platform_now(team->platform);
+    if (!rc)
+        rc = run(team, call, args, algorithm, false);
+    uint64_t took = platform_now(team->platform) - begin;
+    if (!rc && contest_record(c, (double)took / 1e9))
+        rc = agree(team, c, run);
+    return rc;
+}
+
+int learn_run(dcoll_team_t *team, const dcoll_call_t *call,
+              const dcoll_args_t *args, const dcoll_algorithm_t *algorithm,
+              learn_run_t *run)
+{
+    const bool learns = team->learns && choice_is_auto(call->algorithm);
+    struct contest *c = learns ? contest_of(&team->contests, args) : NULL;
+    dcoll_args_t tried = *args;
+    const dcoll_algorithm_t *taken = algorithm;
+    int rc;
+    if (c && contest_next(c, &team->shape, &tried, &taken)) {
+        rc = run_timed(team, c, call, &tried, taken, run);
+        if (all_lack_memory(team, rc)) { /* the rules may need less */
+            contest_abandon(c);
+            rc = run(team, call, args, algorithm, true);
+        }
+        team->times.algorithm = taken;
+    } else {
+        rc = run(team, call, &tried, taken, !c || c->over);
+    }
+    team->times.learning = c && contest_is_open(c, args);
+    return rc;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocking calls of `auto` between nodes that wires join: contests
+ * (select/contest.h) find the fastest algorithm. In a contest the ranks begin
+ * each call together, and time it; then they agree on the slowest rank's times
+ * by an all-reduce. Only blocking calls learn, and use what they have learned:
+ * all ranks make them at the same place in their order of calls.
+ */
+#ifndef DCOLL_LEARN_H
+#define DCOLL_LEARN_H
+
+#include "coll/run/team/team.h"
+
+/* Makes a call with its algorithm. @remember: later calls with the same buffers
+ * may start the same request at once. */
+typedef int learn_run_t(dcoll_team_t *team, const dcoll_call_t *call,
+                        const dcoll_args_t *args,
+                        const dcoll_algorithm_t *algorithm, bool remember);
+
+/* Makes the call, with this algorithm or one that is learned or tried. 0, or as
+ * `run`. */
+int learn_run(dcoll_team_t *team, const dcoll_call_t *call,
+              const dcoll_args_t *args, const dcoll_algorithm_t *algorithm,
+              learn_run_t *run);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "coll/run/team/wire_times.h"
+
+#define SAMPLES 9
+#define BURST   8 /* messages in a row */
+
+struct times {
+    double one_way, gap; /* microseconds */
+};
+
+struct ends {
+    dcoll_team_t *team;
+    unsigned peer;
+    uint32_t id; /* of all messages: no request has it */
+};
+
+static int send_all(const struct ends *e, unsigned messages)
+{
+    int rc = 0;
+    while (!rc && messages--)
+        rc = drail_notify(e->team->rail, e->peer, 0, e->id);
+    return rc ? team_rail_fail(e->team, rc) : 0;
+}
+
+/* Late messages for an earlier team have other ids. */
+static int await_all(const struct ends *e, unsigned messages)
+{
+    uint32_t id;
+    int rc = 0;
+    while (!rc && messages) {
+        rc =
+            drail_notify_wait(e->team->rail, e->peer, &id, e->team->timeout_ms);
+        messages -= !rc && id == e->id;
+    }
+    return rc ? team_rail_fail(e->team, rc) : 0;
+}
+
+/* Rank 0 sends so many messages, and the other end answers once. */
+static int exchange(const struct ends *e, unsigned messages)
+{
+    const bool first = e->team->rank == 0;
+    int rc = first ? send_all(e, messages) : await_all(e, messages);
+    if (!rc)
+        rc = first ? await_all(e, 1) : send_all(e, 1);
+    return rc;
+}
+
+static double median(double *of)
+{
+    for (unsigned i = 1; i < SAMPLES; i++)
+        for (unsigned k = i; k && of[k] < of[k - 1]; k--) {
+            const double less = of[k];
+            of[k] = of[k - 1];
+            of[k - 1] = less;
+        }
+    return of[SAMPLES / 2];
+}
+
+/* The median of several exchanges; the first warms up. */
+static int time_exchange(const struct ends *e, unsigned messages, double *us)
+{
+    const struct drail_platform *platform = e->team->platform;
+    double samples[SAMPLES];
+    int rc = exchange(e, messages);
+    for (unsigned i = 0; !rc && i < SAMPLES; i++) {
+        const uint64_t begin = platform_now(platform);
+        rc = exchange(e, messages);
+        samples[i] = (double)(platform_now(platform) - begin) / 1e3;
+    }
+    if (!rc)
+        *us = median(samples);
+    return rc;
+}
+
+static int measure(const struct ends *e, struct times *t)
+{
+    double one = 0, burst = 0;
+    int rc = team_connect(e->team, e->peer);
+    if (!rc)
+        rc = time_exchange(e, 1, &one);
+    if (!rc)
+        rc = time_exchange(e, BURST, &burst);
+    *t = (struct times){one / 2, (burst - one) / (BURST - 1)};
+    return rc;
+}
+
+/* The model serves few ranks that have a core each. */
+static bool is_needed(const dcoll_team_t *team)
+{
+    return team->learns && !team->prediction.crowded &&
+           team->shape.nranks <= PREDICTED_RANKS;
+}
+
+int wire_times_measure(dcoll_team_t *team)
+{
+    struct times mine = {0}, all[PREDICTED_RANKS];
+    const unsigned other = team->node_begin[1];
+    if (!is_needed(team))
+        return 0;
+    const struct ends ends = {.team = team,
+                              .peer = team->rank ? 0 : other,
+                              .id = team->next_id * NOTIFICATION_KINDS};
+    team->next_id = (team->next_id + 1) % REQUEST_IDS;
+    int failed = team->rank && team->rank != other ? 0 : measure(&ends, &mine);
+    /* also after a failure: the others wait for this rank */
+    int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
+                                 team->timeout_ms);
+    if (failed || rc)
+        return failed ? failed : rc;
+    if (all[0].one_way > 0 && all[0].gap > 0)
+        predict_measured(&team->prediction, all[0].one_way, all[0].gap);
+    return 0;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "coll/select/contest.h"
+
+#include "coll/algorithms/algorithms.h"
+
+/* Calls of a round, and of a contender, that count. */
+#define COUNTED (CONTEST_ROUND - 1)
+#define TIMES   (CONTEST_ROUNDS * COUNTED)
+#define GAIN    0.9 /* part of the time that makes the change worth it */
+
+/* Between nodes that wires join, and for blocks of these bytes, each has been
+ * the fastest somewhere, depending on hosts, cores and rates. */
+static const struct {
+    const dcoll_algorithm_t *algorithm;
+    size_t from, below;
+} plausible[] = {
+    {&allgather_smp_bruck, 0, 32768},
+    {&allgather_smp_direct, 0, SIZE_MAX},
+    {&allgather_smp_gather_bcast, 0, 4096},
+    {&alltoall_smp_direct, 0, 262144},
+    {&alltoall_smp_bruck, 0, 8192},
+    {&alltoall_smp_gather_scatter, 0, 1024},
+    {&alltoall_direct, 16384, SIZE_MAX},
+    {&bcast_smp, 0, 1048576},
+    {&bcast_smp_circulant, 16384, SIZE_MAX},
+    {&bcast_binomial, 0, 16384},
+};
+
+static unsigned class_of(size_t bytes)
+{
+    return 63 - (unsigned)__builtin_clzll(bytes | 1);
+}
+
+struct contest *contest_of(struct contests *all, const dcoll_args_t *args)
+{
+    static const dcoll_collective_t learned[CONTEST_COLLECTIVES] = {
+        DCOLL_ALLGATHER, DCOLL_ALLTOALL, DCOLL_BCAST};
+    const unsigned class = class_of(args->bytes);
+    for (unsigned i = 0; i < CONTEST_COLLECTIVES; i++)
+        if (learned[i] == args->collective && class < CONTEST_SIZES &&
+            !args->begin)
+            return &all->of[i][class];
+    return NULL;
+}
+
+static bool serves(const dcoll_algorithm_t *a, const dcoll_shape_t *shape,
+                   const dcoll_args_t *args)
+{
+    dcoll_args_t copied = *args;
+    copied.zero_copy = false;
+    return !dcoll_refusal(a, shape, &copied);
+}
+
+static bool same_call(const dcoll_args_t *a, const dcoll_args_t *b)
+{
+    return a->bytes == b->bytes && a->root == b->root &&
+           a->in_place == b->in_place;
+}
+
+/* Majority vote (Boyer and Moore 1991): a program may use several sizes of a
+ * class. */
+static bool is_due(struct contest *c, const dcoll_args_t *args)
+{
+    if (!c->seen)
+        c->args = *args;
+    c->seen += same_call(&c->args, args) ? 1 : -1u;
+    return c->seen > CONTEST_AFTER;
+}
+
+static void begin(struct contest *c, const dcoll_shape_t *shape,
+                  const dcoll_args_t *args, const dcoll_algorithm_t *ruled)
+{
+    c->contenders[c->count++] = ruled;
+    for (size_t i = 0; i < sizeof plausible / sizeof *plausible; i++) {
+        const dcoll_algorithm_t *a = plausible[i].algorithm;
+        if (a->collective == args->collective && a != ruled &&
+            args->bytes >= plausible[i].from &&
+            args->bytes < plausible[i].below && c->count < CONTEST_MOST &&
+            serves(a, shape, args))
+            c->contenders[c->count++] = a;
+    }
+    c->over = c->count == 1;
+}
+
+static void take(const dcoll_algorithm_t *a, dcoll_args_t *args,
+                 const dcoll_algorithm_t **algorithm)
+{
+    if (a == *algorithm)
+        return;
+    *algorithm = a;
+    args->zero_copy = false;
+}
+
+bool contest_next(struct contest *c, const dcoll_shape_t *shape,
+                  dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
+{
+    if (c->over) {
+        if (c->winner && serves(c->winner, shape, args))
+            take(c->winner, args, algorithm);
+        return false;
+    }
+    if (!c->count && is_due(c, args))
+        begin(c, shape, args, *algorithm);
+    if (!c->count || c->over || !same_call(&c->args, args))
+        return false;
+    take(c->contenders[c->calls / CONTEST_ROUND % c->count], args, algorithm);
+    return true;
+}
+
+bool contest_record(struct contest *c, double seconds)
+{
+    const unsigned at = c->calls % CONTEST_ROUND;
+    const unsigned turn = c->calls / CONTEST_ROUND;
+    const unsigned round = turn / c->count, contender = turn % c->count;
+    if (at)
+        c->seconds[contender * TIMES + round * COUNTED + at - 1] = seconds;
+    return ++c->calls == CONTEST_ROUNDS * CONTEST_ROUND * c->count;
+}
+
+static double median(const double *of, unsigned n)
+{
+    double sorted[TIMES];
+    for (unsigned i = 0; i < n; i++) {
+        unsigned k = i;
+        for (; k && sorted[k - 1] > of[i]; k--)
+            sorted[k] = sorted[k - 1];
+        sorted[k] = of[i];
+    }
+    return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+}
+
+/* In each round: times of few calls are noisy, the more so if ranks share
+ * cores. */
+static bool is_faster(const double *its, const double *ruled)
+{
+    unsigned i = 0;
+    while (i < TIMES &&
+           median(&its[i], COUNTED) <= GAIN * median(&ruled[i], COUNTED))
+        i += COUNTED;
+    return i == TIMES;
+}
+
+void contest_decide(struct contest *c, const double *slowest)
+{
+    double best = median(slowest, TIMES);
+    for (unsigned i = 1; i < c->count; i++) {
+        const double *its = &slowest[i * TIMES];
+        if (!is_faster(its, slowest) || median(its, TIMES) >= best)
+            continue;
+        best = median(its, TIMES);
+        c->winner = c->contenders[i];
+    }
+    c->over = true;
+}
+
+void contest_abandon(struct contest *c)
+{
+    c->winner = NULL;
+    c->over = true;
+}
+
+bool contest_is_open(const struct contest *c, const dcoll_args_t *args)
+{
+    return !c->over && (!c->count || same_call(&c->args, args));
+}

@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# RAILOMP_STATS: what the ranks have done; and scripts/compare-openmp.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+[ -x "$BUILD/bin/railomp-cc" ] ||
+    skip 'no gcc-12-plugin-dev was there when this was built'
+cd "$work" || exit 1
+unset OMP_SCHEDULE OMP_NUM_THREADS RAILOMP_RANKS RAILOMP_STATS
+
+# 40 regions with a barrier each: in each of them the first thread writes 64
+# pages, which all threads read after the barrier
+cat >pages.c <<'END'
+#include <omp.h>
+#include <stdio.h>
+enum { PAGES = 64, WORDS = 512, TIMES = 40 };
+static long page[PAGES][WORDS];
+int main(void)
+{
+    long sum = 0;
+    for (int i = 0; i < TIMES; i++) {
+#pragma omp parallel reduction(+ : sum)
+        {
+            if (omp_get_thread_num() == 0)
+                for (int p = 0; p < PAGES; p++)
+                    page[p][i] = p;
+#pragma omp barrier
+            for (int p = 0; p < PAGES; p++)
+                sum += page[p][i];
+#pragma omp critical
+            page[0][WORDS - 1]++;
+        }
+    }
+    printf("%ld %ld\n", sum, page[0][WORDS - 1]);
+}
+END
+check 'pages.c' "$BUILD/bin/railomp-cc" -O2 pages.c -o pages
+
+# stats RANKS THREADS: the program's line, and one of each rank behind a title
+stats()
+{
+    RAILOMP_STATS=1 RAILOMP_RANKS=$1 OMP_NUM_THREADS=$2 timeout -k 5 60 \
+        ./pages >out 2>err
+    cmp out <(echo "$(($1 * $2 * 40 * 63 * 32)) $(($1 * $2 * 40))") &&
+        [ "$(wc -l <err)" -eq $(($1 + 1)) ] &&
+        head -n 1 err | grep -q '^railomp: rank  *regions  *barriers ' ||
+        { cat err && return 1; }
+}
+# column NAME RANK: its number
+column()
+{
+    awk -v name="$1" -v rank="$2" '
+        NR == 1 { for (i = 2; i <= NF; i++) if ($i == name) at = i }
+        NR > 1 && $2 == rank { print $at }' err
+}
+for shape in '1 2' '2 1' '2 2'; do
+    check "${shape/ / rank(s) x }" stats "${shape% *}" "${shape#* }"
+    for rank in $(seq 0 $((${shape% *} - 1))); do
+        check "… rank $rank: regions and barriers" \
+            [ "$(column regions "$rank") $(column barriers "$rank")" = '40 40' ]
+    done
+done
+stats 2 1
+check 'critical sections are locks' [ "$(column locks 1)" -ge 40 ]
+check 'a page of rank 0 is fetched' [ "$(column pages 1)" -ge 1 ]
+check '… as bytes' [ "$(column fetched_bytes 1)" -eq \
+    $(($(column pages 1) * $(getconf PAGESIZE))) ]
+check '… and most of them were foreseen' awk -v n="$(column coverage 1)" \
+    'BEGIN { exit !(n + 0 >= 50) }'
+RAILOMP_STATS=0 RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./pages >out 2>err
+check 'RAILOMP_STATS=0 is silent' test ! -s err
+RAILOMP_STATS=yes RAILOMP_RANKS=2 ./pages >out 2>err
+check 'RAILOMP_STATS=yes is refused' exited_with 2 $?
+check '… with a sentence' grep -q "RAILOMP_STATS 'yes' is wrong" err
+
+# --- scripts/compare-openmp -----------------------------------------------------
+
+compare=$SOURCE/scripts/compare-openmp
+refused 'no shape' "shapes.*'2'" "$compare" --shapes 2
+refused 'no rank' "'0x1'" "$compare" --shapes 0x1
+refused 'programs of NPB, whose folder is missing' 'needs --npb' "$compare" \
+    --programs ep
+refused 'a folder that is not NPB' "npb: '.*' is wrong" "$compare" --npb "$work"
+check 'constructs, one round' "$compare" --repeat 1 --times 20 --shapes 2x1 \
+    "$work/result" >/dev/null
+report=$work/result/openmp.txt
+for construct in 'empty region' barrier 'critical section' \
+    'chunk of a dynamic loop'; do
+    check "… $construct" grep -Eq "^$construct +2 x 1 +[0-9.]+ .* [0-9.]+ " \
+        "$report"
+done
+check '… the command' grep -q 'RAILOMP_RANKS=2 .*constructs.railomp 20$' "$report"
+check '… each round' [ "$(grep -c '^constructs,barrier,' \
+    "$work/result/openmp-samples.csv")" -eq 2 ]
+check '… no path' sh -c '! grep -q "$0" "$1"' "$work" "$report"
