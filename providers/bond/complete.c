@@ -116,21 +116,13 @@ static bool is_late(struct bond_member *m,
 }
 
 /* libdaplofa reports a receive that was flushed as an extension's event. */
-bool bond_take(struct bond_member *m)
+void bond_drain(struct bond_member *m)
 {
     DAT_EVENT e;
     const DAT_DTO_COMPLETION_EVENT_DATA *d =
         &e.event_data.dto_completion_event_data;
     m->passed = 0;
-    if (dat_evd_dequeue(m->dto, &e) != DAT_SUCCESS)
-        return false;
-    if (e.event_number != DAT_SOFTWARE_EVENT && !is_late(m, d))
-        on_dto(d);
-    return true;
-}
-
-void bond_drain(struct bond_member *m)
-{
-    while (bond_take(m))
-        ;
+    while (dat_evd_dequeue(m->dto, &e) == DAT_SUCCESS)
+        if (e.event_number != DAT_SOFTWARE_EVENT && !is_late(m, d))
+            on_dto(d);
 }

@@ -53,15 +53,11 @@ static bool is_due(struct bond_member *m)
     return m->b->leads >> m->index & 1 || m->requests || ++m->passed >= SELDOM;
 }
 
-/* A poll takes one event of a member. The consumer sees what that has brought
- * before the bond asks the network for more. */
 static void progress(struct bond_ia *b, bool sure)
 {
     for (unsigned i = 0; i < b->params.count; i++)
-        if (sure)
+        if (sure || is_due(&b->member[i]))
             bond_drain(&b->member[i]);
-        else if (is_due(&b->member[i]))
-            bond_take(&b->member[i]);
     b->leads = 0;
     for (struct bond_conn *c = b->conns; c; c = c->next) {
         b->leads |= 1u << c->lead;

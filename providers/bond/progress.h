@@ -29,8 +29,6 @@ bool bond_path_settled(const struct bond_conn *c, unsigned member);
 void bond_link_drop(struct bond_link *l);
 
 /* complete.c */
-/* Handles what has completed or arrived first at the member, if anything. */
-bool bond_take(struct bond_member *m);
 /* Handles all that has completed or arrived at the member. */
 void bond_drain(struct bond_member *m);
 void bond_op_done(struct bond_op *op);
