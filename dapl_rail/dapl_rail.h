@@ -331,7 +331,7 @@ typedef struct drail_config {
                                           rendezvous; 0 to 1 MiB.
                                           DRAIL_EAGER_AUTO: 4 KiB, over shared
                                           memory 8 KiB, over rails that are
-                                          polled 16 KiB; or more in pieces:
+                                          polled 16 KiB, or 64 KiB in pieces:
                                           drail_send() */
     unsigned depth;                  /**< receives posted, and messages that a
                                           peer may have under way, per EP; 4 to
@@ -988,10 +988,6 @@ void drail_set_guard(drail_t *rail, const drail_guard_t *guard);
  * to 64 KiB is copied, too, and goes in pieces of 16 KiB, each of which needs a
  * credit. With several rails, the first such send after a drail_recv() from
  * that peer does not: it uses rendezvous.
- *
- * With DRAIL_EAGER_AUTO, over shared memory, a message of up to 128 KiB without
- * @p mem goes in pieces of 8 KiB in the same way: a registration for rendezvous
- * would take longer.
  *
  * A longer message (rendezvous) waits until the peer has read it by striped
  * RDMA. After DRAIL_ETIMEOUT or DRAIL_EINTR in this wait:

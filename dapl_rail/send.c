@@ -82,20 +82,17 @@ static bool try_append(struct peer *peer, unsigned rail,
 
 /* ------------------------------------------------------------ in pieces */
 
-/* Does the message go in pieces? They keep one polled rail busy without a
- * pause. Over several rails, rendezvous is sooner for a message that is alone:
- * it stripes. Inline pieces need no registration of the buffer (mem NULL). */
+/* Does the message go in pieces? They keep one rail busy without a pause. Over
+ * several rails, rendezvous is sooner for a message that is alone: it stripes.
+ */
 static bool goes_in_pieces(const drail_t *t, const struct peer *peer,
-                           unsigned rail, size_t bytes,
-                           const drail_mem_t *mem, bool row)
+                           unsigned rail, size_t bytes, bool row)
 {
-    const struct rail *r = &t->rails[rail];
-    bool polled = r->info.is_polled;
-    size_t pieces = polled ? PIECES_MAX : INLINE_PIECES_MAX;
     return t->cfg.eager_bytes == DRAIL_EAGER_AUTO &&
-           bytes <= pieces * eager_bytes(r) && t->cfg.depth >= 4 * pieces &&
-           (polled ? row || !several_rails(peer_reach(peer))
-                   : !mem && eager_is_inline(r));
+           t->rails[rail].info.is_polled &&
+           bytes <= PIECES_MAX * EAGER_POLLED_BYTES &&
+           t->cfg.depth >= 4 * PIECES_MAX &&
+           (row || !several_rails(peer_reach(peer)));
 }
 
 /* Credits and room for all pieces, before the first one leaves. */
@@ -128,7 +125,7 @@ static void unreserve(struct link *link, unsigned n)
 static int send_pieces(drail_t *t, struct peer *peer, unsigned rail,
                        const unsigned char *buffer, size_t bytes)
 {
-    const size_t most = eager_bytes(&t->rails[rail]);
+    const size_t most = EAGER_POLLED_BYTES;
     struct credits_wanted w = {peer, peer_link(peer, rail, 0), 0,
                                (unsigned)((bytes + most - 1) / most)};
     int rc = progress_wait_for(peer, try_reserve, &w, t->cfg.timeout_ms);
@@ -245,7 +242,7 @@ int drail_send(drail_t *t, unsigned rank, const void *buffer, size_t bytes,
     bool row = peer->mail->sends;
     peer->mail->sends = true;
     if (bytes > eager_bytes(&t->rails[rail])) {
-        rc = goes_in_pieces(t, peer, rail, bytes, mem, row)
+        rc = goes_in_pieces(t, peer, rail, bytes, row)
                  ? send_pieces(t, peer, rail, buffer, bytes)
                  : send_rendezvous(t, peer, buffer, bytes, mem);
         return outcome(t, peer, rc, "drail_send");

@@ -15,10 +15,7 @@
 #define EAGER_POLLED_BYTES 16384u
 /* Longer messages than that go in up to so many pieces: a rendezvous takes two
  * round trips, in which a wire would carry more. */
-#define PIECES_MAX 4u
-/* Inline pieces of a buffer that would have to be registered: that takes longer
- * than so many of them. */
-#define INLINE_PIECES_MAX 16u
+#define PIECES_MAX       4u
 #define HEARTBEAT_CHECKS 8u /* within the time of env.silence_ms */
 
 #endif

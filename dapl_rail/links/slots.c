@@ -18,7 +18,7 @@ struct spare {
 } __attribute__((aligned(CACHE_LINE)));
 
 /* A link model makes a rail as slow as a wire: there rendezvous stripes. */
-bool eager_is_inline(const struct rail *rail)
+static bool eager_is_inline(const struct rail *rail)
 {
     return rail->max_inline_send >= sizeof(struct wire) + EAGER_INLINE_BYTES &&
            !rail->info.link_model[0];

@@ -59,8 +59,6 @@ struct slots {
 unsigned spare_receives(const drail_t *t);
 /* The longest message that this rail carries in a slot. */
 size_t eager_bytes(const struct rail *rail);
-/* Can messages of EAGER_INLINE_BYTES be inline sends? */
-bool eager_is_inline(const struct rail *rail);
 /* Length of a slot: a header, and an eager message or a key. */
 size_t slot_bytes(const drail_t *t);
 
