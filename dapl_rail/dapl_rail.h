@@ -329,9 +329,10 @@ typedef struct drail_config {
                                           messages and atomics use the first */
     size_t eager_bytes;              /**< drail_send() of more bytes uses
                                           rendezvous; 0 to 1 MiB.
-                                          DRAIL_EAGER_AUTO: 4 KiB, over rails
-                                          that are polled 16 KiB, or 64 KiB in
-                                          pieces: drail_send() */
+                                          DRAIL_EAGER_AUTO: 4 KiB, over shared
+                                          memory 8 KiB, over rails that are
+                                          polled 16 KiB, or 64 KiB in pieces:
+                                          drail_send() */
     unsigned depth;                  /**< receives posted, and messages that a
                                           peer may have under way, per EP; 4 to
                                           4096. drail_open() lowers it if there

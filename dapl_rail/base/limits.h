@@ -11,6 +11,7 @@
 /* Longest eager messages. Over a rail that is polled, copying so many bytes
  * twice takes less time than an RDMA write with its acknowledgement. */
 #define EAGER_BYTES        4096u
+#define EAGER_INLINE_BYTES 8192u /* where they are inline sends */
 #define EAGER_POLLED_BYTES 16384u
 /* Longer messages than that go in up to so many pieces: a rendezvous takes two
  * round trips, in which a wire would carry more. */

@@ -290,8 +290,12 @@ int progress_wait_on(struct patience *p, owed_t owed, void *arg)
     /* events of other rails are for later */
     bool in_turn = serial(t) && p->timeout_ms;
     uint32_t rails = 0;
+    bool polls = t->spin.max_ns && !in_turn;
+    /* in virtual time all polls find the same */
+    bool keen = polls && !platform_is_simulated(t->job->platform);
     int rc = owed(t, arg, &rails);
-    if (rc == 0 && !in_turn) {
+    /* with one rail, poll_keenly() begins at once */
+    if (rc == 0 && !in_turn && !(keen && t->nrails == 1 && p->timeout_ms)) {
         rc = poll_rails(t, all_rails(t));
         if (rc >= 0)
             rc = owed(t, arg, &rails);
@@ -302,15 +306,13 @@ int progress_wait_on(struct patience *p, owed_t owed, void *arg)
     if (rc == 0 && drail_job_interrupted(t->job))
         rc = DRAIL_EINTR;
     rails = expected(t, rails);
-    bool polls = t->spin.max_ns && !in_turn;
     if (rc == 0 && rails & (rails - 1) && polls) {
         rc = progress_spin(t, owed, arg);
         if (rc == 0)
             rc = slumber(t, owed, arg, p);
         spin_end(&t->spin);
     } else if (rc == 0) {
-        /* in virtual time all polls find the same */
-        if (polls && !platform_is_simulated(t->job->platform))
+        if (keen)
             rc = poll_keenly(t, rails, owed, arg);
         if (rc == 0)
             rc = slumber(t, owed, arg, p);

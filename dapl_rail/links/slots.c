@@ -17,11 +17,19 @@ struct spare {
     struct spare *next;
 } __attribute__((aligned(CACHE_LINE)));
 
+/* A link model makes a rail as slow as a wire: there rendezvous stripes. */
+static bool eager_is_inline(const struct rail *rail)
+{
+    return rail->max_inline_send >= sizeof(struct wire) + EAGER_INLINE_BYTES &&
+           !rail->info.link_model[0];
+}
+
 size_t eager_bytes(const struct rail *rail)
 {
     size_t asked = rail->owner->cfg.eager_bytes;
     return asked != DRAIL_EAGER_AUTO ? asked
            : rail->info.is_polled    ? EAGER_POLLED_BYTES
+           : eager_is_inline(rail)   ? EAGER_INLINE_BYTES
                                      : EAGER_BYTES;
 }
 

@@ -10,6 +10,7 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/arrival.h"
 #include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/events.h"
 #include "dapl_rail/links/failover/outstanding.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
@@ -123,17 +124,24 @@ static const struct slot *skip_withdrawn(struct reorder *messages)
     return slot;
 }
 
+/* The same; a withdrawal that has arrived counts, too. */
+static const struct slot *next_message(drail_t *t, struct reorder *messages)
+{
+    const struct slot *slot = skip_withdrawn(messages);
+    if (!slot || type_of(slot) != WIRE_RENDEZVOUS)
+        return slot;
+    for (unsigned r = 0; r < t->nrails; r++)
+        rail_catch_up(&t->rails[r]);
+    return skip_withdrawn(messages);
+}
+
 int message_await(drail_t *t, void *arg, uint32_t *owed)
 {
-    struct message_wait *w = arg;
-    (void)t;
+    const struct message_wait *w = arg;
     *owed = w->rails;
-    const struct slot *slot = skip_withdrawn(&w->peer->mail->messages);
-    if (slot && (w->looked || type_of(slot) != WIRE_RENDEZVOUS))
-        return 1;
-    w->looked = true;
-    return slot ? 0
-                : atomic_load_explicit(&w->peer->error, memory_order_relaxed);
+    return next_message(t, &w->peer->mail->messages)
+               ? 1
+               : atomic_load_explicit(&w->peer->error, memory_order_relaxed);
 }
 
 bool message_finished(const struct peer *peer, uint32_t id)

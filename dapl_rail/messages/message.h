@@ -26,7 +26,6 @@ struct message_wait {
     struct peer *peer;
     uint32_t rails;    /* may bring it */
     uint32_t finished; /* number of the rendezvous */
-    bool looked;       /* for a withdrawal of the next message */
 };
 
 /* These are owed_t. The next message has arrived; drops withdrawn ones: */

@@ -734,5 +734,8 @@ static inline bool core_recv_place(const struct core_ep *ep,
 bool core_recv_done(struct core_ep *ep, const struct core_wqe *w,
                     DAT_DTO_COMPLETION_STATUS status, uint64_t length,
                     bool solicited, const uint32_t *immed);
+/* Has the dat_evd_dequeue that polls the EP's receives got its event? A hint.
+ */
+bool core_recv_served(const struct core_ep *ep);
 
 #endif

@@ -24,8 +24,8 @@ static inline const char *dapl_attribute(const DAT_NAMED_ATTR *all,
  * Inline sends. With this flag of dat_ep_post_send() the segments may lie in
  * any memory of the caller. The provider has copied them when the call returns,
  * as verbs do with IBV_SEND_INLINE. It ignores their lmr_context.
- * DAT_INSUFFICIENT_RESOURCES: there is no room for the bytes now; without the
- * flag the send waits for room.
+ * DAT_INSUFFICIENT_RESOURCES: there is no room for the bytes, not even a few
+ * microseconds later; without the flag the send waits for room.
  *
  * The value of the attribute is the most bytes of such a send.
  */

@@ -4,7 +4,7 @@
 
 #define WHOLE 16384u
 #define FROM  1000u /* of the part that is granted */
-#define PART  5000u
+#define PART  9000u /* by rendezvous */
 
 struct memory {
     unsigned char *at;

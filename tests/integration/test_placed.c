@@ -94,8 +94,7 @@ static void in_the_next_call(struct rank *r)
     }
 }
 
-/* Of several that have arrived, only the first is placed; while ranks run,
- * any. */
+/* Several arrive before drail_recv() asks for the first. */
 static void several(struct rank *r)
 {
     enum { N = 8 };

@@ -136,8 +136,8 @@ static void goes_where_it_is_placed(void **state)
     ends_close(&a, &b);
 }
 
-/* Only the message that dat_evd_dequeue returns is placed: not a later one that
- * it finds, too, nor one that dat_evd_wait finds. */
+/* Each message that dat_evd_dequeue finds itself is placed, and it takes one at
+ * a time; not one that dat_evd_wait finds, nor a later one that this finds. */
 static void only_what_is_polled(void **state)
 {
     end_t a, b;
@@ -149,15 +149,20 @@ static void only_what_is_polled(void **state)
     poll_for(&b, 1, 1000);
     assert_int_equal(asked.calls, 1);
     assert_int_equal(asked.cookie, 1);
+    memset(asked.place, 0, PLACE);
     poll_for(&b, 2, 1000);
-    is_received(&a, &b, 1000);
-    assert_int_equal(asked.calls, 1);
+    is_placed(&a, &b, 1000);
+    assert_int_equal(asked.calls, 2);
+    assert_int_equal(asked.cookie, 2);
 
-    post_recv(&b, 3);
-    post_send(&a, 1000, 3);
+    for (uint64_t id = 3; id <= 4; id++) {
+        post_recv(&b, id);
+        post_send(&a, 1000, id);
+    }
     EXPECT_DTO(b.recv, 3, DAT_DTO_SUCCESS, 1000);
+    poll_for(&b, 4, 1000);
     is_received(&a, &b, 1000);
-    assert_int_equal(asked.calls, 1);
+    assert_int_equal(asked.calls, 2);
     ends_close(&a, &b);
 }
 

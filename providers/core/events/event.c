@@ -173,6 +173,13 @@ static inline DAT_EVENT *evd_hand_over(struct core_evd *evd)
     return atomic_load_explicit(&evd->wanted, memory_order_relaxed);
 }
 
+bool core_recv_served(const struct core_ep *ep)
+{
+    const struct core_evd *evd = ep->recv_evd;
+    return atomic_load_explicit(&evd->wanted, memory_order_relaxed) &&
+           !atomic_load_explicit(&evd->poller, memory_order_relaxed);
+}
+
 DAT_EVENT *core_evd_reserve(struct core_evd *evd)
 {
     DAT_EVENT *wanted = evd_hand_over(evd);

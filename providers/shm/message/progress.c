@@ -6,8 +6,10 @@
 #include "providers/shm/message/due.h"
 #include "providers/shm/message/ring.h"
 
-/* ep->lock is held. */
-static void move(struct core_ep *ep)
+/* ep->lock is held. If not sure, leaves further messages in their queue once
+ * this thread's dat_evd_dequeue has its event: the next call gets the next
+ * message as directly. */
+static void move(struct core_ep *ep, bool sure)
 {
     struct shm_conn *c = ep->tp;
     DAT_EP_STATE state = core_ep_state(ep);
@@ -15,8 +17,11 @@ static void move(struct core_ep *ep)
     if (!c || (state != DAT_EP_STATE_CONNECTED &&
                state != DAT_EP_STATE_DISCONNECT_PENDING))
         return;
-    while (shm_receive(c))
+    while (shm_receive(c)) {
         any = true;
+        if (!sure && core_recv_served(ep))
+            break;
+    }
     if (core_requests_pending(ep))
         shm_requests_advance(c);
     if (any)
@@ -42,7 +47,7 @@ void shm_progress(struct core_ep *ep, bool sure)
         if (c && c->peer)
             shm_peer_drop_stale(c->peer);
     }
-    move(ep);
+    move(ep, sure);
     core_ep_unlock(ep);
 }
 

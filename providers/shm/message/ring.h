@@ -103,6 +103,20 @@ static inline struct shm_msg *shm_ring_reserve(struct shm_conn *c, uint64_t n)
     return shm_line(c->tx_ring, c->tx_tail);
 }
 
+/* The same for a sender that is ahead of its receiver: waits for about as long
+ * as a busy receiver takes for a few messages. It would go on through the
+ * backlog only more slowly. */
+#define SHM_ROOM_LOOKS 64u
+static inline struct shm_msg *shm_ring_await(struct shm_conn *c, uint64_t n)
+{
+    struct shm_msg *m = shm_ring_reserve(c, n);
+    for (unsigned i = 0; !m && i < SHM_ROOM_LOOKS; i++) {
+        busywait_relax();
+        m = shm_ring_reserve(c, n);
+    }
+    return m;
+}
+
 /* After a message of n lines: fetches the lines of another one of this size,
  * but for the first, which the receiver polls. The receiver had read them last.
  * Not after a longer message: the receiver is still reading that, and the

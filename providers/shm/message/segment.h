@@ -71,7 +71,8 @@ _Static_assert(sizeof(struct shm_dir) % SHM_APART == 0,
 #define SHM_LINE       64
 #define SHM_RING_BYTES (SHM_PAGE > 32768 ? SHM_PAGE : 32768)
 #define SHM_RING_LINES (SHM_RING_BYTES / SHM_LINE)
-#define SHM_INLINE_MAX 8192 /* bytes that travel within the ring */
+/* Bytes that travel within the ring: 8 KB and a header of the consumer's. */
+#define SHM_INLINE_MAX (8192 + 128)
 
 /* SHM_SKIP: no message; the next one lies at the beginning of the ring. */
 enum shm_kind { SHM_INLINE = 1, SHM_FETCH, SHM_IMMED, SHM_SKIP = 8 };

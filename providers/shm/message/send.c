@@ -81,8 +81,10 @@ static inline __attribute__((always_inline)) bool
 push(struct shm_conn *c, const struct core_dto *d, struct shm_request *p)
 {
     uint64_t lines = shm_lines(payload_of(d, SHM_INLINE_MAX));
-    struct shm_msg *m =
-        shm_backlog_empty(c) ? shm_ring_reserve(c, lines) : NULL;
+    bool waits = d->is_inline && !c->sia->clocks;
+    struct shm_msg *m = !shm_backlog_empty(c) ? NULL
+                        : waits               ? shm_ring_await(c, lines)
+                                              : shm_ring_reserve(c, lines);
     if (m) {
         write_message(c, m, d, SHM_INLINE_MAX, p);
         shm_ring_commit(c, m, lines);
