@@ -257,10 +257,8 @@ static void test_between_nodes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tolls),
-        cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_pieces_of_nodes),
-        cmocka_unit_test(test_verified),
+        cmocka_unit_test(test_tolls),           cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_pieces_of_nodes), cmocka_unit_test(test_verified),
         cmocka_unit_test(test_between_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
