@@ -126,9 +126,7 @@ static int team_join(dcoll_team_t *team, const struct team_gather *gather)
     load_table(team);
     int rc = team_exchange(team, gather);
     if (!rc)
-        rc = entry_barrier_connect(team);
-    if (!rc)
-        rc = wire_times_measure(team);
+        rc = wire_times_measure(team, entry_barrier_connect(team));
     if (!rc)
         return 0;
     if (!team->error.code)

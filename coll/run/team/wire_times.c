@@ -91,17 +91,18 @@ static bool is_needed(const dcoll_team_t *team)
            team->shape.nranks <= PREDICTED_RANKS;
 }
 
-int wire_times_measure(dcoll_team_t *team)
+int wire_times_measure(dcoll_team_t *team, int failed)
 {
     struct times mine = {0}, all[PREDICTED_RANKS];
     const unsigned other = team->node_begin[1];
     if (!is_needed(team))
-        return 0;
+        return failed;
     const struct ends ends = {.team = team,
                               .peer = team->rank ? 0 : other,
                               .id = team->next_id * NOTIFICATION_KINDS};
     team->next_id = (team->next_id + 1) % REQUEST_IDS;
-    int failed = team->rank && team->rank != other ? 0 : measure(&ends, &mine);
+    if (!failed && (team->rank == 0 || team->rank == other))
+        failed = measure(&ends, &mine);
     /* also after a failure: the others wait for this rank */
     int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
                                  team->timeout_ms);

@@ -10,7 +10,8 @@
 #include "coll/run/team/team.h"
 
 /* Sets team->prediction.model, if it will be used. All ranks call it, after
- * they have connected. 0, or an error of the team. */
-int wire_times_measure(dcoll_team_t *team);
+ * they have connected, also one that could not (@failed): the others wait for
+ * it. 0, or an error: @failed, or one of the team. */
+int wire_times_measure(dcoll_team_t *team, int failed);
 
 #endif
