@@ -533,8 +533,8 @@ typedef struct dcoll_times {
     uint64_t deliver_ns;    /**< operation DELIVER */
     const dcoll_algorithm_t *algorithm; /**< of the latest start of any call;
                                              NULL: none */
-    bool learning; /**< the latest blocking call was of a size for which `auto`
-                        may still change the algorithm (dcoll_config_t.learn) */
+    bool learning; /**< after more calls like the latest blocking one, `auto`
+                        may take another algorithm (dcoll_config_t.learn) */
 } dcoll_times_t;
 
 /** Sets the times to 0 and begins to take them: two readings of the clock for

@@ -64,6 +64,7 @@ int learn_run(dcoll_team_t *team, const dcoll_call_t *call,
         rc = run_timed(team, c, call, &tried, taken, run);
         if (all_lack_memory(team, rc)) { /* the rules may need less */
             contest_abandon(c);
+            taken = algorithm;
             rc = run(team, call, args, algorithm, true);
         }
         team->times.algorithm = taken;

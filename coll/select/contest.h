@@ -50,7 +50,8 @@ bool contest_record(struct contest *c, double seconds);
 void contest_decide(struct contest *c, const double *slowest);
 /* Ends without a winner. */
 void contest_abandon(struct contest *c);
-/* May the algorithm of such calls still change? */
+/* May more of such calls lead to another algorithm? If the contest is one of
+ * other calls of the class, only those do. */
 bool contest_is_open(const struct contest *c, const dcoll_args_t *args);
 
 #endif

@@ -63,6 +63,19 @@ static void same_on_all_ranks(const struct rank *r, const void *mine)
         check(all[i] == mine);
 }
 
+/* The latest call tells, also if it only repeats an earlier one. */
+static void check_latest(struct scene *s)
+{
+    dcoll_times_t times;
+    unsigned char byte = 0;
+    dcoll_times_begin(s->team);
+    team_good(s->r, s->team, dcoll_bcast(s->team, &byte, 1, 0), "bcast");
+    team_good(s->r, s->team, dcoll_allgather(s->team, s->send, s->recv, BYTES),
+              "allgather");
+    dcoll_times_end(s->team, &times);
+    check(!times.learning);
+}
+
 static void learns(struct rank *r)
 {
     struct scene s;
@@ -80,6 +93,7 @@ static void learns(struct rank *r)
     check(differed);
     check(open > 32 && open < CALLS - 20 && !learning);
     same_on_all_ranks(r, after);
+    check_latest(&s);
     scene_close(&s);
 }
 
