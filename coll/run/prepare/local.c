@@ -137,9 +137,11 @@ static struct footprint footprint_of(const dcoll_request_t *q,
                                      const struct needs *needs)
 {
     bool registered = needs->node && needs->remote;
+    const size_t sizes = q->begin ? q->team->shape.nranks + 1 : 0;
     return (struct footprint){
         .bytes =
-            sizeof *q + q->schedule.capacity * sizeof *q->schedule.ops +
+            sizeof *q + sizes * sizeof *q->begin +
+            q->schedule.capacity * sizeof *q->schedule.ops +
             needs->transfers * sizeof *q->reqs +
             q->partners.count *
                 (sizeof *q->partners.at + DCOLL_TAGS * sizeof *q->creditors) +
