@@ -262,7 +262,7 @@ const dcoll_reduction_t *dcoll_reduction(dcoll_type_t type,
  *  As recv: scatter, at the root only; its block stays in send. */
 #define DCOLL_IN_PLACE ((void *)-1)
 
-/** A call with equal blocks. N is the number of ranks. */
+/** A call with equal blocks, or with counts. N is the number of ranks. */
 typedef struct dcoll_call {
     dcoll_collective_t collective;
     const void *send; /**< rule 8; or DCOLL_IN_PLACE. Blocks: root of a scatter,

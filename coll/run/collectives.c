@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of dcoll.h with equal blocks, and those on requests. */
+/* The calls of dcoll.h but irregular all-to-alls, and those on requests. */
 #include "coll/run/prepare/buffers.h"
 #include "coll/run/prepare/choose.h"
 #include "coll/run/collectives.h"
