@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "coll/run/team/call.h"
+#include "dapl_rail/platform/fnv.h"
 
 #define IN_PLACE_BIT 0x40000000u
 #define LABELLED_BIT 0x20000000u
@@ -40,14 +41,11 @@ static unsigned algorithm_index(const dcoll_algorithm_t *algorithm)
     return i;
 }
 
-/* FNV-1a */
 static uint32_t checksum(const size_t *begin, unsigned nranks)
 {
-    uint32_t sum = 2166136261u;
-    for (unsigned r = 1; r <= nranks; r++)
-        for (unsigned byte = 0; byte < sizeof *begin; byte++)
-            sum = (sum ^ (begin[r] >> 8 * byte & 0xff)) * 16777619u;
-    return sum;
+    const size_t bytes = (nranks + 1) * sizeof *begin;
+    const uint64_t sum = fnv_add(FNV_EMPTY, begin, bytes);
+    return (uint32_t)(sum ^ sum >> 32);
 }
 
 struct call call_of(const dcoll_args_t *args,
