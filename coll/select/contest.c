@@ -67,6 +67,14 @@ static bool is_due(struct contest *c, const dcoll_args_t *args)
     return c->seen > CONTEST_AFTER;
 }
 
+/* The program may go on with other calls of the class only: these may begin a
+ * contest of their own. */
+static bool is_left(struct contest *c, const dcoll_args_t *args)
+{
+    c->others = same_call(&c->args, args) ? 0 : c->others + 1;
+    return c->others > CONTEST_AFTER;
+}
+
 static void begin(struct contest *c, const dcoll_shape_t *shape,
                   const dcoll_args_t *args, const dcoll_algorithm_t *ruled)
 {
@@ -99,6 +107,8 @@ bool contest_next(struct contest *c, const dcoll_shape_t *shape,
             take(c->winner, args, algorithm);
         return false;
     }
+    if (c->count && is_left(c, args))
+        *c = (struct contest){0};
     if (!c->count && is_due(c, args))
         begin(c, shape, args, *algorithm);
     if (!c->count || c->over || !same_call(&c->args, args))

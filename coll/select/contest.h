@@ -25,6 +25,7 @@
 struct contest {
     dcoll_args_t args; /* of the calls that count: those that most calls have */
     unsigned seen;     /* such calls, less others */
+    unsigned others;   /* in a row: after CONTEST_AFTER it ends, undecided */
     unsigned calls;    /* timed, so far */
     unsigned count;    /* contenders; 0: it has not begun */
     bool over;

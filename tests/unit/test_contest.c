@@ -144,6 +144,23 @@ static void test_sizes(void **state)
     assert_int_equal(c->args.bytes, BYTES + 2);
 }
 
+/* The program goes on to calls of another size: these get a contest. */
+static void test_left(void **state)
+{
+    struct contest *c = start_again();
+    bool timed;
+    before(BYTES);
+    next(allgather(BYTES), &timed);
+    assert_true(timed);
+    before(BYTES + 1);
+    assert_int_equal(c->count, 3);
+    before(BYTES + 1);
+    assert_int_equal(c->count, 0);
+    next(allgather(BYTES + 1), &timed);
+    assert_true(timed);
+    assert_int_equal(c->args.bytes, BYTES + 1);
+}
+
 static void test_open(void **state)
 {
     const dcoll_args_t args = allgather(BYTES), other = allgather(BYTES + 1);
@@ -185,6 +202,7 @@ int main(void)
         cmocka_unit_test(test_not_always_faster),
         cmocka_unit_test(test_agreed),
         cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_left),
         cmocka_unit_test(test_open),
         cmocka_unit_test(test_never),
     };
