@@ -2,11 +2,14 @@
 #include "coll/select/contest.h"
 
 #include "coll/algorithms/algorithms.h"
+#include "coll/select/median.h"
 
 /* Calls of a round, and of a contender, that count. */
 #define COUNTED (CONTEST_ROUND - 1)
 #define TIMES   (CONTEST_ROUNDS * COUNTED)
 #define GAIN    0.9 /* part of the time that makes the change worth it */
+
+_Static_assert(TIMES <= MEDIAN_MOST, "more times than median() takes");
 
 /* Between nodes that wires join, and for blocks of these bytes, each has been
  * the fastest somewhere, depending on hosts, cores and rates. */
@@ -125,18 +128,6 @@ bool contest_record(struct contest *c, double seconds)
     if (at)
         c->seconds[contender * TIMES + round * COUNTED + at - 1] = seconds;
     return ++c->calls == CONTEST_ROUNDS * CONTEST_ROUND * c->count;
-}
-
-static double median(const double *of, unsigned n)
-{
-    double sorted[TIMES];
-    for (unsigned i = 0; i < n; i++) {
-        unsigned k = i;
-        for (; k && sorted[k - 1] > of[i]; k--)
-            sorted[k] = sorted[k - 1];
-        sorted[k] = of[i];
-    }
-    return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
 /* In each round: times of few calls are noisy, the more so if ranks share

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/run/team/wire_times.h"
+#include "coll/select/median.h"
 
 #define SAMPLES 9
 #define BURST   8 /* messages in a row */
+
+_Static_assert(SAMPLES <= MEDIAN_MOST, "more times than median() takes");
 
 struct times {
     double one_way, gap; /* microseconds */
@@ -45,22 +48,11 @@ static int exchange(const struct ends *e, unsigned messages)
     return rc;
 }
 
-static double median(double *of)
-{
-    for (unsigned i = 1; i < SAMPLES; i++)
-        for (unsigned k = i; k && of[k] < of[k - 1]; k--) {
-            const double less = of[k];
-            of[k] = of[k - 1];
-            of[k - 1] = less;
-        }
-    return of[SAMPLES / 2];
-}
-
 /* The median of several exchanges; the first warms up. */
 static int time_exchange(const struct ends *e, unsigned messages, double *us)
 {
     const struct drail_platform *platform = e->team->platform;
-    double samples[SAMPLES];
+    double samples[SAMPLES] = {0};
     int rc = exchange(e, messages);
     for (unsigned i = 0; !rc && i < SAMPLES; i++) {
         const uint64_t begin = platform_now(platform);
@@ -68,7 +60,7 @@ static int time_exchange(const struct ends *e, unsigned messages, double *us)
         samples[i] = (double)(platform_now(platform) - begin) / 1e3;
     }
     if (!rc)
-        *us = median(samples);
+        *us = median(samples, SAMPLES);
     return rc;
 }
 
