@@ -6,6 +6,14 @@ static bool goes_on(dcoll_place_t last, size_t bytes, dcoll_place_t next)
     return last.space == next.space && last.offset + bytes == next.offset;
 }
 
+unsigned flat_power(unsigned base, unsigned exponent)
+{
+    unsigned result = 1;
+    while (exponent--)
+        result *= base;
+    return result;
+}
+
 unsigned flat_steps(unsigned n, unsigned k)
 {
     unsigned steps = 0;

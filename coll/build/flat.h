@@ -16,6 +16,9 @@ static inline unsigned flat_before(unsigned n, unsigned rank, unsigned distance)
     return (rank + n - distance) % n;
 }
 
+/** base to the power of exponent. */
+unsigned flat_power(unsigned base, unsigned exponent);
+
 /** ⌈log_{k+1} n⌉: the steps in which what one rank has reaches n ranks. */
 unsigned flat_steps(unsigned n, unsigned k);
 

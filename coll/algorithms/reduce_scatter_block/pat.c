@@ -54,11 +54,6 @@ struct gathering {
     unsigned level, base;
 };
 
-static unsigned power(unsigned base, unsigned exponent)
-{
-    return exponent ? base * power(base, exponent - 1) : 1;
-}
-
 static dcoll_place_t row_at(const struct pat *p, unsigned index, unsigned place)
 {
     const size_t blocks = (size_t)index * p->far.n + place;
@@ -77,7 +72,7 @@ static unsigned level_of(const struct pat *p, unsigned row)
 static unsigned index_of(const struct pat *p, unsigned row)
 {
     const unsigned level = level_of(p, row);
-    const unsigned digit = row / power(p->k + 1, level) % (p->k + 1);
+    const unsigned digit = row / flat_power(p->k + 1, level) % (p->k + 1);
     return row ? level * p->k + digit : 0;
 }
 
@@ -152,7 +147,7 @@ static void collect(const struct pat *p, const struct arrival *a)
 /* The steps that collect one row with the levels below. */
 static unsigned gatherings(const struct pat *p, unsigned level)
 {
-    return (power(p->k + 1, level) - 1) / p->k;
+    return (flat_power(p->k + 1, level) - 1) / p->k;
 }
 
 static struct gathering gathering_of(const struct pat *p, unsigned step)
@@ -160,7 +155,7 @@ static struct gathering gathering_of(const struct pat *p, unsigned step)
     unsigned level = p->low, base = 0;
     for (; step < gatherings(p, level) - 1; level--) {
         const unsigned each = gatherings(p, level - 1);
-        base += step / each * power(p->k + 1, level - 1);
+        base += step / each * flat_power(p->k + 1, level - 1);
         step %= each;
     }
     return (struct gathering){level - 1, base};
@@ -172,7 +167,7 @@ static void permit_rows(const struct pat *p, unsigned step)
         return;
     const struct gathering g = gathering_of(p, step);
     for (unsigned port = 0; port < p->k; port++)
-        permit(p, (port + 1) * power(p->k + 1, g.level), port);
+        permit(p, (port + 1) * flat_power(p->k + 1, g.level), port);
 }
 
 /* What was sent from the rows of a level must have left before they are
@@ -186,7 +181,7 @@ static void reuse(struct pat *p, unsigned level)
 
 static void send_rows(struct pat *p, struct gathering g, unsigned step)
 {
-    const unsigned d = power(p->k + 1, g.level);
+    const unsigned d = flat_power(p->k + 1, g.level);
     if (g.level == 0)
         reuse(p, 0);
     for (unsigned port = 0; port < p->k; port++) {
@@ -201,7 +196,8 @@ static void send_rows(struct pat *p, struct gathering g, unsigned step)
 
 static void collect_rows(struct pat *p, struct gathering g, unsigned step)
 {
-    const unsigned d = power(p->k + 1, g.level), level = level_of(p, g.base);
+    const unsigned d = flat_power(p->k + 1, g.level);
+    const unsigned level = level_of(p, g.base);
     const dcoll_place_t row = row_at(p, index_of(p, g.base), 0);
     if (g.level == 0)
         reuse(p, level);
@@ -300,7 +296,8 @@ static unsigned low_levels(const dcoll_shape_t *shape, size_t bytes)
     const unsigned n = shape->nranks, base = shape->ports + 1;
     const unsigned steps = flat_steps(n, shape->ports);
     unsigned low = 0;
-    while (low + 1 < steps && (n - 1) / power(base, low) >= ROW_BYTES / bytes)
+    while (low + 1 < steps &&
+           (n - 1) / flat_power(base, low) >= ROW_BYTES / bytes)
         low++;
     return low;
 }
@@ -310,7 +307,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     const unsigned n = shape->nranks, k = shape->ports;
     const unsigned low = args->bytes ? low_levels(shape, args->bytes) : 0;
-    const unsigned unit = power(k + 1, low);
+    const unsigned unit = flat_power(k + 1, low);
     struct pat p = {.args = args,
                     .s = s,
                     .n = n,

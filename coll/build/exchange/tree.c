@@ -2,14 +2,6 @@
 #include "coll/build/exchange/tree.h"
 #include "coll/build/flat.h"
 
-static unsigned power(unsigned base, unsigned exponent)
-{
-    unsigned result = 1;
-    while (exponent--)
-        result *= base;
-    return result;
-}
-
 unsigned tree_levels(const struct tree *tree)
 {
     if (tree->star)
@@ -49,7 +41,8 @@ bool tree_child(const struct tree *tree, unsigned rank, unsigned slot,
 {
     unsigned distance = slot + 1;
     if (!tree->star)
-        distance = (slot % tree->k + 1) * power(tree->k + 1, slot / tree->k);
+        distance =
+            (slot % tree->k + 1) * flat_power(tree->k + 1, slot / tree->k);
     if (distance >= tree->n - rank)
         return false;
     *edge = tree_up(tree, rank + distance);
