@@ -11,10 +11,11 @@
  *  as many: ⌈log_{k+1} N⌉. @p shares: ranks of a node share memory; then the
  *  same for nodes, which have the ports of all their ranks. */
 unsigned bound_steps(const dcoll_shape_t *shape, bool shares);
-/** The fewest blocks that go through a port of some rank: the most, over all
- *  sets of ranks, of what must leave a set divided by the ports through which
- *  it leaves (the cut bound of Zhao et al. 2024, ForestColl, arXiv 2402.06787).
- *  @p shares: memory within nodes has no bound. */
+/** A lower bound of the blocks that go through a port of some rank: what must
+ *  enter or leave a rank, or with @p shares the smallest node or that of the
+ *  root, divided by its ports (the cut bound of Zhao et al. 2024, ForestColl,
+ *  arXiv 2402.06787, for these sets); of an all-reduce also what all ranks send
+ *  together. @p shares: memory within nodes has no bound. */
 double bound_blocks(const dcoll_args_t *args, const dcoll_shape_t *shape,
                     bool shares);
 
