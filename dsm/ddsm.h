@@ -95,9 +95,9 @@ typedef struct ddsm_config {
                             faults are on ascending pages; default 255, 0: none.
                             Write faults at the pages' home take along only one
                             page for eight that were written */
-    int wait_ms;       /**< longest wait for other ranks in a barrier or a lock,
-                            or in a reduction, where more than 8 values wait
-                            twice. Time in which the process or the machine
+    int wait_ms;       /**< longest wait for other ranks in a barrier, a lock or
+                            an acquire, or in a reduction, where more than 8
+                            values wait twice. Time in which the process or the machine
                             stood still does not count. Negative (default -1):
                             no limit, until a rank is gone or the job is
                             interrupted. Faults and other transfers use the
@@ -372,7 +372,9 @@ int ddsm_lock_end(ddsm_t *d, uint32_t *word);
  *  this rank's changes home and announces them. ddsm_acquire() makes visible
  *  all that any rank has released by then. ddsm_flush() does both. Any thread
  *  may call them at any time, also while others use the memory.
- *  @return 0; an error of the transport, which breaks the memory (R4). */
+ *  @return 0; DRAIL_ETIMEOUT: an acquire has waited for another rank's release
+ *  (wait_ms); DRAIL_EPEER, DRAIL_EINTR or another error of the transport. All
+ *  errors break the memory (R4). */
 int ddsm_release(ddsm_t *d);
 int ddsm_acquire(ddsm_t *d);
 int ddsm_flush(ddsm_t *d);
