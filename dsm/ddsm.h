@@ -97,11 +97,11 @@ typedef struct ddsm_config {
                             page for eight that were written */
     int wait_ms;       /**< longest wait for other ranks in a barrier, a lock or
                             an acquire, or in a reduction, where more than 8
-                            values wait twice. Time in which the process or the machine
-                            stood still does not count. Negative (default -1):
-                            no limit, until a rank is gone or the job is
-                            interrupted. Faults and other transfers use the
-                            transport's timeout instead */
+                            values wait twice. Time in which the process or the
+                            machine stood still does not count. Negative
+                            (default -1): no limit, until a rank is gone or the
+                            job is interrupted. Faults and other transfers use
+                            the transport's timeout instead */
     unsigned serve_us; /**< period of the progress thread, at least 1; default
                             50. It exists on rails that move data only while the
                             target is in a call (drail_rail_info_t.is_polled),
@@ -363,6 +363,10 @@ int ddsm_trylock(ddsm_t *d, unsigned id);
 int ddsm_lock_at(ddsm_t *d, uint32_t *word);
 int ddsm_trylock_at(ddsm_t *d, uint32_t *word);
 int ddsm_unlock_at(ddsm_t *d, uint32_t *word);
+/** Makes @p word 0, for a lock in memory where another one may have been that
+ *  was not ended: then ranks may still know the old number. Other threads may
+ *  use the word after they have synchronised with the caller (R1). */
+int ddsm_lock_begin(ddsm_t *d, uint32_t *word);
 /** Ends the lock of @p word, and makes the word 0. No thread may hold the lock
  *  then. Other threads may use the word again after they have synchronised with
  *  the caller (R1). */

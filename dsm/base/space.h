@@ -230,6 +230,7 @@ struct ddsm {
         uint32_t number;
     } lock_names[LOCK_NAMES];
     uint64_t lock_ends; /* control.lock_ends when they were forgotten last */
+    bool lock_ended;    /* other ranks are to be told so (flush.c) */
     struct heap *heap;
 
     /* Protects all members but those from cfg to twins (enter.h). A fault takes

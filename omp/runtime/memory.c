@@ -292,6 +292,14 @@ void memory_unlock(uint32_t *word)
         alone_unlock(word);
 }
 
+void memory_lock_begin(uint32_t *word)
+{
+    if (is_shared(word))
+        check(ddsm_lock_begin(space, word), "beginning a lock");
+    else
+        *word = 0;
+}
+
 void memory_lock_end(uint32_t *word)
 {
     if (is_shared(word))
