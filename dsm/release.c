@@ -11,16 +11,24 @@
 #include "dsm/sync/notices.h"
 #include "dsm/sync/peer_wait.h"
 
-/* Other ranks may see what the flush writes before its notices are there. */
+void release_begin(ddsm_t *d)
+{
+    atomic_fetch_add(&d->control.log->releases, 1);
+}
+
+void release_end(ddsm_t *d)
+{
+    atomic_fetch_add(&d->control.log->releases, 1);
+}
+
 int release_writes(ddsm_t *d)
 {
-    _Atomic uint64_t *releases = &d->control.log->releases;
     returns_collect(d);
-    atomic_fetch_add(releases, 1);
+    release_begin(d);
     int rc = flush(d);
     if (!rc)
         notices_append(d);
-    atomic_fetch_add(releases, 1);
+    release_end(d);
     return rc ? rc : returns_hand_over(d);
 }
 
