@@ -8,6 +8,7 @@
 #include "dsm/pages/flush.h"
 #include "dsm/pages/history.h"
 #include "dsm/pages/pages.h"
+#include "dsm/release.h"
 #include "dsm/sync/claims.h"
 #include "dsm/sync/notices.h"
 #include "dsm/sync/peer_wait.h"
@@ -31,12 +32,23 @@ static struct range *place_of_note(struct arrival *arrival)
     return arrival->range + ARRIVAL_RANGES - NOTE_RANGES;
 }
 
+static int release(ddsm_t *d)
+{
+    returns_collect(d);
+    release_begin(d);
+    int rc = d->broken ? d->broken : flush(d);
+    if (!rc) {
+        d->settling = true;
+        claims_make(d, d->control.arrival);
+        notices_append(d);
+    }
+    release_end(d);
+    return rc;
+}
+
 static int exchange_arrivals(ddsm_t *d, const void *note)
 {
     struct arrival *arrival = d->control.arrival;
-    d->settling = true;
-    claims_make(d, arrival);
-    notices_append(d);
     notices_summarize(d, arrival,
                       note ? ARRIVAL_RANGES - NOTE_RANGES : ARRIVAL_RANGES);
     if (note)
@@ -67,8 +79,7 @@ static int turn(ddsm_t *d, uint64_t name)
 
 static int barrier(ddsm_t *d, const void *note)
 {
-    returns_collect(d);
-    int rc = d->broken ? d->broken : flush(d);
+    int rc = release(d);
     if (!rc)
         rc = exchange_arrivals(d, note);
     /* another thread may have faulted meanwhile (by reading: a read may be

@@ -95,13 +95,13 @@ typedef struct ddsm_config {
                             faults are on ascending pages; default 255, 0: none.
                             Write faults at the pages' home take along only one
                             page for eight that were written */
-    int wait_ms;       /**< longest wait for other ranks in a barrier or a lock,
-                            or in a reduction, where more than 8 values wait
-                            twice. Time in which the process or the machine
-                            stood still does not count. Negative (default -1):
-                            no limit, until a rank is gone or the job is
-                            interrupted. Faults and other transfers use the
-                            transport's timeout instead */
+    int wait_ms;       /**< longest wait for other ranks in a barrier, a lock or
+                            an acquire, or in a reduction, where more than 8
+                            values wait twice. Time in which the process or the
+                            machine stood still does not count. Negative
+                            (default -1): no limit, until a rank is gone or the
+                            job is interrupted. Faults and other transfers use
+                            the transport's timeout instead */
     unsigned serve_us; /**< period of the progress thread, at least 1; default
                             50. It exists on rails that move data only while the
                             target is in a call (drail_rail_info_t.is_polled),
@@ -363,6 +363,10 @@ int ddsm_trylock(ddsm_t *d, unsigned id);
 int ddsm_lock_at(ddsm_t *d, uint32_t *word);
 int ddsm_trylock_at(ddsm_t *d, uint32_t *word);
 int ddsm_unlock_at(ddsm_t *d, uint32_t *word);
+/** Makes @p word 0, for a lock in memory where another one may have been that
+ *  was not ended: then ranks may still know the old number. Other threads may
+ *  use the word after they have synchronised with the caller (R1). */
+int ddsm_lock_begin(ddsm_t *d, uint32_t *word);
 /** Ends the lock of @p word, and makes the word 0. No thread may hold the lock
  *  then. Other threads may use the word again after they have synchronised with
  *  the caller (R1). */
@@ -372,7 +376,9 @@ int ddsm_lock_end(ddsm_t *d, uint32_t *word);
  *  this rank's changes home and announces them. ddsm_acquire() makes visible
  *  all that any rank has released by then. ddsm_flush() does both. Any thread
  *  may call them at any time, also while others use the memory.
- *  @return 0; an error of the transport, which breaks the memory (R4). */
+ *  @return 0; DRAIL_ETIMEOUT: an acquire has waited for another rank's release
+ *  (wait_ms); DRAIL_EPEER, DRAIL_EINTR or another error of the transport. All
+ *  errors break the memory (R4). */
 int ddsm_release(ddsm_t *d);
 int ddsm_acquire(ddsm_t *d);
 int ddsm_flush(ddsm_t *d);

@@ -5,16 +5,17 @@
  * of ddsm_config_t.locks, by a counter at rank 0. A rank keeps numbers that it
  * does not need, and gives them to its next words.
  *
- * A rank remembers the numbers of words, until any rank ends a lock.
+ * A rank remembers the numbers of words, until any rank begins or ends a lock.
+ * That rank forgets its own number at once, and tells all ranks in its next
+ * flush: nobody else may use the word before.
  */
 #include <string.h>
 
 #include "dsm/base/enter.h"
-#include "dsm/base/rdma.h"
 #include "dsm/sync/lock_numbers.h"
 
 /* The number that this rank's copy of the word has. The program has
- * synchronised since a ddsm_lock_end() of another rank. */
+ * synchronised since another rank has begun or ended the lock. */
 static uint32_t number_in(const uint32_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -110,21 +111,30 @@ int ddsm_unlock_at(ddsm_t *d, uint32_t *word)
     return with_number(d, word, ddsm_unlock);
 }
 
+/* Makes the word 0. @number: what is free then, or 0. */
+static int clear(ddsm_t *d, uint32_t *word, uint32_t number)
+{
+    int rc = ddsm_atomic(d, DDSM_STORE, word, sizeof *word, 0, 0, NULL);
+    if (!rc)
+        rc = space_enter(d);
+    if (rc)
+        return rc;
+    struct lock_name *place = place_of(d, word);
+    if (place->word == word)
+        *place = (struct lock_name){NULL, 0};
+    d->lock_ended = true;
+    if (number)
+        lock_numbers_give(d, number);
+    space_leave(d);
+    return 0;
+}
+
+int ddsm_lock_begin(ddsm_t *d, uint32_t *word)
+{
+    return d && word ? clear(d, word, 0) : DRAIL_EINVAL;
+}
+
 int ddsm_lock_end(ddsm_t *d, uint32_t *word)
 {
-    if (!d || !word)
-        return DRAIL_EINVAL;
-    const uint32_t number = number_in(word);
-    int rc = ddsm_atomic(d, DDSM_STORE, word, sizeof *word, 0, 0, NULL);
-    if (rc || !number)
-        return rc;
-    rc = space_enter(d);
-    if (rc)
-        return rc;
-    lock_numbers_give(d, number);
-    rc = rdma_count_everywhere(d, d->control.lock_ends_offset);
-    if (rc)
-        space_break_rails(d, rc, "lock");
-    space_leave(d);
-    return rc;
+    return d && word ? clear(d, word, number_in(word)) : DRAIL_EINVAL;
 }

@@ -9,17 +9,26 @@
 #include "dsm/pages/flush.h"
 #include "dsm/sync/control.h"
 #include "dsm/sync/notices.h"
+#include "dsm/sync/peer_wait.h"
 
-/* Other ranks may see what the flush writes before its notices are there. */
+void release_begin(ddsm_t *d)
+{
+    atomic_fetch_add(&d->control.log->releases, 1);
+}
+
+void release_end(ddsm_t *d)
+{
+    atomic_fetch_add(&d->control.log->releases, 1);
+}
+
 int release_writes(ddsm_t *d)
 {
-    _Atomic uint64_t *releases = &d->control.log->releases;
     returns_collect(d);
-    atomic_fetch_add(releases, 1);
+    release_begin(d);
     int rc = flush(d);
     if (!rc)
         notices_append(d);
-    atomic_fetch_add(releases, 1);
+    release_end(d);
     return rc ? rc : returns_hand_over(d);
 }
 
@@ -35,23 +44,42 @@ int acquire_up_to(ddsm_t *d, const uint64_t *heads)
     return rc;
 }
 
+/* While a release is under way. Its rank may have died in it. */
+static int await_release(ddsm_t *d, unsigned rank, struct peer_wait *peer_wait)
+{
+    int rc = peer_wait_pause(d, peer_wait);
+    if (rc == DRAIL_ETIMEOUT && !d->broken)
+        space_break(d, space_fail(d, rc,
+                                  "rank %u has not ended a release for %d ms",
+                                  rank, d->cfg.wait_ms));
+    return rc;
+}
+
+/* Its number of releases, and then the end of its log. */
+enum { RELEASES, END };
+static int read_both(ddsm_t *d, unsigned rank)
+{
+    enum { OFFSET = offsetof(struct notice_log, releases) };
+    _Static_assert(offsetof(struct notice_log, end) ==
+                       OFFSET + sizeof(uint64_t),
+                   "they are read together");
+    return control_read(d, rank, OFFSET, d->control.end, 2 * sizeof(uint64_t));
+}
+
 /* Reads how far a rank's log goes. The program may have seen a write of a
  * release that is still under way, and take it for a sign that all of it is
  * there. So this waits for the end of that release, which waits for nobody. */
 static int read_end(ddsm_t *d, unsigned rank)
 {
-    enum { END, RELEASES };
-    _Static_assert(offsetof(struct notice_log, releases) ==
-                       offsetof(struct notice_log, end) + sizeof(uint64_t),
-                   "they are read together");
-    uint64_t *read = d->control.end, first = 0;
-    int rc;
-    do {
-        rc = control_read(d, rank, offsetof(struct notice_log, end), read,
-                          2 * sizeof *read);
-        if (!first)
-            first = read[RELEASES];
-    } while (!rc && first % 2 && read[RELEASES] == first);
+    struct peer_wait peer_wait = peer_wait_begin(d);
+    const uint64_t *read = d->control.end;
+    int rc = read_both(d, rank);
+    const uint64_t first = read[RELEASES];
+    while (!rc && first % 2 && read[RELEASES] == first) {
+        rc = await_release(d, rank, &peer_wait);
+        if (!rc)
+            rc = read_both(d, rank);
+    }
     d->control.ends[rank] = read[END];
     return rc;
 }

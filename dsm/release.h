@@ -5,6 +5,11 @@
 
 #include "dsm/base/space.h"
 
+/* Around a flush and its notices_append(), as other ranks may see what the
+ * flush writes before its notices are there. They may wait for the end, so
+ * nothing in between waits for another rank to synchronise. */
+void release_begin(ddsm_t *d);
+void release_end(ddsm_t *d);
 /* Writes this rank's changes home and announces them. */
 int release_writes(ddsm_t *d);
 /* Makes visible what each rank has announced up to a position of its log. Call

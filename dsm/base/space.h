@@ -96,8 +96,9 @@ struct notice_log {
     /* End of what has been written, or is being written. A reader that finds
      * the ring to have overtaken its ranges discards them. */
     _Atomic uint64_t reserved;
-    _Atomic uint64_t end;      /* of what has been written */
-    _Atomic uint64_t releases; /* begun and ended: odd while one is under way */
+    /* begun and ended: odd while one is under way; read before `end` */
+    _Atomic uint64_t releases;
+    _Atomic uint64_t end; /* of what has been written */
     struct range range[LOG_RANGES];
 };
 
@@ -155,7 +156,7 @@ struct control {
     uint64_t *clock;     /* its clock, */
     uint64_t *abandoned; /* and its slots */
     uint64_t *reserved;  /* another rank's log */
-    uint64_t *end;       /* its end, and its releases, */
+    uint64_t *end;       /* its releases, and its end, */
     uint64_t *ends;      /* ends of all ranks' logs */
     char *ones;          /* COPIED_ONES bytes of 1, to put to `copied` */
     struct range *range;
@@ -229,6 +230,7 @@ struct ddsm {
         uint32_t number;
     } lock_names[LOCK_NAMES];
     uint64_t lock_ends; /* control.lock_ends when they were forgotten last */
+    bool lock_ended;    /* other ranks are to be told so (flush.c) */
     struct heap *heap;
 
     /* Protects all members but those from cfg to twins (enter.h). A fault takes

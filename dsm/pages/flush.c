@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dsm/pages/flush.h"
 
+#include "dsm/base/rdma.h"
 #include "dsm/pages/diff.h"
 #include "dsm/pages/exclusive.h"
 #include "dsm/pages/pages.h"
@@ -85,11 +86,23 @@ static int fence(ddsm_t *d)
     return rc;
 }
 
+/* Words that no longer stand for the locks that other ranks remember. */
+static int tell_lock_ended(ddsm_t *d)
+{
+    if (!d->lock_ended)
+        return 0;
+    d->lock_ended = false;
+    int rc = rdma_count_everywhere(d, d->control.lock_ends_offset);
+    return rc ? space_break_rails(d, rc, "lock") : 0;
+}
+
 int flush(ddsm_t *d)
 {
     struct page_list *dirty = &d->dirty;
     const uint64_t start = space_now_ns();
     int rc = exclusive_look(d);
+    if (!rc)
+        rc = tell_lock_ended(d);
     if (rc || !dirty->count)
         return rc;
     pages_sort(dirty);

@@ -73,13 +73,14 @@ static struct past *past_of(ddsm_t *d, uint64_t name)
     return past;
 }
 
-/* Was most of what had been fetched in advance not used? */
+/* Was most of what had been fetched in advance not used? Of pages that others
+ * have written meanwhile, page.held no longer says so. */
 static bool was_useless(const ddsm_t *d)
 {
     const struct page_list *list = &d->past[USE_FETCH];
     size_t unused = 0;
     for (size_t i = 0; i < list->count; i++)
-        unused += d->page[list->page[i]].held;
+        unused += !(d->page[list->page[i]].recorded & 1 << USE_FETCH);
     return 2 * unused > list->count;
 }
 

@@ -61,8 +61,9 @@ static uint64_t batch_of(const struct thread *t, uint64_t left)
         uint64_t each = left / chunk / (ROUNDS * threads);
         if (each > MOST)
             each = MOST;
-        want = loop->is_ordered ? chunk
-                                : chunk * at_least(1, each * t->team->here);
+        want = loop->is_ordered || loop->schedule == SCHEDULE_SECTIONS
+                   ? chunk
+                   : chunk * at_least(1, each * t->team->here);
     }
     return want < left ? want : left;
 }

@@ -14,6 +14,7 @@ enum schedule {
     SCHEDULE_DYNAMIC,
     SCHEDULE_GUIDED,
     SCHEDULE_AUTO,
+    SCHEDULE_SECTIONS, /* of no loop: one at a time */
 };
 #define SCHEDULE_MONOTONIC 0x80000000u
 

@@ -14,15 +14,16 @@ struct nest_lock {
     uint64_t owner; /* a thread's address, and its rank */
 };
 
+/* The memory may have had a lock before that was not destroyed. */
 void omp_init_lock(uint32_t *lock)
 {
-    *lock = 0;
+    memory_lock_begin(lock);
 }
 
 void omp_init_lock_with_hint(uint32_t *lock, int hint)
 {
     (void)hint;
-    *lock = 0;
+    omp_init_lock(lock);
 }
 
 void omp_destroy_lock(uint32_t *lock)
@@ -48,6 +49,7 @@ int omp_test_lock(uint32_t *lock)
 void omp_init_nest_lock(struct nest_lock *lock)
 {
     memset(lock, 0, sizeof *lock);
+    memory_lock_begin(&lock->word);
 }
 
 void omp_init_nest_lock_with_hint(struct nest_lock *lock, int hint)

@@ -292,6 +292,14 @@ void memory_unlock(uint32_t *word)
         alone_unlock(word);
 }
 
+void memory_lock_begin(uint32_t *word)
+{
+    if (is_shared(word))
+        check(ddsm_lock_begin(space, word), "beginning a lock");
+    else
+        *word = 0;
+}
+
 void memory_lock_end(uint32_t *word)
 {
     if (is_shared(word))
@@ -389,9 +397,18 @@ void memory_free(void *p)
 
 /* ----------------------------------------------------------- system calls */
 
+/* Stacks of this rank are never protected. */
+static bool is_on_stack(const char *start, size_t bytes)
+{
+    const size_t at = (uintptr_t)start - (uintptr_t)stacks;
+    return stacks && at < stacks_bytes() && bytes <= stacks_bytes() - at;
+}
+
+/* Libraries call this, too: also the rails, within a call of libddsm, with what
+ * lies on the stack. */
 void memory_prepare(const void *start, size_t bytes, bool writable)
 {
     /* an error shows in the system call */
-    if (bytes && is_shared(start))
+    if (bytes && is_shared(start) && !is_on_stack(start, bytes))
         ddsm_prefetch(space, start, bytes, writable);
 }

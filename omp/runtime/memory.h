@@ -56,6 +56,8 @@ void memory_acquire(void);
 void memory_lock(uint32_t *word);
 bool memory_try_lock(uint32_t *word);
 void memory_unlock(uint32_t *word);
+/* Makes the word 0: of a new lock, whatever was there, or of one that ends. */
+void memory_lock_begin(uint32_t *word);
 void memory_lock_end(uint32_t *word);
 
 /* As ddsm_atomic(), also of a word that ranks do not share. Returns the value

@@ -57,7 +57,7 @@ void GOMP_parallel_sections(region_t function, void *argument, unsigned threads,
 {
     (void)flags;
     parallel_loop(function, argument, threads,
-                  loop_bounds(1, (long)count + 1, 1, 1), SCHEDULE_DYNAMIC);
+                  loop_bounds(1, (long)count + 1, 1, 1), SCHEDULE_SECTIONS);
 }
 
 /* One team: that of the program. */

@@ -48,6 +48,8 @@ static struct pool {
     _Atomic unsigned arrived;
     struct event leave;
     struct counts counts;
+    /* what the next region goes on from, whichever thread begins it */
+    uint64_t singles, loops;
 } pool;
 
 static struct team alone = {.threads = 1, .here = 1};
@@ -241,9 +243,9 @@ static void run_here(struct team *team, const struct thread *pattern)
     mine.id = team->first;
     run(&mine, team);
     await_all(team, MEET_JOIN, NULL);
-    /* equal in all threads: the next region goes on from there */
-    self()->singles = mine.singles;
-    self()->loops = mine.loops;
+    /* equal in all threads */
+    pool.singles = mine.singles;
+    pool.loops = mine.loops;
 }
 
 /* Which of the threads are this rank's: equally many in all ranks, or one more
@@ -278,8 +280,7 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
                         .function = function,
                         .argument = argument,
                         .is_combined = is_combined};
-    struct thread pattern = {
-        .team = &team, .icv = t->icv, .singles = t->singles, .loops = t->loops};
+    struct thread pattern = {.team = &team, .icv = t->icv};
     /* the other ranks can't see variables of threads that the program has made
      * itself: their stacks are private */
     if (team.threads > 1 &&
@@ -291,6 +292,8 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
     }
     team.active++;
     place(&team);
+    pattern.singles = pool.singles;
+    pattern.loops = pool.loops;
     if (memory_ranks() > 1) {
         team_flush_output();
         exchange(&(struct note){.meeting = MEET_FORK,
@@ -298,8 +301,8 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
                                 .threads = team.threads,
                                 .function = function,
                                 .argument = argument,
-                                .singles = t->singles,
-                                .loops = t->loops,
+                                .singles = pattern.singles,
+                                .loops = pattern.loops,
                                 .icv = t->icv});
     }
     run_here(&team, &pattern);

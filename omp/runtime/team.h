@@ -40,7 +40,8 @@ struct thread {
     bool in_final;
     struct icv icv;
     struct loop loop;        /* the one that it is in */
-    uint64_t singles, loops; /* how many it has met; equal in all threads */
+    /* how many this and earlier teams have met; equal in all threads */
+    uint64_t singles, loops;
     /* the last turn of the region's last `ordered` loop; 0: it has had none */
     uint64_t last_turn;
 };

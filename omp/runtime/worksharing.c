@@ -137,7 +137,7 @@ unsigned GOMP_sections_next(void)
 
 unsigned GOMP_sections_start(unsigned count)
 {
-    loop_begin(self(), loop_bounds(1, (long)count + 1, 1, 1), SCHEDULE_DYNAMIC,
+    loop_begin(self(), loop_bounds(1, (long)count + 1, 1, 1), SCHEDULE_SECTIONS,
                false);
     return GOMP_sections_next();
 }

@@ -2,6 +2,7 @@
 /* Linked into each program: reads and writes of the program, and of libraries
  * whose functions it calls (libgfortran, libstdc++). The kernel does not wait
  * for a page that is elsewhere, so all pages are brought here before. */
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -19,6 +20,16 @@ ssize_t __pread64(int fd, void *to, size_t bytes, off64_t offset);
 ssize_t __pwrite64(int fd, const void *from, size_t bytes, off64_t offset);
 size_t _IO_fread(void *to, size_t bytes, size_t count, FILE *file);
 size_t _IO_fwrite(const void *from, size_t bytes, size_t count, FILE *file);
+void __chk_fail(void) __attribute__((noreturn));
+
+/* what headers make of the functions with -D_FORTIFY_SOURCE: @room bytes are at
+ * @to */
+ssize_t __read_chk(int fd, void *to, size_t bytes, size_t room);
+ssize_t __pread_chk(int fd, void *to, size_t bytes, off_t offset, size_t room);
+ssize_t __pread64_chk(int fd, void *to, size_t bytes, off64_t offset,
+                      size_t room);
+size_t __fread_chk(void *to, size_t room, size_t bytes, size_t count,
+                   FILE *file);
 
 ssize_t read(int fd, void *to, size_t bytes)
 {
@@ -42,6 +53,42 @@ ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
     railomp_prepare(from, bytes, false);
     return __pwrite64(fd, from, bytes, offset);
+}
+
+/* with -D_FILE_OFFSET_BITS=64 */
+ssize_t pread64(int fd, void *to, size_t bytes, off64_t offset)
+{
+    return pread(fd, to, bytes, offset);
+}
+
+ssize_t pwrite64(int fd, const void *from, size_t bytes, off64_t offset)
+{
+    return pwrite(fd, from, bytes, offset);
+}
+
+static void check_room(size_t bytes, size_t room)
+{
+    if (bytes > room)
+        __chk_fail();
+}
+
+ssize_t __read_chk(int fd, void *to, size_t bytes, size_t room)
+{
+    check_room(bytes, room);
+    return read(fd, to, bytes);
+}
+
+ssize_t __pread_chk(int fd, void *to, size_t bytes, off_t offset, size_t room)
+{
+    check_room(bytes, room);
+    return pread(fd, to, bytes, offset);
+}
+
+ssize_t __pread64_chk(int fd, void *to, size_t bytes, off64_t offset,
+                      size_t room)
+{
+    check_room(bytes, room);
+    return pread(fd, to, bytes, offset);
 }
 
 static void prepare_all(const struct iovec *pieces, int count, bool writable)
@@ -72,4 +119,13 @@ size_t fwrite(const void *from, size_t bytes, size_t count, FILE *file)
 {
     railomp_prepare(from, bytes * count, false);
     return _IO_fwrite(from, bytes, count, file);
+}
+
+size_t __fread_chk(void *to, size_t room, size_t bytes, size_t count,
+                   FILE *file)
+{
+    size_t all;
+    check_room(__builtin_mul_overflow(bytes, count, &all) ? SIZE_MAX : all,
+               room);
+    return fread(to, bytes, count, file);
 }

@@ -185,6 +185,31 @@ static void locks_at(struct rank *r)
     ddsm_close(t.d);
 }
 
+/* A word becomes another lock without the end of the first one, whose number
+ * only rank 0 knows. */
+static void lock_begins_again(struct rank *r)
+{
+    enum { TIMES = 200 };
+    const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0};
+    ddsm_t *d = space(r, 1 << 20, 0);
+    uint32_t *lock = ddsm_alloc(d, PAGE, &at);
+    volatile unsigned *count = ddsm_alloc(d, PAGE, &at);
+    for (unsigned round = 1; round <= 2; round++) {
+        if (r->rank == 0)
+            ok(d, ddsm_lock_begin(d, lock));
+        ok(d, ddsm_barrier(d));
+        for (unsigned i = 0; i < TIMES && (round == 2 || r->rank == 0); i++) {
+            ok(d, ddsm_lock_at(d, lock));
+            ++*count;
+            ok(d, ddsm_unlock_at(d, lock));
+        }
+        ok(d, ddsm_barrier(d));
+        check(*count == TIMES * (round == 1 ? 1 : 1 + r->size));
+        ok(d, ddsm_barrier(d));
+    }
+    ddsm_close(d);
+}
+
 static void numbers_run_out(struct rank *r)
 {
     ddsm_t *d = space(r, 1 << 16, 0); /* 64 locks: 32 numbers */
@@ -214,6 +239,7 @@ static const struct test tests[] = {
     {"operations", 2, operations, NULL, APART},
     {"a lock by compare-and-swap", 3, spin_lock, NULL, APART},
     {"locks that words name", 3, locks_at, NULL, APART},
+    {"a lock begins again", 2, lock_begins_again, NULL, APART},
     {"numbers of locks run out", 2, numbers_run_out, NULL, APART},
     {"operations by message", 2, operations, by_message, APART},
 };

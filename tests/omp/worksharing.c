@@ -2,6 +2,7 @@
 /* Loops of all schedules, sections, single, ordered. Prints the same for any
  * number of threads. */
 #include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -235,6 +236,33 @@ static void orphaned(void)
     printf("orphaned: %d\n", sum);
 }
 
+/* A thread that the program has made begins a region after those of main. */
+static int in_thread, ran_in_thread;
+static void *own_thread(void *unused)
+{
+#pragma omp parallel
+    {
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < N; i++)
+#pragma omp atomic
+            in_thread++;
+#pragma omp single
+        ran_in_thread++;
+    }
+    return unused;
+}
+
+static void own_threads(void)
+{
+    pthread_t id;
+    for (int round = 0; round < 2; round++) {
+        pthread_create(&id, NULL, own_thread, NULL);
+        pthread_join(id, NULL);
+        own_thread(NULL);
+    }
+    printf("own threads: %d %d\n", in_thread, ran_in_thread);
+}
+
 int main(void)
 {
     schedules();
@@ -246,5 +274,6 @@ int main(void)
     sections();
     singles();
     orphaned();
+    own_threads();
     return 0;
 }
