@@ -44,10 +44,23 @@ static int index_at_sender(const struct graph *g, int i, const int *block)
     return g->sources[i] == g->sources[i ^ 1] && keeps ? i : i ^ 1;
 }
 
-enum kind { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, KINDS };
-static const char *const names[] = {"neighbor_allgather", "neighbor_allgatherv",
-                                    "neighbor_alltoall", "neighbor_alltoallv",
-                                    "neighbor_alltoallw"};
+enum kind {
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    ALLTOALLW,
+    ADDRESSES,
+    KINDS
+};
+static const char *const names[KINDS] = {
+    [ALLGATHER] = "neighbor_allgather",
+    [ALLGATHERV] = "neighbor_allgatherv",
+    [ALLTOALL] = "neighbor_alltoall",
+    [ALLTOALLV] = "neighbor_alltoallv",
+    [ALLTOALLW] = "neighbor_alltoallw",
+    [ADDRESSES] = "neighbor_alltoallw behind MPI_BOTTOM",
+};
 
 /* Arguments: blocks with gaps in between, in a strided type when they are
  * received. */
@@ -55,6 +68,7 @@ static struct {
     int *send, *recv;
     int counts[MOST_NEIGHBORS], displs[MOST_NEIGHBORS];
     MPI_Aint places[MOST_NEIGHBORS];
+    MPI_Aint from[MOST_NEIGHBORS], to[MOST_NEIGHBORS]; /* addresses */
     MPI_Datatype types[MOST_NEIGHBORS];
 } a;
 
@@ -65,6 +79,8 @@ static void set_arguments(int n)
         a.displs[i] = i * (COUNT + GAP);
         a.places[i] = a.displs[i] * (MPI_Aint)sizeof(int);
         a.types[i] = MPI_INT;
+        MPI_Get_address(a.send + a.displs[i], &a.from[i]);
+        MPI_Get_address(a.recv + a.displs[i], &a.to[i]);
     }
 }
 
@@ -97,6 +113,14 @@ static void call(const struct graph *g, enum kind kind, MPI_Request *request)
                                           g->comm, request)
                 : MPI_Neighbor_alltoallv(a.send, a.counts, a.displs, MPI_INT,
                                          a.recv, a.counts, a.displs, MPI_INT,
+                                         g->comm);
+        break;
+    case ADDRESSES:
+        request ? MPI_Ineighbor_alltoallw(MPI_BOTTOM, a.counts, a.from, a.types,
+                                          MPI_BOTTOM, a.counts, a.to, a.types,
+                                          g->comm, request)
+                : MPI_Neighbor_alltoallw(MPI_BOTTOM, a.counts, a.from, a.types,
+                                         MPI_BOTTOM, a.counts, a.to, a.types,
                                          g->comm);
         break;
     default:
