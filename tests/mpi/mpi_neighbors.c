@@ -18,7 +18,9 @@ struct graph {
     MPI_Comm comm;
     int rank, in, out;
     int sources[MOST_NEIGHBORS], destinations[MOST_NEIGHBORS];
-    int cartesian;
+    int index[MOST_NEIGHBORS]; /* the sender's number of each block received */
+    int cartesian;             /* these are not set */
+    int twice;                 /* several edges have the same ends */
     const char *name;
 };
 
@@ -34,13 +36,18 @@ static int value(int from, int index, int i)
     return from * 1000000 + index * 10000 + i;
 }
 
-/* The sender's number of the block that this rank gets as block i: the blocks
- * of a graph from one rank to another keep their order; in a Cartesian
- * communicator a block that goes up comes from below. But where both neighbours
- * are the same rank, some MPIs keep the order. */
+/* The sender's number of the block that this rank gets as block i: in a
+ * Cartesian communicator a block that goes up comes from below. But where both
+ * neighbours are the same rank, some MPIs keep the order; and where edges have
+ * the same ends, some MPIs change it. */
 static int index_at_sender(const struct graph *g, int i, const int *block)
 {
     const int from = g->sources[i], keeps = block[0] == value(from, i, 0);
+    const int said = (block[0] - value(from, 0, 0)) / 10000;
+    if (!g->cartesian)
+        return g->twice && said >= 0 && said < g->in && g->sources[said] == from
+                   ? said
+                   : g->index[i];
     return g->sources[i] == g->sources[i ^ 1] && keeps ? i : i ^ 1;
 }
 
@@ -143,17 +150,13 @@ static void fill(const struct graph *g, enum kind kind)
             a.send[b * stride + i] = value(g->rank, b, i);
 }
 
-/* The number that the sender gave to the block: all its blocks for this rank
- * are in order. */
 static int is_right(const struct graph *g, enum kind kind, const int *block,
                     int i)
 {
     const int from = g->sources[i];
     if (from == MPI_PROC_NULL)
         return block[0] == -1;
-    const int index = kind <= ALLGATHERV ? 0
-                      : g->cartesian     ? index_at_sender(g, i, block)
-                                         : (block[0] - from * 1000000) / 10000;
+    const int index = kind <= ALLGATHERV ? 0 : index_at_sender(g, i, block);
     return block[0] == value(from, index, 0) &&
            block[COUNT - 1] == value(from, index, COUNT - 1);
 }
@@ -201,18 +204,21 @@ static void try_cartesian(int dimensions, const int *lengths, int periodic)
     MPI_Comm_free(&g.comm);
 }
 
-/* A ring, in which each rank sends to the two after it. */
-static void try_distributed(int rank, int size)
+/* A ring, in which each rank sends to the two after it; with three edges a
+ * rank, two blocks go to the nearer one. */
+static void try_distributed(int rank, int size, int edges)
 {
-    struct graph g = {.rank = rank, .in = 2, .out = 2, .name = "ring"};
-    const int weights[] = {1, 1};
-    for (int i = 0; i < 2; i++) {
-        g.destinations[i] = (rank + 1 + i) % size;
-        g.sources[i] = (rank + 2 * size - 1 - i) % size;
+    struct graph g = {.rank = rank, .in = edges, .out = edges, .name = "ring"};
+    const int weights[] = {1, 1, 1}, far[] = {1, 2, 1};
+    g.twice = edges > 2;
+    for (int i = 0; i < edges; i++) {
+        g.destinations[i] = (rank + far[i]) % size;
+        g.sources[i] = (rank + 2 * size - far[i]) % size;
+        g.index[i] = i;
     }
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, g.sources, weights, 2,
-                                   g.destinations, weights, MPI_INFO_NULL, 0,
-                                   &g.comm);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, edges, g.sources, weights,
+                                   edges, g.destinations, weights,
+                                   MPI_INFO_NULL, 0, &g.comm);
     try_all(&g);
     MPI_Comm_free(&g.comm);
 }
@@ -230,8 +236,10 @@ static void try_graph(int rank, int size)
     }
     MPI_Graph_create(MPI_COMM_WORLD, size, index, edges, 0, &g.comm);
     g.in = g.out = rank ? 1 : size - 1;
-    for (int i = 0; i < g.in; i++)
+    for (int i = 0; i < g.in; i++) {
         g.sources[i] = g.destinations[i] = rank ? 0 : i + 1;
+        g.index[i] = rank ? rank - 1 : 0;
+    }
     try_all(&g);
     MPI_Comm_free(&g.comm);
 }
@@ -284,7 +292,8 @@ int main(int argc, char **argv)
         if (size % 2 == 0)
             try_cartesian(2, (int[]){2, size / 2}, periodic);
     }
-    try_distributed(rank, size);
+    try_distributed(rank, size, 2);
+    try_distributed(rank, size, 3);
     try_graph(rank, size);
     try_alltoallw(rank, size);
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
