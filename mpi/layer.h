@@ -154,7 +154,7 @@ enum layer_reason {
     LAYER_INEXACT,  /* a reduction that rounds: see reduce_is_exact */
     LAYER_EMPTY,    /* no bytes */
     LAYER_IN_PLACE, /* irregular and in place */
-    LAYER_WRAPS,    /* two blocks from the same neighbour: MPIs do not agree
+    LAYER_TWINS,    /* two blocks from the same neighbour: MPIs do not agree
                        which comes first */
     LAYER_TYPE,     /* a reduction whose type or operation is not supported */
     LAYER_LONG,     /* more bytes than an int counts, or than REDUCE_MOST */

@@ -21,8 +21,8 @@
 #define PMPI_OTHER                                                             \
     CALL(Abort) CALL(Add_error_class) CALL(Add_error_code)                     \
     CALL(Add_error_string) CALL(Cancel) CALL(Cart_shift) CALL(Cartdim_get)     \
-    CALL(Comm_call_errhandler)                                                 \
-    CALL(Comm_create_keyval) CALL(Comm_delete_attr) CALL(Comm_disconnect)      \
+    CALL(Comm_call_errhandler) CALL(Comm_create_keyval)                        \
+    CALL(Comm_delete_attr) CALL(Comm_disconnect)                               \
     CALL(Comm_dup) CALL(Comm_free) CALL(Comm_get_attr)                         \
     CALL(Comm_get_errhandler) CALL(Comm_group) CALL(Comm_rank)                 \
     CALL(Comm_set_attr) CALL(Comm_set_errhandler) CALL(Comm_size)              \
@@ -34,8 +34,9 @@
     CALL(Initialized) CALL(Iprobe) CALL(Irecv) CALL(Isend) CALL(Pack)          \
     CALL(Query_thread) CALL(Recv_init) CALL(Reduce_local) CALL(Request_free)   \
     CALL(Request_get_status) CALL(Start) CALL(Startall) CALL(Test)             \
-    CALL(Testall) CALL(Testany) CALL(Testsome) CALL(Topo_test) CALL(Type_dup) CALL(Type_free)  \
-    CALL(Type_get_contents) CALL(Type_get_envelope) CALL(Type_get_extent)      \
+    CALL(Testall) CALL(Testany) CALL(Testsome) CALL(Topo_test)                 \
+    CALL(Type_dup) CALL(Type_free) CALL(Type_get_contents)                     \
+    CALL(Type_get_envelope) CALL(Type_get_extent)                              \
     CALL(Type_size) CALL(Type_size_x) CALL(Unpack) CALL(Wait) CALL(Waitall)    \
     CALL(Waitany) CALL(Waitsome)
 

@@ -121,8 +121,8 @@ static enum layer_reason reason_for(const struct layer_comm *c,
         return LAYER_WRONG;
     if (a->collective == LAYER_ALLGATHERV && a->send == MPI_IN_PLACE)
         return longest_block(c, a) > INT_MAX ? LAYER_LONG : LAYER_TAKEN;
-    if (c->wraps && layer_is_of_neighbors(a->collective) && !gathers(a))
-        return LAYER_WRAPS;
+    if (c->has_twins && layer_is_of_neighbors(a->collective) && !gathers(a))
+        return LAYER_TWINS;
     if (layer_is_irregular(a->collective))
         return is_in_place(a) ? LAYER_IN_PLACE : LAYER_TAKEN;
     if (bytes == 0 && a->collective != LAYER_BARRIER)

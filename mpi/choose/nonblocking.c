@@ -3,7 +3,7 @@
 #include "mpi/below/below.h"
 #include "mpi/choose/choose.h"
 #include "mpi/requests/requests.h"
-#include "mpi/run/run.h"
+#include "mpi/run/blocks.h"
 
 static void count(enum layer_form form, const struct layer_call *a,
                   enum layer_reason reason)
@@ -83,8 +83,11 @@ int layer_begin(const struct layer_call *a, MPI_Request *request)
     else if (rc)
         return fail(a, request_error(c, rc));
     count(FORM_NONBLOCKING, a, reason);
-    if (reason == LAYER_WRONG && c->team)
+    if (reason == LAYER_WRONG && c->team) {
         requests_skip(c);
+        if (layer_is_irregular(a->collective) && blocks_have_negative(c, a))
+            return fail(a, MPI_ERR_COUNT); /* as blocking.c's refuse() */
+    }
     if (reason != LAYER_TAKEN)
         return below_begin(a, request);
     rc = open_work(c, a, bytes, &work);

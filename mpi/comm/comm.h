@@ -53,7 +53,9 @@ struct layer_comm {
     size_t reserved, refused_bytes;
     struct request_queue *queue; /* of calls that do not block; NULL: none */
     bool has_topology;
-    bool wraps; /* in a dimension, both neighbours of a rank are the same */
+    bool has_twins; /* a rank is twice the neighbour of another one: in a
+                       dimension that wraps, or by an edge that occurs twice.
+                       The same on all ranks */
     struct neighbors sources, destinations;
     bool freed;        /* by the program */
     bool ending;       /* this rank makes no more calls on it */
@@ -81,7 +83,7 @@ void layer_comm_trim(struct layer_comm *c);
 
 /* ---- topology.c ---- */
 
-/* Finds the neighbours. An MPI error. */
+/* Finds the neighbours. All ranks call it. An MPI error of this rank. */
 int topology_open(struct layer_comm *c, MPI_Comm comm);
 void topology_close(struct layer_comm *c);
 

@@ -18,8 +18,8 @@ static int reserve_both(struct layer_comm *c, int sources, int destinations)
     return rc ? rc : reserve(&c->destinations, destinations);
 }
 
-/* Two in each dimension: the one before, the one behind. All ranks of a
- * dimension that wraps see that it does. */
+/* Two in each dimension: the one before, the one behind. All ranks see that a
+ * dimension of one or two ranks wraps. */
 static int open_cartesian(struct layer_comm *c, MPI_Comm comm)
 {
     int dimensions, rc = pmpi.Cartdim_get(comm, &dimensions);
@@ -30,7 +30,7 @@ static int open_cartesian(struct layer_comm *c, MPI_Comm comm)
         rc = pmpi.Cart_shift(comm, i, 1, &at[0], &at[1]);
         c->destinations.ranks[2 * i] = at[0];
         c->destinations.ranks[2 * i + 1] = at[1];
-        c->wraps |= !rc && at[0] == at[1] && at[0] != MPI_PROC_NULL;
+        c->has_twins |= !rc && at[0] == at[1] && at[0] != MPI_PROC_NULL;
     }
     return rc;
 }
@@ -66,6 +66,24 @@ static int open_distributed(struct layer_comm *c, MPI_Comm comm)
     return rc;
 }
 
+static bool has_twins(const struct neighbors *all)
+{
+    for (int i = 0; i < all->n; i++)
+        for (int k = 0; k < i; k++)
+            if (all->ranks[i] == all->ranks[k])
+                return true;
+    return false;
+}
+
+/* Only its two ends know that an edge occurs twice, so all ranks agree. */
+static void agree_on_twins(struct layer_comm *c, MPI_Comm comm)
+{
+    const int mine = has_twins(&c->sources) || has_twins(&c->destinations);
+    int all;
+    c->has_twins =
+        pmpi.Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, comm) || all;
+}
+
 int topology_open(struct layer_comm *c, MPI_Comm comm)
 {
     int kind, rc = pmpi.Topo_test(comm, &kind);
@@ -73,10 +91,13 @@ int topology_open(struct layer_comm *c, MPI_Comm comm)
         return rc;
     if (kind == MPI_CART)
         return open_cartesian(c, comm);
-    if (kind == MPI_GRAPH)
-        return open_graph(c, comm);
-    return kind == MPI_DIST_GRAPH ? open_distributed(c, comm)
-                                  : MPI_ERR_TOPOLOGY;
+    if (kind != MPI_GRAPH && kind != MPI_DIST_GRAPH)
+        return MPI_ERR_TOPOLOGY;
+    rc = kind == MPI_GRAPH ? open_graph(c, comm) : open_distributed(c, comm);
+    if (rc)
+        c->sources.n = c->destinations.n = 0;
+    agree_on_twins(c, comm);
+    return rc;
 }
 
 void topology_close(struct layer_comm *c)

@@ -75,6 +75,9 @@ int allgatherv_run(struct layer_comm *c, const struct layer_call *a,
     const bool in_place = a->send == MPI_IN_PLACE;
     size_t all = 0, before = 0;
     MPI_Aint first;
+    /* libdcoll would read beyond the program's block */
+    if (!in_place && send->bytes[c->rank] != c->gathered[c->rank])
+        return team_call_missed(c, MPI_ERR_TRUNCATE);
     for (int r = 0; r < c->size; r++) {
         all += c->gathered[r];
         before += r < c->rank ? c->gathered[r] : 0;

@@ -6,6 +6,8 @@
 
 #include "mpi/run/blocks.h"
 
+#define FIRST_PAGE 4096 /* bytes: holds no data of a program */
+
 /* What the program says of the blocks that a rank sends, or receives. */
 struct given {
     const void *user;
@@ -146,8 +148,12 @@ static MPI_Aint displ_at(const struct layer_call *a, const struct given *g,
                : ((const int *)g->displs)[i];
 }
 
-static MPI_Datatype type_at(const struct given *g, int i)
+/* Programs give MPI_DATATYPE_NULL for an empty block that has its own type. */
+static MPI_Datatype type_at(const struct layer_call *a, const struct given *g,
+                            int i)
 {
+    if (g->typed && !count_at(a, g, i))
+        return MPI_BYTE;
     return g->typed ? g->types[i] : g->type;
 }
 
@@ -158,7 +164,7 @@ static bool is_right(const struct layer_call *a, const struct given *g)
     if (g->n && g->typed && !g->types)
         return false;
     for (int i = 0; i < g->n; i++)
-        if (datatype_bytes(count_at(a, g, i), type_at(g, i)) < 0)
+        if (datatype_bytes(count_at(a, g, i), type_at(a, g, i)) < 0)
             return false;
     return true;
 }
@@ -217,7 +223,18 @@ static int measure(struct block *b, const struct block *latest, bool in_bytes,
     return rc;
 }
 
-static void add_block(struct blocks *s, struct block *b, bool contiguous)
+/* May dcoll use a contiguous block where it is? MPI allows negative places,
+ * dcoll does not. Places in bytes behind MPI_BOTTOM, which is NULL, are
+ * addresses, and there may be no memory between them. */
+static bool is_within(const struct blocks *s, const struct block *b,
+                      bool in_bytes)
+{
+    const bool is_address = !s->user && in_bytes && b->at >= FIRST_PAGE;
+    return b->at >= 0 && !is_address;
+}
+
+static void add_block(struct blocks *s, struct block *b, bool in_bytes,
+                      bool contiguous)
 {
     const bool is_there = b->rank != MPI_PROC_NULL && b->count;
     b->is_long = is_there && is_long(b);
@@ -225,10 +242,9 @@ static void add_block(struct blocks *s, struct block *b, bool contiguous)
     s->has_long |= b->is_long;
     if (!b->bytes)
         return;
-    /* MPI allows negative places, dcoll does not; it has one block for a rank:
-     * such blocks are packed */
+    /* dcoll has one block for a rank: several are packed */
     s->repeats |= s->bytes[b->rank] != 0;
-    s->contiguous &= contiguous && b->at >= 0;
+    s->contiguous &= contiguous && is_within(s, b, in_bytes);
     s->bytes[b->rank] += b->bytes;
 }
 
@@ -272,7 +288,7 @@ static int locate(struct blocks *s, const struct layer_comm *c, bool in_bytes,
                          &extent, &contiguous);
         if (rc)
             return rc;
-        add_block(s, &s->each[i], contiguous);
+        add_block(s, &s->each[i], in_bytes, contiguous);
     }
     s->contiguous &= !s->repeats;
     s->same &= !s->repeats;
@@ -280,7 +296,9 @@ static int locate(struct blocks *s, const struct layer_comm *c, bool in_bytes,
     if (s->contiguous)
         place_in_user(s, c->size);
     s->data = s->contiguous ? s->user : buffer_reserve(buffer, s->all + 1);
-    return s->data || !s->all ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (s->data || !s->all)
+        return MPI_SUCCESS;
+    return s->contiguous ? MPI_ERR_BUFFER : MPI_ERR_NO_MEM;
 }
 
 /* Memory for the numbers of both sides. */
@@ -303,7 +321,7 @@ static void open_side(struct blocks *s, const struct layer_comm *c,
             .rank = rank,
             .count = in_place && rank == c->rank ? 0 : count_at(a, g, i),
             .at = displ_at(a, g, i),
-            .type = type_at(g, i)};
+            .type = type_at(a, g, i)};
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The blocks of an irregular call, one for each rank. */
+/* The blocks of an irregular call: one for each rank, or for each neighbour. */
 #ifndef MPI_BLOCKS_H
 #define MPI_BLOCKS_H
 

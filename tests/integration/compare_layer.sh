@@ -12,6 +12,7 @@ refused 'unknown option' --nonsense "$compare" --nonsense
 refused 'no rounds' --repeat "$compare" --repeat 0
 refused 'unknown peer' --peers "$compare" --peers mpich,nonsense
 refused 'unknown collective' --collectives "$compare" --collectives barrier
+refused 'no whole doubles' --sizes "$compare" --collectives scan --sizes 4
 
 # ------------------------------------------------- stand-ins for all it starts --
 

@@ -37,8 +37,7 @@ static int set_counts(int kind)
     return all;
 }
 
-/* -------------------------------------------------------- reduce-scatter ---
- */
+/* ------------------------------------------------------ reduce-scatter --- */
 
 /* Keeps the left operand: it is associative, and does not commute. */
 static void left(void *in, void *inout, int *length, MPI_Datatype *type)
@@ -70,7 +69,7 @@ static void reduce_scatter(int form, const void *from, MPI_Op op)
 #endif
     if (form != BLOCKING)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-    if (request != MPI_REQUEST_NULL && form == PERSISTENT)
+    if (form == PERSISTENT && request != MPI_REQUEST_NULL)
         MPI_Request_free(&request);
 }
 
@@ -98,8 +97,7 @@ static void try_reduce_scatter(int form, int kind, int in_place, MPI_Op op)
     check_reduced(kind, in_place, all, op != MPI_SUM);
 }
 
-/* ------------------------------------------------------------ all-gather ---
- */
+/* ---------------------------------------------------------- all-gather --- */
 
 /* Blocks of a type with gaps, or gaps between blocks. */
 static void spread(int gap)

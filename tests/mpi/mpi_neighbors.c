@@ -18,7 +18,9 @@ struct graph {
     MPI_Comm comm;
     int rank, in, out;
     int sources[MOST_NEIGHBORS], destinations[MOST_NEIGHBORS];
-    int cartesian;
+    int index[MOST_NEIGHBORS]; /* the sender's number of each block received */
+    int cartesian;             /* these are not set */
+    int twice;                 /* several edges have the same ends */
     const char *name;
 };
 
@@ -34,20 +36,38 @@ static int value(int from, int index, int i)
     return from * 1000000 + index * 10000 + i;
 }
 
-/* The sender's number of the block that this rank gets as block i: the blocks
- * of a graph from one rank to another keep their order; in a Cartesian
- * communicator a block that goes up comes from below. But where both neighbours
- * are the same rank, some MPIs keep the order. */
+/* The sender's number of the block that this rank gets as block i: in a
+ * Cartesian communicator a block that goes up comes from below. But where both
+ * neighbours are the same rank, some MPIs keep the order; and where edges have
+ * the same ends, some MPIs change it. */
 static int index_at_sender(const struct graph *g, int i, const int *block)
 {
     const int from = g->sources[i], keeps = block[0] == value(from, i, 0);
+    const int said = (block[0] - value(from, 0, 0)) / 10000;
+    if (!g->cartesian)
+        return g->twice && said >= 0 && said < g->in && g->sources[said] == from
+                   ? said
+                   : g->index[i];
     return g->sources[i] == g->sources[i ^ 1] && keeps ? i : i ^ 1;
 }
 
-enum kind { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, KINDS };
-static const char *const names[] = {"neighbor_allgather", "neighbor_allgatherv",
-                                    "neighbor_alltoall", "neighbor_alltoallv",
-                                    "neighbor_alltoallw"};
+enum kind {
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    ALLTOALLW,
+    ADDRESSES,
+    KINDS
+};
+static const char *const names[KINDS] = {
+    [ALLGATHER] = "neighbor_allgather",
+    [ALLGATHERV] = "neighbor_allgatherv",
+    [ALLTOALL] = "neighbor_alltoall",
+    [ALLTOALLV] = "neighbor_alltoallv",
+    [ALLTOALLW] = "neighbor_alltoallw",
+    [ADDRESSES] = "neighbor_alltoallw behind MPI_BOTTOM",
+};
 
 /* Arguments: blocks with gaps in between, in a strided type when they are
  * received. */
@@ -55,6 +75,7 @@ static struct {
     int *send, *recv;
     int counts[MOST_NEIGHBORS], displs[MOST_NEIGHBORS];
     MPI_Aint places[MOST_NEIGHBORS];
+    MPI_Aint from[MOST_NEIGHBORS], to[MOST_NEIGHBORS]; /* addresses */
     MPI_Datatype types[MOST_NEIGHBORS];
 } a;
 
@@ -65,6 +86,8 @@ static void set_arguments(int n)
         a.displs[i] = i * (COUNT + GAP);
         a.places[i] = a.displs[i] * (MPI_Aint)sizeof(int);
         a.types[i] = MPI_INT;
+        MPI_Get_address(a.send + a.displs[i], &a.from[i]);
+        MPI_Get_address(a.recv + a.displs[i], &a.to[i]);
     }
 }
 
@@ -99,6 +122,14 @@ static void call(const struct graph *g, enum kind kind, MPI_Request *request)
                                          a.recv, a.counts, a.displs, MPI_INT,
                                          g->comm);
         break;
+    case ADDRESSES:
+        request ? MPI_Ineighbor_alltoallw(MPI_BOTTOM, a.counts, a.from, a.types,
+                                          MPI_BOTTOM, a.counts, a.to, a.types,
+                                          g->comm, request)
+                : MPI_Neighbor_alltoallw(MPI_BOTTOM, a.counts, a.from, a.types,
+                                         MPI_BOTTOM, a.counts, a.to, a.types,
+                                         g->comm);
+        break;
     default:
         request ? MPI_Ineighbor_alltoallw(a.send, a.counts, a.places, a.types,
                                           a.recv, a.counts, a.places, a.types,
@@ -119,17 +150,13 @@ static void fill(const struct graph *g, enum kind kind)
             a.send[b * stride + i] = value(g->rank, b, i);
 }
 
-/* The number that the sender gave to the block: all its blocks for this rank
- * are in order. */
 static int is_right(const struct graph *g, enum kind kind, const int *block,
                     int i)
 {
     const int from = g->sources[i];
     if (from == MPI_PROC_NULL)
         return block[0] == -1;
-    const int index = kind <= ALLGATHERV ? 0
-                      : g->cartesian     ? index_at_sender(g, i, block)
-                                         : (block[0] - from * 1000000) / 10000;
+    const int index = kind <= ALLGATHERV ? 0 : index_at_sender(g, i, block);
     return block[0] == value(from, index, 0) &&
            block[COUNT - 1] == value(from, index, COUNT - 1);
 }
@@ -177,18 +204,21 @@ static void try_cartesian(int dimensions, const int *lengths, int periodic)
     MPI_Comm_free(&g.comm);
 }
 
-/* A ring, in which each rank sends to the two after it. */
-static void try_distributed(int rank, int size)
+/* A ring, in which each rank sends to the two after it; with three edges a
+ * rank, two blocks go to the nearer one. */
+static void try_distributed(int rank, int size, int edges)
 {
-    struct graph g = {.rank = rank, .in = 2, .out = 2, .name = "ring"};
-    const int weights[] = {1, 1};
-    for (int i = 0; i < 2; i++) {
-        g.destinations[i] = (rank + 1 + i) % size;
-        g.sources[i] = (rank + 2 * size - 1 - i) % size;
+    struct graph g = {.rank = rank, .in = edges, .out = edges, .name = "ring"};
+    const int weights[] = {1, 1, 1}, far[] = {1, 2, 1};
+    g.twice = edges > 2;
+    for (int i = 0; i < edges; i++) {
+        g.destinations[i] = (rank + far[i]) % size;
+        g.sources[i] = (rank + 2 * size - far[i]) % size;
+        g.index[i] = i;
     }
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, g.sources, weights, 2,
-                                   g.destinations, weights, MPI_INFO_NULL, 0,
-                                   &g.comm);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, edges, g.sources, weights,
+                                   edges, g.destinations, weights,
+                                   MPI_INFO_NULL, 0, &g.comm);
     try_all(&g);
     MPI_Comm_free(&g.comm);
 }
@@ -206,8 +236,10 @@ static void try_graph(int rank, int size)
     }
     MPI_Graph_create(MPI_COMM_WORLD, size, index, edges, 0, &g.comm);
     g.in = g.out = rank ? 1 : size - 1;
-    for (int i = 0; i < g.in; i++)
+    for (int i = 0; i < g.in; i++) {
         g.sources[i] = g.destinations[i] = rank ? 0 : i + 1;
+        g.index[i] = rank ? rank - 1 : 0;
+    }
     try_all(&g);
     MPI_Comm_free(&g.comm);
 }
@@ -260,7 +292,8 @@ int main(int argc, char **argv)
         if (size % 2 == 0)
             try_cartesian(2, (int[]){2, size / 2}, periodic);
     }
-    try_distributed(rank, size);
+    try_distributed(rank, size, 2);
+    try_distributed(rank, size, 3);
     try_graph(rank, size);
     try_alltoallw(rank, size);
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -83,6 +83,15 @@ static int different_later(MPI_Comm comm, int faulty)
     return different_gathered(comm, faulty);
 }
 
+/* A rank sends less than all ranks expect of it, itself too. */
+static int short_later(MPI_Comm comm, int faulty)
+{
+    for (int again = 0; again < 2; again++)
+        different_gathered(comm, 0);
+    return MPI_Allgatherv(send, COUNT - faulty, MPI_INT, recv, counts, displs,
+                          MPI_INT, comm);
+}
+
 static int negative_gathered(MPI_Comm comm, int faulty)
 {
     set_counts(faulty ? -1 : COUNT);
@@ -140,6 +149,7 @@ static const struct wrong {
      0},
     {"allgatherv, different counts later", different_later, -1, "rank", "rank",
      1},
+    {"allgatherv, too few elements later", short_later, -1, "", "", 1},
     {"allgatherv, negative count", negative_gathered, -1, "", "rank 1", 0},
     {"alltoallw, negative count", negative_exchanged, -1, "", "rank 1", 0},
     {"neighbor_alltoall, not expected", unexpected, FAULTY, "rank 0", NULL, 0},

@@ -257,7 +257,10 @@ def options():
         ROOT, "results",
         f"{platform.node()}-{time.strftime('%Y-%m-%d')}-layer"),
         help="where to put the result")
-    return parser.parse_args()
+    args = parser.parse_args()
+    if {what for what, _ in runs_of(args)} != set(args.collectives):
+        parser.error("--sizes: none is of whole doubles, as reductions need")
+    return args
 
 
 def runs_of(args):

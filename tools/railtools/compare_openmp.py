@@ -23,6 +23,7 @@ import re
 import shlex
 import shutil
 import statistics
+import subprocess
 import tempfile
 import time
 from typing import NamedTuple
@@ -149,8 +150,8 @@ def launched(folder, program, launch, commands, times):
             raise Failure(f"exit status {process.returncode}: "
                           f"{(err.strip() or out.strip())[-200:]}")
         return out, err
-    except OSError as error:
-        raise Failure(str(error)) from None
+    except subprocess.TimeoutExpired:
+        raise Failure(f"no end within {LIMIT_S} s") from None
     finally:
         stop(process)
 
