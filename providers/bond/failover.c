@@ -5,6 +5,8 @@
  * of the lost link can arrive, and its lost ops are posted over other links.
  * b->lock is held.
  */
+#include <stdio.h>
+
 #include "providers/core/ep_health.h"
 #include "providers/bond/progress.h"
 #include "providers/bond/links/links.h"
@@ -45,9 +47,34 @@ bool bond_path_settled(const struct bond_conn *c, unsigned member)
     return !c->link[member] && p->peer_ended == p->epoch;
 }
 
+/* The peer must have counted all writes that were complete here, and none that
+ * was not posted. Else a write would be lost, or done twice, and the consumers
+ * would wait for ever, or take wrong data. Marks may lag behind the writes. */
+static bool counts_fit(const struct bond_conn *c, unsigned member)
+{
+    const struct bond_path *p = &c->path[member];
+    uint64_t first = UINT64_MAX, last = 0;
+    for (const struct bond_op *op = p->lost; op; op = op->next) {
+        if (!op->mark)
+            continue;
+        first = op->mark < first ? op->mark : first;
+        last = op->mark > last ? op->mark : last;
+    }
+    return !last || !c->b->member[member].counts ||
+           (p->peer_mark >= first - 1 && p->peer_mark <= last);
+}
+
 static void settle(struct bond_conn *c, unsigned member)
 {
     struct bond_path *p = &c->path[member];
+    if (!counts_fit(c, member)) {
+        fprintf(stderr,
+                "dapl bond: rail %s: the peer has miscounted the writes over "
+                "%s\n",
+                c->b->ia->name, c->b->params.names[member]);
+        atomic_store(&c->aborted, true);
+        return;
+    }
     for (struct bond_op *op; (op = p->lost);) {
         p->lost = op->next;
         if (was_done(p, op))

@@ -94,7 +94,8 @@ static ssize_t give_send(struct ofi_conn *c, const struct core_dto *dto,
 }
 
 /* The peer's memory. Over TCP, the last word of a write is a piece of its own
- * (core/last_word.h). */
+ * (core/last_word.h). That makes it visible last, but not whole: libfabric
+ * stores the bytes as they arrive, and a packet may end within the word. */
 static size_t take_remote(const struct ofi_conn *c, const struct core_dto *dto,
                           struct fi_rma_iov there[2])
 {

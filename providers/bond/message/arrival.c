@@ -54,7 +54,12 @@ static void on_ended(struct bond_conn *c, const struct bond_ended *e)
 static void on_numbered(struct bond_link *l, struct bond_slot *slot)
 {
     struct bond_conn *c = l->conn;
-    if (slot->at->number != c->expected) { /* it has arrived before */
+    if (slot->at->number != c->expected) {
+        /* it has arrived before; or one before it never will */
+        if ((int32_t)(slot->at->number - c->expected) > 0) {
+            atomic_store(&c->aborted, true);
+            bond_thread_wake(c->b);
+        }
         bond_slot_done(slot);
         return;
     }
