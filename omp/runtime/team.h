@@ -39,7 +39,7 @@ struct thread {
     unsigned id;
     bool in_final;
     struct icv icv;
-    struct loop loop;        /* the one that it is in */
+    struct loop loop; /* the one that it is in */
     /* how many this and earlier teams have met; equal in all threads */
     uint64_t singles, loops;
     /* the last turn of the region's last `ordered` loop; 0: it has had none */

@@ -189,7 +189,7 @@ static void locks_at(struct rank *r)
  * only rank 0 knows. */
 static void lock_begins_again(struct rank *r)
 {
-    enum { TIMES = 200 };
+    enum { TURNS = 200 };
     const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0};
     ddsm_t *d = space(r, 1 << 20, 0);
     uint32_t *lock = ddsm_alloc(d, PAGE, &at);
@@ -198,13 +198,13 @@ static void lock_begins_again(struct rank *r)
         if (r->rank == 0)
             ok(d, ddsm_lock_begin(d, lock));
         ok(d, ddsm_barrier(d));
-        for (unsigned i = 0; i < TIMES && (round == 2 || r->rank == 0); i++) {
+        for (unsigned i = 0; i < TURNS && (round == 2 || r->rank == 0); i++) {
             ok(d, ddsm_lock_at(d, lock));
             ++*count;
             ok(d, ddsm_unlock_at(d, lock));
         }
         ok(d, ddsm_barrier(d));
-        check(*count == TIMES * (round == 1 ? 1 : 1 + r->size));
+        check(*count == TURNS * (round == 1 ? 1 : 1 + r->size));
         ok(d, ddsm_barrier(d));
     }
     ddsm_close(d);

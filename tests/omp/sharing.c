@@ -215,10 +215,10 @@ static void files(void)
         fflush(file);
         wrong += pwrite(fileno(file), out, sizeof out, 0) != sizeof out;
         lseek(fileno(file), 0, SEEK_SET);
-        wrong += (round == 0   ? read(fileno(file), in, sizeof in)
-                  : round == 1 ? read(fileno(file), in, bytes)
-                               : pread(fileno(file), in, bytes, 0)) !=
-                 sizeof in;
+        wrong +=
+            (round == 0   ? read(fileno(file), in, sizeof in)
+             : round == 1 ? read(fileno(file), in, bytes)
+                          : pread(fileno(file), in, bytes, 0)) != sizeof in;
         rewind(file);
         wrong += fread(heap, sizeof *heap, N, file) != N;
 #pragma omp parallel for reduction(+ : wrong)
