@@ -130,7 +130,7 @@ interrupted()
         --engine nonthreaded --format csv >"$work/late.csv" \
         2>"$work/late.err" &
     local run=$!
-    for ((i = 0; i < 3000; i++)); do
+    while kill -0 $run 2>/dev/null; do
         children=$(pgrep -c -P $run)
         [ "$children" -lt 2 ] || seen=1
         [ "$seen$children" != 11 ] || break
