@@ -116,6 +116,34 @@ static void *post_held(void *arg)
     return NULL;
 }
 
+/* A process that is forked has no thread that could release the lock, and none
+ * of the EPs. */
+static void fork_begins(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void fork_ends(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void fork_ends_in_child(void)
+{
+    first = last;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Later than the providers, which hold locks of their own in a fork: what is
+ * registered last is called first. */
+static void mind_forks(void)
+{
+    static bool does;
+    if (!does)
+        pthread_atfork(fork_begins, fork_ends, fork_ends_in_child);
+    does = true;
+}
+
 static DAT_RETURN hold(struct post *p, unsigned member)
 {
     pthread_t thread;
@@ -130,6 +158,7 @@ static DAT_RETURN hold(struct post *p, unsigned member)
     held[last++ % HELD] = *p;
     if (worker != getpid()) {
         worker = getpid();
+        mind_forks();
         assert_int_equal(pthread_create(&thread, NULL, post_held, NULL), 0);
         pthread_detach(thread);
     }
