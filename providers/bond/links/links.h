@@ -25,7 +25,8 @@ struct bond_op *bond_op_next(struct bond_link *l);
 /* Writes the number of the last write over the link into the peer's word, if
  * the member does not count writes. */
 void bond_link_mark(struct bond_link *l);
-/* Lets the member report soon that all quiet ops of the link are complete. */
+/* Lets the member report soon that all quiet ops of the link are complete.
+ * NULL: there is no link. */
 void bond_link_flush(struct bond_link *l);
 /* The op did not complete, because its link is lost. */
 void bond_op_lost(struct bond_op *op);

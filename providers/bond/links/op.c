@@ -300,6 +300,6 @@ void bond_link_mark(struct bond_link *l)
 
 void bond_link_flush(struct bond_link *l)
 {
-    if (l->quiet)
+    if (l && l->quiet)
         post_mark(l, false);
 }
