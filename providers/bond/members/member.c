@@ -100,7 +100,7 @@ static int look_at(struct bond_member *m)
     return 0;
 }
 
-/* Its rails have a clock of their own. */
+/* Is it an IA of the sim provider, whose rails have a clock of their own? */
 static bool is_simulated(DAT_IA_HANDLE ia)
 {
     DAT_PROVIDER_ATTR provider;
