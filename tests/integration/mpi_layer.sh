@@ -5,12 +5,6 @@
 # shellcheck source=tests/integration/mpi.bash
 . "${SOURCE:?}/tests/integration/mpi.bash"
 
-# MPICH polls without yielding: with more ranks than cores it takes long
-ranks_of()
-{
-    if [ "$1" = mpich-wheel ]; then echo 2; else echo 4; fi
-}
-
 chosen()
 {
     calls stats "$1" "$(ranks_of "$1")" 20 long &&
@@ -126,10 +120,10 @@ other_mpi()
 # Intel's benchmark, over Intel MPI and MPICH, which have the same ABI
 imb()
 {
-    local lib=$wheels/${1%-wheel}/lib ranks=4
-    [ "$1" = impi-wheel ] || ranks=2 # MPICH polls without yielding
-    said verify,stats "$1" $ranks env LD_LIBRARY_PATH="$lib" \
-        "$wheels/impi/bin/IMB-MPI1" -npmin $ranks -iter 20 -msglog 2:14 \
+    local lib=$wheels/${1%-wheel}/lib ranks
+    ranks=$(ranks_of "$1")
+    said verify,stats "$1" "$ranks" env LD_LIBRARY_PATH="$lib" \
+        "$wheels/impi/bin/IMB-MPI1" -npmin "$ranks" -iter 20 -msglog 2:14 \
         Allgather Allgatherv Alltoall Alltoallv Bcast Gather Gatherv \
         Scatter Scatterv Allreduce Reduce Barrier &&
         expect '^dcoll_mpi: verify: 0 differences' \

