@@ -169,7 +169,8 @@ $(call programs,integration): $(TEST_BIN)/integration/%: \
 	$(call say,LD)$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) \
 	  -L$(LIB) -Wl,--as-needed -lddsm -Wl,--no-as-needed -ldcoll -ldapl_rail -ldat2 -lcmocka -lpthread -lm -o $@
 
-# $(call over,IA): the test program over another IA
+# $(call over,IA[,NAME=VALUE ]): the test program over another IA, with this in
+# its environment
 over = printf '\#!/bin/sh\n$(2)TEST_IA=$(1) exec "$${0%%/*}/test_$*"\n' > $@ && chmod +x $@
 $(OFI_PROGRAMS): $(TEST_BIN)/provider/tcp_%: $(TEST_BIN)/provider/test_%
 	$(call over,tcp-lo)

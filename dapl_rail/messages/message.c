@@ -124,7 +124,8 @@ static const struct slot *skip_withdrawn(struct reorder *messages)
     return slot;
 }
 
-/* The same; a withdrawal that has arrived counts, too. */
+/* The same. If it is a rendezvous, first handles all events that are there: one
+ * of them may withdraw it. */
 static const struct slot *next_message(drail_t *t, struct reorder *messages)
 {
     const struct slot *slot = skip_withdrawn(messages);

@@ -33,23 +33,16 @@ static void copy_name(char *to, const char *from)
     snprintf(to, DRAIL_NAME_MAX, "%.*s", DRAIL_NAME_MAX - 1, from);
 }
 
-/* Value of a provider-specific attribute, or NULL. */
-static const char *attribute(const DAT_PROVIDER_ATTR *attr, const char *name)
-{
-    return dapl_attribute(attr->provider_specific_attr,
-                          attr->num_provider_specific_attr, name);
-}
-
 static bool offers(const DAT_PROVIDER_ATTR *attr, const char *name)
 {
-    const char *value = attribute(attr, name);
+    const char *value = dapl_provider_attribute(attr, name);
     return value && strcasecmp(value, "FALSE") && strcmp(value, "0");
 }
 
 /* In MB/s; 0: not given. */
 static double rate_of(const DAT_PROVIDER_ATTR *attr, const char *name)
 {
-    const char *value = attribute(attr, name);
+    const char *value = dapl_provider_attribute(attr, name);
     double rate = value ? strtod(value, NULL) : 0;
     return rate > 0 ? rate : 0;
 }
@@ -87,10 +80,10 @@ static void describe_fabric(struct rail *rail,
                             const char *model)
 {
     drail_rail_info_t *info = &rail->info;
-    const char *scope = attribute(provider, "scope");
-    const char *fabric = attribute(provider, "fabric");
+    const char *scope = dapl_provider_attribute(provider, "scope");
+    const char *fabric = dapl_provider_attribute(provider, "fabric");
     if (!fabric)
-        fabric = attribute(provider, "DAT_IB_DEVICE_NAME")
+        fabric = dapl_provider_attribute(provider, "DAT_IB_DEVICE_NAME")
                      ? "verbs"
                      : provider->provider_name;
     snprintf(info->fabric, sizeof info->fabric, "%.49s%s", fabric, model);
@@ -104,10 +97,10 @@ static void describe_fabric(struct rail *rail,
  */
 static bool is_delivering(const DAT_PROVIDER_ATTR *provider)
 {
-    const char *completion = attribute(provider, "completion");
+    const char *completion = dapl_provider_attribute(provider, "completion");
     if (completion)
         return !strcmp(completion, "delivered");
-    return attribute(provider, "DAT_IB_DEVICE_NAME") &&
+    return dapl_provider_attribute(provider, "DAT_IB_DEVICE_NAME") &&
            offers(provider, DAT_IB_ATTR_IMMED_DATA);
 }
 
@@ -136,17 +129,17 @@ static void describe(struct rail *rail, const DAT_IA_ATTR *ia,
     info->has_write_immed = offers(provider, DAT_IB_ATTR_IMMED_DATA);
     info->has_atomics = offers(provider, DAT_IB_ATTR_FETCH_AND_ADD) &&
                         offers(provider, DAT_IB_ATTR_CMP_AND_SWAP);
-    const char *progress = attribute(provider, "progress");
+    const char *progress = dapl_provider_attribute(provider, "progress");
     info->is_polled = progress && !strcmp(progress, "polled");
     info->is_delivering = is_delivering(provider);
 
     info->nominal_MBps = rate_of(provider, "link_rate_MBps");
     info->adapter_MBps = rate_of(provider, "adapter_rate_MBps");
     info->bus_MBps = rate_of(provider, "bus_rate_MBps");
-    const char *bus = attribute(provider, "bus");
+    const char *bus = dapl_provider_attribute(provider, "bus");
     copy_name(info->bus, bus ? bus : "");
-    const char *model = attribute(provider, "link_model");
-    const char *copies = attribute(provider, "copies");
+    const char *model = dapl_provider_attribute(provider, "link_model");
+    const char *copies = dapl_provider_attribute(provider, "copies");
     snprintf(info->copies, sizeof info->copies, "%.159s", copies ? copies : "");
     describe_fabric(rail, provider, model ? " (link model)" : "");
     snprintf(info->link_model, sizeof info->link_model, "%.255s",
@@ -164,15 +157,17 @@ static int query(struct rail *rail)
     if (status != DAT_SUCCESS)
         return dat_fail(rail, "dat_ia_query", status);
     describe(rail, &ia, &provider);
-    const char *inline_send = attribute(&provider, DAPL_MAX_INLINE_SEND);
+    const char *inline_send =
+        dapl_provider_attribute(&provider, DAPL_MAX_INLINE_SEND);
     if (inline_send)
         rail->max_inline_send = (uint32_t)strtoul(inline_send, NULL, 10);
     rail->places_receives = offers(&provider, DAPL_PLACES_RECEIVES);
     rail->growing_sends = offers(&provider, DAPL_GROWING_SENDS);
-    const char *atomics = attribute(&provider, "atomics");
+    const char *atomics = dapl_provider_attribute(&provider, "atomics");
     rail->atomics_of_processor = atomics && !strcmp(atomics, "processor");
     /* elsewhere registered memory takes physical memory at once */
-    const char *registration = attribute(&provider, "registration");
+    const char *registration =
+        dapl_provider_attribute(&provider, "registration");
     rail->split_receives = registration && !strcmp(registration, "lazy") &&
                            rail->info.max_iov >= 2;
     rail->max_rdma = rail->info.max_rdma ? rail->info.max_rdma : UINT32_MAX;

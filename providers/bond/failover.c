@@ -182,8 +182,7 @@ void bond_failover_look(struct bond_conn *c, uint64_t now)
 {
     bond_news_send(c);
     for (unsigned i = 0; i < c->b->params.count; i++)
-        if (bond_link_usable(c->link[i]))
-            bond_link_flush(c->link[i]);
+        bond_link_flush(bond_usable_link(c, i));
     if (look_silence(c, now))
         ping_all(c, now);
     tell_ended(c);

@@ -443,8 +443,8 @@ struct core_transport {
      * by core_request_queue. If the network can't carry it out at all, refuses
      * it with DAT_MODEL_NOT_SUPPORTED. */
     DAT_RETURN (*post)(struct core_ep *ep, const struct core_dto *dto);
-    /* With core_ability.syncs: carries out an RDMA request; none is unfinished.
-     * Any error: it could not. */
+    /* With core_ability.syncs: carries out an RDMA request of an EP that has no
+     * unfinished one. An error: the transport can't carry it out. */
     DAT_RETURN (*post_sync)(struct core_ep *ep, const struct core_dto *dto);
     /* With core_ability.grows. Makes the send that it holds longer: false if it
      * holds none, or if the segment does not continue it. */

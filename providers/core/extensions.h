@@ -20,6 +20,14 @@ static inline const char *dapl_attribute(const DAT_NAMED_ATTR *all,
     return NULL;
 }
 
+/* The same, of what dat_ia_query() has told of an IA's provider. */
+static inline const char *dapl_provider_attribute(const DAT_PROVIDER_ATTR *attr,
+                                                  const char *name)
+{
+    return dapl_attribute(attr->provider_specific_attr,
+                          attr->num_provider_specific_attr, name);
+}
+
 /*
  * Inline sends. With this flag of dat_ep_post_send() the segments may lie in
  * any memory of the caller. The provider has copied them when the call returns,

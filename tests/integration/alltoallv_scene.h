@@ -62,12 +62,7 @@ static inline dcoll_elements_t uncounted(struct scene *s, const char *algorithm)
 
 static inline void fails(const struct scene *s, int rc, const char *text)
 {
-    if (rc == DRAIL_EINVAL && strstr(dcoll_last_error(s->team), text))
-        return;
-    printf("# rank %u: %d (%s): \"%s\" has no \"%s\"\n", s->r->rank, rc,
-           drail_strerror(rc), dcoll_last_error(s->team), text);
-    fflush(stdout);
-    _exit(1);
+    team_fails(s->r, s->team, rc, DRAIL_EINVAL, text);
 }
 
 /* No more than a first error: the team goes on. */

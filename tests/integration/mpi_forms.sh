@@ -8,12 +8,9 @@
 # an MPI that a module of the program loads for itself
 loaded_later()
 {
-    said verify,stats "$1" 2 "$BUILD/test/mpi/mpi_late.$1" 1 few || {
-        head -50 "$work/out"
-        return 1
-    }
-    expect '^0 failures$' '^dcoll_mpi: verify: 0 differences' \
-        '^dcoll_mpi: allgather +[0-9]+ +taken' || return 1
+    passed verify,stats "$1" 2 mpi_late 1 few &&
+        expect '^dcoll_mpi: verify: 0 differences' \
+            '^dcoll_mpi: allgather +[0-9]+ +taken' || return 1
     local other=openmpi
     [[ $1 != openmpi* ]] || other=mpich
     local library=$BUILD/lib/libdcoll_mpi_$other.so
@@ -25,15 +22,12 @@ loaded_later()
 
 fortran()
 {
-    said verify,stats "$1" 3 "$BUILD/test/mpi/mpi_fortran.$1" || {
-        head -50 "$work/out"
-        return 1
-    }
-    expect '^0 failures$' '^dcoll_mpi: verify: 0 differences' \
-        '^dcoll_mpi: allgather +[0-9]+ +taken' \
-        '^dcoll_mpi: barrier +[0-9]+ +taken' \
-        '^dcoll_mpi: iallgather +[0-9]+ +taken' \
-        '^dcoll_mpi: allgather_init +[0-9]+ +taken' || return 1
+    passed verify,stats "$1" 3 mpi_fortran &&
+        expect '^dcoll_mpi: verify: 0 differences' \
+            '^dcoll_mpi: allgather +[0-9]+ +taken' \
+            '^dcoll_mpi: barrier +[0-9]+ +taken' \
+            '^dcoll_mpi: iallgather +[0-9]+ +taken' \
+            '^dcoll_mpi: allgather_init +[0-9]+ +taken' || return 1
     # those with buffers call C there
     [ "$1" = mpich-wheel ] || expect '^dcoll_mpi: allreduce +[0-9]+ +taken' \
         '^dcoll_mpi: bcast +[0-9]+ +taken'

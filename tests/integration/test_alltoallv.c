@@ -368,12 +368,7 @@ static void large_elements(struct rank *r)
 
 static void fails(struct scene *s, int rc, int want, const char *text)
 {
-    if (rc == want && (!text || strstr(dcoll_last_error(s->team), text)))
-        return;
-    printf("# rank %u: %d (%s), not %d: \"%s\" has no \"%s\"\n", s->r->rank, rc,
-           drail_strerror(rc), want, dcoll_last_error(s->team), text);
-    fflush(stdout);
-    _exit(1);
+    team_fails(s->r, s->team, rc, want, text);
 }
 
 static bool untouched(const struct scene *s)

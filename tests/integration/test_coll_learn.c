@@ -63,7 +63,8 @@ static void same_on_all_ranks(const struct rank *r, const void *mine)
         check(all[i] == mine);
 }
 
-/* The latest call tells, also if it only repeats an earlier one. */
+/* dcoll_times_end() tells of the latest call, also if that one only repeats an
+ * earlier one. */
 static void check_latest(struct scene *s)
 {
     dcoll_times_t times;

@@ -213,8 +213,7 @@ static void refused(struct scene *s, const dcoll_reduction_t *reduction,
                       .recv = s->recv,
                       .bytes = bytes,
                       .reduction = reduction};
-    check(dcoll_run(s->team, &c) == DRAIL_EINVAL);
-    check(strstr(dcoll_last_error(s->team), text) != NULL);
+    team_fails(s->r, s->team, dcoll_run(s->team, &c), DRAIL_EINVAL, text);
 }
 
 static void bad_arguments(struct rank *r)

@@ -51,26 +51,23 @@ enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
 static void reduce_scatter(int form, const void *from, MPI_Op op)
 {
     MPI_Request request;
-    if (form == BLOCKING)
+    if (form == BLOCKING) {
         MPI_Reduce_scatter(from, recv, counts, MPI_INT, op, MPI_COMM_WORLD);
-    else if (form == NONBLOCKING)
-        MPI_Ireduce_scatter(from, recv, counts, MPI_INT, op, MPI_COMM_WORLD,
-                            &request);
-#if MPI_VERSION >= 4
-    else
+        return;
+    }
+#if MPI_VERSION >= 4 /* before, this form is non-blocking, too */
+    if (form == PERSISTENT) {
         MPI_Reduce_scatter_init(from, recv, counts, MPI_INT, op, MPI_COMM_WORLD,
                                 MPI_INFO_NULL, &request);
-    if (form == PERSISTENT)
         MPI_Start(&request);
-#else
-    else
-        MPI_Ireduce_scatter(from, recv, counts, MPI_INT, op, MPI_COMM_WORLD,
-                            &request);
-#endif
-    if (form != BLOCKING)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-    if (form == PERSISTENT && request != MPI_REQUEST_NULL)
         MPI_Request_free(&request);
+        return;
+    }
+#endif
+    MPI_Ireduce_scatter(from, recv, counts, MPI_INT, op, MPI_COMM_WORLD,
+                        &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static void check_reduced(int kind, int in_place, int all, int ordered)

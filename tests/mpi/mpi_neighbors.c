@@ -19,7 +19,7 @@ struct graph {
     int rank, in, out;
     int sources[MOST_NEIGHBORS], destinations[MOST_NEIGHBORS];
     int index[MOST_NEIGHBORS]; /* the sender's number of each block received */
-    int cartesian;             /* these are not set */
+    int cartesian;             /* destinations and index are not set */
     int twice;                 /* several edges have the same ends */
     const char *name;
 };

@@ -134,8 +134,8 @@ static void fork_ends_in_child(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Later than the providers, which hold locks of their own in a fork: what is
- * registered last is called first. */
+/* fork() calls the handlers that were registered last first. So it takes this
+ * lock before those of the providers, which have registered theirs before. */
 static void mind_forks(void)
 {
     static bool does;

@@ -136,8 +136,9 @@ static void goes_where_it_is_placed(void **state)
     ends_close(&a, &b);
 }
 
-/* Each message that dat_evd_dequeue finds itself is placed, and it takes one at
- * a time; not one that dat_evd_wait finds, nor a later one that this finds. */
+/* dat_evd_dequeue finds one message at a time, and each of them is placed. A
+ * message that dat_evd_wait finds is not placed, nor are those that it finds
+ * behind it. */
 static void only_what_is_polled(void **state)
 {
     end_t a, b;

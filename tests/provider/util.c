@@ -14,6 +14,8 @@
 #include <dat2/dat_ib_extensions.h>
 #include <dat2/dat_registry.h> /* DAT_PROVIDER */
 
+#include "providers/core/extensions.h"
+
 void restart_with_lines(char **argv, const char *const lines[][3], size_t count)
 {
     char conf[] = "/tmp/test_rails_XXXXXX";
@@ -66,10 +68,7 @@ const char *provider_attribute(DAT_IA_HANDLE ia, const char *name)
 {
     DAT_PROVIDER_ATTR attr = {0};
     DAT_OK(dat_ia_query(ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
-    for (int i = 0; i < attr.num_provider_specific_attr; i++)
-        if (!strcmp(attr.provider_specific_attr[i].name, name))
-            return attr.provider_specific_attr[i].value;
-    return NULL;
+    return dapl_provider_attribute(&attr, name);
 }
 
 bool ia_has_atomics(const char *name)

@@ -25,7 +25,8 @@ struct bond_op *bond_op_next(struct bond_link *l);
 /* Writes the number of the last write over the link into the peer's word, if
  * the member does not count writes. */
 void bond_link_mark(struct bond_link *l);
-/* Lets the member report soon that all quiet ops of the link are complete. */
+/* Lets the member report soon that all quiet ops of the link are complete.
+ * NULL: there is no link. */
 void bond_link_flush(struct bond_link *l);
 /* The op did not complete, because its link is lost. */
 void bond_op_lost(struct bond_op *op);
@@ -33,8 +34,10 @@ void bond_op_lost(struct bond_op *op);
 void bond_op_insert(struct bond_op **at, struct bond_op *op);
 
 /* request.c */
-/* Breaks the connection. The request fails later, when all links have ended:
- * then no member accesses its memory any more. ep->lock is held. */
+/* Breaks the connection: the bond's thread ends it soon. */
+void bond_give_up(struct bond_conn *c);
+/* The same, because of a request. The request fails later, when all links have
+ * ended: then no member accesses its memory any more. ep->lock is held. */
 void bond_request_fail(struct bond_conn *c, uint64_t request,
                        DAT_DTO_COMPLETION_STATUS status);
 /* All links have ended: completes the requests that broke the connection. */

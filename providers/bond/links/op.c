@@ -70,13 +70,7 @@ static int take_part(const struct bond_op *op, unsigned member,
     struct bond_conn *c = op->conn;
     const struct core_wqe *w = &core_request_at(c->ep, op->request)->w;
     uint32_t n = core_slice(w->nseg, w->seg, op->offset, op->bytes, out);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct bond_range *r = bond_range_find(c->b, out[i].lmr_context);
-        if (!r)
-            return -1;
-        out[i].lmr_context = r->context[member];
-    }
-    return (int)n;
+    return bond_range_translate(c->b, member, n, out) ? (int)n : -1;
 }
 
 static DAT_LMR_TRIPLET own(const struct bond_link *l, const void *at,
@@ -300,6 +294,6 @@ void bond_link_mark(struct bond_link *l)
 
 void bond_link_flush(struct bond_link *l)
 {
-    if (l->quiet)
+    if (l && l->quiet)
         post_mark(l, false);
 }

@@ -3,14 +3,19 @@
 #include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
 
+void bond_give_up(struct bond_conn *c)
+{
+    atomic_store(&c->aborted, true);
+    bond_thread_wake(c->b);
+}
+
 void bond_request_fail(struct bond_conn *c, uint64_t request,
                        DAT_DTO_COMPLETION_STATUS status)
 {
     struct bond_request *q = core_request_at(c->ep, request)->tp;
     if (!q->failed)
         q->failed = status;
-    atomic_store(&c->aborted, true);
-    bond_thread_wake(c->b);
+    bond_give_up(c);
 }
 
 void bond_requests_failed(struct core_ep *ep)

@@ -73,9 +73,7 @@ static void limit(struct bond_ia *b, const DAT_IA_ATTR *ia,
 
 static bool reaches_host_only(const DAT_PROVIDER_ATTR *provider)
 {
-    const char *scope =
-        dapl_attribute(provider->provider_specific_attr,
-                       provider->num_provider_specific_attr, "scope");
+    const char *scope = dapl_provider_attribute(provider, "scope");
     return scope && !strcmp(scope, "host");
 }
 
@@ -89,12 +87,8 @@ static int look_at(struct bond_member *m)
                      &provider))
         return bad(m, "the rail has no attributes");
     m->own = !strncmp(provider.provider_name, OWN, strlen(OWN));
-    m->counts = dapl_attribute(provider.provider_specific_attr,
-                               provider.num_provider_specific_attr,
-                               DAPL_COUNTED_WRITES) != NULL;
-    m->syncs = dapl_attribute(provider.provider_specific_attr,
-                              provider.num_provider_specific_attr,
-                              DAPL_SYNC_RDMA) != NULL;
+    m->counts = dapl_provider_attribute(&provider, DAPL_COUNTED_WRITES) != NULL;
+    m->syncs = dapl_provider_attribute(&provider, DAPL_SYNC_RDMA) != NULL;
     bond_address_copy(&m->address, ia.ia_address_ptr);
     limit(b, &ia, &provider);
     m->room = (DAT_COUNT)least(m->own ? DTO_ROOM : UINT_MAX, ia.max_evd_qlen);
@@ -106,7 +100,7 @@ static int look_at(struct bond_member *m)
     return 0;
 }
 
-/* Its rails have a clock of their own. */
+/* Is it an IA of the sim provider, whose rails have a clock of their own? */
 static bool is_simulated(DAT_IA_HANDLE ia)
 {
     DAT_PROVIDER_ATTR provider;

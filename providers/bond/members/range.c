@@ -128,3 +128,15 @@ const struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key)
     const struct bond_range *r = mr ? mr->tp : NULL;
     return r && !r->leaving ? r : NULL;
 }
+
+bool bond_range_translate(struct bond_ia *b, unsigned member, uint32_t n,
+                          DAT_LMR_TRIPLET *seg)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct bond_range *r = bond_range_find(b, seg[i].lmr_context);
+        if (!r)
+            return false;
+        seg[i].lmr_context = r->context[member];
+    }
+    return true;
+}

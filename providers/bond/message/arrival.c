@@ -56,10 +56,8 @@ static void on_numbered(struct bond_link *l, struct bond_slot *slot)
     struct bond_conn *c = l->conn;
     if (slot->at->number != c->expected) {
         /* it has arrived before; or one before it never will */
-        if ((int32_t)(slot->at->number - c->expected) > 0) {
-            atomic_store(&c->aborted, true);
-            bond_thread_wake(c->b);
-        }
+        if ((int32_t)(slot->at->number - c->expected) > 0)
+            bond_give_up(c);
         bond_slot_done(slot);
         return;
     }

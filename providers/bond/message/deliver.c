@@ -3,7 +3,7 @@
  * held. */
 #include "providers/core/segments.h"
 
-#include "providers/bond/members/members.h"
+#include "providers/bond/links/links.h"
 #include "providers/bond/message/message.h"
 
 /* Copies a piece to its place in the receive. */
@@ -37,12 +37,6 @@ static bool continues(const struct bond_conn *c, const struct bond_header *h)
            last == (h->bytes == h->total - c->filled);
 }
 
-static void give_up(struct bond_conn *c)
-{
-    atomic_store(&c->aborted, true);
-    bond_thread_wake(c->b);
-}
-
 /* Moves a piece into the consumer's receive, or carries out an atomic. False:
  * there is no receive, or an earlier atomic was refused: then the peer ends the
  * connection. */
@@ -61,12 +55,12 @@ static bool take(struct bond_conn *c, const struct bond_slot *slot)
     if (!c->into)
         return false;
     if (!continues(c, h)) { /* the peer is no bond */
-        give_up(c);
+        bond_give_up(c);
         return true;
     }
     if (!immed && h->total > c->into->total) {
         finish(c, h, DAT_DTO_ERR_LOCAL_LENGTH);
-        give_up(c);
+        bond_give_up(c);
         return true;
     }
     place(c->into, h);

@@ -205,8 +205,8 @@ bool bond_body_post(struct bond_conn *c, uint64_t request)
         q->partial = !all;
     }
     post_batch(&b);
-    if (r->op == CORE_READ && bond_usable_link(c, c->lead))
-        bond_link_flush(c->link[c->lead]); /* the read completes after it */
+    if (r->op == CORE_READ) /* it completes after the quiet ops of the lead */
+        bond_link_flush(bond_usable_link(c, c->lead));
     return all;
 }
 

@@ -4,28 +4,13 @@
  * RDMA (core/extensions.h), as shared memory has. The bond need not remember
  * them: if the lead is lost later, there is nothing to repeat. b->lock is held.
  */
+#include <string.h>
+
 #include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
 #include "providers/bond/transfer/transfer.h"
 
 #define SYNC_MOST (4u << 20) /* bytes: meanwhile the bond is locked */
-
-/* Lists the segments with the member's contexts. False: the consumer has freed
- * an LMR, or a segment is empty. */
-static bool translate(const struct bond_conn *c, unsigned member,
-                      const struct core_dto *dto,
-                      DAT_LMR_TRIPLET seg[CORE_MAX_IOV])
-{
-    for (uint32_t i = 0; i < dto->nseg; i++) {
-        const struct bond_range *r =
-            bond_range_find(c->b, dto->seg[i].lmr_context);
-        if (!r)
-            return false;
-        seg[i] = dto->seg[i];
-        seg[i].lmr_context = r->context[member];
-    }
-    return true;
-}
 
 /* May it pass? Requests complete in order. */
 static bool is_fit(struct bond_conn *c, const struct core_dto *dto)
@@ -41,8 +26,10 @@ bool bond_sync(struct bond_conn *c, const struct core_dto *dto)
     const struct bond_key *k = bond_key_known(c, dto->remote_key);
     DAT_LMR_TRIPLET seg[CORE_MAX_IOV];
     if (!l || !l->m->syncs || !k || !is_fit(c, dto) ||
-        !core_within(k->base, k->bytes, dto->remote_address, dto->total) ||
-        !translate(c, l->m->index, dto, seg))
+        !core_within(k->base, k->bytes, dto->remote_address, dto->total))
+        return false;
+    memcpy(seg, dto->seg, dto->nseg * sizeof seg[0]);
+    if (!bond_range_translate(c->b, l->m->index, dto->nseg, seg))
         return false;
     DAT_RMR_TRIPLET there = {.virtual_address = dto->remote_address,
                              .segment_length = (DAT_SEG_LENGTH)dto->total,

@@ -113,10 +113,8 @@ static bool begin(struct bond_conn *c, uint64_t n)
         return false;
     bond_body_cut(c, r);
     if (q->body && conflicts(c, r, n)) {
-        struct bond_link *l = bond_usable_link(c, c->lead);
         q->body = 0;
-        if (l)
-            bond_link_flush(l);
+        bond_link_flush(bond_usable_link(c, c->lead));
         return false;
     }
     c->fetches += bond_fetches(r);

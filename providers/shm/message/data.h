@@ -9,7 +9,7 @@
 
 /* core_transport.post */
 DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto);
-/* core_transport.post_sync: no cable, no link model */
+/* core_transport.post_sync, of an IA without cable and link model */
 DAT_RETURN shm_post_sync(struct core_ep *ep, const struct core_dto *dto);
 uint64_t shm_writes_counted(struct core_ep *ep);
 /* Moves unfinished requests on, and tells the peer whether this side waits for

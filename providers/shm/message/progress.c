@@ -6,9 +6,9 @@
 #include "providers/shm/message/due.h"
 #include "providers/shm/message/ring.h"
 
-/* ep->lock is held. If not sure, leaves further messages in their queue once
- * this thread's dat_evd_dequeue has its event: the next call gets the next
- * message as directly. */
+/* ep->lock is held. If not sure, stops once this thread's dat_evd_dequeue has
+ * its event. Then the next dat_evd_dequeue gets the next message as directly.
+ */
 static void move(struct core_ep *ep, bool sure)
 {
     struct shm_conn *c = ep->tp;

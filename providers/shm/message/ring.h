@@ -104,8 +104,8 @@ static inline struct shm_msg *shm_ring_reserve(struct shm_conn *c, uint64_t n)
 }
 
 /* The same for a sender that is ahead of its receiver: waits for about as long
- * as a busy receiver takes for a few messages. It would go on through the
- * backlog only more slowly. */
+ * as a busy receiver takes for a few messages. Messages that go through the
+ * backlog instead take longer. */
 #define SHM_ROOM_LOOKS 64u
 static inline struct shm_msg *shm_ring_await(struct shm_conn *c, uint64_t n)
 {

@@ -286,6 +286,13 @@ static void finish(struct core_ep *ep, const struct core_dto *dto,
         shm_abort(ep);
 }
 
+static inline void prefetch_end(const struct shm_conn *c,
+                                const struct core_dto *dto)
+{
+    shm_peer_prefetch(c->peer, dto->remote_key,
+                      dto->remote_address + dto->total - 1);
+}
+
 static DAT_RETURN carry_out(struct core_ep *ep, const struct core_dto *dto)
 {
     struct shm_conn *c = ep->tp;
@@ -293,8 +300,7 @@ static DAT_RETURN carry_out(struct core_ep *ep, const struct core_dto *dto)
     if (dto->op == CORE_SEND)
         shm_ring_prefetch(c);
     else if (dto->op == CORE_WRITE)
-        shm_peer_prefetch(c->peer, dto->remote_key,
-                          dto->remote_address + dto->total - 1);
+        prefetch_end(c, dto);
     uint64_t due = c->sia->clocks ? modelled(c, dto) : 0;
     switch (dto->op) {
     case CORE_SEND:
@@ -366,8 +372,7 @@ DAT_RETURN shm_post_sync(struct core_ep *ep, const struct core_dto *dto)
     int priv = dto->op == CORE_READ ? DAT_MEM_PRIV_REMOTE_READ_FLAG
                                     : DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
     if (dto->op == CORE_WRITE)
-        shm_peer_prefetch(c->peer, dto->remote_key,
-                          dto->remote_address + dto->total - 1);
+        prefetch_end(c, dto);
     return !atomic_load_explicit(&c->aborted, memory_order_relaxed) &&
                    shm_remote_copy(c, dto, 0, priv) == DAT_DTO_SUCCESS
                ? DAT_SUCCESS
