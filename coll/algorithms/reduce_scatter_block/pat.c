@@ -320,11 +320,10 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                     .credits = low || args->depth == 1};
     s->phase = 1;
     s->temp_bytes = n > 1 ? landing(&p, p.far.n).offset : 0;
-    for (unsigned i = 0; low && i < ROOMS; i++)
+    for (unsigned i = 0; i < ROOMS; i++)
         permit_rows(&p, i);
     permit_far(&p);
-    if (low)
-        lower_levels(&p);
+    lower_levels(&p);
     s->phase = 2;
     higher_levels(&p);
     if (n == 1)
