@@ -22,6 +22,7 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/exchange/far.h"
+#include "coll/build/exchange/tree.h"
 #include "coll/build/flat.h"
 #include "coll/build/grant.h"
 #include "coll/build/pace.h"
@@ -39,10 +40,11 @@ struct pat {
     const dcoll_args_t *args;
     dcoll_schedule_t *s;
     unsigned n, k, me;
-    unsigned low;    /* levels that go row by row */
-    unsigned unit;   /* (k+1)^low */
-    struct far far;  /* of the higher levels: offsets in units */
-    unsigned places; /* of rows, before the rooms */
+    unsigned low;     /* levels that go row by row */
+    unsigned unit;    /* (k+1)^low: the number of rows */
+    struct tree rows; /* along which row 0 collects all others */
+    struct far far;   /* of the higher levels: offsets in units */
+    unsigned places;  /* of rows, before the rooms */
     bool credits;
     unsigned puts;              /* so far */
     unsigned sent[LEVELS_MOST]; /* the same when rows of the level were posted;
@@ -63,17 +65,15 @@ static dcoll_place_t row_at(const struct pat *p, unsigned index, unsigned place)
 /* The level of a row's lowest digit that is not 0; of row 0: `low`. */
 static unsigned level_of(const struct pat *p, unsigned row)
 {
-    unsigned level = 0;
-    for (; level < p->low && row % (p->k + 1) == 0; row /= p->k + 1)
-        level++;
-    return level;
+    return row ? tree_up(&p->rows, row).level : p->low;
 }
 
 static unsigned index_of(const struct pat *p, unsigned row)
 {
-    const unsigned level = level_of(p, row);
-    const unsigned digit = row / flat_power(p->k + 1, level) % (p->k + 1);
-    return row ? level * p->k + digit : 0;
+    if (row == 0)
+        return 0;
+    const struct tree_edge edge = tree_up(&p->rows, row);
+    return edge.level * p->k + edge.port + 1;
 }
 
 /* What arrives in a step through a port. */
@@ -315,6 +315,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                     .me = rank,
                     .low = low,
                     .unit = unit,
+                    .rows = {.n = unit, .k = k},
                     .far = far_of((n - 1) / unit + 1, k),
                     .places = low * k + 1,
                     .credits = low || args->depth == 1};
