@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+
 #include "bounds.h"
 
 unsigned bound_steps(const dcoll_shape_t *shape, bool shares)
@@ -9,11 +11,6 @@ unsigned bound_steps(const dcoll_shape_t *shape, bool shares)
     for (size_t reach = 1; reach < n; reach *= shape->ports * each + 1)
         steps++;
     return steps;
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 /* An end: a rank, or the ranks of a node, which share their ports. */
@@ -36,9 +33,9 @@ double bound_blocks(const dcoll_args_t *args, const dcoll_shape_t *shape,
         return 1 / (k * least);
     case DCOLL_GATHER: /* the others' blocks at the root's end; an end's own */
     case DCOLL_SCATTER:
-        return larger((n - root) / (k * root), 1 / k);
+        return fmax((n - root) / (k * root), 1 / k);
     case DCOLL_ALLREDUCE: /* all ends together send 2 (ends - 1) blocks */
-        return larger(2.0 * (ends - 1) / (k * n), 1 / (k * least));
+        return fmax(2.0 * (ends - 1) / (k * n), 1 / (k * least));
     case DCOLL_ALLTOALL:
         return (n - least) / k;
     default: /* all-gather, reduce-scatter: one for each rank of other ends */

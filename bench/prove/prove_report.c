@@ -117,8 +117,7 @@ static void table(FILE *file, const report_t *of)
           "of a rank and node, per start in flight; ts, blocks, comb: "
           "start-ups, blocks that are moved and combined on the critical "
           "path; least: lower bounds of any schedule, for ranks that share "
-          "memory "
-          "if these do\n",
+          "memory if these do\n",
           file);
     report_rows(file, of, 0);
 }

@@ -75,24 +75,19 @@
 #define SEND_BLOCKS(A)                                                         \
     A(IN, send) A(COUNTS, send_counts) A(DISPLS, send_displs)                  \
     A(TYPE, send_type)
-#define SEND_TYPED(A)                                                          \
-    A(IN, send) A(COUNTS, send_counts) A(DISPLS, send_displs)                  \
-    A(TYPES, send_types)
-#define SEND_TYPED_AT(A)                                                       \
-    A(IN, send) A(COUNTS, send_counts) A(PLACES, send_displs)                  \
-    A(TYPES, send_types)
+#define TYPED(A, BUFFER, side, DISPLACEMENTS)                                  \
+    A(BUFFER, side) A(COUNTS, side##_counts)                                   \
+    A(DISPLACEMENTS, side##_displs) A(TYPES, side##_types)
+#define SEND_TYPED(A)    TYPED(A, IN, send, DISPLS)
+#define SEND_TYPED_AT(A) TYPED(A, IN, send, PLACES)
 #define RECV_BLOCK(A) A(OUT, recv) A(COUNT, recv_count) A(TYPE, recv_type)
 #define RECV_COUNTS(A)                                                         \
     A(OUT, recv) A(COUNTS, recv_counts) A(TYPE, recv_type)
 #define RECV_BLOCKS(A)                                                         \
     A(OUT, recv) A(COUNTS, recv_counts) A(DISPLS, recv_displs)                 \
     A(TYPE, recv_type)
-#define RECV_TYPED(A)                                                          \
-    A(OUT, recv) A(COUNTS, recv_counts) A(DISPLS, recv_displs)                 \
-    A(TYPES, recv_types)
-#define RECV_TYPED_AT(A)                                                       \
-    A(OUT, recv) A(COUNTS, recv_counts) A(PLACES, recv_displs)                 \
-    A(TYPES, recv_types)
+#define RECV_TYPED(A)    TYPED(A, OUT, recv, DISPLS)
+#define RECV_TYPED_AT(A) TYPED(A, OUT, recv, PLACES)
 #define ROOT(A)           A(RANK, root)
 #define OPERATION(A)      A(OP, op)
 #define OPERATION_ROOT(A) A(OP, op) A(RANK, root)

@@ -137,7 +137,7 @@ static inline bool scene_call(const struct scene *s, const dcoll_algorithm_t *a,
     dcoll_args_t args = {.collective = a->collective,
                          .commutes = true,
                          .in_place = c->send == DCOLL_IN_PLACE};
-    return !a->refuses || !a->refuses(dcoll_team_shape(s->team), &args);
+    return !dcoll_refusal(a, dcoll_team_shape(s->team), &args);
 }
 
 /* Fills the buffers before a start. In an all-gather, all ranks' blocks count

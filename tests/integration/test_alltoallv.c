@@ -315,7 +315,7 @@ static void some_algorithms(struct rank *r)
     const dcoll_args_t args = {.traffic = &(dcoll_traffic_t){1, 1, 1, true, 0}};
     const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
     for (; *a; a++) {
-        if ((*a)->refuses(dcoll_team_shape(s.team), &args) ||
+        if (dcoll_refusal(*a, dcoll_team_shape(s.team), &args) ||
             (index++ % 4 && strcmp((*a)->name, "smp-alltoallv")))
             continue;
         run_begun(&s, (*a)->name);
@@ -332,7 +332,7 @@ static void every_algorithm(struct rank *r)
     const dcoll_args_t args = {.traffic = &(dcoll_traffic_t){1, 1, 1, true, 0}};
     const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
     for (; *a; a++) {
-        if ((*a)->refuses(dcoll_team_shape(s.team), &args))
+        if (dcoll_refusal(*a, dcoll_team_shape(s.team), &args))
             continue;
         run_blocking(&s, (*a)->name);
         run_persistent(&s, (*a)->name, 2 * PATTERNS);

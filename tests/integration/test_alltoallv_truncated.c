@@ -242,7 +242,7 @@ static bool serves(const struct scene *s, const dcoll_algorithm_t *a,
 {
     const dcoll_traffic_t t = {sizeof(struct element), MANY, MANY, counts, 0};
     const dcoll_args_t args = {.collective = DCOLL_ALLTOALLV, .traffic = &t};
-    return !a->refuses(dcoll_team_shape(s->team), &args);
+    return !dcoll_refusal(a, dcoll_team_shape(s->team), &args);
 }
 
 static void every(struct rank *r, bool counts,

@@ -152,8 +152,8 @@ static void beyond_bounds_alone(struct rank *r)
         dcoll_alltoallv_t c = counted(&s, (*a)->name);
         c.max_pair = EACH;
         c.max_rank = ROOM;
-        if ((*a)->refuses(
-                dcoll_team_shape(s.team),
+        if (dcoll_refusal(
+                *a, dcoll_team_shape(s.team),
                 &(dcoll_args_t){.traffic = &(dcoll_traffic_t){1, 1, 1, 1, 0}}))
             continue;
         for (unsigned one = 0; one < RANKS; one++) {
@@ -184,8 +184,8 @@ static void empty_parts(struct rank *r)
     for (; *a; a++) {
         dcoll_alltoallv_t c = counted(&s, (*a)->name);
         c.max_pair = c.max_rank = ROOM;
-        if ((*a)->refuses(
-                dcoll_team_shape(s.team),
+        if (dcoll_refusal(
+                *a, dcoll_team_shape(s.team),
                 &(dcoll_args_t){.traffic = &(dcoll_traffic_t){1, 1, 1, 1, 0}}))
             continue;
         c.send_displs = c.recv_displs = nowhere;

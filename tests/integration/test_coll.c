@@ -77,7 +77,7 @@ static void algorithms(struct rank *r, unsigned depth)
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++) {
         dcoll_args_t args = {
             .collective = (*a)->collective, .commutes = true, .depth = depth};
-        if ((*a)->refuses && (*a)->refuses(dcoll_team_shape(s.team), &args))
+        if (dcoll_refusal(*a, dcoll_team_shape(s.team), &args))
             continue;
         run_algorithm(&s, *a);
         done++;

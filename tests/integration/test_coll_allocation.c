@@ -78,7 +78,7 @@ static void every_algorithm(struct rank *r)
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++) {
         dcoll_args_t args = {
             .collective = (*a)->collective, .commutes = true, .depth = 2};
-        if ((*a)->refuses && (*a)->refuses(shape, &args))
+        if (dcoll_refusal(*a, shape, &args))
             continue;
         const size_t sizes[] = {8, BYTES};
         for (unsigned i = 0; i < 2; i++)

@@ -99,7 +99,7 @@ static void collectives(struct rank *r)
             dcoll_args_t args = {
                 .collective = c.collective, .commutes = true, .depth = 2};
             if (c.collective == DCOLL_BARRIER ||
-                ((*a)->refuses && (*a)->refuses(shape, &args)))
+                dcoll_refusal(*a, shape, &args))
                 continue;
             memset(recv, 0, sizeof recv);
             fill_blocks(r, &c);

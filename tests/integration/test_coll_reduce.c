@@ -37,8 +37,7 @@ static void same_bits(struct rank *r)
             dcoll_args_t args = {.collective = (*a)->collective,
                                  .commutes = sum->commutes};
             if ((*a)->collective != DCOLL_ALLREDUCE ||
-                ((*a)->refuses &&
-                 (*a)->refuses(dcoll_team_shape(s.team), &args)))
+                dcoll_refusal(*a, dcoll_team_shape(s.team), &args))
                 continue;
             const size_t bytes = counts[i] * sizeof(double);
             double *send = malloc(bytes), *recv = malloc(2 * bytes);
@@ -89,8 +88,7 @@ static void aligned(struct rank *r)
             dcoll_args_t args = {.collective = (*a)->collective,
                                  .commutes = look.commutes};
             if (!dcoll_collective_reduces((*a)->collective) ||
-                ((*a)->refuses &&
-                 (*a)->refuses(dcoll_team_shape(s.team), &args)))
+                dcoll_refusal(*a, dcoll_team_shape(s.team), &args))
                 continue;
             dcoll_call_t c = {.collective = (*a)->collective,
                               .send = send,

@@ -113,7 +113,7 @@ static void collectives(struct rank *r)
             dcoll_args_t args = {
                 .collective = c.collective, .commutes = true, .depth = 2};
             if (c.collective == DCOLL_BARRIER ||
-                ((*a)->refuses && (*a)->refuses(shape, &args)))
+                dcoll_refusal(*a, shape, &args))
                 continue;
             /* a broadcast's buffer is what its root sends */
             if (c.collective == DCOLL_BCAST && r->rank == root)

@@ -17,7 +17,7 @@ bool irregular_make(struct irregular *i, const dcoll_algorithm_t *a)
 {
     i->algorithm = a;
     i->args.depth = a->depth ? a->depth : 2;
-    if (a->refuses && a->refuses(&i->shape, &i->args))
+    if (dcoll_refusal(a, &i->shape, &i->args))
         return false;
     assert_int_equal(dcoll_program_make(a, &i->shape, &i->args, &i->program),
                      0);

@@ -12,7 +12,7 @@ void irregular_verify(const dcoll_algorithm_t *a, const dcoll_shape_t *shape,
     dcoll_program_t program;
     char why[512];
     bounds.pulled = pulled;
-    if (a->refuses && a->refuses(shape, &args))
+    if (dcoll_refusal(a, shape, &args))
         return;
     assert_int_equal(dcoll_program_make(a, shape, &args, &program), 0);
     program.counts = t->counts;

@@ -434,7 +434,7 @@ static void sweep(const dcoll_algorithm_t *a, unsigned n, unsigned ppn,
     struct subject x = {a, &program, labelled && n % 2, 0, 0};
     bounds.labelled = labelled;
     bounds.pulled = x.pulled ? 1 : SIZE_MAX;
-    if (!a->refuses || !a->refuses(&shape, &args)) {
+    if (!dcoll_refusal(a, &shape, &args)) {
         assert_int_equal(dcoll_program_make(a, &shape, &args, &program), 0);
         program.counts = t.counts;
         assert_true(accepted(&x));

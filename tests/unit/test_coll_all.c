@@ -168,8 +168,8 @@ static bool knows_nodes_at(const dcoll_algorithm_t *a, size_t bytes,
                                .depth = 2};
     dcoll_program_t p[2];
     bool differ = false;
-    if (a->refuses &&
-        (a->refuses(&shapes[0], &args) || a->refuses(&shapes[1], &args)))
+    if (dcoll_refusal(a, &shapes[0], &args) ||
+        dcoll_refusal(a, &shapes[1], &args))
         return true;
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(dcoll_program_make(a, &shapes[i], &args, &p[i]), 0);

@@ -33,7 +33,7 @@ static void make(const dcoll_algorithm_t *algorithm, unsigned n, unsigned k,
     *shape = (dcoll_shape_t){n, nodes, begin, k};
     args.collective = algorithm->collective;
     args.commutes = true;
-    if (algorithm->refuses && algorithm->refuses(shape, &args)) {
+    if (dcoll_refusal(algorithm, shape, &args)) {
         shape->nnodes = dcoll_shape_nodes(n, n, begin);
     }
     assert_int_equal(dcoll_program_make(algorithm, shape, &args, program), 0);

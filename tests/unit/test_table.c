@@ -222,7 +222,7 @@ static void test_builtin(void **state)
                         NULL, DRAIL_ENGINE_SINGLE, &shape, &args);
                     assert_non_null(a);
                     assert_int_equal(a->collective, c);
-                    assert_true(!a->refuses || !a->refuses(&shape, &args));
+                    assert_true(!dcoll_refusal(a, &shape, &args));
                 }
 }
 
@@ -303,7 +303,7 @@ static const char *once(dcoll_collective_t collective, unsigned ranks,
     const dcoll_algorithm_t *a =
         dcoll_table_select(NULL, DRAIL_ENGINE_SINGLE, &shape, &args);
     assert_non_null(a);
-    assert_true(!a->refuses || !a->refuses(&shape, &args));
+    assert_true(!dcoll_refusal(a, &shape, &args));
     return a->name;
 }
 

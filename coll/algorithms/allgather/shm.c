@@ -18,16 +18,8 @@ static size_t place(const struct node *node, unsigned rank)
                                              : node_block_at(node->args, rank);
 }
 
-/* Bytes; a block of less than two of them is posted at once. */
-#define PIECE       (256u << 10)
-#define PIECES_MOST 16u
-
-static unsigned pieces_for(const struct node *node)
-{
-    const bool pays = node->count > 1 && !node->args->begin;
-    const size_t count = pays ? node->args->bytes / PIECE : 0;
-    return count < PIECES_MOST ? (unsigned)count : PIECES_MOST;
-}
+/* A block of less than two pieces is posted at once. */
+#define PIECE_BYTES (256u << 10)
 
 static void post_and_keep(const struct node *node, const struct slices *pieces,
                           unsigned piece)
@@ -54,30 +46,30 @@ static void fetch(const struct node *node, const struct slices *pieces,
 }
 
 /* A piece is fetched while it is still in a cache of its writer. */
-static void exchange_pieces(const struct node *node, unsigned count)
+static void exchange_pieces(const struct node *node,
+                            const struct slices *pieces)
 {
-    const struct slices pieces = slices_of(node->args, count);
-    node->s->flags = NODE_ARRIVED + count;
-    for (unsigned i = 0; i < count; i++) {
-        post_and_keep(node, &pieces, i);
+    node->s->flags = NODE_ARRIVED + pieces->count;
+    for (unsigned i = 0; i < pieces->count; i++) {
+        post_and_keep(node, pieces, i);
         if (i)
-            fetch(node, &pieces, i - 1);
+            fetch(node, pieces, i - 1);
     }
-    fetch(node, &pieces, count - 1);
+    fetch(node, pieces, pieces->count - 1);
 }
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const struct node node = node_make(shape, args, rank, s);
-    const unsigned pieces = pieces_for(&node);
+    const struct slices pieces = node_pieces_of(args, PIECE_BYTES);
     s->phase = 1;
     s->crossing = node.count == 2;
     s->flags = args->depth == 1 ? NODE_DONE + 1 : NODE_POSTED + 1;
     s->node_bytes = place(&node, node.count);
     node_enter(&node);
-    if (pieces > 1) {
-        exchange_pieces(&node, pieces);
+    if (pieces.count > 1 && node.count > 1 && !args->begin) {
+        exchange_pieces(&node, &pieces);
         node_leave(&node);
         return;
     }

@@ -7,12 +7,13 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/exchange/bruck.h"
+#include "coll/build/flat.h"
 #include "coll/build/smp/smp_allgather.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    static const struct smp_exchange bruck = {.steps = bruck_steps,
+    static const struct smp_exchange bruck = {.steps = flat_steps,
                                               .message = bruck_message_of};
     smp_allgather(&bruck, shape, args, rank, s);
 }

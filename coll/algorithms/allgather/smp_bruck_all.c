@@ -8,13 +8,14 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/exchange/bruck.h"
+#include "coll/build/flat.h"
 #include "coll/build/smp/smp_allgather.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     static const struct smp_exchange bruck = {
-        .all = true, .steps = bruck_steps, .message = bruck_message_of};
+        .all = true, .steps = flat_steps, .message = bruck_message_of};
     smp_allgather(&bruck, shape, args, rank, s);
 }
 

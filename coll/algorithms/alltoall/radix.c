@@ -11,13 +11,10 @@
 /* The smallest base, of at least k+1, to which n - 1 has so many digits. */
 static unsigned base_for(unsigned n, unsigned k, unsigned count)
 {
-    for (unsigned base = k + 1;; base++) {
-        size_t reach = 1;
-        for (unsigned i = 0; i < count && reach < n; i++)
-            reach *= base;
-        if (reach >= n)
-            return base;
-    }
+    unsigned base = k + 1;
+    while (flat_steps(n, base - 1) > count)
+        base++;
+    return base;
 }
 
 static double toll_of(const dcoll_shape_t *shape, size_t bytes, unsigned radix)

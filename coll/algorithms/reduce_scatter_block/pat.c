@@ -2,26 +2,31 @@
 /*
  * Reduce-scatter along the trees of build/exchange/far.h, in the opposite
  * direction, for operations that commute (PAT: Jeaugey 2025, arXiv 2506.20252).
- * The sum for a rank collects at that rank, at offset 0: the rank at offset
- * o + jd sends what it has collected to the one at offset o, near distances d
- * first. Offsets are counted in digits of base k+1; d is (k+1)^i in level i.
+ * The sum for a rank is collected along a tree. That rank is the root, at
+ * offset 0. The rank at offset o + jd sends its partial sum to the rank at
+ * offset o, for near distances d first. An offset is a number to the base k+1:
+ * in level i, which reduces digit i to 0, d is (k+1)^i.
  *
- * While all blocks are short, a message has those of all offsets in which it
- * takes part: ⌈log_{k+1} N⌉ steps. For longer blocks the lowest levels go one
- * offset after the other, each with all values of the higher digits: A sums,
- * called a row. A row collects before the next one begins, so that only
- * O(k log N) rows are in memory, and a message has A blocks:
+ * Each rank takes part in the trees of all ranks, at another offset in each. If
+ * blocks are short, a message has the partial sums of all trees that go from
+ * its sender to its receiver: ⌈log_{k+1} N⌉ steps.
  *
- *   row 0 … k of level 0 → row 0: a step; the same for k + (0 … k), …;
- *   then these → row 0: a step; and so on.
+ * Longer blocks would need too much memory. Then, in the lowest levels, a
+ * message has one row only: the A partial sums at offsets that have the same
+ * lower digits. Each row is collected before the next one begins, so that only
+ * O(k log N) rows are in memory:
  *
- * A row lies where its lowest digit that is not 0 has its place: k places for
- * each level. Row 0 has one of its own, where the higher levels go on. What
- * arrives lies in two rooms of k rows, used in turn: a credit permits each
- * message.
+ *   rows 1 … k → row 0: a step; rows k+2 … 2k+1 → row k+1: a step; …;
+ *   then rows k+1, 2(k+1) … k(k+1) → row 0: a step; and so on.
+ *
+ * A row's place in memory depends on its lowest digit that is not 0: there are
+ * k places for each level. Row 0 has a place of its own. The higher levels
+ * begin with it, and go on as for short blocks. Rows that arrive lie in two
+ * rooms of k rows, used in turn. The receiver permits each message by a credit.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/exchange/far.h"
+#include "coll/build/exchange/tree.h"
 #include "coll/build/flat.h"
 #include "coll/build/grant.h"
 #include "coll/build/pace.h"
@@ -31,22 +36,24 @@
 #define LEVELS_MOST 32
 #define ROOMS       2u
 
-/* A row of at most so many bytes is sent at once: longer messages take as long
- * as their bytes. */
+/* Levels go row by row until a row has at most so many bytes: a longer message
+ * saves no time, as it takes as long as its bytes. */
 #define ROW_BYTES ((size_t)256 << 10)
 
 struct pat {
     const dcoll_args_t *args;
     dcoll_schedule_t *s;
     unsigned n, k, me;
-    unsigned low;    /* levels that go row by row */
-    unsigned unit;   /* (k+1)^low */
-    struct far far;  /* of the higher levels: offsets in units */
-    unsigned places; /* of rows, before the rooms */
+    unsigned low;     /* levels that go row by row */
+    unsigned unit;    /* (k+1)^low: the number of rows */
+    struct tree rows; /* along which row 0 collects all others */
+    struct far far;   /* of the higher levels: offsets in units */
+    unsigned places;  /* of rows, before the rooms */
     bool credits;
-    unsigned puts;              /* so far */
-    unsigned sent[LEVELS_MOST]; /* the same when rows of the level were posted;
-                                   0: these are complete */
+    unsigned puts; /* so far */
+    /* by level: `puts` after the latest put from a row of this level; 0: all
+     * puts from them are complete */
+    unsigned sent[LEVELS_MOST];
 };
 
 /* A step of the lower levels: rows base + d, base + 2d … → row base. */
@@ -63,26 +70,24 @@ static dcoll_place_t row_at(const struct pat *p, unsigned index, unsigned place)
 /* The level of a row's lowest digit that is not 0; of row 0: `low`. */
 static unsigned level_of(const struct pat *p, unsigned row)
 {
-    unsigned level = 0;
-    for (; level < p->low && row % (p->k + 1) == 0; row /= p->k + 1)
-        level++;
-    return level;
+    return row ? tree_up(&p->rows, row).level : p->low;
 }
 
 static unsigned index_of(const struct pat *p, unsigned row)
 {
-    const unsigned level = level_of(p, row);
-    const unsigned digit = row / flat_power(p->k + 1, level) % (p->k + 1);
-    return row ? level * p->k + digit : 0;
+    if (row == 0)
+        return 0;
+    const struct tree_edge edge = tree_up(&p->rows, row);
+    return edge.level * p->k + edge.port + 1;
 }
 
-/* What arrives in a step through a port. */
+/* Where the row lies that arrives in a step through a port. */
 static dcoll_place_t room_at(const struct pat *p, unsigned step, unsigned port)
 {
     return row_at(p, p->places + step % ROOMS * p->k + port, 0);
 }
 
-/* The blocks of a row: for the last ones there may be no rank. */
+/* The blocks of a row: one less if the row's last offset is N or more. */
 static unsigned blocks_of(const struct pat *p, unsigned row)
 {
     return (p->n - 1 - row) / p->unit + 1;
@@ -170,8 +175,8 @@ static void permit_rows(const struct pat *p, unsigned step)
         permit(p, (port + 1) * flat_power(p->k + 1, g.level), port);
 }
 
-/* What was sent from the rows of a level must have left before they are
- * written. */
+/* Before new sums are written to the rows of a level: waits until the rank's
+ * puts that read the old sums from there are complete. */
 static void reuse(struct pat *p, unsigned level)
 {
     if (p->sent[level])
@@ -315,16 +320,16 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                     .me = rank,
                     .low = low,
                     .unit = unit,
+                    .rows = {.n = unit, .k = k},
                     .far = far_of((n - 1) / unit + 1, k),
                     .places = low * k + 1,
                     .credits = low || args->depth == 1};
     s->phase = 1;
     s->temp_bytes = n > 1 ? landing(&p, p.far.n).offset : 0;
-    for (unsigned i = 0; low && i < ROOMS; i++)
+    for (unsigned i = 0; i < ROOMS; i++)
         permit_rows(&p, i);
     permit_far(&p);
-    if (low)
-        lower_levels(&p);
+    lower_levels(&p);
     s->phase = 2;
     higher_levels(&p);
     if (n == 1)

@@ -6,14 +6,6 @@ static unsigned at_most(unsigned limit, unsigned value)
     return value < limit ? value : limit;
 }
 
-unsigned bruck_steps(unsigned n, unsigned k)
-{
-    unsigned steps = 0;
-    for (unsigned have = 1; have < n; steps++)
-        have = bruck_step_from(n, k, have).end;
-    return steps;
-}
-
 struct bruck_step bruck_step_from(unsigned n, unsigned k, unsigned have)
 {
     const unsigned chunk = at_most(have, (n - have + k - 1) / k);

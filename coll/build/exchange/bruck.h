@@ -21,15 +21,13 @@ struct bruck_step {
     unsigned end;         /**< blocks after the step */
 };
 
-/** The number of steps, ⌈log_{k+1} n⌉. */
-unsigned bruck_steps(unsigned n, unsigned k);
-/** The step of a rank that has @p have < n blocks. */
+/** The step of a rank that has @p have < n blocks. There are flat_steps(). */
 struct bruck_step bruck_step_from(unsigned n, unsigned k, unsigned have);
 /** Which message arrives through port p < k in this step: the first @p count
  *  blocks of the rank at @p distance. false: no message arrives. */
 bool bruck_message(struct bruck_step step, unsigned port, unsigned *distance,
                    unsigned *count);
-/** The same in the step of a number, from 0. */
+/** bruck_message() of step @p step, from 0, of an all-gather of n ranks. */
 bool bruck_message_of(unsigned n, unsigned k, unsigned step, unsigned port,
                       unsigned *distance, unsigned *count);
 

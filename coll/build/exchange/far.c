@@ -7,7 +7,7 @@ struct far far_of(unsigned n, unsigned k)
     return (struct far){n, k, flat_steps(n, k)};
 }
 
-/* But for the begin. */
+/* A step without its begin. */
 static struct far_step sizes(const struct far *f, unsigned step)
 {
     unsigned distance = 1;
@@ -19,7 +19,7 @@ static struct far_step sizes(const struct far *f, unsigned step)
                              .whole = (f->n - 1 - last * apart) / distance};
 }
 
-/* Places in front that a step fills. */
+/* The number of places before `begin` that a step fills. */
 static unsigned in_front(const struct far *f, const struct far_step *s)
 {
     return (f->k - s->whole) * (s->count - 1);

@@ -79,12 +79,17 @@ void node_copy_slice(const struct node *node, const struct slices *slices,
                    slices_begin(slices, slice + 1) - begin);
 }
 
-struct slices node_pieces(const dcoll_args_t *args)
+struct slices node_pieces_of(const dcoll_args_t *args, size_t bytes)
 {
-    const size_t count = args->bytes / PIECE;
+    const size_t count = args->bytes / bytes;
     return slices_of(args, count < 1             ? 1
                            : count < PIECES_MOST ? (unsigned)count
                                                  : PIECES_MOST);
+}
+
+struct slices node_pieces(const dcoll_args_t *args)
+{
+    return node_pieces_of(args, PIECE);
 }
 
 unsigned node_pieces_flags(const dcoll_args_t *args)

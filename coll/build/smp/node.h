@@ -61,6 +61,8 @@ void node_copy_slice(const struct node *node, const struct slices *slices,
  * reader takes one while its owner writes the next. A short block is one piece,
  * whose flag is NODE_POSTED. */
 struct slices node_pieces(const dcoll_args_t *args);
+/* The same with pieces of @bytes or, if there would be too many, more. */
+struct slices node_pieces_of(const dcoll_args_t *args, size_t bytes);
 /* The number of a rank's flags. */
 unsigned node_pieces_flags(const dcoll_args_t *args);
 /* node_post() and node_fetch() of a block of args->bytes, in pieces. */

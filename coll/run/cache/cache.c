@@ -105,22 +105,27 @@ static dcoll_request_t *start_again(const struct repeat *repeat,
 dcoll_request_t *cache_repeat(dcoll_team_t *team, const dcoll_call_t *call)
 {
     if (!call || (unsigned)call->collective >= DCOLL_COLLECTIVES ||
-        team->broken)
+        call->counts || team->broken)
         return NULL;
-    const struct repeat *repeat = team->repeats[call->collective].call;
+    const struct repeat *repeat = team->repeats[call->collective];
     for (unsigned i = 0; i < REPEATS; i++, repeat++)
-        if (repeat->request && !call->counts && repeats(repeat, call) &&
+        if (repeat->request && repeats(repeat, call) &&
             repeat->engine == drail_config_of(team->rail)->engine)
             return start_again(repeat, call);
     return NULL;
 }
 
+/* It takes the place of the oldest call, or of one that is forgotten. */
 void cache_remember(dcoll_request_t *q, const dcoll_call_t *call)
 {
-    struct repeats *known = &q->team->repeats[call->collective];
+    struct repeat *known = q->team->repeats[call->collective];
+    unsigned last = 0;
     if (q->uses_send || q->uses_recv || q->schedule.shared || q->begin)
         return;
-    known->call[known->oldest] = (struct repeat){
+    while (last + 1 < REPEATS && known[last].request)
+        last++;
+    memmove(&known[1], &known[0], last * sizeof *known);
+    known[0] = (struct repeat){
         .send = call->send,
         .recv = call->recv,
         .bytes = call->bytes,
@@ -130,14 +135,13 @@ void cache_remember(dcoll_request_t *q, const dcoll_call_t *call)
         .request = q,
         .base = {q->base[DCOLL_SEND], q->base[DCOLL_RECV]},
     };
-    known->oldest = (known->oldest + 1) % REPEATS;
 }
 
 static void forget(const dcoll_request_t *q)
 {
     if (q->args.traffic)
         return;
-    struct repeat *repeat = q->team->repeats[q->args.collective].call;
+    struct repeat *repeat = q->team->repeats[q->args.collective];
     for (unsigned i = 0; i < REPEATS; i++)
         if (repeat[i].request == q)
             repeat[i].request = NULL;

@@ -69,12 +69,8 @@ struct repeat {
     unsigned char *base[2];   /* SEND and RECV, as the request uses them */
 };
 
-/* The latest such calls of one collective: programs alternate between a few. */
+/* Such calls kept for each collective: programs alternate between a few. */
 #define REPEATS 4u
-struct repeats {
-    struct repeat call[REPEATS];
-    unsigned oldest;
-};
 
 /* A notification's id holds the request's id and its kind: a tag, or "entered"
  * (prepare/entry_barrier.h). Ids of requests wrap around. */
@@ -128,7 +124,7 @@ struct dcoll_team {
     bool learns; /* between nodes that wires join, if all ranks do */
     struct contests contests;
     struct choice latest[DCOLL_COLLECTIVES];
-    struct repeats repeats[DCOLL_COLLECTIVES];
+    struct repeat repeats[DCOLL_COLLECTIVES][REPEATS]; /* latest first */
     unsigned next_id;
     TAILQ_HEAD(, dcoll_request) requests; /* all; latest used first */
     TAILQ_HEAD(, dcoll_request) active;   /* those that have been started */
