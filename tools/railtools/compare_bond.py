@@ -16,8 +16,6 @@ is appended) gets bond.txt (tables, versions, commands) and bond-samples.csv
 (every round). Both are written after each round.
 """
 import contextlib
-import csv
-import io
 import os
 import platform
 import re
@@ -29,7 +27,7 @@ import threading
 import time
 
 from railtools.compare_hosts import PINNED
-from railtools.files import claim, hide, leave, replace
+from railtools.files import claim, csv_text, hide, leave, replace
 from railtools.hosts import AGENT
 from railtools.noise import busy_share
 from railtools.options import (
@@ -305,13 +303,10 @@ def cpu():
 
 
 def table_of_samples(samples):
-    text = io.StringIO()
-    out = csv.writer(text, lineterminator="\n")
-    out.writerow(["setup", "test", "bytes", "round", "figure"])
-    for key, values in samples.items():
-        for number, figure in values.items():
-            out.writerow([*key, number, f"{figure:.6g}"])
-    return text.getvalue()
+    return csv_text([["setup", "test", "bytes", "round", "figure"], *(
+        [*key, number, f"{figure:.6g}"]
+        for key, values in samples.items()
+        for number, figure in values.items())])
 
 
 # --------------------------------------------------------------- options ---

@@ -20,7 +20,6 @@ They are written after each round: an interrupted script keeps the complete
 rounds.
 """
 import csv
-import io
 import json
 import os
 import platform
@@ -32,7 +31,7 @@ import sys
 import time
 
 from railtools import peers
-from railtools.files import claim, hide, leave, replace
+from railtools.files import claim, csv_text, hide, leave, replace
 from railtools.hosts import AGENT, OF_INTEL, hydra, of_ucx, on, prte
 from railtools.noise import busy_share
 from railtools.options import (
@@ -611,12 +610,6 @@ def report(rounds, programs, search, remarks, args):
     lines += [f"{name}: {what}: round {number} failed: {why}"
               for (what, name, number), why in rounds.failed.items()]
     return "\n".join(lines + remarks) + "\n"
-
-
-def csv_text(rows):
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 def table_of_samples(samples):

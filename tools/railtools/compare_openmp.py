@@ -15,8 +15,6 @@ is appended) gets openmp.txt (tables, commands) and openmp-samples.csv (every
 round). Both are written after each round.
 """
 import argparse
-import csv
-import io
 import os
 import platform
 import re
@@ -28,7 +26,7 @@ import tempfile
 import time
 from typing import NamedTuple
 
-from railtools.files import claim, hide, leave, replace
+from railtools.files import claim, csv_text, hide, leave, replace
 from railtools.noise import busy_share
 from railtools.options import (
     Parser,
@@ -296,14 +294,11 @@ def report(samples, programs):
 
 
 def table_of_samples(samples):
-    text = io.StringIO()
-    out = csv.writer(text, lineterminator="\n")
-    out.writerow(["program", "figure", "compiler", "ranks", "threads", "round",
-                  "value"])
-    for (program, figure, launch), values in samples.figures.items():
-        for number, value in values.items():
-            out.writerow([program, figure, *launch, number, f"{value:.6g}"])
-    return text.getvalue()
+    return csv_text([["program", "figure", "compiler", "ranks", "threads",
+                      "round", "value"], *(
+        [program, figure, *launch, number, f"{value:.6g}"]
+        for (program, figure, launch), values in samples.figures.items()
+        for number, value in values.items())])
 
 
 # --------------------------------------------------------------- options ---

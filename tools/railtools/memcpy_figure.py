@@ -12,15 +12,13 @@ DIR (default results/<host>-<date>-memcpy; an existing one is never touched: -2,
 -3 ... is appended) gets memcpy.txt (table, commands), memcpy.csv, memcpy.json.gz
 and the picture.
 """
-import csv
-import io
 import json
 import os
 import platform
 import shlex
 import time
 
-from railtools.files import claim, hide, leave, replace
+from railtools.files import claim, csv_text, hide, leave, replace
 from railtools.options import Parser, count, draw, progress, size_name, wrong
 from railtools.paths import RAILBENCH, ROOT
 from railtools.programs import run
@@ -77,13 +75,10 @@ def rows(both):
 
 
 def csv_of(both):
-    text = io.StringIO()
-    out = csv.writer(text, lineterminator="\n")
-    out.writerow(["origin", "copies", "bytes", "latency_us", "latency_us_lo",
-                  "latency_us_hi"])
-    out.writerows([origin, ranks, size, *(f"{us:.6g}" for us in interval)]
-                  for origin, ranks, size, interval in rows(both))
-    return text.getvalue()
+    return csv_text([["origin", "copies", "bytes", "latency_us",
+                      "latency_us_lo", "latency_us_hi"], *(
+        [origin, ranks, size, *(f"{us:.6g}" for us in interval)]
+        for origin, ranks, size, interval in rows(both))])
 
 
 def curves(both):
