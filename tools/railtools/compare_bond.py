@@ -40,7 +40,7 @@ from railtools.options import (
     size_name,
     wrong,
 )
-from railtools.paths import ROOT
+from railtools.paths import BUILD, ROOT, revision
 from railtools.peers import WHEELS, not_built
 from railtools.programs import Failure, run
 from railtools.rounds import (
@@ -50,7 +50,6 @@ from railtools.rounds import (
     target_line,
 )
 
-BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 LIBRARIES = os.path.join(BUILD, "lib", "dapl_rail")
 IMB = os.path.join(WHEELS, "impi", "bin", "IMB-MPI1")
 CHECKED = os.path.join(BUILD, "test", "mpi", "mpi_exchange.mpich-wheel")
@@ -289,11 +288,6 @@ def report(rounds, bed, parts):
     lines += rounds.failed + ["Commands"] + [
         f"    {command}" for command in bed.commands]
     return "\n".join(lines) + "\n"
-
-
-def revision():
-    with open(os.path.join(BUILD, "revision"), encoding="ascii") as file:
-        return file.read().strip()
 
 
 def cpu():

@@ -38,7 +38,7 @@ from railtools.options import (
     whole,
     wrong,
 )
-from railtools.paths import BIN, ROOT
+from railtools.paths import BIN, ROOT, revision
 from railtools.programs import Failure, run, start, stop
 from railtools.rounds import (
     ENOUGH,
@@ -263,12 +263,6 @@ def npb_table(samples, programs):
                 f"{faults:>9.1f} {moved:>9.1f} "
                 f"{shares[0]:>10} {shares[1]:>8}")
     return [*lines, ""]
-
-
-def revision():
-    path = os.path.join(os.environ.get("BUILD", "build"), "revision")
-    with open(os.path.join(ROOT, path), encoding="ascii") as file:
-        return file.read().strip()
 
 
 def report(samples, programs):
