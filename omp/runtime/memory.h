@@ -38,7 +38,7 @@ bool memory_is_shared(const void *p);
 /* ------------------------------------------------------ synchronisation --- */
 
 /* What a rank tells the others in a barrier. */
-enum { NOTE_BYTES = 64 };
+enum { NOTE_BYTES = DDSM_NOTE_BYTES };
 
 /* Called by one thread of each rank while the other threads of the program
  * wait: all see what all have written. Without @all, notes are not exchanged.
