@@ -38,7 +38,7 @@ static inline uint64_t loop_word(const struct loop *loop, uint64_t position)
     return loop->number << POSITION_BITS | position;
 }
 
-/* How many parts of @by have all of @value: the last one may be shorter. */
+/* How many parts of at most @by make up @value. */
 static inline uint64_t divided_up(uint64_t value, uint64_t by)
 {
     return value / by + (value % by != 0);
