@@ -289,6 +289,12 @@ static inline size_t page_at(const ddsm_t *d, const void *address)
     return page < d->pages && !page_segment(d, page) ? page : PAGE_NONE;
 }
 
+/* The place of a word in a table of @places, a power of two. */
+static inline size_t hash_place(uint64_t word, size_t places)
+{
+    return word * 0x9e3779b97f4a7c15u >> 32 & (places - 1);
+}
+
 /* Is the page's home here, and never protected? */
 static inline bool page_is_open(const ddsm_t *d, size_t page)
 {
