@@ -206,8 +206,9 @@ typedef enum ddsm_kind {
                       work there (R6). Other ranks drop their copies at each
                       barrier and whenever they acquire (ddsm_lock(),
                       ddsm_acquire()). The program may protect such pages at
-                      their home, for example below a stack: a fault there is
-                      the program's */
+                      their home, for example below a stack. The library passes
+                      a fault there on to the program's handler of SIGSEGV, or
+                      to the system */
 } ddsm_kind_t;
 
 typedef struct ddsm_place {

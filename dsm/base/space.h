@@ -96,7 +96,8 @@ struct notice_log {
     /* End of what has been written, or is being written. A reader that finds
      * the ring to have overtaken its ranges discards them. */
     _Atomic uint64_t reserved;
-    /* begun and ended: odd while one is under way; read before `end` */
+    /* those begun, and those ended: odd while a release is under way. Another
+     * rank reads it before `end` */
     _Atomic uint64_t releases;
     _Atomic uint64_t end; /* of what has been written */
     struct range range[LOG_RANGES];
