@@ -20,7 +20,6 @@ import os
 import platform
 import re
 import shlex
-import statistics
 import sys
 import tempfile
 import threading
@@ -29,7 +28,7 @@ import time
 from railtools.compare_hosts import PINNED
 from railtools.files import claim, csv_text, hide, leave, replace
 from railtools.hosts import AGENT
-from railtools.noise import busy_share
+from railtools.noise import busy_share, shares_text
 from railtools.options import (
     Parser,
     add_rounds,
@@ -44,6 +43,7 @@ from railtools.paths import BUILD, ROOT, revision
 from railtools.peers import WHEELS, not_built
 from railtools.programs import Failure, run
 from railtools.rounds import (
+    few_rounds,
     interval_text,
     median_interval,
     paired,
@@ -273,14 +273,11 @@ def report(rounds, bed, parts):
              f"revision {revision()}; scripts/testbed on {cpu()}, Linux "
              f"{platform.release()}, {os.cpu_count()} cores; rails of {RATE} "
              "Mbit/s (of the unequal bond the second has half)",
-             f"Rounds: {len(rounds.seconds)}. Before each of them others took "
-             f"{statistics.median(rounds.noise):.0%} of the cores (median; at "
-             f"most {max(rounds.noise):.0%}).",
+             f"Rounds: {len(rounds.seconds)}. Before each of them "
+             f"{shares_text(rounds.noise)}.",
              f"Launches: {rounds.tried}, failed: {len(rounds.failed)}; wrong "
              "bytes count as a failure."]
-    if len(rounds.seconds) < 6:
-        lines.append("Fewer than 6 rounds: the intervals hold less than 95 %.")
-    lines.append("")
+    lines += [*few_rounds(len(rounds.seconds)), ""]
     if "speed" in parts:
         lines += speed_table(rounds.samples) + speed_targets(rounds.samples)
     if "losses" in parts:

@@ -27,7 +27,7 @@ import time
 from typing import NamedTuple
 
 from railtools.files import claim, csv_text, hide, leave, replace
-from railtools.noise import busy_share
+from railtools.noise import busy_share, shares_text
 from railtools.options import (
     Parser,
     add_rounds,
@@ -41,8 +41,8 @@ from railtools.options import (
 from railtools.paths import BIN, ROOT, revision
 from railtools.programs import Failure, run, start, stop
 from railtools.rounds import (
-    ENOUGH,
     Tries,
+    few_rounds,
     in_turn,
     interval_text,
     median_interval,
@@ -269,13 +269,9 @@ def report(samples, programs):
     lines = [f"OpenMP on several ranks, {time.strftime('%Y-%m-%d')}",
              f"revision {revision()}; {platform.machine()}, Linux "
              f"{platform.release()}, {os.cpu_count()} cores",
-             f"Rounds: {len(samples.seconds)}. Before each of them others took "
-             f"{statistics.median(samples.noise):.0%} of the cores (median; at "
-             f"most {max(samples.noise):.0%})."]
-    if len(samples.seconds) < ENOUGH:
-        lines.append(f"Fewer than {ENOUGH} rounds: the intervals hold less "
-                     "than 95 %.")
-    lines.append("")
+             f"Rounds: {len(samples.seconds)}. Before each of them "
+             f"{shares_text(samples.noise)}.",
+             *few_rounds(len(samples.seconds)), ""]
     if CONSTRUCTS in programs:
         lines += constructs_table(samples)
     others = [program for program in programs if program != CONSTRUCTS]

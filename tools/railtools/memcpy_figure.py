@@ -23,7 +23,7 @@ from railtools.options import Parser, count, draw, progress, size_name, wrong
 from railtools.paths import RAILBENCH, ROOT
 from railtools.programs import run
 from railtools.results import SCHEMA
-from railtools.rounds import ENOUGH, in_turn, median_interval
+from railtools.rounds import few_rounds, in_turn, median_interval
 
 RANKS = (1, 2, 3, 4)  # as the paper: its nodes have four processors
 SIZES = "4:256K"
@@ -108,10 +108,9 @@ def report(both, result, args, commands):
              f"µs of a copy, of the slowest rank; medians of {args.repeat} "
              f"rounds (memcpy.csv has their intervals). More than {cores} "
              "ranks share the cores."]
-    if args.repeat < ENOUGH:
-        lines.append("Fewer than 6 rounds: the intervals hold less than 95 %.")
-    return "\n".join([*lines, "", *table(both), "", "Commands",
-                      *(f"    {command}" for command in commands)]) + "\n"
+    return "\n".join([*lines, *few_rounds(args.repeat), "", *table(both), "",
+                      "Commands", *(f"    {command}" for command in commands)
+                      ]) + "\n"
 
 
 def json_of(both):
