@@ -34,10 +34,10 @@
  *  R5 Threads. Threads of a rank may read and write the memory at the same
  *     time, and lock and unlock. Any other call must be made by one thread
  *     while no other thread of the rank writes the memory or makes a call.
- *     Exceptions are stated at the call. What is constant after ddsm_open() may
- *     be asked for by any thread at any time: ddsm_rank(), ddsm_size(),
- *     ddsm_part(), ddsm_base(), ddsm_bytes(), ddsm_page_bytes() and
- *     ddsm_is_symmetric().
+ *     If another rule holds for a function, its description says so. Some
+ *     functions return values that do not change after ddsm_open(). Any thread
+ *     may call these at any time: ddsm_rank(), ddsm_size(), ddsm_part(),
+ *     ddsm_base(), ddsm_bytes(), ddsm_page_bytes() and ddsm_is_symmetric().
  *  R6 System calls do not fault. They fail with EFAULT, or end early with a
  *     short count, where a page is missing or not writable. So first call
  *     ddsm_prefetch() for the buffer: with writable = false if the system call
@@ -206,8 +206,9 @@ typedef enum ddsm_kind {
                       work there (R6). Other ranks drop their copies at each
                       barrier and whenever they acquire (ddsm_lock(),
                       ddsm_acquire()). The program may protect such pages at
-                      their home, for example below a stack: a fault there is
-                      the program's */
+                      their home, for example below a stack. The library passes
+                      a fault there on to the program's handler of SIGSEGV, or
+                      to the system */
 } ddsm_kind_t;
 
 typedef struct ddsm_place {
@@ -363,9 +364,10 @@ int ddsm_trylock(ddsm_t *d, unsigned id);
 int ddsm_lock_at(ddsm_t *d, uint32_t *word);
 int ddsm_trylock_at(ddsm_t *d, uint32_t *word);
 int ddsm_unlock_at(ddsm_t *d, uint32_t *word);
-/** Makes @p word 0, for a lock in memory where another one may have been that
- *  was not ended: then ranks may still know the old number. Other threads may
- *  use the word after they have synchronised with the caller (R1). */
+/** Makes @p word 0, before the first use of a lock. Call it if the memory may
+ *  have had another lock that was not ended: ranks may still remember that
+ *  lock's number. Other threads may use the word after they have synchronised
+ *  with the caller (R1). */
 int ddsm_lock_begin(ddsm_t *d, uint32_t *word);
 /** Ends the lock of @p word, and makes the word 0. No thread may hold the lock
  *  then. Other threads may use the word again after they have synchronised with

@@ -45,8 +45,7 @@ static int name(ddsm_t *d, uint32_t *word, uint32_t *number)
 
 static struct lock_name *place_of(ddsm_t *d, const uint32_t *word)
 {
-    const uint64_t hash = (uintptr_t)word * 0x9e3779b97f4a7c15u;
-    return &d->lock_names[hash >> 32 & (LOCK_NAMES - 1)];
+    return &d->lock_names[hash_place((uintptr_t)word, LOCK_NAMES)];
 }
 
 /* 0: it is not known. */

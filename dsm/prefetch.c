@@ -5,25 +5,10 @@
 #include "dsm/pages/fetch.h"
 #include "dsm/pages/pages.h"
 
-static int make_writable(ddsm_t *d, size_t first, size_t count)
-{
-    const size_t end = first + count;
-    int rc = 0;
-    for (size_t p = first, n; p < end && !rc; p += n) {
-        const bool clean = d->page[p].state == PAGE_CLEAN;
-        n = 1;
-        while (p + n < end && (d->page[p + n].state == PAGE_CLEAN) == clean)
-            n++;
-        if (clean)
-            rc = pages_make_dirty(d, p, n);
-    }
-    return rc;
-}
-
 static int prefetch(ddsm_t *d, size_t first, size_t count, bool writable)
 {
     int rc = fetch(d, first, count);
-    return !rc && writable ? make_writable(d, first, count) : rc;
+    return !rc && writable ? pages_make_range_dirty(d, first, count) : rc;
 }
 
 int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable)

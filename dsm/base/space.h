@@ -96,7 +96,8 @@ struct notice_log {
     /* End of what has been written, or is being written. A reader that finds
      * the ring to have overtaken its ranges discards them. */
     _Atomic uint64_t reserved;
-    /* begun and ended: odd while one is under way; read before `end` */
+    /* those begun, and those ended: odd while a release is under way. Another
+     * rank reads it before `end` */
     _Atomic uint64_t releases;
     _Atomic uint64_t end; /* of what has been written */
     struct range range[LOG_RANGES];
@@ -287,6 +288,12 @@ static inline size_t page_at(const ddsm_t *d, const void *address)
     }
     const size_t page = (at - (uintptr_t)d->view) >> d->page_shift;
     return page < d->pages && !page_segment(d, page) ? page : PAGE_NONE;
+}
+
+/* The place of a word in a table of @places, a power of two. */
+static inline size_t hash_place(uint64_t word, size_t places)
+{
+    return word * 0x9e3779b97f4a7c15u >> 32 & (places - 1);
 }
 
 /* Is the page's home here, and never protected? */

@@ -140,7 +140,8 @@ int exclusive_look(ddsm_t *d)
     /* over shared memory: what was written before is stored by now */
     atomic_thread_fence(memory_order_seq_cst);
     for (size_t n; (b = find(blocks, b, end)) < end && !rc; b += n) {
-        /* first: a page's byte that is set from here on sets it again */
+        /* before the pages' bytes: a rank that sets one of these later sets
+         * the block's byte again */
         n = clear(blocks, b, end);
         const size_t last = (b + n) * COPIED_BLOCK;
         rc = look_at_pages(d, b * COPIED_BLOCK,

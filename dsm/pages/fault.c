@@ -94,7 +94,7 @@ bool fault_serve(ddsm_t *d, uintptr_t address, void *context)
     if (drail_job_is_simulated(d->job))
         signals_as_before(context);
     const bool inside = space_enter(d) != 0;
-    /* the program itself has protected a page that never is */
+    /* this library never protects open pages at their home: the program did */
     const bool ours = page != PAGE_NONE && d->page[page].state != PAGE_UNUSED &&
                       !page_is_open(d, page);
     int rc = inside && ours ? space_break(d, error.code) : 0;

@@ -61,8 +61,7 @@ static void forget(struct past *past)
 
 static struct past *past_of(ddsm_t *d, uint64_t name)
 {
-    const uint64_t hash = name * 0x9e3779b97f4a7c15u;
-    struct past *past = &d->pasts[hash >> 32 & (PASTS - 1)];
+    struct past *past = &d->pasts[hash_place(name, PASTS)];
     if (!name)
         return NULL;
     if (past->name != name) { /* new, or another one's place */

@@ -105,15 +105,27 @@ int pages_make_dirty(ddsm_t *d, size_t first, size_t count)
     return rc;
 }
 
+int pages_make_range_dirty(ddsm_t *d, size_t first, size_t count)
+{
+    const size_t end = first + count;
+    int rc = 0;
+    for (size_t p = first, n; p < end && !rc; p += n) {
+        const bool clean = d->page[p].state == PAGE_CLEAN;
+        n = 1;
+        while (p + n < end && (d->page[p + n].state == PAGE_CLEAN) == clean)
+            n++;
+        if (clean)
+            rc = pages_make_dirty(d, p, n);
+    }
+    return rc;
+}
+
 int pages_make_list_dirty(ddsm_t *d, const struct page_list *list)
 {
     int rc = 0;
-    for (size_t i = 0, n; i < list->count && !rc; i += n ? n : 1) {
-        const size_t first = list->page[i], run = pages_run(list, i);
-        for (n = 0; n < run && d->page[first + n].state == PAGE_CLEAN; n++)
-            continue;
-        if (n)
-            rc = pages_make_dirty(d, first, n);
+    for (size_t i = 0, n; i < list->count && !rc; i += n) {
+        n = pages_run(list, i);
+        rc = pages_make_range_dirty(d, list->page[i], n);
     }
     return rc;
 }

@@ -10,7 +10,8 @@
 int pages_set(ddsm_t *d, size_t first, size_t count, enum page_state state);
 /* Makes clean pages writable, with twins of those whose home is elsewhere. */
 int pages_make_dirty(ddsm_t *d, size_t first, size_t count);
-/* The same of those pages of a sorted list that are clean. */
+/* The same of those pages of a range, or of a sorted list, that are clean. */
+int pages_make_range_dirty(ddsm_t *d, size_t first, size_t count);
 int pages_make_list_dirty(ddsm_t *d, const struct page_list *list);
 /* The same of a write fault: the page, and clean pages after it that are likely
  * to be written next. A flush finds those that were not. Sets @count to how

@@ -38,11 +38,6 @@ static uint64_t at_least(uint64_t least, uint64_t value)
     return value > least ? value : least;
 }
 
-static uint64_t divided_up(uint64_t value, uint64_t by)
-{
-    return value / by + (value % by != 0);
-}
-
 /* How many iterations the rank takes of those that are left. A batch has one
  * chunk if threads have to wait for one another (sections, ordered), and near
  * the end, where other ranks would soon have nothing to do. */

@@ -65,7 +65,8 @@ static bool read_number(const char *name, long least, long *number)
     return true;
 }
 
-/* One of two words. */
+/* A setting that is either @first or @second, in upper or lower case. False: it
+ * is not set. */
 static bool read_word(const char *name, const char *first, const char *second,
                       bool *is_first)
 {

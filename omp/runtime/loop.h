@@ -38,6 +38,12 @@ static inline uint64_t loop_word(const struct loop *loop, uint64_t position)
     return loop->number << POSITION_BITS | position;
 }
 
+/* How many parts of at most @by make up @value. */
+static inline uint64_t divided_up(uint64_t value, uint64_t by)
+{
+    return value / by + (value % by != 0);
+}
+
 struct loop_bounds loop_bounds(long start, long end, long step, long chunk);
 struct loop_bounds loop_bounds_ull(bool up, uint64_t start, uint64_t end,
                                    uint64_t step, uint64_t chunk);

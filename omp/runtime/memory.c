@@ -57,7 +57,7 @@ static void check(int rc, const char *what)
              ddsm_last_error(space));
 }
 
-/* A page can't be fetched. */
+/* A fault could not be served. */
 static void fault_failed(void *context, int code, const char *sentence)
 {
     (void)context, (void)code;

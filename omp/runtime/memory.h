@@ -38,14 +38,14 @@ bool memory_is_shared(const void *p);
 /* ------------------------------------------------------ synchronisation --- */
 
 /* What a rank tells the others in a barrier. */
-enum { NOTE_BYTES = 64 };
+enum { NOTE_BYTES = DDSM_NOTE_BYTES };
 
 /* Called by one thread of each rank while the other threads of the program
  * wait: all see what all have written. Without @all, notes are not exchanged.
  * @all has NOTE_BYTES for each rank. */
 void memory_barrier(const void *mine, void *all);
-/* Right after it: what follows is like earlier intervals of that name; so this
- * rank gets the pages that it used then. */
+/* Call it right after memory_barrier(): names the interval that begins. The
+ * rank fetches the pages that it used in earlier intervals of that name. */
 void memory_interval(uint64_t name);
 /* What this rank has written can be seen after a memory_acquire(). */
 void memory_release(void);
@@ -56,7 +56,8 @@ void memory_acquire(void);
 void memory_lock(uint32_t *word);
 bool memory_try_lock(uint32_t *word);
 void memory_unlock(uint32_t *word);
-/* Makes the word 0: of a new lock, whatever was there, or of one that ends. */
+/* Both make the word 0. Call the first before the first use of a lock, whatever
+ * the word was, and the second when the lock ends. */
 void memory_lock_begin(uint32_t *word);
 void memory_lock_end(uint32_t *word);
 
@@ -84,7 +85,7 @@ extern struct shared_words *shared_words;
 
 /* Of this rank, since the start. */
 void memory_stats(ddsm_stats_t *stats);
-size_t memory_page_bytes(void);
+size_t memory_page_bytes(void); /* 0 with one rank, which fetches none */
 /* All ranks: adds up the values of all. */
 void memory_sum(uint64_t *values, size_t count);
 

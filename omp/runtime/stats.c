@@ -12,11 +12,9 @@ union line {
     struct {
         struct counts team;
         ddsm_stats_t memory;
-        uint64_t page_bytes;
     };
     uint64_t values[(sizeof(struct counts) + sizeof(ddsm_stats_t)) /
-                        sizeof(uint64_t) +
-                    1];
+                    sizeof(uint64_t)];
 };
 
 static double ms(uint64_t ns)
@@ -52,7 +50,7 @@ static void print_line(unsigned rank, const union line *l)
             (unsigned long long)m->write_faults, ms(m->fault_ns),
             (unsigned long long)m->locks, ms(m->lock_ns),
             (unsigned long long)m->fetched_pages,
-            (unsigned long long)(m->fetched_pages * l->page_bytes),
+            (unsigned long long)(m->fetched_pages * memory_page_bytes()),
             (unsigned long long)m->diff_bytes);
     print_share(ddsm_efficiency(m));
     print_share(ddsm_coverage(m));
@@ -65,7 +63,6 @@ void stats_print(void)
     if (!settings.stats)
         return;
     memory_stats(&mine.memory);
-    mine.page_bytes = memory_page_bytes();
     if (memory_rank() == 0)
         print_titles();
     /* one rank after the other: the others add zeros */

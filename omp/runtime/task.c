@@ -75,7 +75,7 @@ static uint64_t pieces(uint64_t iterations, unsigned flags, unsigned long asked,
 {
     uint64_t count = asked ? asked : threads;
     if (is_strict(flags, asked))
-        return iterations / asked + (iterations % asked != 0);
+        return divided_up(iterations, asked);
     if (flags & TASKLOOP_GRAINSIZE && asked)
         count = iterations / asked ? iterations / asked : 1;
     return count < iterations ? count : iterations;

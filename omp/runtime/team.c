@@ -230,8 +230,7 @@ static void run_here(struct team *team, const struct thread *pattern)
 {
     grow_pool(team->here - 1);
     pool.counts.regions++;
-    if (memory_ranks() > 1)
-        memory_interval((uintptr_t)team->function);
+    memory_interval((uintptr_t)team->function);
     for (unsigned i = 1; i < team->here; i++) {
         struct worker *w = pool.workers[i - 1];
         w->thread = *pattern;

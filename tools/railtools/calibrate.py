@@ -23,8 +23,6 @@ stands beside the least and the greatest of them. Nothing of what is measured
 then goes into the file.
 """
 import argparse
-import csv
-import io
 import json
 import math
 import re
@@ -32,7 +30,7 @@ import statistics
 import sys
 import tempfile
 
-from railtools.files import replace
+from railtools.files import csv_text, replace
 from railtools.options import (
     Parser,
     count,
@@ -421,14 +419,6 @@ def summary(ratios):
                 f"{1 + p / 100:.2f}" for p, number in near.items()))
 
 
-def csv_text(rows):
-    text = io.StringIO(newline="")
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(COLUMNS)
-    table.writerows(row.texts() for row in rows)
-    return text.getvalue()
-
-
 # ----------------------------------------------------------------- files ---
 
 def csv_path(args):
@@ -537,5 +527,6 @@ def main():
         rows = check_all(args)
         show(args, rows)
         if args.csv:
-            write(csv_path(args), csv_text(rows))
+            write(csv_path(args), csv_text(
+                [COLUMNS, *(row.texts() for row in rows)]))
     return 0

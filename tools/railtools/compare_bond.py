@@ -16,22 +16,19 @@ is appended) gets bond.txt (tables, versions, commands) and bond-samples.csv
 (every round). Both are written after each round.
 """
 import contextlib
-import csv
-import io
 import os
 import platform
 import re
 import shlex
-import statistics
 import sys
 import tempfile
 import threading
 import time
 
 from railtools.compare_hosts import PINNED
-from railtools.files import claim, hide, leave, replace
+from railtools.files import claim, csv_text, hide, leave, replace
 from railtools.hosts import AGENT
-from railtools.noise import busy_share
+from railtools.noise import busy_share, shares_text
 from railtools.options import (
     Parser,
     add_rounds,
@@ -42,17 +39,17 @@ from railtools.options import (
     size_name,
     wrong,
 )
-from railtools.paths import ROOT
+from railtools.paths import BUILD, ROOT, revision
 from railtools.peers import WHEELS, not_built
 from railtools.programs import Failure, run
 from railtools.rounds import (
+    few_rounds,
     interval_text,
     median_interval,
     paired,
     target_line,
 )
 
-BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 LIBRARIES = os.path.join(BUILD, "lib", "dapl_rail")
 IMB = os.path.join(WHEELS, "impi", "bin", "IMB-MPI1")
 CHECKED = os.path.join(BUILD, "test", "mpi", "mpi_exchange.mpich-wheel")
@@ -276,14 +273,11 @@ def report(rounds, bed, parts):
              f"revision {revision()}; scripts/testbed on {cpu()}, Linux "
              f"{platform.release()}, {os.cpu_count()} cores; rails of {RATE} "
              "Mbit/s (of the unequal bond the second has half)",
-             f"Rounds: {len(rounds.seconds)}. Before each of them others took "
-             f"{statistics.median(rounds.noise):.0%} of the cores (median; at "
-             f"most {max(rounds.noise):.0%}).",
+             f"Rounds: {len(rounds.seconds)}. Before each of them "
+             f"{shares_text(rounds.noise)}.",
              f"Launches: {rounds.tried}, failed: {len(rounds.failed)}; wrong "
              "bytes count as a failure."]
-    if len(rounds.seconds) < 6:
-        lines.append("Fewer than 6 rounds: the intervals hold less than 95 %.")
-    lines.append("")
+    lines += [*few_rounds(len(rounds.seconds)), ""]
     if "speed" in parts:
         lines += speed_table(rounds.samples) + speed_targets(rounds.samples)
     if "losses" in parts:
@@ -293,11 +287,6 @@ def report(rounds, bed, parts):
     return "\n".join(lines) + "\n"
 
 
-def revision():
-    with open(os.path.join(BUILD, "revision"), encoding="ascii") as file:
-        return file.read().strip()
-
-
 def cpu():
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         return next((line.partition(":")[2].strip() for line in file
@@ -305,13 +294,10 @@ def cpu():
 
 
 def table_of_samples(samples):
-    text = io.StringIO()
-    out = csv.writer(text, lineterminator="\n")
-    out.writerow(["setup", "test", "bytes", "round", "figure"])
-    for key, values in samples.items():
-        for number, figure in values.items():
-            out.writerow([*key, number, f"{figure:.6g}"])
-    return text.getvalue()
+    return csv_text([["setup", "test", "bytes", "round", "figure"], *(
+        [*key, number, f"{figure:.6g}"]
+        for key, values in samples.items()
+        for number, figure in values.items())])
 
 
 # --------------------------------------------------------------- options ---

@@ -38,8 +38,6 @@ coll-samples.csv (every round), coll-settings.csv (all that was searched), and
 <collective>-<ranks>.json.gz with pictures.
 """
 import argparse
-import csv
-import io
 import json
 import os
 import platform
@@ -50,7 +48,7 @@ import time
 from typing import NamedTuple
 
 from railtools import peers
-from railtools.files import claim, hide, leave, replace
+from railtools.files import claim, csv_text, hide, leave, replace
 from railtools.noise import Noise
 from railtools.options import (
     Parser,
@@ -515,12 +513,6 @@ def report(points, programs, rounds, search, remarks, args):
     return "\n".join(lines) + "\n"
 
 
-def text_of(rows):
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
-
-
 def csv_of(points):
     rows = [["test", "program", "ranks", "bytes", "latency_us",
              "latency_us_lo", "latency_us_hi", "best_peer_over_ours",
@@ -532,12 +524,12 @@ def csv_of(points):
                  + [f"{number:.6g}" for number in figure]
                  + [values[0], peer, *values[1:]]
                  for program, figure in figures.items()]
-    return text_of(rows)
+    return csv_text(rows)
 
 
 def csv_of_samples(samples):
-    return text_of([["test", "program", "ranks", "bytes", "round",
-                     "latency_us"]] + [
+    return csv_text([["test", "program", "ranks", "bytes", "round",
+                      "latency_us"]] + [
         [collective, program, ranks, size, number, f"{us:.6g}"]
         for (collective, ranks, size, program), values in samples.items()
         for number, us in values.items()])
@@ -646,7 +638,7 @@ def write(folder, rounds, programs, search, remarks, args):
              "coll-samples.csv": csv_of_samples(rounds.samples),
              "coll.txt": text}
     if search.figures:
-        files["coll-settings.csv"] = text_of(search.rows())
+        files["coll-settings.csv"] = csv_text(search.rows())
     for (collective, ranks), record in rounds.records.items():
         files[f"{collective}-{ranks}.json.gz"] = json_of(
             points, collective, ranks, programs, record)

@@ -20,7 +20,6 @@ They are written after each round: an interrupted script keeps the complete
 rounds.
 """
 import csv
-import io
 import json
 import os
 import platform
@@ -32,9 +31,9 @@ import sys
 import time
 
 from railtools import peers
-from railtools.files import claim, hide, leave, replace
+from railtools.files import claim, csv_text, hide, leave, replace
 from railtools.hosts import AGENT, OF_INTEL, hydra, of_ucx, on, prte
-from railtools.noise import busy_share
+from railtools.noise import busy_share, shares_text
 from railtools.options import (
     Parser,
     add_rounds,
@@ -58,6 +57,7 @@ from railtools.programs import (
     stop,
 )
 from railtools.rounds import (
+    few_rounds,
     geometric_mean,
     in_turn,
     interval_text,
@@ -581,12 +581,10 @@ def report(rounds, programs, search, remarks, args):
              f"{os.cpu_count()} cores; rails of {args.rate} Mbit/s (of unequal "
              "ones the second has half), MTU 1500: at most "
              f"{args.rate / 8 * 1448 / 1514:.2f} MB/s of TCP payload",
-             f"Rounds of all programs in turn: {done}. Before each of "
-             f"them others took {statistics.median(noise):.0%} of the cores "
-             f"(median; at most {max(noise):.0%})."]
-    if done < 6:
-        lines.append("Fewer than 6 rounds: the intervals hold less than 95 %.")
-    lines += [f"Each host has one of {len(CORES)} cores: n1 the first, n2 the "
+             f"Rounds of all programs in turn: {done}. Before each of them "
+             f"{shares_text(noise)}."]
+    lines += [*few_rounds(done),
+              f"Each host has one of {len(CORES)} cores: n1 the first, n2 the "
               "second, and so on in turn. Collectives: "
               f"{args.hosts * args.ppn} ranks share them.", ""]
     for what in [what for what in args.parts if what in RAILS]:
@@ -611,12 +609,6 @@ def report(rounds, programs, search, remarks, args):
     lines += [f"{name}: {what}: round {number} failed: {why}"
               for (what, name, number), why in rounds.failed.items()]
     return "\n".join(lines + remarks) + "\n"
-
-
-def csv_text(rows):
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 def table_of_samples(samples):

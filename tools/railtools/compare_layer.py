@@ -21,6 +21,7 @@ import sys
 import time
 
 from railtools import peers
+from railtools.compare_coll import COLLECTIVES, PARTIAL, REDUCTIONS, lengths_of
 from railtools.files import claim, hide, leave
 from railtools.noise import Noise
 from railtools.options import (
@@ -45,9 +46,6 @@ from railtools.rounds import (
     place,
 )
 
-COLLECTIVES = ("allgather", "gather", "alltoall", "bcast")  # the usual ones
-REDUCTIONS = ("reduce", "allreduce", "reduce_scatter_block", "scan", "exscan")
-DOUBLE = 8  # bytes
 REPETITIONS = 3
 LIBRARIES = os.path.join(ROOT, os.path.dirname(BIN), "lib")
 PLAIN, LAYER, DCOLL = "plain", "layer", "dcoll"  # what is launched
@@ -246,10 +244,11 @@ def options():
     parser.add_argument("--sizes", metavar="a,b", type=sizes,
                         default="4,256,4K,64K", help="(default %(default)s)")
     parser.add_argument("--collectives", metavar="C,...",
-                        type=chosen_of(COLLECTIVES + REDUCTIONS),
+                        type=chosen_of(
+                            COLLECTIVES + REDUCTIONS + PARTIAL),
                         default=",".join(COLLECTIVES),
                         help="(default %(default)s); reductions of sums of "
-                             f"doubles: {', '.join(REDUCTIONS)}")
+                             f"doubles: {', '.join(REDUCTIONS + PARTIAL)}")
     parser.add_argument("--peers", metavar="P,...", type=chosen_of(keys),
                         default=",".join(keys), help="(default %(default)s)")
     peers.add_wheels(parser)
@@ -265,8 +264,8 @@ def options():
 
 def runs_of(args):
     """[(collective, bytes)]; those of reductions are whole doubles."""
-    return [(what, size) for what in args.collectives for size in args.sizes
-            if what not in REDUCTIONS or size % DOUBLE == 0]
+    return [(what, size) for what in args.collectives
+            for size in lengths_of(args, what)]
 
 
 def choose(args):

@@ -15,8 +15,6 @@ is appended) gets openmp.txt (tables, commands) and openmp-samples.csv (every
 round). Both are written after each round.
 """
 import argparse
-import csv
-import io
 import os
 import platform
 import re
@@ -28,8 +26,8 @@ import tempfile
 import time
 from typing import NamedTuple
 
-from railtools.files import claim, hide, leave, replace
-from railtools.noise import busy_share
+from railtools.files import claim, csv_text, hide, leave, replace
+from railtools.noise import busy_share, shares_text
 from railtools.options import (
     Parser,
     add_rounds,
@@ -40,11 +38,11 @@ from railtools.options import (
     whole,
     wrong,
 )
-from railtools.paths import BIN, ROOT
+from railtools.paths import BIN, ROOT, revision
 from railtools.programs import Failure, run, start, stop
 from railtools.rounds import (
-    ENOUGH,
     Tries,
+    few_rounds,
     in_turn,
     interval_text,
     median_interval,
@@ -267,23 +265,13 @@ def npb_table(samples, programs):
     return [*lines, ""]
 
 
-def revision():
-    path = os.path.join(os.environ.get("BUILD", "build"), "revision")
-    with open(os.path.join(ROOT, path), encoding="ascii") as file:
-        return file.read().strip()
-
-
 def report(samples, programs):
     lines = [f"OpenMP on several ranks, {time.strftime('%Y-%m-%d')}",
              f"revision {revision()}; {platform.machine()}, Linux "
              f"{platform.release()}, {os.cpu_count()} cores",
-             f"Rounds: {len(samples.seconds)}. Before each of them others took "
-             f"{statistics.median(samples.noise):.0%} of the cores (median; at "
-             f"most {max(samples.noise):.0%})."]
-    if len(samples.seconds) < ENOUGH:
-        lines.append(f"Fewer than {ENOUGH} rounds: the intervals hold less "
-                     "than 95 %.")
-    lines.append("")
+             f"Rounds: {len(samples.seconds)}. Before each of them "
+             f"{shares_text(samples.noise)}.",
+             *few_rounds(len(samples.seconds)), ""]
     if CONSTRUCTS in programs:
         lines += constructs_table(samples)
     others = [program for program in programs if program != CONSTRUCTS]
@@ -296,14 +284,11 @@ def report(samples, programs):
 
 
 def table_of_samples(samples):
-    text = io.StringIO()
-    out = csv.writer(text, lineterminator="\n")
-    out.writerow(["program", "figure", "compiler", "ranks", "threads", "round",
-                  "value"])
-    for (program, figure, launch), values in samples.figures.items():
-        for number, value in values.items():
-            out.writerow([program, figure, *launch, number, f"{value:.6g}"])
-    return text.getvalue()
+    return csv_text([["program", "figure", "compiler", "ranks", "threads",
+                      "round", "value"], *(
+        [program, figure, *launch, number, f"{value:.6g}"]
+        for (program, figure, launch), values in samples.figures.items()
+        for number, value in values.items())])
 
 
 # --------------------------------------------------------------- options ---

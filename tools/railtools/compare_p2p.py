@@ -72,6 +72,7 @@ from railtools.programs import (
 from railtools.rounds import (
     ENOUGH,
     Tries,
+    few_rounds,
     geometric_mean,
     in_turn,
     median_interval,
@@ -541,8 +542,7 @@ def report(rows, programs, noise, remarks, search, args, record, rounds):
              f"{args.cores[1]}; rounds of all programs in turn: {rounds}",
              f"Noise: {noise.text()}; load average "
              f"{os.getloadavg()[0]:.1f} at the end."]
-    if rounds < ENOUGH:
-        lines.append("Fewer than 6 rounds: the intervals hold less than 95 %.")
+    lines += few_rounds(rounds)
     if turning(args):
         lines.append(memory_text(args))
     lines += ["The last columns are ratios to the best peer at this point that "

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files of results: written whole or not at all, without paths of the machine."""
 import contextlib
+import csv
 import gzip
+import io
 import os
 import threading
 
@@ -23,6 +25,13 @@ def replace(path, text):
     finally:
         with contextlib.suppress(OSError):
             os.remove(new)
+
+
+def csv_text(rows):
+    """Of rows of which the first has the names of the columns."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def hide(text, paths):

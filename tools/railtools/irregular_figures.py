@@ -20,8 +20,6 @@ DIR (default results/<host>-<date>-irregular; an existing one is never touched:
 figures.json.gz, and a picture of each figure.
 """
 import argparse
-import csv
-import io
 import json
 import os
 import platform
@@ -29,7 +27,7 @@ import sys
 import time
 
 from railtools import irregular
-from railtools.files import claim, leave, replace
+from railtools.files import claim, csv_text, leave, replace
 from railtools.options import Parser, draw, progress, size_name, wrong
 from railtools.paths import RAILBENCH, ROOT
 from railtools.programs import Failure, run
@@ -114,20 +112,18 @@ def report(result, failed):
 
 
 def csv_of(result):
-    text = io.StringIO()
-    out = csv.writer(text, lineterminator="\n")
-    out.writerow(["figure", "ranks", "element", "pattern", "algorithm",
-                  "elements", "latency_us", "latency_us_lo", "latency_us_hi",
-                  *irregular.PARTS])
+    rows: list = [["figure", "ranks", "element", "pattern", "algorithm",
+                   "elements", "latency_us", "latency_us_lo", "latency_us_hi",
+                   *irregular.PARTS]]
     for figure in irregular.FIGURES:
         for ranks, algorithm, row in irregular.points(figure, result):
             us = row["collective"]["latency_us"]
             figures = [us["median"], us["lo"], us["hi"],
                        *(row["parts"][part] for part in irregular.PARTS)]
-            out.writerow([figure.name, ranks, figure.element, figure.pattern,
-                          algorithm, row["elements"],
-                          *(f"{figure:.6g}" for figure in figures)])
-    return text.getvalue()
+            rows.append([figure.name, ranks, figure.element, figure.pattern,
+                         algorithm, row["elements"],
+                         *(f"{figure:.6g}" for figure in figures)])
+    return csv_text(rows)
 
 
 def write(folder, result, failed):

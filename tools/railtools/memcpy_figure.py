@@ -12,20 +12,18 @@ DIR (default results/<host>-<date>-memcpy; an existing one is never touched: -2,
 -3 ... is appended) gets memcpy.txt (table, commands), memcpy.csv, memcpy.json.gz
 and the picture.
 """
-import csv
-import io
 import json
 import os
 import platform
 import shlex
 import time
 
-from railtools.files import claim, hide, leave, replace
+from railtools.files import claim, csv_text, hide, leave, replace
 from railtools.options import Parser, count, draw, progress, size_name, wrong
 from railtools.paths import RAILBENCH, ROOT
 from railtools.programs import run
 from railtools.results import SCHEMA
-from railtools.rounds import ENOUGH, in_turn, median_interval
+from railtools.rounds import few_rounds, in_turn, median_interval
 
 RANKS = (1, 2, 3, 4)  # as the paper: its nodes have four processors
 SIZES = "4:256K"
@@ -77,13 +75,10 @@ def rows(both):
 
 
 def csv_of(both):
-    text = io.StringIO()
-    out = csv.writer(text, lineterminator="\n")
-    out.writerow(["origin", "copies", "bytes", "latency_us", "latency_us_lo",
-                  "latency_us_hi"])
-    out.writerows([origin, ranks, size, *(f"{us:.6g}" for us in interval)]
-                  for origin, ranks, size, interval in rows(both))
-    return text.getvalue()
+    return csv_text([["origin", "copies", "bytes", "latency_us",
+                      "latency_us_lo", "latency_us_hi"], *(
+        [origin, ranks, size, *(f"{us:.6g}" for us in interval)]
+        for origin, ranks, size, interval in rows(both))])
 
 
 def curves(both):
@@ -113,10 +108,9 @@ def report(both, result, args, commands):
              f"µs of a copy, of the slowest rank; medians of {args.repeat} "
              f"rounds (memcpy.csv has their intervals). More than {cores} "
              "ranks share the cores."]
-    if args.repeat < ENOUGH:
-        lines.append("Fewer than 6 rounds: the intervals hold less than 95 %.")
-    return "\n".join([*lines, "", *table(both), "", "Commands",
-                      *(f"    {command}" for command in commands)]) + "\n"
+    return "\n".join([*lines, *few_rounds(args.repeat), "", *table(both), "",
+                      "Commands", *(f"    {command}" for command in commands)
+                      ]) + "\n"
 
 
 def json_of(both):

@@ -33,6 +33,12 @@ def busy_share():
     return (busy_seconds(cores) - before) / (LOOK_S * len(cores))
 
 
+def shares_text(shares):
+    """Of busy_share() before each round."""
+    return (f"others took {statistics.median(shares):.0%} of the cores "
+            f"(median; at most {max(shares):.0%})")
+
+
 def own_seconds():
     return sum(usage.ru_utime + usage.ru_stime for usage in (
         resource.getrusage(resource.RUSAGE_SELF),

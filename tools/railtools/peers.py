@@ -15,13 +15,13 @@ from math import inf, isinf
 
 from railtools.files import hide
 from railtools.options import chosen_of, count, progress, wrong
-from railtools.paths import BIN, NAME, RAILBENCH, ROOT
+from railtools.paths import BIN, BUILD, NAME, RAILBENCH, ROOT
 from railtools.programs import LIMIT_S, Failure, run
 from railtools.rounds import in_turn
 
 OURS = "dapl_rail"
 FOLDER = os.path.join(BIN, "peers")
-WHEELS = os.path.join(ROOT, os.environ.get("BUILD", "build"), "wheels")
+WHEELS = os.path.join(BUILD, "wheels")
 
 
 def allowed_cores():

@@ -56,6 +56,13 @@ def median_interval(values):
 ENOUGH = 6  # rounds that give an interval of 95 %
 
 
+def few_rounds(number):
+    """The lines that warn of fewer rounds than ENOUGH: one, or none."""
+    if number >= ENOUGH:
+        return []
+    return [f"Fewer than {ENOUGH} rounds: the intervals hold less than 95 %."]
+
+
 def ratios(above, below):
     """{round: ratio} of those that both have: of two {round: value}."""
     return {number: above[number] / below[number]

@@ -16,15 +16,13 @@ listed below the table; exit status 1.
 """
 import argparse
 import contextlib
-import csv
 import glob
-import io
 import json
 import os
 import shutil
 import sys
 
-from railtools.files import replace
+from railtools.files import csv_text, replace
 from railtools.options import Parser, draw, wrong
 from railtools.papers import (
     applications,
@@ -47,14 +45,6 @@ def number(value):
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, str) else f"{value:.4g}"
-
-
-def csv_text(head, lines):
-    text = io.StringIO()
-    out = csv.writer(text, lineterminator="\n")
-    out.writerow(head)
-    out.writerows(lines)
-    return text.getvalue()
 
 
 class Commands:
@@ -134,10 +124,10 @@ def write_maps(folder, maps, results):
     cells = [(one, one.cells(results)) for one in maps]
     cells = [(one, found) for one, found in cells if found]
     if cells:
-        write(folder, "maps.csv", csv_text(
+        write(folder, "maps.csv", csv_text([
             ("map", "bytes", "ranks", "algorithm", "latency_us"),
-            ((one.name, *cell[:3], f"{cell[3]:.9g}")
-             for one, found in cells for cell in found)))
+            *((one.name, *cell[:3], f"{cell[3]:.9g}")
+              for one, found in cells for cell in found)]))
     else:
         gone(folder, "maps.csv")
     return [{"name": one.name, "caption": titled(one), "cells": found}
@@ -163,14 +153,14 @@ def write_figures(folder, everything, results):
     drawn = [(figure, figure.drawn(results)) for figure in everything
              if isinstance(figure, predicted.Figure)]
     drawn = [(figure, lines) for figure, lines in drawn if lines]
-    write(folder, "figures.csv", csv_text(
+    write(folder, "figures.csv", csv_text([
         ("figure", "curve", "x", "y", "axis"),
-        [(figure.name, label, x, f"{y:.9g}", figure.axis)
-         for figure, lines in drawn for label, line in lines
-         for x, y in line] +
-        [(one.name, f"{label}, {part}", one.x, f"{y:.9g}", one.axis)
-         for one, several in bars for label, parts in several
-         for part, y in parts.items()]))
+        *((figure.name, label, x, f"{y:.9g}", figure.axis)
+          for figure, lines in drawn for label, line in lines
+          for x, y in line),
+        *((one.name, f"{label}, {part}", one.x, f"{y:.9g}", one.axis)
+          for one, several in bars for label, parts in several
+          for part, y in parts.items())]))
     write(folder, "figures.json.gz", json.dumps({
         "schema": SCHEMA, "test": "papers", "results": [],
         "maps": maps, "bars": [{
@@ -268,11 +258,11 @@ def found(row, results):
 
 def write_sensitivity(folder, lines):
     if lines:
-        write(folder, "sensitivity.csv", csv_text(
+        write(folder, "sensitivity.csv", csv_text([
             ("row", "key", "value", "predicted"),
-            ((one.row.name, one.key, one.end, one.value
-              if isinstance(one.value, str) else f"{one.value:.6g}")
-             for one in lines)))
+            *((one.row.name, one.key, one.end, one.value
+               if isinstance(one.value, str) else f"{one.value:.6g}")
+              for one in lines)]))
     else:
         gone(folder, "sensitivity.csv")
 
@@ -315,7 +305,7 @@ def main():
         return 1
     os.makedirs(args.dir, exist_ok=True)
     told = table(rows, said, sensitivity.spread(lines), results)
-    write(args.dir, "table.csv", csv_text(HEAD, told[0]))
+    write(args.dir, "table.csv", csv_text([HEAD, *told[0]]))
     write(args.dir, "table.md", markdown(rows, figures, said, told, failed))
     write_sensitivity(args.dir, lines)
     write_figures(args.dir, figures, results)
