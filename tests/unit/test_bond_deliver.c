@@ -3,7 +3,7 @@
  * many bytes its receive really holds, or the connection breaks. */
 #include "unit.h"
 
-#include "providers/bond/members/members.h"
+#include "providers/bond/links/links.h"
 #include "providers/bond/message/message.h"
 
 #define ROOM 64u
@@ -49,8 +49,9 @@ void bond_slot_done(struct bond_slot *slot)
 {
 }
 
-void bond_thread_wake(struct bond_ia *b)
+void bond_give_up(struct bond_conn *c)
 {
+    atomic_store(&c->aborted, true);
 }
 
 /* ---------------------------------------------------------------- tests --- */
