@@ -115,7 +115,7 @@ static int check_null(dcoll_team_t *team, const dcoll_call_t *call,
                      send && !call->send ? "send" : "recv");
 }
 
-/* Sets args->bytes and args->begin, too. */
+/* Sets the collective, the root and the blocks of args, too. */
 static int check_call(dcoll_team_t *team, const dcoll_call_t *call,
                       dcoll_args_t *args)
 {
@@ -192,28 +192,20 @@ static const dcoll_algorithm_t *choose_auto(dcoll_team_t *team,
 int call_choose(dcoll_team_t *team, const dcoll_call_t *call, bool one_shot,
                 dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
 {
-    dcoll_args_t checked;
-    int rc = check_call(team, call, &checked);
+    int rc = check_call(team, call, args);
     if (rc)
         return rc;
     const char *name = call->algorithm;
-    *args = (dcoll_args_t){
-        .collective = call->collective,
-        .bytes = checked.bytes,
-        .begin = checked.begin,
-        .element = dcoll_collective_reduces(call->collective)
-                       ? call->reduction->element
-                       : 0,
-        .commutes = dcoll_collective_reduces(call->collective) &&
-                    call->reduction->commutes,
-        .root = checked.root,
-        .in_place = call->send == DCOLL_IN_PLACE && everywhere(call),
-        .zero_copy = checked.bytes >= team->cfg.zero_copy_bytes,
-        .groups = team->cfg.groups,
-        .paced = team->cfg.paced,
-        .depth = team->cfg.depth,
-        .one_shot = one_shot,
-    };
+    if (dcoll_collective_reduces(call->collective)) {
+        args->element = call->reduction->element;
+        args->commutes = call->reduction->commutes;
+    }
+    args->in_place = call->send == DCOLL_IN_PLACE && everywhere(call);
+    args->zero_copy = args->bytes >= team->cfg.zero_copy_bytes;
+    args->groups = team->cfg.groups;
+    args->paced = team->cfg.paced;
+    args->depth = team->cfg.depth;
+    args->one_shot = one_shot;
     if (choice_is_auto(name)) {
         *algorithm = choose_auto(team, args);
         return 0;
