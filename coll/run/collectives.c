@@ -95,7 +95,7 @@ int request_get_blocking(dcoll_team_t *team, const dcoll_args_t *args,
 int request_run(dcoll_request_t *q)
 {
     dcoll_team_t *team = q->team;
-    team->times.learning = false; /* learn_run() knows better */
+    team->times.learning = false; /* learn_run() sets it afterwards */
     int rc = start(q);
     if (!rc)
         rc = finish(q, team->timeout_ms);

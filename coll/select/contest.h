@@ -40,8 +40,9 @@ struct contests {
 
 /* The contest for this call, or NULL: other algorithms are not plausible. */
 struct contest *contest_of(struct contests *all, const dcoll_args_t *args);
-/* Who makes this call? @algorithm, and args->zero_copy: those of the rules; it
- * may change both. True: the caller times the call and records it. */
+/* Chooses the algorithm of this call. The caller gives the rules' choice in
+ * @algorithm and args->zero_copy; the contest may change both. True: the caller
+ * times the call and records it. */
 bool contest_next(struct contest *c, const dcoll_shape_t *shape,
                   dcoll_args_t *args, const dcoll_algorithm_t **algorithm);
 /* True: it was the last call; the ranks must agree on c->seconds, and call
