@@ -148,6 +148,8 @@ $(TEST_BIN)/unit/test_tcp_watch: $(if $(filter ofi,$(PROVIDERS)),\
   $(BUILD)/obj/providers/ofi/sleep.o)
 $(TEST_BIN)/unit/test_bond_deliver: $(BUILD)/obj/providers/bond/message/deliver.o
 $(TEST_BIN)/unit/test_bond_atomic: $(BUILD)/obj/providers/bond/message/atomic.o
+$(TEST_BIN)/unit/test_bond_ended: $(addprefix $(BUILD)/obj/providers/bond/,\
+  failover.o message/arrival.o)
 $(TEST_BIN)/unit/test_bond_team: $(BUILD)/obj/providers/bond/members/team.o
 $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep_loaded.o
 
