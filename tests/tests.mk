@@ -144,10 +144,14 @@ $(filter $(TEST_BIN)/unit/test_sim_%,$(TEST_PROGRAMS)): $(PLATFORM_OBJ)
 $(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)
 $(TEST_BIN)/unit/test_tcp_close: $(CORE_OBJ) $(if $(filter ofi,$(PROVIDERS)),\
   $(addprefix $(BUILD)/obj/providers/ofi/,access.o burst.o connection.o transfer.o socket.o))
+$(TEST_BIN)/unit/test_tcp_refused: $(CORE_OBJ) $(if $(filter ofi,$(PROVIDERS)),\
+  $(addprefix $(BUILD)/obj/providers/ofi/,access.o burst.o transfer.o))
 $(TEST_BIN)/unit/test_tcp_watch: $(if $(filter ofi,$(PROVIDERS)),\
   $(BUILD)/obj/providers/ofi/sleep.o)
 $(TEST_BIN)/unit/test_bond_deliver: $(BUILD)/obj/providers/bond/message/deliver.o
 $(TEST_BIN)/unit/test_bond_atomic: $(BUILD)/obj/providers/bond/message/atomic.o
+$(TEST_BIN)/unit/test_bond_ended: $(addprefix $(BUILD)/obj/providers/bond/,\
+  failover.o message/arrival.o)
 $(TEST_BIN)/unit/test_bond_team: $(BUILD)/obj/providers/bond/members/team.o
 $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep_loaded.o
 
