@@ -25,7 +25,8 @@ static struct {
     struct bond_ended e;
 } message;
 
-/* ------------------------------------------------ instead of other files --- */
+/* ------------------------------------------------ instead of other files ---
+ */
 
 uint64_t bond_link_written(const struct bond_link *l)
 {
@@ -43,7 +44,8 @@ bool bond_say(struct bond_link *l, enum bond_message_kind kind,
     if (kind != BOND_ENDED || ((const struct bond_ended *)data)->member != LOST)
         return true;
     assert_int_equal(bytes, sizeof message.e);
-    message.h = (struct bond_header){.kind = BOND_ENDED, .bytes = sizeof(message.e)};
+    message.h =
+        (struct bond_header){.kind = BOND_ENDED, .bytes = sizeof(message.e)};
     memcpy(&message.e, data, bytes);
     told = true;
     return true;

@@ -8,8 +8,8 @@
 
 #define PLACES 8u
 
-static struct core_transport transport = {
-    .request_size = sizeof(struct ofi_request)};
+static struct core_transport transport = {.request_size =
+                                              sizeof(struct ofi_request)};
 static struct core_mr none;
 static struct core_ia ia = {.transport = &transport, .mrs = &none};
 static struct fi_tx_attr tx = {.inject_size = INT16_MAX};
@@ -51,12 +51,12 @@ static void begin(void)
     static uint64_t queue[PLACES * 512];
     given = 0;
     fid.rma = &rma;
-    ep = (struct core_ep){
-        .o.ia = &ia,
-        .sq = (unsigned char *)queue,
-        .sq_mask = PLACES - 1,
-        .sq_tp = sizeof(struct core_request),
-        .sq_stride = sizeof(struct core_request) + sizeof(struct ofi_request)};
+    ep = (struct core_ep){.o.ia = &ia,
+                          .sq = (unsigned char *)queue,
+                          .sq_mask = PLACES - 1,
+                          .sq_tp = sizeof(struct core_request),
+                          .sq_stride = sizeof(struct core_request) +
+                                       sizeof(struct ofi_request)};
     assert_true(PLACES * ep.sq_stride <= sizeof queue);
     conn = (struct ofi_conn){.oia = &oia,
                              .ep = &ep,
@@ -72,11 +72,8 @@ static void post(DAT_COMPLETION_FLAGS flags)
 {
     DAT_LMR_TRIPLET seg = {.virtual_address = (uintptr_t)&oia,
                            .segment_length = 8};
-    struct core_dto dto = {.op = CORE_WRITE,
-                           .flags = flags,
-                           .nseg = 1,
-                           .seg = &seg,
-                           .total = 8};
+    struct core_dto dto = {
+        .op = CORE_WRITE, .flags = flags, .nseg = 1, .seg = &seg, .total = 8};
     assert_int_equal(ofi_post(&ep, &dto), DAT_SUCCESS);
 }
 
@@ -99,10 +96,9 @@ static void has_posted(void **state)
     for (unsigned i = 0; i < 4; i++) {
         DAT_LMR_TRIPLET seg = {.virtual_address = (uintptr_t)&oia,
                                .segment_length = 8};
-        core_request_queue(&ep, &(struct core_dto){.op = CORE_WRITE,
-                                                   .nseg = 1,
-                                                   .seg = &seg,
-                                                   .total = 8});
+        core_request_queue(
+            &ep, &(struct core_dto){
+                     .op = CORE_WRITE, .nseg = 1, .seg = &seg, .total = 8});
     }
     ofi_issue(&conn);
     ofi_issue(&conn);
