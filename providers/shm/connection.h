@@ -51,7 +51,8 @@ struct shm_conn {
     struct shm_peer *peer;
     bool fenced;             /* both sides need fences */
     bool deaf;               /* a receive has failed; under ep->lock */
-    uint64_t rq_base;        /* receives of the EP before this connection */
+    _Atomic uint64_t rq_base; /* receives of the EP before this connection, less
+                                 the messages that direct.c has taken */
     uint64_t rx_taken;       /* messages received */
     uint64_t tx_tail;        /* next line to write */
     uint64_t tx_head;        /* the receiver's head, last seen */
