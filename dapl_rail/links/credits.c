@@ -107,9 +107,10 @@ int link_send(struct link *link, struct wire *wire, const void *payload,
 }
 
 /* Not inlined: only links with a journal need it. */
-static __attribute__((noinline)) void
-keep_for_replay(struct link *link, const struct wire *wire, const void *payload,
-                size_t bytes)
+static __attribute__((noinline)) void keep_for_replay(struct link *link,
+                                                      const struct wire *wire,
+                                                      const void *payload,
+                                                      size_t bytes)
 {
     struct gather g = gather_of(wire, sizeof *wire, payload, bytes);
     size_t all = sizeof *wire + bytes;

@@ -122,11 +122,11 @@ static inline DAT_RETURN dapl_writes_counted(DAT_EP_HANDLE ep,
  * completion is suppressed. The cookie is for the event of an error. False: the
  * request can't be carried out at once; it is not posted.
  *
- * take() looks up to `polls` times for the next message of the EP, and calls
- * take_message() once if there is one. True: the consumer has copied it. It has
- * no event, and the EP's oldest receive stays posted, as if it had been posted
- * anew. False: dat_evd_dequeue() finds the message. take() looks for no message
- * while an event waits in the EP's receive EVD, which is older.
+ * take() looks up to `polls` times (1 or more) for the next message of the EP,
+ * and calls take_message() once if there is one. True: the consumer has copied
+ * it. It has no event, and the EP's oldest receive stays posted, as if it had
+ * been posted anew. False: dat_evd_dequeue() finds the message. take() looks
+ * for no message while an event waits in the EP's receive EVD, which is older.
  *
  * The peer may change the message while take_message() reads it, so this reads
  * each byte once. It must not call DAT. One thread at a time calls take() and

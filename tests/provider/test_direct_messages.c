@@ -91,7 +91,8 @@ static void open_both(end_t *a, end_t *b, unsigned receives)
  * posted. */
 static void taken_without_events(void **state)
 {
-    static const size_t bodies[] = {0, 1, 7, 8, 9, 31, 32, 33, 1000, 4096, BODY};
+    static const size_t bodies[] = {0,  1,  7,    8,    9,   31,
+                                    32, 33, 1000, 4096, BODY};
     end_t a, b;
     open_both(&a, &b, 2);
     assert_false(take(&b));

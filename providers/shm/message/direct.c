@@ -18,8 +18,8 @@ static inline bool has_receive(struct shm_conn *c, size_t bytes)
         c->tx_posted =
             atomic_load_explicit(&c->tx->posted, memory_order_acquire);
     return c->tx_posted > c->tx_index &&
-           bytes <= atomic_load_explicit(&c->tx->min_capacity,
-                                         memory_order_relaxed);
+           bytes <=
+               atomic_load_explicit(&c->tx->min_capacity, memory_order_relaxed);
 }
 
 /* Not inlined: rare. The receiver has ended the connection, perhaps before it
@@ -54,8 +54,7 @@ bool shm_direct_send(DAT_EP_HANDLE handle, const void *head, size_t head_bytes,
     struct shm_msg *m = shm_ring_await(c, lines);
     if (!m)
         return false;
-    m->head =
-        (struct shm_head){.kind = SHM_INLINE, .length = (uint32_t)total};
+    m->head = (struct shm_head){.kind = SHM_INLINE, .length = (uint32_t)total};
     short_copy(m->payload, head, head_bytes);
     copy_message(m->payload + head_bytes, body, bytes);
     shm_ring_commit(c, m, lines);
