@@ -33,8 +33,8 @@ static int64_t distance(const struct loop *loop, uint64_t word)
            POSITION_BITS;
 }
 
-/* The chunk of the loop that begins at this position. That of a guided loop is a
- * part of what is left there, so chunks shrink over all ranks. */
+/* The chunk of the loop that begins at this position. That of a guided loop is
+ * a part of what is left there, so chunks shrink over all ranks. */
 static uint64_t chunk_at(const struct thread *t, uint64_t position)
 {
     const struct loop_bounds *b = &t->loop.bounds;

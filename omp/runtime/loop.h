@@ -26,7 +26,8 @@ struct loop {
     bool has_turn;        /* for `ordered`, with its chunk */
     uint64_t first, last; /* its chunk is [first, last) */
     uint64_t trip;        /* how many chunks a static loop has given */
-    uint64_t number; /* among the team's loops that take batches (batch.h); or … */
+    uint64_t
+        number; /* among the team's loops that take batches (batch.h); or … */
     uint32_t turns;  /* … among those with `ordered` regions */
     uint64_t before; /* the turn that its first iteration waits for; 0: none */
 };

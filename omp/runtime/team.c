@@ -8,6 +8,7 @@
 
 #include "omp/runtime/fail.h"
 #include "omp/runtime/memory.h"
+#include "omp/runtime/regions.h"
 #include "omp/runtime/sleep.h"
 
 /* What a rank says in a barrier. Rank 0's decides: the ranks that have no
@@ -138,8 +139,8 @@ static uint64_t name_of(const struct team *team, const void *site)
 static void await_all(struct team *team, enum meeting meeting, const void *site)
 {
     const uint32_t seen = atomic_load(&pool.leave.count);
-    /* read before arriving: at the end of a region the team is on the stack of a
-     * thread that goes on when all have arrived */
+    /* read before arriving: at the end of a region the team is on the stack of
+     * a thread that goes on when all have arrived */
     const unsigned here = team->here;
     if (atomic_fetch_add(&pool.arrived, 1) + 1 < here) {
         event_wait(&pool.leave, seen);
@@ -235,6 +236,7 @@ static void run_here(struct team *team, const struct thread *pattern)
 {
     grow_pool(team->here - 1);
     pool.counts.regions++;
+    regions_begin();
     memory_interval((uintptr_t)team->function);
     for (unsigned i = 1; i < team->here; i++) {
         struct worker *w = pool.workers[i - 1];
@@ -247,6 +249,7 @@ static void run_here(struct team *team, const struct thread *pattern)
     mine.id = team->first;
     run(&mine, team);
     await_all(team, MEET_JOIN, NULL);
+    regions_end(team->function);
     /* equal in all threads */
     pool.singles = mine.singles;
     pool.loops = mine.loops;
