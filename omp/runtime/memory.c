@@ -333,6 +333,14 @@ size_t memory_page_bytes(void)
     return space ? ddsm_page_bytes(space) : 0;
 }
 
+void memory_page_costs(void (*visit)(const ddsm_page_cost_t *cost,
+                                     void *context),
+                       void *context)
+{
+    if (space)
+        ddsm_page_costs(space, visit, context);
+}
+
 void memory_sum(uint64_t *values, size_t count)
 {
     if (space)

@@ -86,6 +86,10 @@ extern struct shared_words *shared_words;
 /* Of this rank, since the start. */
 void memory_stats(ddsm_stats_t *stats);
 size_t memory_page_bytes(void); /* 0 with one rank, which fetches none */
+/* As ddsm_page_costs(). */
+void memory_page_costs(void (*visit)(const ddsm_page_cost_t *cost,
+                                     void *context),
+                       void *context);
 /* All ranks: adds up the values of all. */
 void memory_sum(uint64_t *values, size_t count);
 
