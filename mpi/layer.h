@@ -185,10 +185,10 @@ enum layer_form {
 /* The process's state. */
 struct layer {
     bool off, always, eager, inexact, verify, stats; /* DCOLL_MPI */
-    bool threads;     /* MPI_THREAD_MULTIPLE, on any rank */
-    bool intercepted; /* another library completes requests first */
-    bool ended;       /* MPI_Finalize has been called */
-    int key;          /* of the attribute with a struct layer_comm */
+    bool threads;      /* MPI_THREAD_MULTIPLE, on any rank */
+    bool intercepted;  /* another library completes requests first */
+    bool ended;        /* MPI_Finalize has been called */
+    int key;           /* of the attribute with a struct layer_comm */
     _Atomic int teams; /* of communicators that the program has not freed */
     _Atomic int freed; /* communicators that the program has freed, not ended */
     _Atomic uint64_t calls[LAYER_COLLECTIVES][LAYER_REASONS];

@@ -97,9 +97,10 @@ int layer_begin(const struct layer_call *a, MPI_Request *request)
     else if (rc)
         return fail(a, request_error(c, rc));
     count(FORM_NONBLOCKING, a, reason);
-    if (reason == LAYER_WRONG && c && c->team) {
-        requests_skip(c);
-        if (layer_is_irregular(a->collective) && blocks_have_negative(c, a))
+    if (reason == LAYER_WRONG && of->team) {
+        if (c)
+            requests_skip(c);
+        if (layer_is_irregular(a->collective) && blocks_have_negative(of, a))
             return fail(a, MPI_ERR_COUNT); /* as blocking.c's refuse() */
     }
     if (reason != LAYER_TAKEN)

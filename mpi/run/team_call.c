@@ -17,7 +17,7 @@ static struct {
 static void make_error(void)
 {
     failure.is_made = !pmpi.Add_error_class(&failure.class) &&
-                    !pmpi.Add_error_code(failure.class, &failure.code);
+                      !pmpi.Add_error_code(failure.class, &failure.code);
 }
 
 int team_error_code(const struct layer_comm *c, int rc)

@@ -17,8 +17,8 @@
 
 #define THREADS    3
 #define MOST_RANKS 8
-#define SHORT      3    /* ints of a block */
-#define LONG       5000 /* … in every fourth round */
+#define SHORT      3     /* ints of a block */
+#define LONG       5000  /* … in every fourth round */
 #define HEAD_START 20000 /* microseconds, of the thread that waits */
 #define LIMIT      90    /* seconds, for all */
 
@@ -34,7 +34,8 @@ static void check(int good, const char *what, int thread, int round)
             thread, round, what);
 }
 
-/* ---------------------------------------------------- communicators apart --- */
+/* ---------------------------------------------------- communicators apart ---
+ */
 
 struct worker {
     pthread_t thread;
@@ -64,8 +65,7 @@ static void check_blocks(const struct worker *w, int to, const char *what)
     int good = 1;
     for (int r = 0; r < size; r++)
         for (int i = 0; i < w->n; i++)
-            good &= w->recv[r * w->n + i] ==
-                    value(w, r, to < 0 ? rank : to, i);
+            good &= w->recv[r * w->n + i] == value(w, r, to < 0 ? rank : to, i);
     check(good, what, w->number, w->round);
 }
 
@@ -217,7 +217,8 @@ static void apart(int rounds)
     free(workers);
 }
 
-/* --------------------------------------------------- the same communicator --- */
+/* --------------------------------------------------- the same communicator ---
+ */
 
 static MPI_Comm shared;
 
