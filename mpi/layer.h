@@ -25,6 +25,7 @@
  *     comm.c           found by an attribute of the communicator
  *     topology.c       its neighbours
  *     team.c           its team of libdcoll is made
+ *     request_team.c   a second one for requests, if there are several threads
  *     free.c           and ended, when all ranks have freed the communicator
  *   run/       a call by libdcoll
  *     run.c            the kind of call; calls that are repeated
@@ -53,6 +54,13 @@
  *
  * All ranks must choose the same side for a call. So only what all ranks know
  * may decide: not a rank's own datatypes or memory.
+ *
+ * Threads (MPI_THREAD_MULTIPLE). MPI lets one thread at a time make collective
+ * calls on a communicator, and any thread start or complete a request. So what
+ * only collective calls use needs no lock: most of struct layer_comm. Requests
+ * and communicators are found and ended under locks, and nothing waits for
+ * other ranks with a lock that another thread may need to let them go on
+ * (comm/request_team.c).
  */
 #ifndef MPI_LAYER_H
 #define MPI_LAYER_H
@@ -177,18 +185,17 @@ enum layer_form {
 /* The process's state. */
 struct layer {
     bool off, always, eager, inexact, verify, stats; /* DCOLL_MPI */
-    bool threads;     /* MPI_THREAD_MULTIPLE: all calls are left */
-    bool intercepted; /* another library completes requests first */
-    bool ended;       /* MPI_Finalize has been called */
-    int key;          /* of the attribute with a struct layer_comm */
-    struct layer_comm *comms;
-    int teams; /* of communicators that the program has not freed */
-    int freed; /* communicators that the program has freed, not yet ended */
+    bool threads;      /* MPI_THREAD_MULTIPLE, on any rank */
+    bool intercepted;  /* another library completes requests first */
+    bool ended;        /* MPI_Finalize has been called */
+    int key;           /* of the attribute with a struct layer_comm */
+    _Atomic int teams; /* of communicators that the program has not freed */
+    _Atomic int freed; /* communicators that the program has freed, not ended */
     _Atomic uint64_t calls[LAYER_COLLECTIVES][LAYER_REASONS];
     _Atomic uint64_t forms[FORMS][LAYER_COLLECTIVES][LAYER_REASONS];
-    uint64_t differences; /* found by verify */
-    double saved;         /* seconds, in calls that libdcoll made */
-    double spent;         /* seconds, for teams, trials and preparation */
+    _Atomic uint64_t differences; /* found by verify */
+    double saved, spent;          /* of communicators that have ended: as in
+                                     struct layer_comm */
 };
 
 extern struct layer layer;

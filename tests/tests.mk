@@ -204,7 +204,7 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 # not to be replaced; provider and transport are what has threads.
 PLAIN_ONLY := dapltest dtest dapl_walk bond impi2018 tcp docs install layers \
   suite compare_p2p compare_coll compare_layer mpi_layer mpi_faults mpi_forms \
-  mpi_requests mpi_sets deb peers_present test_dsm_memory calibrate irregular_figures \
+  mpi_requests mpi_sets mpi_threads deb peers_present test_dsm_memory calibrate irregular_figures \
   reproduce reports build_mpi moved mpi4py timens tune_time rail_numbers \
   killed degrade_any openmp openmp_build openmp_stats
 SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized

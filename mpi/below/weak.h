@@ -7,7 +7,7 @@
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, global)                                   \
     ({                                                                         \
-        static void *handle_at;                                                \
+        static void *_Atomic handle_at; /* threads may look up at once */      \
         if (!handle_at)                                                        \
             handle_at = dlsym(RTLD_DEFAULT, #global);                          \
         (type) handle_at;                                                      \

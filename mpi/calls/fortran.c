@@ -7,7 +7,8 @@
 #include "mpi/calls/fortran.h"
 #include "mpi/calls/signatures.h"
 
-bool fortran_is_at(const void *place, const char *name, const void **known)
+bool fortran_is_at(const void *place, const char *name,
+                   const void *_Atomic *known)
 {
     if (!*known)
         *known = dlsym(RTLD_DEFAULT, name);
@@ -45,7 +46,7 @@ static void init(const struct layer_call *a, const fint *info, fint *request,
 #ifdef OPEN_MPI
 static void *buffer_of(void *buffer)
 {
-    static const void *in_place, *bottom;
+    static const void *_Atomic in_place, *_Atomic bottom;
     if (fortran_is_at(buffer, "mpi_fortran_in_place_", &in_place))
         return MPI_IN_PLACE;
     return fortran_is_at(buffer, "mpi_fortran_bottom_", &bottom) ? MPI_BOTTOM

@@ -67,6 +67,7 @@ static inline void fortran_tell(fint *error, int rc)
 
 /* Is @place the Fortran variable of this name, whose address stands for a
  * constant (MPI_IN_PLACE)? *known caches where that is. */
-bool fortran_is_at(const void *place, const char *name, const void **known);
+bool fortran_is_at(const void *place, const char *name,
+                   const void *_Atomic *known);
 
 #endif

@@ -25,7 +25,7 @@ struct list {
 
 static bool are_ignored(const fint *statuses)
 {
-    static const void *one, *all;
+    static const void *_Atomic one, *_Atomic all;
     return fortran_is_at(statuses, STATUS_IGNORE, &one) ||
            fortran_is_at(statuses, STATUSES_IGNORE, &all);
 }

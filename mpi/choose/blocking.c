@@ -188,7 +188,7 @@ static void decide(struct layer_comm *c, const struct layer_call *a,
     trials_decide(trials, all, c->size, drail_job_nodes(c->job) == 1);
     if (!trials_are_over(trials))
         return;
-    layer.spent += trials->cost > 0 ? trials->cost : 0;
+    c->spent += trials->cost > 0 ? trials->cost : 0;
     trials->cost = 0;
     trial_result_store(c, a->collective, class_of(bytes), trials);
 }
@@ -216,7 +216,7 @@ static int contend(struct layer_comm *c, const struct layer_call *a,
     double came = timed ? layer_now() : 0;
     int rc = make(c, a, side, bytes);
     if (!timed) {
-        layer.saved += !rc && side == SIDE_DCOLL ? trials->saves : 0;
+        c->saved += !rc && side == SIDE_DCOLL ? trials->saves : 0;
         return rc;
     }
     if (trials_record(trials, came, layer_now()))
@@ -269,7 +269,7 @@ int layer_run(const struct layer_call *a)
     struct layer_comm *c = layer_is_off() ? NULL : layer_comm_get(a->comm);
     if (!c)
         return leave(a, LAYER_NO_TEAM);
-    requests_prepare(c);
+    requests_prepare(c, a->comm);
     const struct repeated_call *known = repeated_find(c, a);
     int64_t bytes = known ? known->bytes : 0;
     enum layer_reason reason = known ? LAYER_TAKEN : layer_judge(c, a, &bytes);

@@ -13,8 +13,8 @@ bool break_even_reached(struct layer_comm *c, MPI_Comm comm);
 /* The MPI below has made such a call, in so many seconds. */
 void break_even_count(struct layer_comm *c, int collective, unsigned class,
                       double seconds);
-/* A team has been made, in so many seconds. */
-void break_even_paid(double seconds);
+/* Its team has been made, in so many seconds. */
+void break_even_paid(struct layer_comm *c, double seconds);
 
 /* ---- trial_results.c ---- */
 

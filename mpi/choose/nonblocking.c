@@ -70,22 +70,37 @@ static enum layer_reason judge_begin(struct layer_comm *c,
     return reason;
 }
 
+/* The one whose team would make the call. NULL: the MPI below makes it. */
+static struct layer_comm *serving(struct layer_comm *c,
+                                  enum layer_reason *reason)
+{
+    if (!c)
+        return NULL;
+    request_team_want(c);
+    struct layer_comm *served = request_team(c);
+    if (!served && *reason == LAYER_TAKEN)
+        *reason = c->lacks_request_team ? LAYER_NO_TEAM : LAYER_UNPREPARED;
+    return served;
+}
+
 int layer_begin(const struct layer_call *a, MPI_Request *request)
 {
     struct request_work work;
     int64_t bytes = 0;
     layer_setup();
-    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_find(a->comm);
-    enum layer_reason reason = judge_begin(c, a, &bytes);
+    struct layer_comm *of = layer_is_off() ? NULL : layer_comm_find(a->comm);
+    enum layer_reason reason = judge_begin(of, a, &bytes);
+    struct layer_comm *c = serving(of, &reason);
     int rc = reason == LAYER_TAKEN ? requests_may_begin(c, a, bytes) : 0;
     if (rc == DRAIL_ENOTSUP)
         reason = LAYER_UNPREPARED;
     else if (rc)
         return fail(a, request_error(c, rc));
     count(FORM_NONBLOCKING, a, reason);
-    if (reason == LAYER_WRONG && c->team) {
-        requests_skip(c);
-        if (layer_is_irregular(a->collective) && blocks_have_negative(c, a))
+    if (reason == LAYER_WRONG && of->team) {
+        if (c)
+            requests_skip(c);
+        if (layer_is_irregular(a->collective) && blocks_have_negative(of, a))
             return fail(a, MPI_ERR_COUNT); /* as blocking.c's refuse() */
     }
     if (reason != LAYER_TAKEN)
@@ -103,10 +118,12 @@ static enum layer_reason judge_init(struct layer_comm *c,
 {
     if (!c)
         return LAYER_NO_TEAM;
-    requests_prepare(c);
+    request_team_want(c);
+    requests_prepare(c, a->comm);
+    const struct layer_comm *served = request_team(c);
     enum layer_reason reason = judge(c, a, bytes);
     if (reason == LAYER_TAKEN && may_leave(c) &&
-        (requests_start_seldom(c) ||
+        ((served && requests_start_seldom(served)) ||
          !trials_prefer_dcoll(layer_trials(c, a, *bytes))))
         return LAYER_SLOWER;
     return reason;
@@ -118,14 +135,15 @@ int layer_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     int64_t bytes = 0;
     bool taken = false;
     layer_setup();
-    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_get(a->comm);
-    enum layer_reason reason = judge_init(c, a, &bytes);
+    struct layer_comm *of = layer_is_off() ? NULL : layer_comm_get(a->comm);
+    enum layer_reason reason = judge_init(of, a, &bytes);
+    struct layer_comm *c = serving(of, &reason);
     if (reason == LAYER_TAKEN) {
         double came = layer_now();
         bool can = !open_work(c, a, bytes, &work) &&
                    !(work.irregular && irregular_has_long(work.irregular));
         int rc = request_init(c, a, &work, can, &taken, request);
-        layer.spent += layer_now() - came;
+        of->spent += layer_now() - came;
         if (!taken)
             request_work_free(&work);
         if (rc)
@@ -134,7 +152,7 @@ int layer_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     if (reason == LAYER_TAKEN && !taken)
         reason = LAYER_MEMORY;
     count(FORM_PERSISTENT, a, reason);
-    if (reason == LAYER_WRONG && c->team)
+    if (reason == LAYER_WRONG && c && c->team)
         team_skip(c);
     return taken ? MPI_SUCCESS : below_init(a, info, request);
 }

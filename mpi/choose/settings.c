@@ -104,5 +104,5 @@ void layer_setup(void)
 
 bool layer_is_off(void)
 {
-    return layer.off || layer.threads || layer.ended;
+    return layer.off || layer.ended;
 }

@@ -61,9 +61,6 @@ void stats_print(void)
     fprintf(stderr, "dcoll_mpi: calls of rank 0 of MPI_COMM_WORLD\n");
     for (int i = 0; i < LAYER_COLLECTIVES; i++)
         print_collective(i);
-    if (layer.threads)
-        fprintf(stderr, "dcoll_mpi: MPI_THREAD_MULTIPLE: the program's MPI "
-                        "makes all calls\n");
     if (layer.verify)
         fprintf(stderr, "dcoll_mpi: verify: %llu differences on all ranks\n",
                 all);

@@ -5,6 +5,7 @@
  * communicator may have seen different trials: only results that all of them
  * have, with the same winner, are used.
  */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "mpi/choose/choose.h"
@@ -18,9 +19,10 @@ struct comm_results {
 };
 
 static struct {
+    pthread_mutex_t lock; /* communicators may be used by several threads */
     struct comm_results *of[KINDS_KEPT];
     unsigned made;
-} kept;
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* @nodes: 0 for any number. */
 static struct comm_results *find(int ranks, int nodes)
@@ -48,22 +50,27 @@ static struct comm_results *add(int ranks, int nodes)
 
 double trial_result_of(int ranks, int collective, unsigned class)
 {
+    pthread_mutex_lock(&kept.lock);
     const struct comm_results *results = find(ranks, 0);
-    return results ? (double)results->saves[collective][class] : 0;
+    double saves = results ? (double)results->saves[collective][class] : 0;
+    pthread_mutex_unlock(&kept.lock);
+    return saves;
 }
 
 void trial_result_store(const struct layer_comm *c, int collective,
                         unsigned class, const struct trials *trials)
 {
     int nodes = (int)drail_job_nodes(c->job);
-    struct comm_results *results = find(c->size, nodes);
     double saves = trials->saves;
-    if (!results)
-        results = add(c->size, nodes);
     if (trials->by_dcoll ? saves < TIE : saves > -TIE)
         saves = trials->by_dcoll ? TIE : -TIE;
+    pthread_mutex_lock(&kept.lock);
+    struct comm_results *results = find(c->size, nodes);
+    if (!results)
+        results = add(c->size, nodes);
     if (results)
         results->saves[collective][class] = (float)saves;
+    pthread_mutex_unlock(&kept.lock);
 }
 
 /* Winners: for each collective one bit for each class. */
@@ -80,13 +87,22 @@ static void tell(const struct comm_results *results, struct winners *winners)
         }
 }
 
+/* Another thread may replace the results of this kind meanwhile. */
+static struct comm_results copy_of(const struct layer_comm *c)
+{
+    pthread_mutex_lock(&kept.lock);
+    const struct comm_results *found =
+        find(c->size, (int)drail_job_nodes(c->job));
+    const struct comm_results copy = found ? *found : (struct comm_results){0};
+    pthread_mutex_unlock(&kept.lock);
+    return copy;
+}
+
 void trial_results_agree(struct layer_comm *c)
 {
-    const struct comm_results *results =
-        find(c->size, (int)drail_job_nodes(c->job));
+    const struct comm_results results = copy_of(c);
     struct winners mine = {0}, all = {0};
-    if (results)
-        tell(results, &mine);
+    tell(&results, &mine);
     if (pmpi.Allreduce(&mine, &all, sizeof mine / sizeof(uint32_t),
                        MPI_UINT32_T, MPI_BAND, c->inner))
         all = (struct winners){0};
@@ -94,6 +110,6 @@ void trial_results_agree(struct layer_comm *c)
         for (unsigned k = 0; k < LAYER_CLASSES; k++) {
             bool known = (all.dcoll[i] | all.below[i]) >> k & 1;
             trials_open(&c->trials[i][k],
-                        known ? (double)results->saves[i][k] : 0, layer.eager);
+                        known ? (double)results.saves[i][k] : 0, layer.eager);
         }
 }

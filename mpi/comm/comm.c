@@ -83,8 +83,7 @@ static void fill(struct layer_comm *c, MPI_Comm comm, const char *why, int rank,
     c->rank = rank;
     c->size = size;
     c->deferred = !why;
-    c->next = layer.comms;
-    layer.comms = c;
+    layer_comm_enlist(c);
     if (why) {
         snprintf(c->why, sizeof c->why, "%s", why);
         layer_comm_tell_why(c);
@@ -117,17 +116,20 @@ static struct layer_comm *new_comm(MPI_Comm comm)
     return c;
 }
 
-/* Most calls are on the communicator of the call before. known: NULL if it has
- * been freed. */
-static struct {
+/* Most calls of a thread are on the communicator of the call before. known:
+ * NULL, or it has been freed if another one has been forgotten since. */
+static _Thread_local struct {
     MPI_Comm comm;
     struct layer_comm *known;
+    unsigned forgotten;
 } latest;
+
+static _Atomic unsigned forgotten; /* communicators that were freed */
 
 int layer_comm_forget(MPI_Comm comm, int key, void *value, void *extra)
 {
     (void)comm, (void)key, (void)value, (void)extra;
-    latest.known = NULL;
+    forgotten++;
     return MPI_SUCCESS;
 }
 
@@ -135,7 +137,8 @@ int layer_comm_forget(MPI_Comm comm, int key, void *value, void *extra)
 static bool look_up(MPI_Comm comm, struct layer_comm **c)
 {
     int found;
-    if (latest.known && latest.comm == comm) {
+    const unsigned now = forgotten;
+    if (latest.known && latest.comm == comm && latest.forgotten == now) {
         *c = latest.known;
         return true;
     }
@@ -145,6 +148,7 @@ static bool look_up(MPI_Comm comm, struct layer_comm **c)
     if (found) {
         latest.comm = comm;
         latest.known = *c;
+        latest.forgotten = now;
     }
     return true;
 }

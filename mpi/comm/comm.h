@@ -32,7 +32,7 @@ struct neighbors {
 };
 
 struct layer_comm {
-    struct layer_comm *next; /* layer.comms, the latest first */
+    struct layer_comm *next; /* in free.c, the latest first */
     MPI_Comm inner;          /* the layer's own, of the same ranks; or null */
     int rank, size;
     drail_job_t *job;
@@ -52,6 +52,12 @@ struct layer_comm {
      * get. 0: not known */
     size_t reserved, refused_bytes;
     struct request_queue *queue; /* of calls that do not block; NULL: none */
+    struct layer_comm *request_team; /* its team serves them instead; NULL:
+                                        there is none. See request_team.c */
+    bool wants_request_team;         /* as there have been such calls */
+    bool lacks_request_team;         /* it could not be made */
+    double saved; /* seconds, in blocking calls that libdcoll made */
+    double spent; /* seconds, for teams, trials and preparation */
     bool has_topology;
     bool has_twins; /* a rank is twice the neighbour of another one: in a
                        dimension that wraps, or by an edge that occurs twice.
@@ -99,7 +105,22 @@ void layer_comm_close_team(struct layer_comm *c);
  * need this rank's messages. @c: a struct layer_comm. */
 void layer_progress_below(void *c);
 
+/* ---- request_team.c ---- */
+
+/* The one whose team serves requests. NULL: it has not been made yet. */
+struct layer_comm *request_team(struct layer_comm *c);
+/* This rank makes a call that does not block: it needs one. All ranks do. */
+void request_team_want(struct layer_comm *c);
+/* In a collective call on @comm that may block, by all ranks: makes it, if it
+ * is needed. */
+void request_team_make(struct layer_comm *c, MPI_Comm comm);
+
 /* ---- free.c ---- */
+
+/* A new one: it will be ended. */
+void layer_comm_enlist(struct layer_comm *c);
+/* Frees one that no other rank needs. Waits for no other rank. */
+void layer_comm_discard(struct layer_comm *c);
 
 /* The program has freed it. Waits for no other rank. */
 void layer_comm_end(struct layer_comm *c);

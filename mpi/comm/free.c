@@ -5,13 +5,27 @@
  * done with a communicator begins a non-blocking barrier of the MPI below.
  * Later calls test it, and end the team when it is complete.
  */
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
 #include "mpi/comm/comm.h"
 #include "mpi/requests/requests.h"
 
-static void destroy(struct layer_comm *c)
+static struct {
+    pthread_mutex_t lock;
+    struct layer_comm *first;
+} comms = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void layer_comm_enlist(struct layer_comm *c)
+{
+    pthread_mutex_lock(&comms.lock);
+    c->next = comms.first;
+    comms.first = c;
+    pthread_mutex_unlock(&comms.lock);
+}
+
+void layer_comm_discard(struct layer_comm *c)
 {
     requests_end(c);
     layer_comm_close_team(c);
@@ -25,6 +39,24 @@ static void destroy(struct layer_comm *c)
     topology_close(c);
     free(c->trials);
     free(c);
+}
+
+static void destroy(struct layer_comm *c)
+{
+    layer.saved += c->saved;
+    layer.spent += c->spent;
+    if (c->request_team) {
+        layer.spent += c->request_team->spent;
+        layer_comm_discard(c->request_team);
+    }
+    layer_comm_discard(c);
+}
+
+/* How many teams it has. */
+static int teams_of(const struct layer_comm *c)
+{
+    return (c->team != NULL) +
+           (c->request_team && c->request_team->team != NULL);
 }
 
 /* This rank makes no more calls on it. */
@@ -46,7 +78,8 @@ static bool has_ended(struct layer_comm *c)
 
 static bool try_end(struct layer_comm *c)
 {
-    if (!c->freed || requests_are_left(c))
+    struct layer_comm *served = request_team(c);
+    if (!c->freed || (served && requests_are_left(served)))
         return false;
     begin_end(c);
     return has_ended(c);
@@ -54,7 +87,9 @@ static bool try_end(struct layer_comm *c)
 
 void layer_comm_end_freed(void)
 {
-    struct layer_comm *c, **at = &layer.comms;
+    struct layer_comm *c, **at = &comms.first;
+    if (pthread_mutex_trylock(&comms.lock)) /* another thread does it */
+        return;
     while ((c = *at)) {
         if (!try_end(c)) {
             at = &c->next;
@@ -64,34 +99,42 @@ void layer_comm_end_freed(void)
         layer.freed--;
         destroy(c);
     }
+    pthread_mutex_unlock(&comms.lock);
 }
 
 void layer_comm_end(struct layer_comm *c)
 {
-    requests_detach(c);
+    struct layer_comm *served = request_team(c);
+    if (served)
+        requests_detach(served);
+    layer.teams -= teams_of(c);
+    pthread_mutex_lock(&comms.lock);
     c->freed = true;
+    pthread_mutex_unlock(&comms.lock);
     layer.freed++;
-    layer.teams -= c->team != NULL;
     layer_comm_end_freed();
 }
 
 /* Makes progress meanwhile, as peers may wait for it. */
 static void await_end(struct layer_comm *c)
 {
-    while (!has_ended(c) && !drail_progress(c->rail))
+    while (!has_ended(c) && !drail_progress(c->rail)) {
+        if (c->request_team)
+            drail_progress(c->request_team->rail);
         sched_yield();
+    }
 }
 
 void layer_comm_end_all(void)
 {
     struct layer_comm *c;
     progress_thread_stop();
-    for (c = layer.comms; c; c = c->next)
+    for (c = comms.first; c; c = c->next)
         begin_end(c);
-    for (c = layer.comms; c; c = c->next)
+    for (c = comms.first; c; c = c->next)
         await_end(c);
-    while ((c = layer.comms)) {
-        layer.comms = c->next;
+    while ((c = comms.first)) {
+        comms.first = c->next;
         destroy(c);
     }
 }

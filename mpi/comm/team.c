@@ -71,7 +71,7 @@ static unsigned *nodes_of(struct layer_comm *c)
 
 /* ------------------------------------------------------------- creation --- */
 
-/* Only the program's thread may call MPI. */
+/* Only the program's threads may call MPI. */
 void layer_progress_below(void *context)
 {
     const struct layer_comm *c = context;
@@ -220,7 +220,7 @@ void layer_comm_make_team(struct layer_comm *c, MPI_Comm comm)
     double began = layer_now();
     c->deferred = false;
     make_team(c, comm);
-    break_even_paid(layer_now() - began);
+    break_even_paid(c, layer_now() - began);
     if (!c->team)
         layer_comm_tell_why(c);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests by their handles: a hash table, for the program's thread only. */
+/* Requests by their handles: a hash table. A thread of the program uses only
+ * requests that no other one completes, but looks for them beside others. */
 #include "mpi/requests/queue.h"
 
 #define BUCKETS 256u
 
 static struct {
+    pthread_mutex_t lock;
     struct request *buckets[BUCKETS];
-    unsigned number;
-} all;
+    atomic_uint number;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct request **bucket_of(MPI_Request handle)
 {
@@ -19,9 +21,11 @@ struct request *request_of(MPI_Request handle)
 {
     if (!all.number)
         return NULL;
+    pthread_mutex_lock(&all.lock);
     struct request *r = *bucket_of(handle);
     while (r && r->handle != handle)
         r = r->next;
+    pthread_mutex_unlock(&all.lock);
     return r;
 }
 
@@ -33,33 +37,58 @@ bool requests_exist(void)
 void handle_map_add(struct request *r)
 {
     struct request **bucket = bucket_of(r->handle);
+    pthread_mutex_lock(&all.lock);
     r->next = *bucket;
     *bucket = r;
     all.number++;
+    pthread_mutex_unlock(&all.lock);
 }
 
 void handle_map_remove(struct request *r)
 {
     struct request **at = bucket_of(r->handle);
+    pthread_mutex_lock(&all.lock);
     while (*at && *at != r)
         at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = r->next;
-    all.number--;
+    if (*at) {
+        *at = r->next;
+        all.number--;
+    }
+    pthread_mutex_unlock(&all.lock);
 }
 
-struct request *handle_map_next(const struct layer_comm *c,
-                                const struct request *after)
+/* Calls visit for each request of a communicator: how many there are. */
+static unsigned visit_all(const struct layer_comm *c,
+                          void (*visit)(struct request *r))
 {
-    unsigned i = after ? (unsigned)(bucket_of(after->handle) - all.buckets) : 0;
-    struct request *r = after ? after->next : all.buckets[0];
-    while (i < BUCKETS) {
-        for (; r; r = r->next)
-            if (r->c == c)
-                return r;
-        if (++i < BUCKETS)
-            r = all.buckets[i];
-    }
-    return NULL;
+    unsigned found = 0;
+    pthread_mutex_lock(&all.lock);
+    for (unsigned i = 0; i < BUCKETS; i++)
+        for (struct request *r = all.buckets[i]; r; r = r->next)
+            if (r->c == c) {
+                found++;
+                visit(r);
+            }
+    pthread_mutex_unlock(&all.lock);
+    return found;
+}
+
+static void detach(struct request *r)
+{
+    r->comm = MPI_COMM_SELF;
+}
+
+void handle_map_detach(const struct layer_comm *c)
+{
+    visit_all(c, detach);
+}
+
+static void only_count(struct request *r)
+{
+    (void)r;
+}
+
+bool handle_map_has(const struct layer_comm *c)
+{
+    return visit_all(c, only_count);
 }

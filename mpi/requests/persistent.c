@@ -131,8 +131,10 @@ int request_init(struct layer_comm *c, const struct layer_call *a,
 {
     struct request_queue *q = queue_of(c);
     struct request *r = can ? request_new(c, a->comm, *work) : NULL;
-    int rc = q ? agree(q, r) : DRAIL_ENOMEM;
     *taken = false;
+    if (q)
+        queue_meet(q);
+    int rc = q ? agree(q, r) : DRAIL_ENOMEM;
     if (!rc) {
         q->inits++;
         rc = init(r);
@@ -214,12 +216,9 @@ int request_free(struct request *r, MPI_Request *handle)
 
 /* ------------------------------------------------- communicators' ends --- */
 
-/* Errors go to the handler of MPI_COMM_SELF from now on. */
 void requests_detach(struct layer_comm *c)
 {
-    struct request *r = NULL;
-    while ((r = handle_map_next(c, r)))
-        r->comm = MPI_COMM_SELF;
+    handle_map_detach(c);
 }
 
 /* Waiting ones include skipped calls, which have no handle. */
@@ -232,7 +231,7 @@ bool requests_are_left(struct layer_comm *c)
     queue_advance(q);
     bool busy = !TAILQ_EMPTY(&q->waiting) || !TAILQ_EMPTY(&q->under_way);
     queue_unlock(q);
-    return busy || handle_map_next(c, NULL);
+    return busy || handle_map_has(c);
 }
 
 /* The program may free a request from within MPI_Finalize later: its handle is

@@ -106,18 +106,22 @@ static int prepare(struct layer_comm *c, const struct missed_call *m)
         &(dcoll_alltoallv_t){.element = 1, .algorithm = team_algorithm(c)});
 }
 
-void requests_prepare(struct layer_comm *c)
+void requests_prepare(struct layer_comm *c, MPI_Comm comm)
 {
-    struct request_queue *q = c->queue;
+    request_team_make(c, comm);
+    struct layer_comm *served = request_team(c);
+    struct request_queue *q = served ? served->queue : NULL;
+    if (q && q->wanted)
+        queue_meet(q);
     for (unsigned i = 0; q && q->wanted && i < MISSED_KEPT; i++) {
         struct missed_call *m = &q->missed[i];
         if (m->misses < MISSES)
             continue;
         double came = layer_now();
         queue_lock_drained(q);
-        m->misses = prepare(c, m) ? HOPELESS : 0;
+        m->misses = prepare(served, m) ? HOPELESS : 0;
         q->wanted--;
         queue_unlock(q);
-        layer.spent += layer_now() - came;
+        c->spent += layer_now() - came;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The queue of a communicator. It owns the lock of the team, which the
- * program's thread and the progress thread share. Non-blocking calls begin in
+ * program's threads and the progress thread share. Non-blocking calls begin in
  * the order in which they were made, as on all ranks; blocking ones wait for
  * that. */
 #include <sched.h>
@@ -200,11 +200,35 @@ void queues_advance(void)
 
 void queue_lock_drained(struct request_queue *q)
 {
-    pthread_mutex_lock(&q->lock);
+    queue_lock(q);
     queue_begin(q);
     while (!TAILQ_EMPTY(&q->waiting)) {
         queue_advance(q);
+        queue_unlock(q); /* other threads may need it */
         layer_progress_below(q->c);
+        sched_yield();
+        queue_lock(q);
+    }
+}
+
+void queue_meet(struct request_queue *q)
+{
+    const struct layer_comm *c = q->c;
+    MPI_Request all_here;
+    int done = 0;
+    if (!layer.threads)
+        return;
+    queue_lock_drained(q);
+    queue_unlock(q);
+    if (pmpi.Ibarrier(c->inner, &all_here))
+        return;
+    while (!pmpi.Test(&all_here, &done, MPI_STATUS_IGNORE) && !done) {
+        queue_lock(q);
+        queue_advance(q);
+        bool lost = drail_progress(c->rail) || dcoll_team_error(c->team);
+        queue_unlock(q);
+        if (lost) /* a rank that is dead does not come */
+            return;
         sched_yield();
     }
 }

@@ -21,8 +21,10 @@ struct request {
     struct request *next; /* in handle_map.c */
     MPI_Request handle;   /* the program's */
     struct layer_comm *c;
-    MPI_Comm comm; /* its handler is told of errors */
-    bool persistent, given_up;
+    _Atomic(MPI_Comm) comm; /* its handler is told of errors */
+    bool persistent;
+    _Atomic bool given_up; /* the program has freed it; the last that a thread
+                              which is not in a collective call sets */
     bool skipped;      /* a place in the order, for a call this rank skips */
     _Atomic int stage; /* any thread sets it to STAGE_MOVED */
     TAILQ_ENTRY(request) link, of_comm;
@@ -57,7 +59,8 @@ struct request_queue {
     struct request_list waiting, under_way;
     struct request_list persistent; /* as made; also those given up, until all
                                        ranks have given them up */
-    unsigned inits, starts;         /* of persistent requests, so far */
+    unsigned inits;                 /* of persistent requests, so far, … */
+    atomic_uint starts;             /* … and their starts */
     bool seldom;                    /* requests_start_seldom */
     struct missed_call missed[MISSED_KEPT];
     unsigned latest; /* of missed; the next one replaces the oldest */
@@ -69,9 +72,10 @@ struct request_queue {
 void handle_map_add(struct request *r);
 /* If it is there. */
 void handle_map_remove(struct request *r);
-/* Iterates over the requests of a communicator. @after: NULL, or the last. */
-struct request *handle_map_next(const struct layer_comm *c,
-                                const struct request *after);
+/* Has the communicator any? */
+bool handle_map_has(const struct layer_comm *c);
+/* Errors of its requests go to the handler of MPI_COMM_SELF from now on. */
+void handle_map_detach(const struct layer_comm *c);
 
 /* ---- queue.c ---- */
 
@@ -82,6 +86,10 @@ void queue_lock(struct request_queue *q);
 void queue_unlock(struct request_queue *q);
 /* Locks it when all waiting requests have begun: for calls that may block. */
 void queue_lock_drained(struct request_queue *q);
+/* Before a call that waits for other ranks with the lock. If there are several
+ * threads, it returns when all ranks have come: until then other threads of
+ * this rank may need the lock. */
+void queue_meet(struct request_queue *q);
 /* With the lock: begins waiting requests, as many as can. */
 void queue_begin(struct request_queue *q);
 /* With the lock: makes progress on all requests. */

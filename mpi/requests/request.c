@@ -125,8 +125,8 @@ bool request_is_active(const struct request *r)
     return r->stage != STAGE_IDLE;
 }
 
-/* The part that calls MPI: by the program's thread, when libdcoll is done. Long
- * blocks and the call of verify must be complete, too. */
+/* The part that calls MPI: by a thread of the program, when libdcoll is done.
+ * Long blocks and the call of verify must be complete, too. */
 static void complete(struct request *r)
 {
     bool checked = layer.verify && !r->rc;
@@ -171,10 +171,13 @@ void request_pause(struct request *r, unsigned *looks)
         sched_yield();
 }
 
-/* dcoll_wait sleeps, unlike polling. Not while other calls wait to begin. */
+/* dcoll_wait sleeps, unlike polling. Not while other calls wait to begin, nor
+ * if another thread may wait for another request meanwhile. */
 static void wait_by_team(struct request *r)
 {
     struct request_queue *q = r->c->queue;
+    if (layer.threads)
+        return;
     queue_lock(q);
     if (r->stage == STAGE_UNDER_WAY && TAILQ_EMPTY(&q->waiting))
         queue_settle(q, r, dcoll_wait(r->dcoll, -1));

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Size and layout of datatypes. */
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include "mpi/run/run.h"
 
-/* The latest predefined type that was contiguous: most programs use few. size
- * 0: none yet. */
-static struct {
+/* The thread's latest predefined type that was contiguous: most programs use
+ * few. size 0: none yet. */
+static _Thread_local struct {
     MPI_Datatype type;
     int64_t size;
 } latest;
@@ -47,14 +48,18 @@ typedef int get_envelope_c(MPI_Datatype, MPI_Count *integers,
                            MPI_Count *addresses, MPI_Count *large_counts,
                            MPI_Count *types, int *combiner);
 
+static get_envelope_c *envelope_c;
+
+static void look_for_envelope_c(void)
+{
+    *(void **)&envelope_c = dlsym(RTLD_DEFAULT, "PMPI_Type_get_envelope_c");
+}
+
 static get_envelope_c *find_envelope_c(void)
 {
-    static get_envelope_c *found;
-    static bool looked;
-    if (!looked)
-        *(void **)&found = dlsym(RTLD_DEFAULT, "PMPI_Type_get_envelope_c");
-    looked = true;
-    return found;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, look_for_envelope_c);
+    return envelope_c;
 }
 
 /* For a type made with large counts, MPI_Type_get_envelope would call the error

