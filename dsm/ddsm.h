@@ -104,11 +104,11 @@ typedef struct ddsm_config {
                             range is taken use another; see
                             ddsm_is_symmetric() */
     ddsm_pages_t pages; /**< default DDSM_PAGES_COPIED */
-    unsigned locks;    /**< number of locks: 1 to 2^20; default 64 */
-    unsigned ahead;    /**< read-ahead: most pages that a fault takes along if
-                            faults are on ascending pages; default 255, 0: none.
-                            Write faults at the pages' home take along only one
-                            page for eight that were written */
+    unsigned locks;     /**< number of locks: 1 to 2^20; default 64 */
+    unsigned ahead;     /**< read-ahead: most pages that a fault takes along if
+                             faults are on ascending pages; default 255, 0: none.
+                             Write faults at the pages' home take along only one
+                             page for eight that were written */
     int wait_ms;       /**< longest wait for other ranks in a barrier, a lock or
                             an acquire, or in a reduction, where more than 8
                             values wait twice. Time in which the process or the

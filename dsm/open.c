@@ -68,13 +68,14 @@ static int agree_on_result(struct opening *o, int rc)
         else if (c->bytes != mine.bytes || c->page_bytes != mine.page_bytes ||
                  c->base != mine.base || c->locks != mine.locks ||
                  c->pages != mine.pages)
-            rc = space_fail(
-                d, DRAIL_EINVAL,
-                "rank %u has %lu bytes of pages of %lu at 0x%lx, %lu locks, and "
-                "pages %lu, rank %u other ones",
-                r, (unsigned long)c->bytes, (unsigned long)c->page_bytes,
-                (unsigned long)c->base, (unsigned long)c->locks,
-                (unsigned long)c->pages, d->rank);
+            rc = space_fail(d, DRAIL_EINVAL,
+                            "rank %u has %lu bytes of pages of %lu at 0x%lx, "
+                            "%lu locks, and "
+                            "pages %lu, rank %u other ones",
+                            r, (unsigned long)c->bytes,
+                            (unsigned long)c->page_bytes,
+                            (unsigned long)c->base, (unsigned long)c->locks,
+                            (unsigned long)c->pages, d->rank);
     }
     return rc;
 }

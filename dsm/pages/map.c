@@ -92,8 +92,8 @@ int map_open(ddsm_t *d)
         if (!d->store || mmap(d->store, store_bytes(d), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_FIXED, d->fd, 0) == MAP_FAILED)
             error = errno;
-        else if (mmap(d->view, d->bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, d->fd,
-                 0) == MAP_FAILED)
+        else if (mmap(d->view, d->bytes, PROT_NONE, MAP_SHARED | MAP_FIXED,
+                      d->fd, 0) == MAP_FAILED)
             error = errno;
     }
     /* a forked child must not write to the parent's pages */

@@ -83,7 +83,7 @@ static void atomics(struct rank *r)
         uint32_t four, plain[3];
         uint16_t two;
         uint8_t one, by;
-    } *w;
+    } * w;
     ddsm_t *d = space(r, 1 << 16, 0);
     w = ddsm_alloc(d, sizeof *w, NULL);
     volatile uint32_t *mine = &w->plain[r->rank];
