@@ -256,11 +256,11 @@ plots: all
 reproduce: all
 	scripts/reproduce
 
+-include omp/omp.mk
 -include tests/tests.mk
 -include tests/fuzz/fuzz.mk
 -include bench/peers/peers.mk
 -include mpi/mpi.mk
--include omp/omp.mk
 -include tests/vm/vm.mk
 -include tests/aarch64.mk
 -include scripts/install.mk

@@ -282,10 +282,11 @@ typedef struct dcoll_call {
                                              must stay until the call is
                                              complete or, with dcoll_init(),
                                              until the request is freed */
-    const size_t *counts; /**< all-gather and reduce-scatter: NULL, or blocks of
-                               different sizes: one entry for each rank, the
-                               same on all ranks: bytes of its block, of a
-                               reduce-scatter elements. Copied */
+    const size_t *counts; /**< gather, all-gather, scatter, reduce-scatter:
+                               NULL, or blocks of different sizes: one entry
+                               for each rank, the same on all ranks: bytes of
+                               its block, of a reduce-scatter elements. Copied
+                               */
 } dcoll_call_t;
 
 /*
@@ -335,6 +336,14 @@ int dcoll_reduce_scatter_block(dcoll_team_t *team, const void *send, void *recv,
  *  dcoll_alltoallv() is faster. */
 int dcoll_allgatherv(dcoll_team_t *team, const void *send, void *recv,
                      const size_t *counts);
+/** As dcoll_gather(), with @p counts[i] bytes from rank i. The counts are the
+ *  same on all ranks (rule 1), as in dcoll_allgatherv(). */
+int dcoll_gatherv(dcoll_team_t *team, const void *send, void *recv,
+                  const size_t *counts, unsigned root);
+/** As dcoll_scatter(), with @p counts[i] bytes for rank i, the same on all
+ *  ranks (rule 1). Blocks in send follow each other without gaps. */
+int dcoll_scatterv(dcoll_team_t *team, const void *send, void *recv,
+                   const size_t *counts, unsigned root);
 /** As dcoll_reduce_scatter_block(), with @p counts[i] elements for rank i, the
  *  same on all ranks (rule 1). */
 int dcoll_reduce_scatter(dcoll_team_t *team, const void *send, void *recv,

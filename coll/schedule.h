@@ -132,10 +132,10 @@ typedef struct dcoll_args {
     dcoll_collective_t collective;
     size_t bytes; /**< b, of one block; 0 is allowed. With `begin`: of the
                        longest one */
-    const size_t *begin; /**< all-gather, reduce-scatter: blocks of different
-                              sizes. N + 1 entries, owned by the caller: block r
-                              is bytes begin[r] … begin[r + 1] - 1 of the N
-                              blocks. NULL: all have b bytes */
+    const size_t *begin; /**< gather, all-gather, scatter, reduce-scatter:
+                              blocks of different sizes. N + 1 entries, owned by
+                            the caller: block r is bytes begin[r] … begin[r + 1]
+                            - 1 of the N blocks. NULL: all have b bytes */
     size_t element;  /**< reductions: bytes of an element; b is a multiple of
                           it. 0: 1 byte */
     bool commutes;   /**< reductions: the operation commutes, so algorithms that

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* drail_recv: eager messages, of which a slot may hold several; longer ones in
  * pieces or by rendezvous. */
+#include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
@@ -16,6 +18,8 @@
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/message.h"
 #include "dapl_rail/outcome.h"
+#include "dapl_rail/platform/short_copy.h"
+#include "providers/core/extensions.h"
 
 /* A call of drail_recv(). */
 struct receiving {
@@ -24,6 +28,8 @@ struct receiving {
     size_t capacity, *received;
     bool strict;              /* the timeout is the caller's */
     struct patience patience; /* for the whole call */
+    bool taken;               /* take_direct() has got the message */
+    struct wire wire;         /* its header */
 };
 
 /* Waits until the message that is being read is complete. */
@@ -154,6 +160,70 @@ static int receive_long(drail_t *t, struct receiving *r, struct slot *slot)
     return buffer || !bytes ? rc : truncated(t, r);
 }
 
+/* Looks for the next message, as long as a few polls of an EVD take. */
+#define DIRECT_POLLS 256u
+
+/* The dapl_take_message_t: copies an eager message that is the next one and
+ * fits the buffer. */
+static bool take_message(void *context, const void *message, size_t bytes)
+{
+    struct receiving *r = context;
+    const struct wire *wire = &r->wire;
+    if (bytes < sizeof *wire)
+        return false;
+    memcpy(&r->wire, message, sizeof *wire);
+    atomic_signal_fence(memory_order_seq_cst); /* read once */
+    if (wire->type != WIRE_EAGER || wire->lane ||
+        wire->seq != r->peer->mail->messages.next ||
+        wire->bytes != bytes - sizeof *wire || wire->bytes > r->capacity ||
+        (wire->bytes && !r->buffer))
+        return false;
+    copy_message(r->buffer, (const char *)message + sizeof *wire, wire->bytes);
+    return true;
+}
+
+/* The link that the next message can be taken from past the EVD; NULL: the
+ * provider does not offer that, or a message waits in its slot. */
+static struct link *direct_link(const struct receiving *r)
+{
+    const struct reorder *messages = &r->peer->mail->messages;
+    uint32_t rails = messages->likely;
+    if (!rails || rails & (rails - 1) || reorder_next(messages))
+        return NULL;
+    struct link *link = peer_link(r->peer, (unsigned)__builtin_ctz(rails), 0);
+    return link && link->state == LINK_UP && link->rail->direct ? link : NULL;
+}
+
+/* Counts the message that was taken. */
+static void count_taken(struct receiving *r, struct link *link)
+{
+    const char *wrong = arrival_direct(link, r->wire.credits);
+    r->taken = true;
+    *r->received = r->wire.bytes;
+    reorder_pop(&r->peer->mail->messages, RAIL_BIT(link->rail->index));
+    if (wrong)
+        link_down(link, DRAIL_EDAT, "a malformed message arrived: %s", wrong);
+}
+
+static bool take_direct(struct receiving *r, unsigned polls)
+{
+    struct link *link = direct_link(r);
+    if (!link)
+        return false;
+    slots_return_now(link->rail);
+    if (!link->rail->direct->take(link->ep.handle, polls, take_message, r))
+        return false;
+    count_taken(r, link);
+    return true;
+}
+
+/* patience.look */
+static bool look_direct(drail_t *t, void *arg)
+{
+    (void)t;
+    return take_direct(arg, DIRECT_POLLS);
+}
+
 /* Waits for the next message. */
 static int await_next(drail_t *t, struct receiving *r)
 {
@@ -162,15 +232,30 @@ static int await_next(drail_t *t, struct receiving *r)
                              .rails = likely_rails(t, r->peer)};
     mail->buffer = r->buffer;
     mail->capacity = r->capacity;
+    if (direct_link(r)) {
+        r->patience.look = look_direct;
+        r->patience.look_arg = r;
+    }
     int rc = progress_wait_on(&r->patience, message_await, &w);
+    r->patience.look = NULL;
     mail->buffer = NULL;
     return rc;
 }
 
+/* Most short messages are found here, without a wait. */
+static bool take_at_once(drail_t *t, struct receiving *r)
+{
+    bool polls = t->spin.max_ns && r->patience.timeout_ms;
+    return direct_link(r) && progress_may_skip(t) &&
+           take_direct(r, polls ? DIRECT_POLLS : 1);
+}
+
 static int receive_next(drail_t *t, struct receiving *r)
 {
+    if (take_at_once(t, r))
+        return 0;
     int rc = await_next(t, r);
-    if (rc)
+    if (rc || r->taken)
         return rc;
     struct slot *slot = reorder_next(&r->peer->mail->messages);
     return ((const struct wire *)slot->data)->type == WIRE_EAGER

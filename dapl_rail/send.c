@@ -72,12 +72,24 @@ static int message_send(drail_t *t, struct peer *peer, unsigned rail,
 }
 
 /* Appends it to the last message to the peer. */
-static bool try_append(struct peer *peer, unsigned rail,
+static bool try_append(struct peer *peer, const struct link *link,
                        const struct wire *wire, const void *payload,
                        size_t bytes)
 {
-    struct link *link = peer_link(peer, rail, 0);
-    return link == peer->mail->last && link_append(link, wire, payload, bytes);
+    struct link *last = peer->mail->last;
+    return link == last && last->growing.room &&
+           link_append(last, wire, payload, bytes);
+}
+
+/* Most short messages go this way, where the provider offers it. */
+static bool try_direct(struct peer *peer, struct link *link, struct wire *wire,
+                       const void *payload, size_t bytes)
+{
+    if (!link_try_send_direct(link, wire, payload, bytes))
+        return false;
+    peer->mail->last = link;
+    peer->mail->message_seq++;
+    return true;
 }
 
 /* ------------------------------------------------------------ in pieces */
@@ -247,9 +259,11 @@ int drail_send(drail_t *t, unsigned rank, const void *buffer, size_t bytes,
                  : send_rendezvous(t, peer, buffer, bytes, mem);
         return outcome(t, peer, rc, "drail_send");
     }
+    struct link *link = peer_link(peer, rail, 0);
     struct wire wire = {
         .type = WIRE_EAGER, .seq = peer->mail->message_seq, .bytes = bytes};
-    if (try_append(peer, rail, &wire, buffer, bytes))
+    if (try_append(peer, link, &wire, buffer, bytes) ||
+        try_direct(peer, link, &wire, buffer, bytes))
         return 0;
     rc = message_send(t, peer, rail, &wire, buffer, bytes);
     return outcome(t, peer, rc, "drail_send");

@@ -469,10 +469,12 @@ typedef struct ddsm_stats {
     uint64_t fetches;       /**< RDMA reads of pages */
     uint64_t fetched_pages; /**< pages in these reads */
     uint64_t twins;
-    uint64_t diffs;       /**< pages compared with their twins */
-    uint64_t pieces;      /**< RDMA writes of pieces that differed */
-    uint64_t diff_bytes;  /**< bytes of these pieces */
-    uint64_t invalidated; /**< copies that other ranks' writes made old */
+    uint64_t diffs;         /**< pages compared with their twins */
+    uint64_t pieces;        /**< RDMA writes of pieces that differed */
+    uint64_t diff_bytes;    /**< bytes of these pieces */
+    uint64_t invalidated;   /**< copies that other ranks' writes made old */
+    uint64_t shared_writes; /**< pages that another rank, too, has written
+                                 between the same two barriers */
     uint64_t barriers, locks;
     uint64_t fault_ns;   /**< in faults, their fetches included */
     uint64_t flush_ns;   /**< comparing pages and writing pieces home */

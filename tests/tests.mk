@@ -88,6 +88,8 @@ $(TEST_BIN)/unit/test_dsm_diff: $(BUILD)/obj/dsm/pages/diff.o
 $(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/sync/ticket.o
 $(TEST_BIN)/unit/test_dsm_lock: $(filter-out %/control.o %/open.o,$(DSM_OBJ))
 $(TEST_BIN)/unit/test_dsm_bench: $(DSM_OBJ)
+$(TEST_BIN)/unit/test_omp_team: $(DSM_OBJ) $(filter-out \
+  %/guard.o %/heap.o %/query.o %/start.o %/stats.o %/task.o,$(OMP_OBJ))
 $(TEST_BIN)/unit/test_mapping: $(BUILD)/obj/providers/shm/memory/mapping.o
 $(TEST_BIN)/unit/test_adopt_faults: private ALL_LDFLAGS += -Wl,--wrap=syscall,--wrap=calloc
 $(TEST_BIN)/unit/test_adopt_faults: $(addprefix $(BUILD)/obj/providers/shm/memory/,\
@@ -144,10 +146,14 @@ $(filter $(TEST_BIN)/unit/test_sim_%,$(TEST_PROGRAMS)): $(PLATFORM_OBJ)
 $(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)
 $(TEST_BIN)/unit/test_tcp_close: $(CORE_OBJ) $(if $(filter ofi,$(PROVIDERS)),\
   $(addprefix $(BUILD)/obj/providers/ofi/,access.o burst.o connection.o transfer.o socket.o))
+$(TEST_BIN)/unit/test_tcp_refused: $(CORE_OBJ) $(if $(filter ofi,$(PROVIDERS)),\
+  $(addprefix $(BUILD)/obj/providers/ofi/,access.o burst.o transfer.o))
 $(TEST_BIN)/unit/test_tcp_watch: $(if $(filter ofi,$(PROVIDERS)),\
   $(BUILD)/obj/providers/ofi/sleep.o)
 $(TEST_BIN)/unit/test_bond_deliver: $(BUILD)/obj/providers/bond/message/deliver.o
 $(TEST_BIN)/unit/test_bond_atomic: $(BUILD)/obj/providers/bond/message/atomic.o
+$(TEST_BIN)/unit/test_bond_ended: $(addprefix $(BUILD)/obj/providers/bond/,\
+  failover.o message/arrival.o)
 $(TEST_BIN)/unit/test_bond_team: $(BUILD)/obj/providers/bond/members/team.o
 $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep_loaded.o
 
@@ -208,7 +214,7 @@ SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
 # in the same process: the order is that of memory mapped twice.)
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%\
   $(TEST_BIN)/provider/test_bond_order $(TEST_BIN)/provider/bond_extensions,\
-  $(TEST_PROGRAMS)) $(SANITIZED_ONLY)
+  $(TEST_PROGRAMS)) $(TEST_BIN)/unit/test_omp_team $(SANITIZED_ONLY)
 
 # They compare rates or times: nothing runs beside them.
 TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\

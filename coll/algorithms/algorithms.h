@@ -33,6 +33,7 @@
     USE(allgather_bruck)                                                       \
     USE(allgather_pat)                                                         \
     USE(allgather_ring)                                                        \
+    USE(allgather_circulant)                                                   \
     USE(allgather_doubling)                                                    \
     USE(allgather_gather_bcast)                                                \
     USE(alltoall_direct)                                                       \

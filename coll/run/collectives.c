@@ -18,7 +18,7 @@ static int bind(dcoll_request_t *q, const dcoll_call_t *call)
 {
     const unsigned char *send = call->send;
     unsigned char *recv = call->recv;
-    size_t own = call->root * call->bytes;
+    size_t own = dcoll_block_begin(&q->args, q->args.root);
     if (call->collective == DCOLL_BCAST)
         send = recv;
     else if (call->collective == DCOLL_GATHER && send == DCOLL_IN_PLACE)
@@ -214,7 +214,7 @@ int dcoll_reduce_scatter_block(dcoll_team_t *team, const void *send, void *recv,
 
 static int run_unequal(dcoll_team_t *team, dcoll_collective_t collective,
                        const void *send, void *recv, const size_t *counts,
-                       const dcoll_reduction_t *reduction)
+                       const dcoll_reduction_t *reduction, unsigned root)
 {
     if (team && !counts)
         return team_fail(team, DRAIL_EINVAL, "%s: counts is NULL",
@@ -222,6 +222,7 @@ static int run_unequal(dcoll_team_t *team, dcoll_collective_t collective,
     return dcoll_run(team, &(dcoll_call_t){.collective = collective,
                                            .send = send,
                                            .recv = recv,
+                                           .root = root,
                                            .reduction = reduction,
                                            .counts = counts});
 }
@@ -229,7 +230,19 @@ static int run_unequal(dcoll_team_t *team, dcoll_collective_t collective,
 int dcoll_allgatherv(dcoll_team_t *team, const void *send, void *recv,
                      const size_t *counts)
 {
-    return run_unequal(team, DCOLL_ALLGATHER, send, recv, counts, NULL);
+    return run_unequal(team, DCOLL_ALLGATHER, send, recv, counts, NULL, 0);
+}
+
+int dcoll_gatherv(dcoll_team_t *team, const void *send, void *recv,
+                  const size_t *counts, unsigned root)
+{
+    return run_unequal(team, DCOLL_GATHER, send, recv, counts, NULL, root);
+}
+
+int dcoll_scatterv(dcoll_team_t *team, const void *send, void *recv,
+                   const size_t *counts, unsigned root)
+{
+    return run_unequal(team, DCOLL_SCATTER, send, recv, counts, NULL, root);
 }
 
 int dcoll_reduce_scatter(dcoll_team_t *team, const void *send, void *recv,
@@ -237,7 +250,7 @@ int dcoll_reduce_scatter(dcoll_team_t *team, const void *send, void *recv,
                          const dcoll_reduction_t *reduction)
 {
     return run_unequal(team, DCOLL_REDUCE_SCATTER_BLOCK, send, recv, counts,
-                       reduction);
+                       reduction, 0);
 }
 
 int dcoll_scan(dcoll_team_t *team, const void *send, void *recv, size_t count,

@@ -14,12 +14,14 @@
  * several, and the message from one node to another is short. FEW: three to
  * eight, for algorithms that relay all blocks over one node (two nodes gain
  * nothing by that, and many wait for that node). LITTLE: few, and all messages
- * of a node together are short. */
-enum nodes { ANY, ONE, SEVERAL, EACH, SHORT, FEW, LITTLE };
+ * of a node together are short. UNEVEN: several, and the longest of different
+ * blocks has a large part of all bytes. */
+enum nodes { ANY, ONE, SEVERAL, EACH, SHORT, FEW, LITTLE, UNEVEN };
 
 #define SHORT_BYTES  8192u
 #define LITTLE_BYTES 4096u
 #define FEW_NODES    8u
+#define UNEVEN_RATIO 4u /* of the longest block to the mean */
 
 /* REGISTER: bytes of a block; READ: of all blocks of a rank. */
 #define REGISTER_BYTES (2u << 20)
@@ -65,6 +67,8 @@ static const struct rule rules[] = {
     {ONE, 0, 1024, &allgather_shm, false},
     {ONE, 0, ALWAYS, &allgather_pull, true},
     {ONE, 0, ALWAYS, &allgather_shm, false},
+    {UNEVEN, 0, 65536, &allgather_circulant, false},
+    {UNEVEN, 0, ALWAYS, &allgather_circulant, true},
     {FEW, 2, 512, &allgather_smp_gather_bcast, false},
     {SEVERAL, 0, 2048, &allgather_smp_bruck, false},
     {SEVERAL, 2, 262144, &allgather_smp_direct, false},
@@ -181,9 +185,18 @@ static bool serves(const dcoll_algorithm_t *algorithm,
            !dcoll_refusal(algorithm, shape, &wanted);
 }
 
-static bool is_among(const struct rule *rule, const dcoll_shape_t *shape,
-                     size_t bytes)
+/* Their longest block would leave its rank N - 1 times. */
+static bool is_uneven(const dcoll_shape_t *shape, const dcoll_args_t *args)
 {
+    return shape->nnodes > 1 && args->begin &&
+           args->bytes >
+               UNEVEN_RATIO * (args->begin[shape->nranks] / shape->nranks);
+}
+
+static bool is_among(const struct rule *rule, const dcoll_shape_t *shape,
+                     const dcoll_args_t *args)
+{
+    const size_t bytes = args->bytes;
     const size_t ppn = dcoll_shape_ppn(shape), blocks = shape->nranks - ppn;
     const bool few = shape->nnodes > 2 && shape->nnodes <= FEW_NODES;
     switch (rule->nodes) {
@@ -199,6 +212,8 @@ static bool is_among(const struct rule *rule, const dcoll_shape_t *shape,
         return shape->nnodes > 1 && bytes < SHORT_BYTES / (ppn * ppn);
     case FEW:
         return few;
+    case UNEVEN:
+        return is_uneven(shape, args);
     default:
         return few && bytes <= LITTLE_BYTES / (ppn * blocks);
     }
@@ -210,7 +225,7 @@ static bool applies(const struct rule *rule, const dcoll_shape_t *shape,
     return rule->algorithm->collective == args->collective &&
            args->bytes < rule->below &&
            dcoll_shape_ppn(shape) >= rule->locals &&
-           is_among(rule, shape, args->bytes);
+           is_among(rule, shape, args);
 }
 
 static const dcoll_algorithm_t *by_rule(const dcoll_shape_t *shape,

@@ -285,7 +285,7 @@ void verify_user_alias(struct verifier *v)
 {
     const dcoll_args_t *a = &v->program->args;
     struct player *root = &v->players[a->root];
-    size_t own = a->root * (a->bytes / v->grain);
+    size_t own = dcoll_block_begin(a, a->root) / v->grain;
     if (a->in_place && a->collective == DCOLL_GATHER)
         root->user[DCOLL_SEND] = root->user[DCOLL_RECV] + own;
     else if (a->in_place && a->collective == DCOLL_SCATTER)

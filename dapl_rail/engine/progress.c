@@ -27,7 +27,8 @@
 #define CHECK_WAITS     1024u  /* waits between calls of progress_check() */
 #define CHECK_NS        MS     /* the same, in drail_progress() */
 #define UNTIL_NAP_NS    50000u
-#define KEEN_POLLS      64u /* of the only rail before a wait on its EVD */
+#define KEEN_POLLS      64u /* of the only rail before a wait on its EVD, … */
+#define KEEN_LOOKS      16u /* … or looks by the caller, as long as 4 polls */
 
 /* Looks again: has anything completed since the last look? */
 static bool update_completed(struct patience *p)
@@ -151,10 +152,14 @@ int progress_spin(drail_t *t, owed_t owed, void *arg)
 
 /* Polls the only rail that owes something, as dat_evd_dequeue takes less time
  * than dat_evd_wait. 1 or an error: as owed() says; 0: nothing has come. */
-static int poll_keenly(drail_t *t, uint32_t rails, owed_t owed, void *arg)
+static int poll_keenly(const struct patience *p, uint32_t rails, owed_t owed,
+                       void *arg)
 {
+    drail_t *t = p->t;
     struct rail *rail = &t->rails[__builtin_ctz(rails)];
-    for (unsigned i = 0; i < KEEN_POLLS; i++) {
+    for (unsigned i = 0; i < (p->look ? KEEN_LOOKS : KEEN_POLLS); i++) {
+        if (p->look && p->look(t, p->look_arg))
+            return 1;
         int rc = rail_poll_one(rail);
         loss_serve(t);
         if (rc > 0)
@@ -281,6 +286,15 @@ int drail_progress(drail_t *t)
     return rc < 0 ? rc : 0;
 }
 
+bool progress_may_skip(drail_t *t)
+{
+    if (is_unsettled(t) || drail_job_interrupted(t->job) ||
+        !((t->waits + 1) % CHECK_WAITS))
+        return false;
+    t->waits++;
+    return true;
+}
+
 int progress_wait_on(struct patience *p, owed_t owed, void *arg)
 {
     drail_t *t = p->t;
@@ -313,7 +327,7 @@ int progress_wait_on(struct patience *p, owed_t owed, void *arg)
         spin_end(&t->spin);
     } else if (rc == 0) {
         if (keen)
-            rc = poll_keenly(t, rails, owed, arg);
+            rc = poll_keenly(p, rails, owed, arg);
         if (rc == 0)
             rc = slumber(t, owed, arg, p);
     }

@@ -31,6 +31,10 @@ struct patience {
     uint64_t completed;       /* … and peer_completed() at the last look */
     struct deadline deadline; /* at_ns 0: not yet set */
     uint64_t checked_ns;      /* last patience_check(), or the beginning */
+    /* Optional: looks for what meets the condition, between polls of the only
+     * rail that owes something. True: it is met. */
+    bool (*look)(drail_t *t, void *arg);
+    void *look_arg;
 };
 
 /* 0, DRAIL_ETIMEOUT or DRAIL_EINTR. */
@@ -44,6 +48,9 @@ int progress_wait_for(const struct peer *peer, owed_t owed, void *arg,
                       int timeout_ms);
 /* The same as a part of a longer wait. DRAIL_EAGAIN: its timeout is 0. */
 int progress_wait_on(struct patience *patience, owed_t owed, void *arg);
+/* May a wait whose condition is met at once do without progress_wait_on()?
+ * Counts it as a wait if so. */
+bool progress_may_skip(drail_t *t);
 /* Waits in the rail's thread until the rail owes nothing. peer: as in struct
  * patience. WAIT_LEFT: a link is lost; the caller's thread alone goes on. */
 #define WAIT_LEFT 1

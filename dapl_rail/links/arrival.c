@@ -53,6 +53,14 @@ const char *arrival_immediate(struct slot *slot, uint32_t data)
                                                     data >> IMMED_CREDIT_BITS);
 }
 
+const char *arrival_direct(struct link *link, unsigned credits)
+{
+    if (!credits_arrived(link, credits))
+        return "credits";
+    link_owe(link);
+    return NULL;
+}
+
 void slot_return(struct slot *slot, bool owe)
 {
     struct link *link = slot->link;

@@ -9,6 +9,7 @@
 
 #include "dapl_rail/rails/rail.h"
 
+struct link;
 struct slot;
 
 /* Count the message, take its credits, and pass it to its handler. NULL, or
@@ -16,6 +17,10 @@ struct slot;
 const char *arrival_message(struct slot *slot);
 /* The same for an RDMA write with this immediate data. */
 const char *arrival_immediate(struct slot *slot, uint32_t data);
+
+/* Counts a message that was taken without a slot, and takes its credits; owes
+ * it one. NULL, or what is wrong with it. */
+const char *arrival_direct(struct link *link, unsigned credits);
 
 /* The slot receives again. owe: its message had needed a credit. */
 void slot_return(struct slot *slot, bool owe);

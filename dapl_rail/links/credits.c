@@ -54,11 +54,16 @@ static unsigned char *send_place(const struct link *link, size_t bytes,
                          link->slots.slot_bytes;
 }
 
+static void next_send_place(struct link *link)
+{
+    unsigned next = link->credits.next + 1;
+    link->credits.next = next < link->rail->owner->cfg.depth ? next : 0;
+}
+
 /* Posts a message whose header begins with *wire. */
 static int post_headed(struct link *link, struct wire *wire, struct gather *g,
                        const struct completion *done)
 {
-    unsigned depth = link->rail->owner->cfg.depth;
     DAT_SEG_LENGTH bytes =
         g->parts[0].segment_length + g->parts[1].segment_length;
     bool grows = growing_begins(link, wire, g->parts[1].segment_length);
@@ -75,8 +80,7 @@ static int post_headed(struct link *link, struct wire *wire, struct gather *g,
     if (rc)
         return rc;
     growing_posted(link, &d);
-    link->credits.next =
-        link->credits.next + 1 < depth ? link->credits.next + 1 : 0;
+    next_send_place(link);
     link->credits.owed = 0;
     link->rail->stats.sends++;
     return 0;
@@ -100,6 +104,44 @@ int link_send(struct link *link, struct wire *wire, const void *payload,
     if (!rc)
         credit_used(link);
     return rc;
+}
+
+/* Not inlined: only links with a journal need it. */
+static __attribute__((noinline)) void keep_for_replay(struct link *link,
+                                                      const struct wire *wire,
+                                                      const void *payload,
+                                                      size_t bytes)
+{
+    struct gather g = gather_of(wire, sizeof *wire, payload, bytes);
+    size_t all = sizeof *wire + bytes;
+    struct dto d = {
+        .verb = VERB_SEND,
+        .local = {.virtual_address = (uintptr_t)send_place(link, all, false),
+                  .segment_length = (DAT_SEG_LENGTH)all,
+                  .lmr_context = link->slots.lmr_context},
+        .gather = &g,
+    };
+    link_keep_direct(link, &d);
+}
+
+bool link_try_send_direct(struct link *link, struct wire *wire,
+                          const void *payload, size_t bytes)
+{
+    struct credits *c = &link->credits;
+    wire->credits = (uint16_t)c->owed;
+    if (!link->rail->direct || c->available <= 0 || !has_send_slot(link, 1) ||
+        !link_try_post_direct(link, wire, sizeof *wire, payload, bytes))
+        return false;
+    if (link->journal.records)
+        keep_for_replay(link, wire, payload, bytes);
+    c->available--;
+    c->reserved++;
+    credit_used(link);
+    next_send_place(link);
+    c->owed = 0;
+    link->rail->stats.sends++;
+    link->rail->stats.send_bytes += bytes;
+    return true;
 }
 
 bool link_send_progress(struct link *link)

@@ -67,6 +67,8 @@ static int ep_create(struct link *link)
         return dat_fail(rail, "dat_ep_create", status);
     if (rail->places_receives) /* if it fails, messages are copied twice */
         dapl_place(link->ep.handle, sizeof(struct wire), place_message);
+    if (rail->direct_messages) /* if it fails, all go by way of the EVD */
+        dapl_direct(link->ep.handle, &rail->direct);
     if (!ep_table_add(link))
         return 0;
     dat_ep_free(link->ep.handle);

@@ -253,6 +253,24 @@ int link_post(struct link *link, struct dto *d, const struct completion *done)
     return 0;
 }
 
+bool link_try_post_direct(struct link *link, const void *head,
+                          size_t head_bytes, const void *body, size_t bytes)
+{
+    if (link->state != LINK_UP || !make_room(link) || event_due(link, true) ||
+        !link->rail->direct->send(link->ep.handle, head, head_bytes, body,
+                                  bytes, cookie_suppressed(link)))
+        return false;
+    link->queue.posted++;
+    link->queue.sent++;
+    return true;
+}
+
+void link_keep_direct(struct link *link, struct dto *d)
+{
+    fill_slot(link, d);
+    journal_keep(&link->journal, link->queue.posted - 1, d);
+}
+
 int link_mark(struct link *link)
 {
     static const struct completion nobody;

@@ -11,7 +11,7 @@
  * In reading order: platform.h, machine.c (this machine), spin.h (polling
  * before sleeping), deadline.h, files.h and resources.h (limits of the
  * process), fnv.h, boot.h, and headers that providers share: long_copy.h,
- * prefetch.h, resize.h, memfd.h, timens.h.
+ * short_copy.h, prefetch.h, resize.h, memfd.h, timens.h.
  */
 #ifndef DRAIL_PLATFORM_H
 #define DRAIL_PLATFORM_H

@@ -23,6 +23,7 @@
 #include "dapl_rail/dapl_rail.h"
 
 struct buffers;
+struct dapl_direct;
 struct ep_release;
 struct link;
 struct loopback;
@@ -48,7 +49,9 @@ struct rail {
     bool atomics, write_immed;         /* offered, and allowed */
     /* the same, of providers/core/extensions.h: */
     uint32_t max_inline_send;
-    bool places_receives, growing_sends;
+    bool places_receives, growing_sends, direct_messages;
+    const struct dapl_direct *direct; /* NULL: no EP has asked for it yet, or it
+                                         is not offered */
     bool atomics_of_processor; /* atomic with those of the processor, too */
     bool split_receives; /* a receive lies in two places: short messages are
                             close together, which saves memory */

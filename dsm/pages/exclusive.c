@@ -108,7 +108,10 @@ static int end_exclusive(ddsm_t *d, size_t first, size_t count)
             d->page[i].exclusive = false;
             d->page[i].changes++;
             d->page[i].writes = 0;
+            /* whether this rank has written it is not known */
+            const uint32_t written_in = d->cost[i].written_in;
             pages_announce(d, i);
+            d->cost[i].written_in = written_in;
         }
         rc = pages_set(d, p, n, PAGE_CLEAN);
     }

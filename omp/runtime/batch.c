@@ -29,49 +29,49 @@ static struct batch {
 /* How many loops later the word is; negative: earlier. */
 static int64_t distance(const struct loop *loop, uint64_t word)
 {
-    return (int64_t)((word & ~POSITION_MAX) - loop_word(loop, 0)) >>
+    return (int64_t)((word & ~POSITION_MAX) - loop_word(loop->number, 0)) >>
            POSITION_BITS;
 }
 
-static uint64_t at_least(uint64_t least, uint64_t value)
+/* The chunk of the loop that begins at this position. That of a guided loop is
+ * a part of what is left there, so chunks shrink over all ranks. */
+static uint64_t chunk_at(const struct thread *t, uint64_t position)
 {
-    return value > least ? value : least;
-}
-
-/* How many iterations the rank takes of those that are left. A batch has one
- * chunk if threads have to wait for one another (sections, ordered), and near
- * the end, where other ranks would soon have nothing to do. */
-static uint64_t batch_of(const struct thread *t, uint64_t left)
-{
-    enum { ROUNDS = 4, MOST = 16 };
-    const struct loop *loop = &t->loop;
-    const uint64_t chunk = loop->bounds.chunk, threads = t->team->threads;
-    uint64_t want;
-    if (loop->schedule == SCHEDULE_GUIDED) {
-        want = divided_up(left, threads);
-        if (!loop->is_ordered)
-            want = divided_up(want * t->team->here, 2);
-        want = at_least(chunk, want);
-    } else {
-        uint64_t each = left / chunk / (ROUNDS * threads);
-        if (each > MOST)
-            each = MOST;
-        want = loop->is_ordered || loop->schedule == SCHEDULE_SECTIONS
-                   ? chunk
-                   : chunk * at_least(1, each * t->team->here);
+    const struct loop_bounds *b = &t->loop.bounds;
+    const uint64_t left = b->iterations - position;
+    uint64_t want = b->chunk;
+    if (t->loop.schedule == SCHEDULE_GUIDED) {
+        const uint64_t part = divided_up(left, 2 * (uint64_t)t->team->threads);
+        want = part > want ? part : want;
     }
     return want < left ? want : left;
 }
 
-/* A thread's part of what is left of the batch. */
-static uint64_t chunk_of(const struct thread *t, uint64_t left)
+/* How many chunks the rank takes. It is one if threads have to wait for one
+ * another (sections, ordered), and near the end, where other ranks would soon
+ * have nothing to do. */
+static uint64_t chunks_of(const struct thread *t, uint64_t position)
 {
+    enum { ROUNDS = 4, MOST = 16 };
     const struct loop *loop = &t->loop;
-    uint64_t want = loop->bounds.chunk;
+    const uint64_t here = t->team->here, threads = t->team->threads;
+    if (loop->is_ordered || loop->schedule == SCHEDULE_SECTIONS)
+        return 1;
     if (loop->schedule == SCHEDULE_GUIDED)
-        want = at_least(
-            want, loop->is_ordered ? left : divided_up(left, t->team->here));
-    return want < left ? want : left;
+        return here;
+    const uint64_t chunks =
+        (loop->bounds.iterations - position) / loop->bounds.chunk;
+    const uint64_t each = chunks / (ROUNDS * threads);
+    return each ? here * (each < MOST ? each : MOST) : 1;
+}
+
+/* Where a batch ends that begins there. */
+static uint64_t batch_end(const struct thread *t, uint64_t position)
+{
+    for (uint64_t n = chunks_of(t, position);
+         n && position < t->loop.bounds.iterations; n--)
+        position += chunk_at(t, position);
+    return position;
 }
 
 /* Takes the next batch, if there is one. */
@@ -85,13 +85,12 @@ static void refill(const struct thread *t, struct batch *b)
         b->is_last = later > 0 || position >= loop->bounds.iterations;
         if (b->is_last)
             return;
-        const uint64_t end =
-            position + batch_of(t, loop->bounds.iterations - position);
+        const uint64_t end = batch_end(t, position);
         const uint64_t found =
             memory_atomic(DDSM_COMPARE_SWAP, shared, sizeof *shared,
-                          loop_word(loop, end), b->seen);
+                          loop_word(loop->number, end), b->seen);
         if (found == b->seen) {
-            b->seen = loop_word(loop, end);
+            b->seen = loop_word(loop->number, end);
             b->next = position;
             b->end = end;
             return;
@@ -124,7 +123,7 @@ bool batch_take(struct thread *t)
     }
     if (found) {
         loop->first = b->next;
-        loop->last = b->next += chunk_of(t, b->end - b->next);
+        loop->last = b->next += chunk_at(t, b->next);
     }
     pthread_mutex_unlock(&b->mutex);
     return found;

@@ -46,7 +46,8 @@ void loop_begin(struct thread *t, struct loop_bounds bounds, unsigned schedule,
                 bool is_ordered)
 {
     struct loop *loop = &t->loop;
-    const bool alone = t->team->threads == 1;
+    /* nothing to share; a loop's number is for what it leaves in a word */
+    const bool alone = t->team->threads == 1 || !bounds.iterations;
     schedule &= ~SCHEDULE_MONOTONIC;
     if (schedule == SCHEDULE_AUTO || alone)
         schedule = SCHEDULE_STATIC;
@@ -61,12 +62,15 @@ void loop_begin(struct thread *t, struct loop_bounds bounds, unsigned schedule,
              "its schedule is static)",
              (unsigned long long)bounds.iterations,
              (unsigned long long)POSITION_MAX);
-    loop->number = t->loops++;
-    if (loop->is_ordered && bounds.iterations) {
+    if (loop->is_ordered) {
+        loop->turns = t->turns++;
         loop->before = t->last_turn;
-        t->last_turn = loop_word(loop, bounds.iterations);
+        t->last_turn = loop_word(loop->turns, bounds.iterations);
     }
-    if (schedule != SCHEDULE_STATIC && !bounds.chunk)
+    if (schedule == SCHEDULE_STATIC)
+        return;
+    loop->number = t->loops++;
+    if (!bounds.chunk)
         loop->bounds.chunk = 1;
 }
 
@@ -103,7 +107,7 @@ void loop_await_turn(struct thread *t)
     if (!loop->is_ordered || loop->has_turn)
         return;
     const uint64_t turn =
-        loop->first ? loop_word(loop, loop->first) : loop->before;
+        loop->first ? loop_word(loop->turns, loop->first) : loop->before;
     if (turn) {
         while (memory_load(&shared_words->turn) != turn)
             sched_yield();
@@ -121,7 +125,7 @@ static void pass_turn(struct thread *t)
     loop_await_turn(t);
     memory_release();
     memory_atomic(DDSM_STORE, &shared_words->turn, sizeof(uint64_t),
-                  loop_word(loop, loop->last), 0);
+                  loop_word(loop->turns, loop->last), 0);
     loop->has_turn = false;
 }
 

@@ -26,16 +26,20 @@ struct loop {
     bool has_turn;        /* for `ordered`, with its chunk */
     uint64_t first, last; /* its chunk is [first, last) */
     uint64_t trip;        /* how many chunks a static loop has given */
-    uint64_t number;      /* among the team's loops that share words */
+    uint64_t
+        number; /* among the team's loops that take batches (batch.h); or … */
+    uint32_t turns;  /* … among those with `ordered` regions */
     uint64_t before; /* the turn that its first iteration waits for; 0: none */
 };
 
 /* A position in a loop, with the loop's number. */
 enum { POSITION_BITS = 44 };
 #define POSITION_MAX ((UINT64_C(1) << POSITION_BITS) - 1)
-static inline uint64_t loop_word(const struct loop *loop, uint64_t position)
+/* What is left of a number there. */
+#define TURNS_MAX (UINT64_MAX >> POSITION_BITS)
+static inline uint64_t loop_word(uint64_t number, uint64_t position)
 {
-    return loop->number << POSITION_BITS | position;
+    return number << POSITION_BITS | position;
 }
 
 /* How many parts of at most @by make up @value. */

@@ -339,6 +339,14 @@ const char *memory_kind(void)
     return !space ? "own" : ddsm_pages_are_shared(space) ? "shared" : "copied";
 }
 
+void memory_page_costs(void (*visit)(const ddsm_page_cost_t *cost,
+                                     void *context),
+                       void *context)
+{
+    if (space)
+        ddsm_page_costs(space, visit, context);
+}
+
 void memory_sum(uint64_t *values, size_t count)
 {
     if (space)

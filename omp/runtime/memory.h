@@ -89,6 +89,10 @@ size_t memory_page_bytes(void); /* 0 with one rank, which fetches none */
 /* "own" with one rank; "shared" if all ranks map the same memory; else
  * "copied". */
 const char *memory_kind(void);
+/* As ddsm_page_costs(). */
+void memory_page_costs(void (*visit)(const ddsm_page_cost_t *cost,
+                                     void *context),
+                       void *context);
 /* All ranks: adds up the values of all. */
 void memory_sum(uint64_t *values, size_t count);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "omp/runtime/memory.h"
+#include "omp/runtime/regions.h"
 #include "omp/runtime/team.h"
 
 /* Of one rank; all members have 8 bytes. */
@@ -72,4 +73,5 @@ void stats_print(void)
         if (memory_rank() == 0)
             print_line(r, &line);
     }
+    regions_print();
 }

@@ -8,6 +8,7 @@
 
 #include "omp/runtime/fail.h"
 #include "omp/runtime/memory.h"
+#include "omp/runtime/regions.h"
 #include "omp/runtime/sleep.h"
 
 /* What a rank says in a barrier. Rank 0's decides: the ranks that have no
@@ -26,7 +27,8 @@ struct note {
     void (*function)(void *);
     void *argument;
     void *copyprivate;
-    uint64_t singles, loops;
+    uint64_t singles;
+    uint64_t loops : POSITION_BITS, turns : 64 - POSITION_BITS;
     struct icv icv;
 };
 _Static_assert(sizeof(struct note) <= NOTE_BYTES, "a note is too long");
@@ -50,6 +52,7 @@ static struct pool {
     struct counts counts;
     /* what the next region goes on from, whichever thread begins it */
     uint64_t singles, loops;
+    uint32_t turns;
 } pool;
 
 static struct team alone = {.threads = 1, .here = 1};
@@ -136,7 +139,10 @@ static uint64_t name_of(const struct team *team, const void *site)
 static void await_all(struct team *team, enum meeting meeting, const void *site)
 {
     const uint32_t seen = atomic_load(&pool.leave.count);
-    if (atomic_fetch_add(&pool.arrived, 1) + 1 < team->here) {
+    /* read before arriving: at the end of a region the team is on the stack of
+     * a thread that goes on when all have arrived */
+    const unsigned here = team->here;
+    if (atomic_fetch_add(&pool.arrived, 1) + 1 < here) {
         event_wait(&pool.leave, seen);
         return;
     }
@@ -230,6 +236,7 @@ static void run_here(struct team *team, const struct thread *pattern)
 {
     grow_pool(team->here - 1);
     pool.counts.regions++;
+    regions_begin();
     memory_interval((uintptr_t)team->function);
     for (unsigned i = 1; i < team->here; i++) {
         struct worker *w = pool.workers[i - 1];
@@ -242,9 +249,11 @@ static void run_here(struct team *team, const struct thread *pattern)
     mine.id = team->first;
     run(&mine, team);
     await_all(team, MEET_JOIN, NULL);
+    regions_end(team->function);
     /* equal in all threads */
     pool.singles = mine.singles;
     pool.loops = mine.loops;
+    pool.turns = mine.turns;
 }
 
 /* Which of the threads are this rank's: equally many in all ranks, or one more
@@ -293,6 +302,7 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
     place(&team);
     pattern.singles = pool.singles;
     pattern.loops = pool.loops;
+    pattern.turns = pool.turns;
     if (memory_ranks() > 1) {
         team_flush_output();
         exchange(&(struct note){.meeting = MEET_FORK,
@@ -301,7 +311,8 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
                                 .function = function,
                                 .argument = argument,
                                 .singles = pattern.singles,
-                                .loops = pattern.loops,
+                                .loops = pattern.loops & POSITION_MAX,
+                                .turns = pattern.turns & TURNS_MAX,
                                 .icv = t->icv});
     }
     run_here(&team, &pattern);
@@ -321,7 +332,8 @@ static void serve_region(const struct note *note)
     const struct thread pattern = {.team = &team,
                                    .icv = note->icv,
                                    .singles = note->singles,
-                                   .loops = note->loops};
+                                   .loops = note->loops,
+                                   .turns = note->turns};
     team.parent = self();
     place(&team);
     if (team.here)

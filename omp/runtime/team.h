@@ -40,8 +40,10 @@ struct thread {
     bool in_final;
     struct icv icv;
     struct loop loop; /* the one that it is in */
-    /* how many this and earlier teams have met; equal in all threads */
+    /* how many `single` constructs, and loops of each kind (loop.h), this and
+     * earlier teams have met; equal in all threads */
     uint64_t singles, loops;
+    uint32_t turns;
     /* the last turn of the region's last `ordered` loop; 0: it has had none */
     uint64_t last_turn;
 };

@@ -121,11 +121,13 @@ enum bond_state {
 /* What a connection knows of a member, with or without a link. */
 struct bond_path {
     uint32_t epoch;         /* of its last link; 0: none yet */
-    bool told;              /* the peer was told of its end */
     uint32_t peer_ended;    /* the last epoch whose end the peer told, … */
     uint32_t peer_expected; /* … and the number and mark that it told then */
     uint64_t peer_mark;
-    uint64_t mark;     /* the last mark written here: to be told to the peer */
+    uint32_t ended;    /* epoch of the last link that has ended; 0: none yet */
+    bool told;         /* the peer was told of that, … */
+    uint32_t carried;  /* … of the last link that came up, … */
+    uint64_t mark;     /* … and of the last mark that it wrote over it */
     uint64_t retry_at; /* ns: the next attempt to join */
     uint64_t pause;    /* ns: between attempts; 0: none has failed yet */
     bool joined;       /* a link has joined before */

@@ -26,7 +26,10 @@
 void bond_path_ended(struct bond_link *l)
 {
     struct bond_conn *c = l->conn;
-    c->path[l->m->index].mark = bond_link_written(l);
+    struct bond_path *p = &c->path[l->m->index];
+    p->ended = l->epoch;
+    if (p->carried == l->epoch) /* else the peer may still need the old mark */
+        p->mark = bond_link_written(l);
     c->news = true; /* news over this link may be lost, … */
     c->answers_due = c->answers.count || c->answers.refused;
     for (unsigned i = 0; i < c->b->params.count; i++)
@@ -44,7 +47,7 @@ static bool was_done(const struct bond_path *p, const struct bond_op *op)
 bool bond_path_settled(const struct bond_conn *c, unsigned member)
 {
     const struct bond_path *p = &c->path[member];
-    return !c->link[member] && p->peer_ended == p->epoch;
+    return !c->link[member] && (int32_t)(p->peer_ended - p->epoch) >= 0;
 }
 
 /* The peer must have counted all writes that were complete here, and none that
@@ -72,7 +75,7 @@ static void settle(struct bond_conn *c, unsigned member)
                 "dapl bond: rail %s: the peer has miscounted the writes over "
                 "%s\n",
                 c->b->ia->name, c->b->params.names[member]);
-        atomic_store(&c->aborted, true);
+        bond_give_up(c);
         return;
     }
     for (struct bond_op *op; (op = p->lost);) {
@@ -88,16 +91,19 @@ static void settle(struct bond_conn *c, unsigned member)
 
 /* ------------------------------------------------------------ each look --- */
 
+/* The peer may have missed it even if the next link is there already: the
+ * active side connects again as soon as the peer's link has ended. */
 static void tell_ended(struct bond_conn *c)
 {
     unsigned over = bond_any_usable(c);
     for (unsigned i = 0; over < BOND_NONE && i < c->b->params.count; i++) {
         struct bond_path *p = &c->path[i];
-        if (c->link[i] || !p->epoch || p->told)
+        if (!p->ended || p->told)
             continue;
         struct bond_ended e = {.member = i,
-                               .epoch = p->epoch,
+                               .epoch = p->ended,
                                .expected = c->expected,
+                               .carried = p->carried,
                                .mark = p->mark};
         p->told = bond_say(c->link[over], BOND_ENDED, &e, sizeof e);
     }

@@ -18,7 +18,7 @@ struct bond_hello {
     uint8_t size;     /* of the private data */
     uint16_t members; /* hash of count and names */
 };
-#define BOND_MAGIC       0xb04d0001u
+#define BOND_MAGIC       0xb04d0002u
 #define BOND_PRIVATE_MAX (CORE_MAX_PRIVATE_DATA - sizeof(struct bond_hello))
 
 struct bond_said {
@@ -97,11 +97,12 @@ struct bond_answers {
     uint64_t old[BOND_ATOMICS]; /* values before: by number modulo the size */
 };
 
+/* All links of the member up to this epoch have ended at the sender. */
 struct bond_ended {
     uint32_t member, epoch;
     uint32_t expected; /* the next number */
-    uint32_t pad;
-    uint64_t mark; /* the last mark that the peer has written here */
+    uint32_t carried;  /* epoch of the last link that came up, … */
+    uint64_t mark; /* … and the last mark that the receiver wrote over it */
 };
 
 #define BOND_SLOTS      64   /* receives of a link */

@@ -145,6 +145,7 @@ struct core_ability {
     bool places; /* placed receives, extensions.h; false: core refuses them */
     bool counts; /* counted writes, extensions.h; false: core refuses them */
     bool syncs;  /* synchronous RDMA, extensions.h; false: core refuses it */
+    bool direct; /* direct messages, extensions.h; false: core refuses them */
 };
 
 struct core_ia {
@@ -462,6 +463,9 @@ struct core_transport {
      * held. ep->tp is not NULL; its connection may have ended. */
     uint64_t (*writes_counted)(struct core_ep *ep);
 
+    /* With core_ability.direct. */
+    struct dapl_direct direct;
+
     /* ---- progress ---- */
 
     /* Moves what can be moved, and completes requests and receives: of one EP,
@@ -734,6 +738,8 @@ static inline bool core_recv_place(const struct core_ep *ep,
 bool core_recv_done(struct core_ep *ep, const struct core_wqe *w,
                     DAT_DTO_COMPLETION_STATUS status, uint64_t length,
                     bool solicited, const uint32_t *immed);
+/* Is there no event in the EVD of the EP's receives? */
+bool core_recv_evd_is_empty(const struct core_ep *ep);
 /* Has the dat_evd_dequeue that polls the EP's receives got its event? A hint.
  */
 bool core_recv_served(const struct core_ep *ep);

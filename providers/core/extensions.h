@@ -4,6 +4,7 @@
 #ifndef DAPL_CORE_EXTENSIONS_H
 #define DAPL_CORE_EXTENSIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -110,5 +111,48 @@ static inline DAT_RETURN dapl_writes_counted(DAT_EP_HANDLE ep,
  */
 #define DAPL_SYNC_RDMA      "sync_rdma"
 #define DAPL_RDMA_SYNC_FLAG 0x100000
+
+/*
+ * Direct messages: two functions of the provider for short messages between
+ * consumers that poll. They are called without libdat2, and check no handle and
+ * no flag. A message that they do not carry goes the usual way, so a consumer
+ * tries them first.
+ *
+ * send() posts the head and the bytes behind it as one inline send, whose
+ * completion is suppressed. The cookie is for the event of an error. False: the
+ * request can't be carried out at once; it is not posted.
+ *
+ * take() looks up to `polls` times (1 or more) for the next message of the EP,
+ * and calls take_message() once if there is one. True: the consumer has copied
+ * it. It has no event, and the EP's oldest receive stays posted, as if it had
+ * been posted anew. False: dat_evd_dequeue() finds the message. take() looks
+ * for no message while an event waits in the EP's receive EVD, which is older.
+ *
+ * The peer may change the message while take_message() reads it, so this reads
+ * each byte once. It must not call DAT. One thread at a time calls take() and
+ * posts receives on the EP, and no other one polls its receive EVD meanwhile.
+ *
+ * The value of the attribute is "TRUE".
+ */
+#define DAPL_DIRECT_MESSAGES "direct_messages"
+#define DAPL_DIRECT_OP       ((DAT_EXTENDED_OP)0x10003)
+
+typedef bool (*dapl_take_message_t)(void *context, const void *message,
+                                    size_t bytes);
+
+struct dapl_direct {
+    bool (*send)(DAT_EP_HANDLE ep, const void *head, size_t head_bytes,
+                 const void *body, size_t bytes, DAT_DTO_COOKIE cookie);
+    bool (*take)(DAT_EP_HANDLE ep, unsigned polls,
+                 dapl_take_message_t take_message, void *context);
+};
+
+/* Sets *direct to the functions for the EPs of this EP's IA. They stay as long
+ * as the IA is open. */
+static inline DAT_RETURN dapl_direct(DAT_EP_HANDLE ep,
+                                     const struct dapl_direct **direct)
+{
+    return dat_extension_op(ep, DAPL_DIRECT_OP, direct);
+}
 
 #endif

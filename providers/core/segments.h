@@ -9,6 +9,8 @@
 
 #include <dat2/udat.h>
 
+#include "dapl_rail/platform/short_copy.h"
+
 /* Lists the part [at, at + len) of the segments, as far as these reach. Returns
  * how many segments it has; out: as many as there are. */
 static inline uint32_t core_slice(uint32_t nseg, const DAT_LMR_TRIPLET *seg,
@@ -48,27 +50,10 @@ static inline void core_gather_by(core_mover_t move, void *to, uint32_t nseg,
     }
 }
 
-/* memcpy without a call for headers and the shortest messages. */
-static inline void *core_copy(void *to, const void *from, size_t bytes)
-{
-    char *t = to;
-    const char *f = from;
-    if (bytes < 8 || bytes > 32)
-        return memcpy(to, from, bytes);
-    if (bytes < 16) { /* the two pieces may overlap */
-        memcpy(t, f, 8);
-        memcpy(t + bytes - 8, f + bytes - 8, 8);
-    } else {
-        memcpy(t, f, 16);
-        memcpy(t + bytes - 16, f + bytes - 16, 16);
-    }
-    return to;
-}
-
 static inline void core_gather(void *to, uint32_t nseg,
                                const DAT_LMR_TRIPLET *seg)
 {
-    core_gather_by(core_copy, to, nseg, seg);
+    core_gather_by(short_copy, to, nseg, seg);
 }
 
 /* Copies so many bytes into the segments, as far as these reach. */
@@ -90,7 +75,7 @@ static inline void core_scatter_by(core_mover_t move, uint32_t nseg,
 static inline void core_scatter(uint32_t nseg, const DAT_LMR_TRIPLET *seg,
                                 const void *from, uint64_t bytes)
 {
-    core_scatter_by(core_copy, nseg, seg, from, bytes);
+    core_scatter_by(short_copy, nseg, seg, from, bytes);
 }
 
 #endif

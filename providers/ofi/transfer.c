@@ -239,6 +239,13 @@ static ssize_t start(struct ofi_conn *c, struct core_request *r,
     return err;
 }
 
+/* After a request that libfabric refused, none is given: it would overtake that
+ * one. The rest is flushed when the connection has ended. */
+static bool may_give(const struct ofi_conn *c)
+{
+    return c->open && !atomic_load(&c->failed);
+}
+
 void ofi_issue(struct ofi_conn *c)
 {
     struct core_ep *ep = c->ep;
@@ -246,7 +253,7 @@ void ofi_issue(struct ofi_conn *c)
     if (end > c->held)
         end = c->held;
     c->stuck = false;
-    for (; c->open && c->next_request != end; c->next_request++) {
+    for (; may_give(c) && c->next_request != end; c->next_request++) {
         struct core_request *r = core_request_at(ep, c->next_request);
         struct ofi_request *p = (void *)r->tp;
         struct core_dto dto = core_request_dto(r);
@@ -281,8 +288,8 @@ DAT_RETURN ofi_post(struct core_ep *ep, const struct core_dto *dto)
     if (open)
         ofi_burst_posts(c);
     bool grows = open && dto->grows && c->corked;
-    if (open && !grows && !core_requests_pending(ep) && !is_nothing(c, dto) &&
-        may_inject(c, dto) && !inject(c, dto)) {
+    if (open && may_give(c) && !grows && !core_requests_pending(ep) &&
+        !is_nothing(c, dto) && may_inject(c, dto) && !inject(c, dto)) {
         c->injected++;
         core_request_done(ep, dto, DAT_DTO_SUCCESS);
         goto out;

@@ -49,21 +49,22 @@ struct shm_conn {
     /* data path */
     struct shm_segment *segment; /* NULL: not mapped */
     struct shm_peer *peer;
-    bool fenced;             /* both sides need fences */
-    bool deaf;               /* a receive has failed; under ep->lock */
-    uint64_t rq_base;        /* receives of the EP before this connection */
-    uint64_t rx_taken;       /* messages received */
-    uint64_t tx_tail;        /* next line to write */
-    uint64_t tx_head;        /* the receiver's head, last seen */
-    uint64_t tx_index;       /* messages sent */
-    uint64_t tx_backlogged;  /* of those, into the backlog */
-    uint64_t tx_backlog_end; /* `taken` when the backlog will be empty; 0: it
-                                is empty */
-    uint64_t tx_posted;      /* the receiver's posted, last seen */
-    uint64_t waiting;        /* number of the EP's first request that is not in
-                                the peer's queue */
-    uint32_t announce;       /* rx->announce; under ia->bell_lock */
-    struct shm_cold cold[2]; /* [write] */
+    bool fenced;              /* both sides need fences */
+    bool deaf;                /* a receive has failed; under ep->lock */
+    _Atomic uint64_t rq_base; /* receives of the EP before this connection, less
+                                 the messages that direct.c has taken */
+    uint64_t rx_taken;        /* messages received */
+    uint64_t tx_tail;         /* next line to write */
+    uint64_t tx_head;         /* the receiver's head, last seen */
+    uint64_t tx_index;        /* messages sent */
+    uint64_t tx_backlogged;   /* of those, into the backlog */
+    uint64_t tx_backlog_end;  /* `taken` when the backlog will be empty; 0: it
+                                 is empty */
+    uint64_t tx_posted;       /* the receiver's posted, last seen */
+    uint64_t waiting;         /* number of the EP's first request that is not in
+                                 the peer's queue */
+    uint32_t announce;        /* rx->announce; under ia->bell_lock */
+    struct shm_cold cold[2];  /* [write] */
 
     /* What pollers read without a lock, even when the connection is gone and
      * its memory serves another one: atomic, or constant. */

@@ -22,7 +22,7 @@
  *               copy copy_choice copy_trial copy_cold  how bytes are copied
  *               remote           RDMA and atomics
  *  message/     segment ring     shared memory of a connection
- *               send receive progress
+ *               send receive progress direct
  *  connect/     wire             what connection managers say to one another
  *               pool abort       memory of connections; breaking one
  *               watch lifetime active_side passive_side events deadlines

@@ -65,6 +65,8 @@ static void own_attributes(struct core_ia *ia)
     core_attribute_add(ia, DAPL_COUNTED_WRITES, "TRUE");
     if (ia->can.syncs)
         core_attribute_add(ia, DAPL_SYNC_RDMA, "TRUE");
+    if (ia->can.direct)
+        core_attribute_add(ia, DAPL_DIRECT_MESSAGES, "TRUE");
     core_attribute_add(ia, "copies", sia->copies_text);
     core_attribute_add(ia, "copies_non_temporal", sia->streamed_text);
     if (sia->params.adopt)
@@ -106,7 +108,7 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
         ret = CORE_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE);
         goto fail;
     }
-    ia->can.syncs = !sia->cable && !sia->clocks;
+    ia->can.syncs = ia->can.direct = !sia->cable && !sia->clocks;
     ia->announced_words = &sia->control.door->announced_words;
     own_address(ia);
     own_attributes(ia);
@@ -161,6 +163,7 @@ static const struct core_transport transport = {
             .places = true,
             .counts = true,
             .syncs = true,
+            .direct = true,
             .srq = true,
             .rmr = true,
             .rmr_of_ep = true,
@@ -184,6 +187,7 @@ static const struct core_transport transport = {
     .ep_release = shm_ep_release,
     .post = shm_post,
     .post_sync = shm_post_sync,
+    .direct = {.send = shm_direct_send, .take = shm_direct_take},
     .writes_counted = shm_writes_counted,
     .recv_post = shm_recv_post,
     .recv_posted = shm_recv_posted,

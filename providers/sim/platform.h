@@ -58,6 +58,21 @@ struct sim_rail {
     double connection_cost;
 };
 
+/*
+ * Leaf switches, each with ports to nodes and uplinks to spines. A leaf's
+ * uplinks are as one link of their total rate in each direction, as if messages
+ * were spread over them evenly; spines block nothing. Wiring: all rails of a
+ * node on one leaf, or those of the same index of several nodes
+ * (rail-optimised).
+ */
+struct sim_leaf {
+    unsigned ports, uplinks; /* ports 0: one switch for all, which blocks
+                                nothing */
+    double uplink_rate;      /* of one uplink */
+    double spine_latency;    /* more time between leaves, added to a rail's */
+    enum { SIM_WIRING_NODE, SIM_WIRING_RAIL } wiring;
+};
+
 /* Times for which a message keeps the processor busy. */
 struct sim_message {
     double post;         /* posting a request */
@@ -95,6 +110,7 @@ struct sim_platform {
     struct sim_adapter adapter[SIM_PARTS_MAX];
     struct sim_rail rail[SIM_PARTS_MAX];
     unsigned buses, adapters, rails; /* at least one of each */
+    struct sim_leaf leaf;
     struct sim_message message;
     struct {
         double fork; /* starting and joining a team */
@@ -114,6 +130,14 @@ int sim_platform_read(const char *name, unsigned ranks, struct sim_platform *p,
 /* The same from a text, which it changes; @p file is the name in errors. */
 int sim_platform_parse(char *text, const char *file, unsigned ranks,
                        struct sim_platform *p, char why[SIM_WHY_MAX]);
+
+/* The number of the leaf that a rail of a node is connected to. */
+unsigned sim_platform_leaf(const struct sim_platform *p, unsigned node,
+                           unsigned rail);
+
+/* The latency of a message between rails of this index. */
+double sim_platform_latency(const struct sim_platform *p, unsigned rail,
+                            unsigned from_node, unsigned to_node);
 
 /* Rate of each of so many copies at once (at least 1). */
 double sim_platform_copy_rate(const struct sim_platform *p, unsigned copies);

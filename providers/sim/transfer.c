@@ -123,6 +123,11 @@ static DAT_DTO_COMPLETION_STATUS take_answer(const struct answer *a,
     return DAT_DTO_SUCCESS;
 }
 
+static double latency(struct sim_place from, struct sim_place to)
+{
+    return sim_platform_latency(sim_running(), to.rail, from.node, to.node);
+}
+
 /* An answer takes its time, with or without data. If its sender ends meanwhile,
  * the request is flushed by the end of the connection. */
 static void answered(void *arg)
@@ -142,7 +147,8 @@ static void answer_left(void *arg)
     if (a->c->ended)
         answered(a);
     else
-        sim_arrive(a->c->place, a->c->ia->rail->latency, answered, a);
+        sim_arrive(a->c->place, latency(a->from->place, a->c->place), answered,
+                   a);
 }
 
 static void answer(struct sim_conn *c, uint64_t number, uint64_t bytes)
@@ -288,7 +294,8 @@ static void left(void *arg)
     if (!c->ended) {
         c->left++;
         sim_conn_hold(c);
-        sim_arrive(c->peer->place, c->ia->rail->latency, arrived, c);
+        sim_arrive(c->peer->place, latency(c->place, c->peer->place), arrived,
+                   c);
         leave(c);
     }
     sim_conn_drop(c);

@@ -37,13 +37,14 @@ int main(void)
 END
 check 'pages.c' "$BUILD/bin/railomp-cc" -O2 pages.c -o pages
 
-# stats RANKS THREADS: the program's line, and one of each rank behind a title
+# stats RANKS THREADS: the program's line, and one of each rank behind a title;
+# then come regions and variables, which have no number of a rank
 stats()
 {
     RAILOMP_STATS=1 RAILOMP_RANKS=$1 OMP_NUM_THREADS=$2 timeout -k 5 60 \
         ./pages >out 2>err
     cmp out <(echo "$(($1 * $2 * 40 * 63 * 32)) $(($1 * $2 * 40))") &&
-        [ "$(wc -l <err)" -eq $(($1 + 1)) ] &&
+        [ "$(grep -c '^railomp: [ 0-9][ 0-9][ 0-9][0-9] ' err)" -eq "$1" ] &&
         head -n 1 err | grep -q '^railomp: rank  *regions  *barriers ' ||
         { cat err && return 1; }
 }
@@ -52,7 +53,7 @@ column()
 {
     awk -v name="$1" -v rank="$2" '
         NR == 1 { for (i = 2; i <= NF; i++) if ($i == name) at = i }
-        NR > 1 && $2 == rank { print $at }' err
+        NR > 1 && $2 == rank { print $at; exit }' err
 }
 for shape in '1 2' '2 1' '2 2'; do
     check "${shape/ / rank(s) x }" stats "${shape% *}" "${shape#* }"
@@ -81,6 +82,90 @@ check '… with a sentence' grep -q "RAILOMP_STATS 'yes' is wrong" err
 unset RAILOMP_PAGES
 stats 1 1
 check 'one rank has its own memory' [ "$(column memory 0)" = own ]
+export RAILOMP_PAGES=copied
+
+# --- regions and variables --------------------------------------------------------
+
+# Three regions, 5 times each: threads that write parts of an array of their own;
+# that write every second word of another one; that take turns at a lock.
+cat >regions.c <<'END'
+enum { WORDS = 1 << 16, SLOTS = 1 << 12, TURNS = 500 };
+static int whole[WORDS], split[SLOTS], turns;
+static void own_parts(void)
+{
+#pragma omp parallel for
+    for (int i = 0; i < WORDS; i++)
+        whole[i] += i;
+}
+static void same_pages(void)
+{
+#pragma omp parallel for schedule(static, 1)
+    for (int i = 0; i < SLOTS; i++)
+        split[i] += i;
+}
+static void take_turns(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < TURNS; i++) {
+#pragma omp critical
+        turns++;
+    }
+}
+int main(void)
+{
+    for (int i = 0; i < 5; i++) {
+        own_parts();
+        same_pages();
+        take_turns();
+    }
+    return whole[1] + split[1] + turns != 5 + 5 + 5 * 2 * TURNS;
+}
+END
+check 'regions.c' "$BUILD/bin/railomp-cc" -O1 regions.c -o regions
+# of_region COLUMN NAME, of_variable COLUMN NAME: the number in that column, by
+# its title
+of_table()
+{
+    awk -v table="$1" -v name="$2" -v row="$3" '
+        $2 == table || $2 == "region" || $2 == "variable" || $2 == "rank" {
+            inside = $2 == table
+            for (i = 2; i <= NF; i++) if ($i == name) at = i
+            next
+        }
+        inside && $0 ~ row { print $at }' err
+}
+of_region()
+{
+    of_table region "$@"
+}
+of_variable()
+{
+    of_table variable "$@"
+}
+RAILOMP_STATS=1 RAILOMP_RANKS=1 OMP_NUM_THREADS=2 timeout -k 5 60 ./regions 2>err
+check 'one rank' exited_with 0 $?
+check '… has regions' [ "$(of_region times own_parts)" = 5 ]
+check '… and no variables' [ -z "$(of_variable faults '')" ]
+RAILOMP_STATS=1 RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./regions 2>err
+check 'two ranks' exited_with 0 $?
+for region in own_parts same_pages take_turns; do
+    check "… times of $region" [ "$(of_region times $region)" = 5 ]
+done
+check '… locks are of their region' \
+    [ "$(of_region locks take_turns) $(of_region locks own_parts)" = '5000 0' ]
+check '… parts of an array are not written by both ranks' \
+    [ "$(of_region shared_writes own_parts)" -lt 64 ]
+check '… pages of every second word are' \
+    [ "$(of_region shared_writes same_pages)" -ge 16 ]
+check '… also as a variable' [ "$(of_variable shared split)" -ge 4 ]
+check '… whose faults are counted' [ "$(of_variable faults split)" -ge 8 ]
+check '… what takes turns has an advice' grep -q 'take_turns.*; use reductions' err
+strip regions
+RAILOMP_STATS=1 RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./regions 2>err
+check 'a program without symbols' exited_with 0 $?
+check '… has regions without names' [ "$(grep -c 'no symbol' err)" -eq 3 ]
+
+unset RAILOMP_PAGES
 
 # --- scripts/compare-openmp -----------------------------------------------------
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocks of different sizes over real rails: all-gather and reduce-scatter with
- * counts, in each form; then counts that are wrong or differ between ranks.
+ * Blocks of different sizes over real rails: gather, all-gather, scatter and
+ * reduce-scatter with counts, in each form; then counts that are wrong or
+ * differ between ranks.
  */
 #include <sched.h>
 
@@ -31,11 +32,36 @@ static void unequal_make(struct unequal *u, const struct scene *s,
         u->begin[r + 1] = u->begin[r] + u->counts[r];
     }
     u->call = (dcoll_call_t){.collective = a->collective,
+                             .root = kind % s->r->size,
                              .send = s->send,
                              .recv = s->recv,
                              .algorithm = a->name,
                              .reduction = reduces ? &affine_reduction : NULL,
                              .counts = u->counts};
+}
+
+static bool uses_root(const struct unequal *u)
+{
+    return u->call.collective == DCOLL_GATHER ||
+           u->call.collective == DCOLL_SCATTER;
+}
+
+/* Does each rank send its own block, not one to each? */
+static bool gathers(const struct unequal *u)
+{
+    return u->call.collective == DCOLL_GATHER ||
+           u->call.collective == DCOLL_ALLGATHER;
+}
+
+/* In place: on all ranks, or at the root. */
+static void put_in_place(struct unequal *u, const struct scene *s)
+{
+    if (uses_root(u) && s->r->rank != u->call.root)
+        return;
+    if (u->call.collective == DCOLL_SCATTER)
+        u->call.recv = DCOLL_IN_PLACE;
+    else
+        u->call.send = DCOLL_IN_PLACE;
 }
 
 static void fill_unequal(struct scene *s, const struct unequal *u,
@@ -44,7 +70,7 @@ static void fill_unequal(struct scene *s, const struct unequal *u,
     const unsigned me = s->r->rank, n = s->r->size;
     const bool in_place = u->call.send == DCOLL_IN_PLACE;
     memset(s->recv, 0xee, u->begin[n] + ROOM);
-    if (u->call.collective == DCOLL_ALLGATHER)
+    if (gathers(u))
         fill(in_place ? s->recv + u->begin[me] : s->send, start, me, 0,
              u->counts[me]);
     else
@@ -58,10 +84,16 @@ static void check_unequal(struct scene *s, const struct unequal *u,
 {
     const unsigned me = s->r->rank, n = s->r->size;
     size_t end = u->begin[n];
-    if (u->call.collective == DCOLL_ALLGATHER) {
+    const bool idle = uses_root(u) && me != u->call.root;
+    if (u->call.recv == DCOLL_IN_PLACE || (idle && gathers(u))) {
+        end = 0; /* nothing is written */
+    } else if (gathers(u)) {
         for (unsigned from = 0; from < n; from++)
             check(holds(s->recv + u->begin[from], start, from, 0,
                         u->counts[from]));
+    } else if (u->call.collective == DCOLL_SCATTER) {
+        check(holds(s->recv, start, u->call.root, me, u->counts[me]));
+        end = u->counts[me];
     } else {
         for (size_t i = 0; i < u->counts[me]; i++) {
             unsigned char value = content(start, 0, me, i);
@@ -110,7 +142,7 @@ static void every_algorithm(struct rank *r)
             if (dcoll_refusal(*a, dcoll_team_shape(s.team), &args))
                 continue;
             if (way % 2)
-                u.call.send = DCOLL_IN_PLACE;
+                put_in_place(&u, &s);
             run_forms(&s, &u);
         }
     scene_close(&s);
@@ -136,6 +168,16 @@ static void plain_functions(struct rank *r)
         give(&s, &equal, i);
         good(&s, dcoll_run(s.team, &equal), "equal");
         check(got(&s, &equal, i));
+        u.call.collective = DCOLL_GATHER;
+        fill_unequal(&s, &u, i);
+        good(&s, dcoll_gatherv(s.team, s.send, s.recv, u.counts, u.call.root),
+             "gatherv");
+        check_unequal(&s, &u, i);
+        u.call.collective = DCOLL_SCATTER;
+        fill_unequal(&s, &u, i);
+        good(&s, dcoll_scatterv(s.team, s.send, s.recv, u.counts, u.call.root),
+             "scatterv");
+        check_unequal(&s, &u, i);
         u.call.collective = DCOLL_REDUCE_SCATTER_BLOCK;
         fill_unequal(&s, &u, i);
         good(&s,
@@ -170,6 +212,17 @@ static void bad_counts(struct rank *r)
             "counts is NULL");
     refused(&s, dcoll_allgatherv(s.team, s.send, s.recv, much),
             "counts[1] is -1");
+    refused(&s, dcoll_gatherv(s.team, s.send, s.recv, much, 0),
+            "counts[1] is -1");
+    refused(&s, dcoll_gatherv(s.team, s.send, s.recv, counts, 2), "root 2");
+    refused(&s, dcoll_scatterv(s.team, s.send, s.recv, NULL, 0),
+            "counts is NULL");
+    if (r->rank == 0) {
+        refused(&s, dcoll_gatherv(s.team, s.send, NULL, counts, 0),
+                "recv is NULL");
+        refused(&s, dcoll_scatterv(s.team, NULL, s.recv, counts, 0),
+                "send is NULL");
+    }
     refused(&s, dcoll_reduce_scatter(s.team, s.send, s.recv, much, sum),
             "counts[1] is -1");
     if (r->rank == 0)

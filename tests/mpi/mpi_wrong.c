@@ -99,6 +99,52 @@ static int negative_gathered(MPI_Comm comm, int faulty)
                           comm);
 }
 
+/* To rank 0, which expects COUNT elements of each rank. */
+static int gather(MPI_Comm comm, int count, const void *from)
+{
+    set_counts(COUNT);
+    return MPI_Gatherv(from, count, MPI_INT, recv, counts, displs, MPI_INT, 0,
+                       comm);
+}
+
+static int short_gathered(MPI_Comm comm, int faulty)
+{
+    return gather(comm, COUNT - faulty, send);
+}
+
+static int negative_sent(MPI_Comm comm, int faulty)
+{
+    return gather(comm, faulty ? -1 : COUNT, send);
+}
+
+static int null_gathered(MPI_Comm comm, int faulty)
+{
+    return gather(comm, COUNT, faulty ? NULL : send);
+}
+
+/* Rank 0 sends COUNT elements to each; one rank expects more. */
+static int different_scattered(MPI_Comm comm, int faulty)
+{
+    set_counts(COUNT);
+    return MPI_Scatterv(send, counts, displs, MPI_INT, recv, COUNT + faulty,
+                        MPI_INT, 0, comm);
+}
+
+/* By the root. */
+static int negative_scattered(MPI_Comm comm, int faulty)
+{
+    set_counts(faulty ? -1 : COUNT);
+    return MPI_Scatterv(send, counts, displs, MPI_INT, recv, COUNT, MPI_INT,
+                        FAULTY, comm);
+}
+
+static int null_scattered(MPI_Comm comm, int faulty)
+{
+    set_counts(COUNT);
+    return MPI_Scatterv(faulty ? NULL : send, counts, displs, MPI_INT, recv,
+                        COUNT, MPI_INT, FAULTY, comm);
+}
+
 static int negative_exchanged(MPI_Comm comm, int faulty)
 {
     MPI_Datatype types[] = {MPI_INT, MPI_INT, MPI_INT};
@@ -151,6 +197,13 @@ static const struct wrong {
      1},
     {"allgatherv, too few elements later", short_later, -1, "", "", 1},
     {"allgatherv, negative count", negative_gathered, -1, "", "rank 1", 0},
+    {"gatherv, too few elements", short_gathered, 0, "rank 1", NULL, 0},
+    {"gatherv, negative count", negative_sent, -1, "", "rank 1", 0},
+    {"gatherv, no buffer", null_gathered, -1, "", "rank 1", 0},
+    {"scatterv, different counts", different_scattered, FAULTY, "rank 0", NULL,
+     0},
+    {"scatterv, negative count", negative_scattered, -1, "", "rank 1", 0},
+    {"scatterv, no buffer", null_scattered, -1, "", "rank 1", 0},
     {"alltoallw, negative count", negative_exchanged, -1, "", "rank 1", 0},
     {"neighbor_alltoall, not expected", unexpected, FAULTY, "rank 0", NULL, 0},
     {"neighbor_alltoall, not sent", missing, FAULTY + 1, "rank 1", NULL, 0},

@@ -70,6 +70,7 @@ static void verify_variants(const dcoll_algorithm_t *a,
     for (unsigned v = 0; v < 8 * KINDS; v++) {
         dcoll_args_t args = {.collective = a->collective,
                              .element = 8,
+                             .root = v % shape->nranks,
                              .in_place = v & 1,
                              .zero_copy = v & 2,
                              .depth = v & 4 ? 1 : 2};
@@ -94,7 +95,7 @@ static void test_all(void **state)
                     verify_variants(*a, &shape);
                 }
     }
-    assert_true(serving >= 6 && verified > 1000);
+    assert_true(serving >= 12 && verified > 2000);
 }
 
 /* Equal blocks only. */

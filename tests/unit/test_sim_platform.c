@@ -227,7 +227,7 @@ static void test_sections(void **state)
     expect(22, "[massage]", 0,
            "x.platform:22: [massage] is no section; allowed are [cluster], "
            "[node], [memory], [bus NAME], [adapter NAME], [rail NAME], "
-           "[message], [threads]");
+           "[leaf], [message], [threads]");
     expect(26, "[message]", 0,
            "x.platform:26: [message] is there twice; allowed is once");
     expect(14, "[bus a]", 0,
@@ -280,6 +280,26 @@ static void test_ranks(void **state)
     assert_int_equal(sim_platform_parse(text, "x", UINT32_MAX, &p, why), 0);
 }
 
+/* Rails of one node on one leaf need a port each. */
+static void test_leaf(void **state)
+{
+    static const char cluster[] =
+        "[cluster]\nnodes=4\n[node]\nsockets=1\ncores=1\nranks=1\n"
+        "[memory]\ncopy_rate=1MB/s\n[bus b]\n[adapter a]\nbus=b\n"
+        "[rail r]\nadapter=a\nrate=1MB/s\nlatency=0us\n"
+        "[rail s]\nadapter=a\nrate=1MB/s\nlatency=0us\n"
+        "[leaf]\nports=1\nuplinks=1\nuplink_rate=1MB/s\n%s";
+    struct sim_platform p;
+    char why[SIM_WHY_MAX], text[512];
+    snprintf(text, sizeof text, cluster, "");
+    assert_int_equal(sim_platform_parse(text, "x", 0, &p, why), -1);
+    assert_non_null(strstr(why, "[leaf] has fewer ports than a node has rails; "
+                                "allowed are 2 or more, or wiring = rail"));
+    snprintf(text, sizeof text, cluster, "wiring = rail\n");
+    assert_int_equal(sim_platform_parse(text, "x", 0, &p, why), 0);
+    assert_int_equal(p.leaf.wiring, SIM_WIRING_RAIL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,7 +307,7 @@ int main(void)
         cmocka_unit_test(test_keys),     cmocka_unit_test(test_values_wrong),
         cmocka_unit_test(test_sections), cmocka_unit_test(test_many_parts),
         cmocka_unit_test(test_ranks),    cmocka_unit_test(test_more),
-        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_words),    cmocka_unit_test(test_leaf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

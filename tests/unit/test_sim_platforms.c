@@ -83,6 +83,7 @@ static void test_shipped(void **state)
         {"t3d", 64, 1, 1, 1, 1, 1, 23.256e6, 23.256e6},
         {"sp2", 100, 1, 1, 1, 1, 1, 28.571e6, 28.571e6},
         {"ndr400-2rail", 64, 112, 64, 2, 2, 2, 50e9, 100e9},
+        {"ndr400-2rail-leaf32", 256, 112, 64, 2, 2, 2, 50e9, 100e9},
     };
     struct sim_platform p;
     setenv("DRAIL_SIM_PATH", shipped(), 1);
@@ -98,6 +99,25 @@ static void test_shipped(void **state)
         assert_true(flow(&p, 1) == f->alone);
         assert_true(flow(&p, f->rails) == f->together);
     }
+}
+
+/* Rails of a node on leaves of their own, or on one leaf. */
+static void test_leaves(void **state)
+{
+    struct sim_platform p;
+    setenv("DRAIL_SIM_PATH", shipped(), 1);
+    must_read("ndr400-2rail-leaf32", 0, &p);
+    assert_int_equal(sim_platform_leaf(&p, 31, 0), 0);
+    assert_int_equal(sim_platform_leaf(&p, 31, 1), 1);
+    assert_int_equal(sim_platform_leaf(&p, 32, 0), 2);
+    assert_int_equal(sim_platform_leaf(&p, 255, 1), 15);
+    assert_true(sim_platform_latency(&p, 0, 0, 31) == p.rail[0].latency);
+    assert_true(sim_platform_latency(&p, 0, 0, 32) ==
+                p.rail[0].latency + p.leaf.spine_latency);
+    p.leaf.wiring = SIM_WIRING_NODE;
+    assert_int_equal(sim_platform_leaf(&p, 15, 0), 0);
+    assert_int_equal(sim_platform_leaf(&p, 15, 1), 0);
+    assert_int_equal(sim_platform_leaf(&p, 16, 0), 1);
 }
 
 /* Each that is shipped can be read, and none is without its row above. */
@@ -118,7 +138,7 @@ static void test_all(void **state)
         n++;
     }
     closedir(folder);
-    assert_int_equal(n, 8);
+    assert_int_equal(n, 9);
 }
 
 /* The start-up of a message is what the seeds say: us, to 1 ns. */
@@ -214,9 +234,10 @@ static void test_unreadable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shipped),  cmocka_unit_test(test_all),
-        cmocka_unit_test(test_start_up), cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_beside),   cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_shipped),    cmocka_unit_test(test_leaves),
+        cmocka_unit_test(test_all),        cmocka_unit_test(test_start_up),
+        cmocka_unit_test(test_folders),    cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_unreadable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,13 +11,6 @@
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/node.h"
 
-/* A block's place in NODE, unless all fit a line. */
-static size_t place(const struct node *node, unsigned rank)
-{
-    return node_fits_line(node->args->bytes) ? 0
-                                             : node_block_at(node->args, rank);
-}
-
 /* A block of less than two pieces is posted at once. */
 #define PIECE_BYTES (256u << 10)
 
@@ -26,7 +19,7 @@ static void post_and_keep(const struct node *node, const struct slices *pieces,
 {
     const size_t own = node->rank * node->args->bytes;
     node_copy_slice(node, pieces, piece, node_own(node),
-                    dcoll_at(DCOLL_NODE, place(node, node->rank)));
+                    dcoll_at(DCOLL_NODE, node_block_place(node, node->rank)));
     node_signal(node, NODE_ARRIVED + piece);
     if (!node->args->in_place)
         node_copy_slice(node, pieces, piece, dcoll_at(DCOLL_SEND, 0),
@@ -40,7 +33,7 @@ static void fetch(const struct node *node, const struct slices *pieces,
         const unsigned peer = node_peer(node, i);
         node_await(node, peer, NODE_ARRIVED + piece, 0);
         node_copy_slice(node, pieces, piece,
-                        dcoll_at(DCOLL_NODE, place(node, peer)),
+                        dcoll_at(DCOLL_NODE, node_block_place(node, peer)),
                         dcoll_at(DCOLL_RECV, peer * node->args->bytes));
     }
 }
@@ -66,19 +59,19 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     s->phase = 1;
     s->crossing = node.count == 2;
     s->flags = args->depth == 1 ? NODE_DONE + 1 : NODE_POSTED + 1;
-    s->node_bytes = place(&node, node.count);
+    s->node_bytes = node_block_place(&node, node.count);
     node_enter(&node);
-    if (pieces.count > 1 && node.count > 1 && !args->begin) {
+    if (pieces.count > 1 && node.count > 1) {
         exchange_pieces(&node, &pieces);
         node_leave(&node);
         return;
     }
-    node_post(&node, node_own(&node), place(&node, rank),
+    node_post(&node, node_own(&node), node_block_place(&node, rank),
               dcoll_block_bytes(args, rank));
     node_keep_own(&node);
     for (unsigned i = 1; i < node.count; i++) {
         const unsigned peer = node_peer(&node, i);
-        node_fetch(&node, peer, place(&node, peer),
+        node_fetch(&node, peer, node_block_place(&node, peer),
                    dcoll_at(DCOLL_RECV, dcoll_block_begin(args, peer)),
                    dcoll_block_bytes(args, peer));
     }

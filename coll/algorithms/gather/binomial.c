@@ -24,5 +24,6 @@ const dcoll_algorithm_t gather_binomial = {
     .summary = "k-port spanning binomial tree (Qian and Afsahi 2008, 5.1.1)",
     .memory = "TEMP: blocks of the rank's subtree, root N; zero copy: inner "
               "ranks only",
+    .unequal = true,
     .generate = generate,
 };

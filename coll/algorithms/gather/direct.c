@@ -19,5 +19,6 @@ const dcoll_algorithm_t gather_direct = {
     .collective = DCOLL_GATHER,
     .summary = "every rank to the root (Qian and Afsahi 2008, 5.1.1)",
     .memory = "TEMP: root N blocks, the others 1; zero copy: none",
+    .unequal = true,
     .generate = generate,
 };

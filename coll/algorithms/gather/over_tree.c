@@ -25,21 +25,23 @@ static void place_own(const struct relay *relay)
 {
     const bool is_root = relay->rank == 0;
     const dcoll_place_t own =
-        is_root ? dcoll_at(DCOLL_RECV, relay->root * relay->args->bytes)
-                : relay_place(relay, relay->rank, relay->rank);
+        is_root
+            ? dcoll_at(DCOLL_RECV, dcoll_block_begin(relay->args, relay->root))
+            : relay_place(relay, relay->rank, relay->rank);
     if (own.space != DCOLL_SEND)
         dcoll_add_copy(relay->s, dcoll_at(DCOLL_SEND, 0), own,
-                       relay->args->bytes);
+                       relay_bytes(relay, relay->rank, 1));
 }
 
 /* At the root: copies TEMP, in relative order, to RECV, in absolute order. */
 static void copy_out(const struct relay *relay)
 {
-    const size_t bytes = relay->args->bytes;
     for (unsigned u = 1; u < relay->tree.n; u++)
-        flat_copy(relay->s, relay_place(relay, 0, u),
-                  dcoll_at(DCOLL_RECV, relay_absolute(relay, u) * bytes),
-                  bytes);
+        flat_copy(
+            relay->s, relay_place(relay, 0, u),
+            dcoll_at(DCOLL_RECV,
+                     dcoll_block_begin(relay->args, relay_absolute(relay, u))),
+            relay_bytes(relay, u, 1));
 }
 
 void gather_over_tree(const struct tree *tree, const dcoll_args_t *args,
@@ -53,7 +55,8 @@ void gather_over_tree(const struct tree *tree, const dcoll_args_t *args,
     place_own(&relay);
     relay_gather(&relay);
     if (through_temp) {
-        s->temp_bytes = relay_blocks(&relay, relay.rank) * args->bytes;
+        s->temp_bytes =
+            relay_bytes(&relay, relay.rank, relay_blocks(&relay, relay.rank));
         if (relay.rank == 0)
             copy_out(&relay);
     }

@@ -12,21 +12,22 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const struct node node = node_make(shape, args, rank, s);
-    const size_t stride = node_stride(args->bytes);
     s->phase = 1;
     s->flags = node_pieces_flags(args);
-    s->node_bytes = node.count * stride;
+    s->node_bytes = node_block_place(&node, node.count);
     if (rank == args->root) {
         node_keep_own(&node);
         for (unsigned i = 1; i < node.count; i++) {
             const unsigned peer = node_peer(&node, i);
-            node_fetch_pieces(&node, peer, peer * stride,
-                              dcoll_at(DCOLL_RECV, peer * args->bytes));
+            node_fetch_pieces(
+                &node, peer, node_block_place(&node, peer),
+                dcoll_at(DCOLL_RECV, dcoll_block_begin(args, peer)));
         }
         node_signal(&node, NODE_DONE);
     } else {
         node_await(&node, args->root, NODE_DONE, args->depth);
-        node_post_pieces(&node, dcoll_at(DCOLL_SEND, 0), rank * stride);
+        node_post_pieces(&node, dcoll_at(DCOLL_SEND, 0),
+                         node_block_place(&node, rank));
     }
 }
 
@@ -37,6 +38,7 @@ const dcoll_algorithm_t gather_shm = {
     .memory = "NODE: N blocks of more than 56 bytes, in whole cache lines",
     .ahead = DCOLL_AHEAD_FLAGS,
     .node_power = 1,
+    .unequal = true,
     .refuses = node_refuses_several,
     .generate = generate,
 };

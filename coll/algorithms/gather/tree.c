@@ -19,5 +19,6 @@ const dcoll_algorithm_t gather_tree = {
     .summary = "single-port binomial tree (Qian and Afsahi 2008, 3.1)",
     .memory = "TEMP: blocks of the rank's subtree, root N; zero copy: inner "
               "ranks only",
+    .unequal = true,
     .generate = generate,
 };

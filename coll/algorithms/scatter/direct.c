@@ -18,6 +18,7 @@ const dcoll_algorithm_t scatter_direct = {
     .collective = DCOLL_SCATTER,
     .summary = "the root to every rank",
     .memory = "TEMP: root N blocks, the others 1; zero copy: none",
+    .unequal = true,
     .generate = generate,
     .ahead = DCOLL_AHEAD_NOTES,
 };

@@ -22,22 +22,24 @@ static struct layout layout(const struct relay *relay, unsigned rank)
 /* At the root: copies SEND, in absolute order, to TEMP, in relative order. */
 static void copy_in(const struct relay *relay)
 {
-    const size_t bytes = relay->args->bytes;
     for (unsigned u = 1; u < relay->tree.n; u++)
-        flat_copy(relay->s,
-                  dcoll_at(DCOLL_SEND, relay_absolute(relay, u) * bytes),
-                  relay_place(relay, 0, u), bytes);
+        flat_copy(
+            relay->s,
+            dcoll_at(DCOLL_SEND,
+                     dcoll_block_begin(relay->args, relay_absolute(relay, u))),
+            relay_place(relay, 0, u), relay_bytes(relay, u, 1));
 }
 
 static void take_own(const struct relay *relay)
 {
     const bool is_root = relay->rank == 0;
     const dcoll_place_t own =
-        is_root ? dcoll_at(DCOLL_SEND, relay->root * relay->args->bytes)
-                : relay_place(relay, relay->rank, relay->rank);
+        is_root
+            ? dcoll_at(DCOLL_SEND, dcoll_block_begin(relay->args, relay->root))
+            : relay_place(relay, relay->rank, relay->rank);
     if (own.space != DCOLL_RECV)
         dcoll_add_copy(relay->s, own, dcoll_at(DCOLL_RECV, 0),
-                       relay->args->bytes);
+                       relay_bytes(relay, relay->rank, 1));
 }
 
 void scatter_over_tree(const struct tree *tree, const dcoll_args_t *args,
@@ -49,7 +51,8 @@ void scatter_over_tree(const struct tree *tree, const dcoll_args_t *args,
     s->phase = 1;
     relay_open_parent(&relay);
     if (through_temp) {
-        s->temp_bytes = relay_blocks(&relay, relay.rank) * args->bytes;
+        s->temp_bytes =
+            relay_bytes(&relay, relay.rank, relay_blocks(&relay, relay.rank));
         if (relay.rank == 0)
             copy_in(&relay);
     }

@@ -21,8 +21,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     }
     node_await_all(&node, NODE_DONE, args->depth);
     node_deal(&node, DCOLL_SEND, 0);
-    dcoll_add_copy(s, dcoll_at(DCOLL_SEND, rank * args->bytes),
-                   dcoll_at(DCOLL_RECV, 0), args->bytes);
+    dcoll_add_copy(s, dcoll_at(DCOLL_SEND, dcoll_block_begin(args, rank)),
+                   dcoll_at(DCOLL_RECV, 0), dcoll_block_bytes(args, rank));
 }
 
 const dcoll_algorithm_t scatter_shm = {
@@ -32,6 +32,7 @@ const dcoll_algorithm_t scatter_shm = {
     .memory = "NODE: N blocks if more than 56 bytes together; TEMP: 64 bytes "
               "if not",
     .ahead = DCOLL_AHEAD_FLAGS,
+    .unequal = true,
     .refuses = node_refuses_several,
     .generate = generate,
 };

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdbool.h>
-
 #include "coll/build/exchange/circulant.h"
 
 struct circulant circulant_of(unsigned n)
@@ -64,4 +62,23 @@ int circulant_block(const struct circulant *c, unsigned rank, unsigned k)
         s.used[last] = true;
     }
     return last == q ? (int)base : (int)last - (int)q;
+}
+
+unsigned circulant_first(const struct circulant *c, unsigned pieces)
+{
+    return (c->q - (pieces - 1) % c->q) % c->q;
+}
+
+unsigned circulant_last(const struct circulant *c, unsigned pieces)
+{
+    return circulant_first(c, pieces) + pieces + c->q - 2;
+}
+
+bool circulant_piece(const struct circulant *c, unsigned pieces, int block,
+                     unsigned round, unsigned *piece)
+{
+    const long number =
+        block + (long)(round - round % c->q) - (long)circulant_first(c, pieces);
+    *piece = number < (long)pieces ? (unsigned)number : pieces - 1;
+    return number >= 0;
 }

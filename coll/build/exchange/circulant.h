@@ -18,7 +18,11 @@
 #ifndef DCOLL_CIRCULANT_H
 #define DCOLL_CIRCULANT_H
 
+#include <limits.h>
+#include <stdbool.h>
+
 #define CIRCULANT_ROUNDS_MAX 32
+#define CIRCULANT_NONE       (INT_MIN / 2) /* a block of no round */
 
 struct circulant {
     unsigned n, q;
@@ -30,5 +34,15 @@ struct circulant circulant_of(unsigned n);
 /** The block that a rank receives in round k < q of the first phase; q more in
  *  each later phase. Negative ones are not there yet. Not for rank 0. */
 int circulant_block(const struct circulant *c, unsigned rank, unsigned k);
+
+/* The rounds of a broadcast of several pieces. They are counted so that the
+ * last phase has all of its rounds. */
+
+unsigned circulant_first(const struct circulant *c, unsigned pieces);
+unsigned circulant_last(const struct circulant *c, unsigned pieces);
+/** The piece that a round moves, from the block of the same round of the first
+ *  phase. false: the round moves none. */
+bool circulant_piece(const struct circulant *c, unsigned pieces, int block,
+                     unsigned round, unsigned *piece);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <limits.h>
 #include <math.h>
 
 #include "coll/build/exchange/circulant_bcast.h"
@@ -7,7 +6,6 @@
 #include "coll/build/pace.h"
 
 #define PIECES_MOST 1024.0
-#define NO_PIECE    (INT_MIN / 2) /* negative in all rounds */
 
 /* The number of pieces for which the steps take the least time. */
 static unsigned pieces_for(const struct circulant_bcast *b)
@@ -18,17 +16,14 @@ static unsigned pieces_for(const struct circulant_bcast *b)
     return pieces < 1 ? 1 : (unsigned)fmin(pieces, PIECES_MOST);
 }
 
-/* The number of the first round: rounds are counted so that the last phase has
- * all of its rounds. */
 static unsigned first_round(const struct circulant_bcast *b)
 {
-    const unsigned q = b->graph.q;
-    return (q - (b->pieces - 1) % q) % q;
+    return circulant_first(&b->graph, b->pieces);
 }
 
 static unsigned last_round(const struct circulant_bcast *b)
 {
-    return first_round(b) + b->pieces + b->graph.q - 2;
+    return circulant_last(&b->graph, b->pieces);
 }
 
 /* The piece that a round moves, from those of the first phase. False: the round
@@ -36,10 +31,8 @@ static unsigned last_round(const struct circulant_bcast *b)
 static bool piece_of(const struct circulant_bcast *b, const int *phase,
                      unsigned round, unsigned *piece)
 {
-    const unsigned k = round % b->graph.q;
-    const long number = phase[k] + (long)(round - k) - (long)first_round(b);
-    *piece = number < (long)b->pieces ? (unsigned)number : b->pieces - 1;
-    return number >= 0;
+    return circulant_piece(&b->graph, b->pieces, phase[round % b->graph.q],
+                           round, piece);
 }
 
 static unsigned source(const struct circulant_bcast *b, unsigned k)
@@ -100,7 +93,7 @@ void circulant_bcast_grant(const struct circulant_bcast *b, grant_change_t *how)
 static int piece_for(const struct circulant_bcast *b, unsigned member,
                      unsigned k)
 {
-    return member ? circulant_block(&b->graph, member, k) : NO_PIECE;
+    return member ? circulant_block(&b->graph, member, k) : CIRCULANT_NONE;
 }
 
 void circulant_bcast_plan(struct circulant_bcast *b, unsigned members)

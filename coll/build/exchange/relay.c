@@ -40,11 +40,22 @@ unsigned relay_blocks(const struct relay *relay, unsigned rank)
     return rank == 0 ? relay->tree.n : tree_up(&relay->tree, rank).blocks;
 }
 
+size_t relay_bytes(const struct relay *relay, unsigned u, unsigned count)
+{
+    const unsigned n = relay->tree.n, first = relay_absolute(relay, u);
+    const unsigned end = first + count, last = end < n ? end : n;
+    const size_t bytes = dcoll_block_begin(relay->args, last) -
+                         dcoll_block_begin(relay->args, first);
+    return end > n ? bytes + dcoll_block_begin(relay->args, end - n) : bytes;
+}
+
 dcoll_place_t relay_place(const struct relay *relay, unsigned owner, unsigned u)
 {
     const struct layout layout = relay->layout(relay, owner);
-    const size_t index = layout.absolute ? relay_absolute(relay, u) : u - owner;
-    return dcoll_at(layout.space, index * relay->args->bytes);
+    return dcoll_at(layout.space,
+                    layout.absolute ? dcoll_block_begin(
+                                          relay->args, relay_absolute(relay, u))
+                                    : relay_bytes(relay, owner, u - owner));
 }
 
 /* The number of blocks from @p u on, before @p end, that are consecutive at
@@ -66,7 +77,7 @@ static void put_range(const struct relay *relay, const struct tree_edge *edge,
         count = run(relay, edge, u, end);
         dcoll_add_put(relay->s, relay_absolute(relay, to), edge->port,
                       relay_place(relay, from, u), relay_place(relay, to, u),
-                      count * relay->args->bytes);
+                      relay_bytes(relay, u, count));
     }
 }
 

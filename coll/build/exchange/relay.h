@@ -41,6 +41,8 @@ dcoll_place_t relay_place(const struct relay *relay, unsigned owner,
                           unsigned u);
 /** The number of blocks in the subtree of a relative rank. */
 unsigned relay_blocks(const struct relay *relay, unsigned rank);
+/** The bytes of @p count blocks from block @p u on. */
+size_t relay_bytes(const struct relay *relay, unsigned u, unsigned count);
 
 /* Up: sends the blocks of subtrees to parents. My own block must be in its
  * place. */

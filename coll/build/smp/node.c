@@ -46,6 +46,12 @@ size_t node_block_at(const dcoll_args_t *args, unsigned rank)
                        : rank * combine_stride(args->bytes);
 }
 
+size_t node_block_place(const struct node *node, unsigned rank)
+{
+    return node_fits_line(node->args->bytes) ? 0
+                                             : node_block_at(node->args, rank);
+}
+
 static bool is_there(dcoll_place_t place, size_t offset)
 {
     return place.space == DCOLL_NODE && place.offset == offset;
@@ -81,7 +87,7 @@ void node_copy_slice(const struct node *node, const struct slices *slices,
 
 struct slices node_pieces_of(const dcoll_args_t *args, size_t bytes)
 {
-    const size_t count = args->bytes / bytes;
+    const size_t count = args->begin ? 1 : args->bytes / bytes;
     return slices_of(args, count < 1             ? 1
                            : count < PIECES_MOST ? (unsigned)count
                                                  : PIECES_MOST);
@@ -102,7 +108,7 @@ void node_post_pieces(const struct node *node, dcoll_place_t src, size_t offset)
 {
     const struct slices pieces = node_pieces(node->args);
     if (pieces.count == 1) {
-        node_post(node, src, offset, node->args->bytes);
+        node_post(node, src, offset, dcoll_block_bytes(node->args, node->rank));
         return;
     }
     for (unsigned i = 0; node->count > 1 && i < pieces.count; i++) {
@@ -116,7 +122,8 @@ void node_fetch_pieces(const struct node *node, unsigned peer, size_t offset,
 {
     const struct slices pieces = node_pieces(node->args);
     if (pieces.count == 1) {
-        node_fetch(node, peer, offset, dst, node->args->bytes);
+        node_fetch(node, peer, offset, dst,
+                   dcoll_block_bytes(node->args, peer));
         return;
     }
     for (unsigned i = 0; i < pieces.count; i++) {
@@ -127,15 +134,22 @@ void node_fetch_pieces(const struct node *node, unsigned peer, size_t offset,
 
 static size_t dealt(const struct node *node)
 {
-    return node->shape->nranks * node->args->bytes;
+    return dcoll_block_begin(node->args, node->shape->nranks);
+}
+
+/* Blocks of different sizes go through NODE: an empty one at the begin of the
+ * line is no part of it that a rank could await. */
+static bool deals_in_line(const struct node *node)
+{
+    return !node->args->begin && node_fits_line(dealt(node));
 }
 
 void node_deal(const struct node *node, dcoll_space_t src, size_t offset)
 {
     const size_t all = dealt(node);
-    const size_t own = node->rank * node->args->bytes;
-    const size_t behind = own + node->args->bytes;
-    const bool in_line = node_fits_line(all);
+    const size_t own = dcoll_block_begin(node->args, node->rank);
+    const size_t behind = dcoll_block_begin(node->args, node->rank + 1);
+    const bool in_line = deals_in_line(node);
     if (node->count == 1)
         return;
     if (!in_line) {
@@ -150,8 +164,9 @@ void node_deal(const struct node *node, dcoll_space_t src, size_t offset)
 void node_pick(const struct node *node, unsigned peer, size_t offset,
                size_t temp, dcoll_place_t dst)
 {
-    const size_t bytes = node->args->bytes, at = node->rank * bytes;
-    const bool in_line = node_fits_line(dealt(node));
+    const size_t bytes = dcoll_block_bytes(node->args, node->rank);
+    const size_t at = dcoll_block_begin(node->args, node->rank);
+    const bool in_line = deals_in_line(node);
     /* the last cache line only up to the end of my block */
     dcoll_add_await(node->s, peer, NODE_POSTED, 0, dcoll_at(DCOLL_TEMP, temp),
                     in_line ? at + bytes : 0);
@@ -163,12 +178,12 @@ void node_pick(const struct node *node, unsigned peer, size_t offset,
 
 size_t node_deal_temp(const struct node *node)
 {
-    return node_fits_line(dealt(node)) ? DCOLL_CACHE_LINE : 0;
+    return deals_in_line(node) ? DCOLL_CACHE_LINE : 0;
 }
 
 size_t node_deal_bytes(const struct node *node)
 {
-    return node_stride(dealt(node));
+    return deals_in_line(node) ? 0 : combine_stride(dealt(node));
 }
 
 static dcoll_place_t row_of(const struct node *node, size_t temp)

@@ -42,6 +42,9 @@ size_t node_stride(size_t bytes);
 /* The blocks of all ranks one after the other, each in whole cache lines: where
  * that of @rank begins. */
 size_t node_block_at(const dcoll_args_t *args, unsigned rank);
+/* The same; 0 if all blocks fit a flag's line. Of the number of ranks: the end.
+ */
+size_t node_block_place(const struct node *node, unsigned rank);
 
 /* Posts my block for the other ranks of my node, if there are any: copies it to
  * NODE at offset, unless it fits a line or is there already, and sets

@@ -70,7 +70,9 @@ static int check_reduction(dcoll_team_t *team, const dcoll_call_t *call)
 
 static bool takes_counts(const dcoll_call_t *call)
 {
-    return call->collective == DCOLL_ALLGATHER ||
+    return call->collective == DCOLL_GATHER ||
+           call->collective == DCOLL_ALLGATHER ||
+           call->collective == DCOLL_SCATTER ||
            call->collective == DCOLL_REDUCE_SCATTER_BLOCK;
 }
 
@@ -84,7 +86,8 @@ static int add_up(dcoll_team_t *team, const dcoll_call_t *call, size_t *longest)
                                : 1;
     if (!takes_counts(call))
         return team_fail(team, DRAIL_EINVAL,
-                         "%s: counts: allowed in all-gather, reduce-scatter",
+                         "%s: counts: allowed in gather, all-gather, "
+                         "scatter, reduce-scatter",
                          name);
     *longest = 0;
     for (unsigned r = 0; r < n; r++) {

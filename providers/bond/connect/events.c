@@ -40,6 +40,7 @@ static void established(struct bond_link *l, const struct bond_said *said)
     struct bond_conn *c = l->conn;
     l->state = BOND_LINK_UP;
     c->path[l->m->index].joined = true;
+    c->path[l->m->index].carried = l->epoch;
     bond_intro_send(l);
     if (c->state != BOND_CONNECTING || !c->ep)
         return;

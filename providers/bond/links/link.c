@@ -185,7 +185,7 @@ static void keep_slots(struct bond_link *l)
             continue;
         struct bond_slot *copy = copy_of(*at);
         if (!copy) { /* later messages must not overtake this one */
-            atomic_store(&c->aborted, true);
+            bond_give_up(c);
             *at = NULL;
             c->waiting_end = at;
             return;

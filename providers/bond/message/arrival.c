@@ -41,11 +41,11 @@ static void on_ended(struct bond_conn *c, const struct bond_ended *e)
         return;
     struct bond_path *p = &c->path[e->member];
     struct bond_link *l = c->link[e->member];
-    if (e->epoch != p->epoch)
+    if ((int32_t)(e->epoch - p->epoch) < 0)
         return;
     p->peer_ended = e->epoch;
     p->peer_expected = e->expected;
-    p->peer_mark = e->mark;
+    p->peer_mark = e->carried == p->epoch ? e->mark : 0;
     if (l)
         bond_link_leave(l);
     bond_thread_wake(c->b);
@@ -107,7 +107,7 @@ void bond_on_message(struct bond_link *l, struct bond_slot *slot,
 {
     const struct bond_header *h = slot->at;
     if (bytes < sizeof *h || h->bytes != bytes - sizeof *h) {
-        atomic_store(&l->conn->aborted, true); /* the peer is no bond */
+        bond_give_up(l->conn); /* the peer is no bond */
         return;
     }
     if ((int32_t)(h->returned - l->peer_returned) > 0)

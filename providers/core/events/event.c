@@ -142,6 +142,11 @@ static bool evd_is_empty(const struct core_evd *evd)
     return true;
 }
 
+bool core_recv_evd_is_empty(const struct core_ep *ep)
+{
+    return evd_is_empty(ep->recv_evd);
+}
+
 /* Is this thread in dat_evd_dequeue, with no older event queued? */
 static inline bool evd_is_polled_here(const struct core_evd *evd)
 {

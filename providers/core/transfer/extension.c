@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The InfiniBand extensions of dat_ib_extensions.h that are offered: RDMA write
- * with immediate data, and the two 64-bit atomics; placed receives; and the
- * number of counted writes.
+ * with immediate data, and the two 64-bit atomics; placed receives; the number
+ * of counted writes; and the functions for direct messages.
  */
 #include "providers/core/internal.h"
 
@@ -65,6 +65,16 @@ static DAT_RETURN writes_counted(struct core_ep *ep, va_list args)
     return DAT_SUCCESS;
 }
 
+static DAT_RETURN direct_of(const struct core_ep *ep, va_list args)
+{
+    const struct dapl_direct **direct =
+        va_arg(args, const struct dapl_direct **);
+    if (!direct)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    *direct = &ep->o.ia->transport->direct;
+    return DAT_SUCCESS;
+}
+
 DAT_RETURN core_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op,
                              va_list args)
 {
@@ -76,6 +86,8 @@ DAT_RETURN core_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op,
         return set_place(ep, args);
     if (op == DAPL_WRITES_COUNTED_OP && can->counts)
         return writes_counted(ep, args);
+    if (op == DAPL_DIRECT_OP && can->direct)
+        return direct_of(ep, args);
     if (op == DAT_IB_FETCH_AND_ADD_OP && can->atomics)
         return atomic_op(handle, CORE_FETCH_ADD, args);
     if (op == DAT_IB_CMP_AND_SWAP_OP && can->atomics)

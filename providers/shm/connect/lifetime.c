@@ -116,7 +116,7 @@ void shm_conn_free_all(struct shm_ia *sia)
 void shm_conn_attach(struct shm_conn *c, struct core_ep *ep)
 {
     c->ep = ep;
-    c->rq_base = atomic_load(&ep->rq_head);
+    atomic_store(&c->rq_base, atomic_load(&ep->rq_head));
     c->waiting = atomic_load(&ep->sq_tail);
     ep->tp = c;
 }

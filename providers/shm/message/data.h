@@ -20,6 +20,19 @@ void shm_requests_advance(struct shm_conn *c);
 void shm_requests_withdraw(struct shm_conn *c, uint32_t key);
 /* Has a mute cable lost the oldest unfinished request? */
 bool shm_waits_in_vain(struct core_ep *ep);
+/* Queues a request behind the unfinished ones. `done`: it completes as soon as
+ * they have. */
+void shm_request_queue(struct core_ep *ep, const struct core_dto *dto,
+                       const struct shm_request *p, bool done,
+                       DAT_DTO_COMPLETION_STATUS status);
+
+/* ---- direct.c: core_transport.direct, of an IA without cable and link model
+ * ---- */
+
+bool shm_direct_send(DAT_EP_HANDLE ep, const void *head, size_t head_bytes,
+                     const void *body, size_t bytes, DAT_DTO_COOKIE cookie);
+bool shm_direct_take(DAT_EP_HANDLE ep, unsigned polls,
+                     dapl_take_message_t take_message, void *context);
 
 /* ---- receive.c ---- */
 

@@ -160,9 +160,9 @@ DAT_RETURN shm_recv_post(struct core_ep *ep, const struct core_wqe *w)
 void shm_recv_posted(struct core_ep *ep)
 {
     struct shm_conn *c = ep->tp;
-    publish_receives(c,
-                     atomic_load_explicit(&ep->rq_tail, memory_order_relaxed) -
-                         c->rq_base);
+    publish_receives(
+        c, atomic_load_explicit(&ep->rq_tail, memory_order_relaxed) -
+               atomic_load_explicit(&c->rq_base, memory_order_relaxed));
     /* a message may have arrived before, and found no receive */
     if (shm_rx_next(c))
         core_ep_ring(ep);
@@ -172,5 +172,6 @@ void shm_recv_publish(struct shm_conn *c)
 {
     struct core_ep *ep = c->ep;
     if (!ep->srq) /* a shared queue promises nothing to a connection */
-        publish_receives(c, atomic_load(&ep->rq_tail) - c->rq_base);
+        publish_receives(c,
+                         atomic_load(&ep->rq_tail) - atomic_load(&c->rq_base));
 }

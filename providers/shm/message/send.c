@@ -217,11 +217,9 @@ void shm_requests_advance(struct shm_conn *c)
         advance(c);
 }
 
-/* Queues a request behind the unfinished ones. `done`: it completes as soon as
- * they have. */
-static void queue(struct core_ep *ep, const struct core_dto *dto,
-                  const struct shm_request *p, bool done,
-                  DAT_DTO_COMPLETION_STATUS status)
+void shm_request_queue(struct core_ep *ep, const struct core_dto *dto,
+                       const struct shm_request *p, bool done,
+                       DAT_DTO_COMPLETION_STATUS status)
 {
     core_ep_lock(ep);
     struct shm_conn *c = ep->tp;
@@ -255,7 +253,7 @@ static DAT_RETURN post_message(struct core_ep *ep, const struct core_dto *dto)
     }
     if (dto->is_inline && !p.posted)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, 0);
-    queue(ep, dto, &p, false, DAT_DTO_SUCCESS);
+    shm_request_queue(ep, dto, &p, false, DAT_DTO_SUCCESS);
     return DAT_SUCCESS;
 }
 
@@ -278,7 +276,7 @@ static void finish(struct core_ep *ep, const struct core_dto *dto,
     bool later = due && status == DAT_DTO_SUCCESS;
     if (later || core_requests_pending(ep)) {
         struct shm_request p = {.due = due, .carried_out = later};
-        queue(ep, dto, &p, !later, status);
+        shm_request_queue(ep, dto, &p, !later, status);
     } else {
         core_request_done(ep, dto, status);
     }
@@ -333,7 +331,7 @@ static bool lose_if_mute(struct core_ep *ep, const struct core_dto *dto)
     c->lost = c->lost ||
               atomic_load_explicit(&c->sia->cable->mute, memory_order_relaxed);
     if (c->lost)
-        queue(ep, dto, &never, false, DAT_DTO_SUCCESS);
+        shm_request_queue(ep, dto, &never, false, DAT_DTO_SUCCESS);
     return c->lost;
 }
 

@@ -115,3 +115,20 @@ double sim_platform_cache_rate(const struct sim_platform *p, unsigned copies)
         return each(cache, copies);
     return cache->together[0] * each(copy, copies) / each(copy, 1);
 }
+
+unsigned sim_platform_leaf(const struct sim_platform *p, unsigned node,
+                           unsigned rail)
+{
+    return p->leaf.wiring == SIM_WIRING_RAIL
+               ? node / p->leaf.ports * p->rails + rail
+               : node / (p->leaf.ports / p->rails);
+}
+
+double sim_platform_latency(const struct sim_platform *p, unsigned rail,
+                            unsigned from_node, unsigned to_node)
+{
+    const bool through_spine =
+        p->leaf.ports && sim_platform_leaf(p, from_node, rail) !=
+                             sim_platform_leaf(p, to_node, rail);
+    return p->rail[rail].latency + (through_spine ? p->leaf.spine_latency : 0);
+}

@@ -147,6 +147,19 @@ int sim_reader_open(struct sim_reader *r, char *header)
     return 0;
 }
 
+/* Has a leaf a port for each rail of a node? */
+static int check_leaf(const struct sim_reader *r)
+{
+    const struct sim_platform *p = r->p;
+    if (!p->leaf.ports || p->leaf.wiring == SIM_WIRING_RAIL ||
+        p->leaf.ports >= p->rails)
+        return 0;
+    return sim_reader_fail(r, r->line,
+                           "[leaf] has fewer ports than a node has rails; "
+                           "allowed are %u or more, or wiring = rail",
+                           p->rails);
+}
+
 int sim_reader_end(struct sim_reader *r)
 {
     char list[LIST_MAX];
@@ -164,5 +177,5 @@ int sim_reader_end(struct sim_reader *r)
                                "%u ranks are asked for; allowed are up to "
                                "%llu, one for each core of the cluster",
                                r->ranks, cores);
-    return 0;
+    return check_leaf(r);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <cmath>
+#include <map>
 #include <string>
 
 #include "network.hpp"
@@ -51,8 +52,50 @@ route(const Part &rail, const Part &adapter, const Part &bus, bool leaving)
     return links;
 }
 
+/* The leaves, by number; none: one switch connects all ports. */
+class Leaves
+{
+    const sim_platform &platform;
+    s4u::NetZone *spine;
+    std::map<unsigned, s4u::NetZone *> leaves{};
+
+  public:
+    Leaves(const sim_platform &p, s4u::NetZone *s) : platform(p), spine(s)
+    {
+    }
+
+    s4u::NetZone *of(unsigned node, unsigned rail)
+    {
+        if (!platform.leaf.ports)
+            return spine;
+        auto number = sim_platform_leaf(&platform, node, rail);
+        s4u::NetZone *&leaf = leaves[number];
+        if (!leaf)
+            leaf = s4u::create_star_zone("leaf" + std::to_string(number))
+                       ->set_parent(spine);
+        return leaf;
+    }
+
+    void connect() const
+    {
+        double rate = platform.leaf.uplinks * platform.leaf.uplink_rate;
+        for (auto [number, leaf] : leaves) {
+            std::string name = leaf->get_name();
+            auto *gateway = leaf->create_router(name + "-switch");
+            spine->add_route(
+                leaf->get_netpoint(), nullptr, gateway, nullptr,
+                {s4u::LinkInRoute(link_new(spine, name + "-up", rate))}, false);
+            spine->add_route(
+                nullptr, leaf->get_netpoint(), nullptr, gateway,
+                {s4u::LinkInRoute(link_new(spine, name + "-down", rate))},
+                false);
+            leaf->seal();
+        }
+    }
+};
+
 static std::vector<Port> node_new(const sim_platform &p, s4u::NetZone *zone,
-                                  unsigned node)
+                                  Leaves &leaves, unsigned node)
 {
     std::string name = "node" + std::to_string(node) + "-";
     std::vector<Part> buses, adapters;
@@ -74,10 +117,11 @@ static std::vector<Port> node_new(const sim_platform &p, s4u::NetZone *zone,
                   INFINITY);
         const Part &adapter = adapters[p.rail[i].adapter];
         const Part &bus = buses[p.adapter[p.rail[i].adapter].bus];
-        s4u::Host *host = zone->create_host(name + std::to_string(i), 1e9);
-        zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
+        s4u::NetZone *leaf = leaves.of(node, i);
+        s4u::Host *host = leaf->create_host(name + std::to_string(i), 1e9);
+        leaf->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
                         route(rail, adapter, bus, true), false);
-        zone->add_route(nullptr, host->get_netpoint(), nullptr, nullptr,
+        leaf->add_route(nullptr, host->get_netpoint(), nullptr, nullptr,
                         route(rail, adapter, bus, false), false);
         ports.push_back(Port{host, &p.rail[i]});
     }
@@ -87,9 +131,11 @@ static std::vector<Port> node_new(const sim_platform &p, s4u::NetZone *zone,
 Ports network_new(const sim_platform &platform, unsigned nodes)
 {
     s4u::NetZone *zone = s4u::create_star_zone("cluster");
+    Leaves leaves(platform, zone);
     Ports ports;
     for (unsigned n = 0; n < nodes; n++)
-        ports.push_back(node_new(platform, zone, n));
+        ports.push_back(node_new(platform, zone, leaves, n));
+    leaves.connect();
     zone->seal();
     return ports;
 }

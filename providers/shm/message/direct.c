@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Direct messages (core/extensions.h): the ring without what the others need.
+ * They are not offered with a cable or a link model.
+ */
+#include "dapl_rail/platform/short_copy.h"
+#include "providers/shm/message/data.h"
+#include "providers/shm/message/ring.h"
+#include "providers/shm/wakeup/announce.h"
+
+/* -------------------------------------------------------------- sending */
+
+/* Would a message of so many bytes be complete as soon as it is in the ring?
+ * See is_received_for() in send.c. */
+static inline bool has_receive(struct shm_conn *c, size_t bytes)
+{
+    if (c->tx_posted <= c->tx_index)
+        c->tx_posted =
+            atomic_load_explicit(&c->tx->posted, memory_order_acquire);
+    return c->tx_posted > c->tx_index &&
+           bytes <=
+               atomic_load_explicit(&c->tx->min_capacity, memory_order_relaxed);
+}
+
+/* Not inlined: rare. The receiver has ended the connection, perhaps before it
+ * could see the message. */
+static __attribute__((noinline)) void
+queue_doubtful(struct core_ep *ep, size_t bytes, DAT_DTO_COOKIE cookie)
+{
+    const struct shm_conn *c = ep->tp;
+    struct core_dto dto = {.op = CORE_SEND,
+                           .cookie = cookie,
+                           .flags = DAT_COMPLETION_SUPPRESS_FLAG,
+                           .total = bytes,
+                           .is_inline = true};
+    struct shm_request p = {.posted = true, .index = c->tx_index - 1};
+    shm_request_queue(ep, &dto, &p, false, DAT_DTO_SUCCESS);
+}
+
+bool shm_direct_send(DAT_EP_HANDLE handle, const void *head, size_t head_bytes,
+                     const void *body, size_t bytes, DAT_DTO_COOKIE cookie)
+{
+    struct core_ep *ep = handle;
+    struct shm_conn *c = ep->tp;
+    size_t total = head_bytes + bytes;
+    uint64_t lines = shm_lines(total);
+    if (core_ep_state(ep) != DAT_EP_STATE_CONNECTED ||
+        core_requests_pending(ep) || total > SHM_INLINE_MAX ||
+        atomic_load_explicit(&c->aborted, memory_order_relaxed))
+        return false;
+    shm_ring_prefetch(c);
+    if (!shm_backlog_empty(c) || !has_receive(c, total))
+        return false;
+    struct shm_msg *m = shm_ring_await(c, lines);
+    if (!m)
+        return false;
+    m->head = (struct shm_head){.kind = SHM_INLINE, .length = (uint32_t)total};
+    short_copy(m->payload, head, head_bytes);
+    copy_message(m->payload + head_bytes, body, bytes);
+    shm_ring_commit(c, m, lines);
+    c->tx_index++;
+    shm_notify_peer(c);
+    shm_ring_prefetch_next(c, lines);
+    if (__builtin_expect(
+            atomic_load_explicit(&c->tx->closed, memory_order_relaxed), 0))
+        queue_doubtful(ep, total, cookie);
+    return true;
+}
+
+/* --------------------------------------------------------------- taking */
+
+static const struct shm_msg *look(struct shm_conn *c, unsigned polls)
+{
+    const struct shm_msg *m;
+    while (!(m = shm_rx_next(c)) && --polls)
+        ;
+    return m && shm_rx_skip(c, m) ? shm_rx_next(c) : m;
+}
+
+/* The message needs no receive of the EP: the oldest one counts as posted anew.
+ * Only this thread posts others. */
+static void count_taken(struct shm_conn *c)
+{
+    uint64_t base = atomic_load_explicit(&c->rq_base, memory_order_relaxed) - 1;
+    atomic_store_explicit(&c->rq_base, base, memory_order_relaxed);
+    c->rx_taken++;
+    atomic_store_explicit(&c->rx->taken, c->rx_taken, memory_order_release);
+    atomic_store_explicit(
+        &c->rx->posted,
+        atomic_load_explicit(&c->ep->rq_tail, memory_order_relaxed) - base,
+        memory_order_release);
+}
+
+/* @p most: bytes of the receive that the message would go to. */
+static bool take_next(struct shm_conn *c, uint64_t most, unsigned polls,
+                      dapl_take_message_t take_message, void *context)
+{
+    const struct shm_msg *m = look(c, polls);
+    if (!m || shm_in_backlog(c, m))
+        return false;
+    /* read once: the peer may change it */
+    const struct shm_head h = m->head;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (h.kind != SHM_INLINE || h.length > most || h.length > SHM_INLINE_MAX ||
+        !take_message(context, m->payload, h.length))
+        return false;
+    shm_rx_release(c, m, h.length);
+    count_taken(c);
+    atomic_store_explicit(&c->ep->received, true, memory_order_relaxed);
+    shm_notify_sender(c);
+    return true;
+}
+
+/* Holds the lock while it looks, so that a message that comes meanwhile is
+ * taken at once. */
+bool shm_direct_take(DAT_EP_HANDLE handle, unsigned polls,
+                     dapl_take_message_t take_message, void *context)
+{
+    struct core_ep *ep = handle;
+    struct core_wqe *w;
+    bool taken = false;
+    if (ep->srq || !core_ep_trylock(ep))
+        return false;
+    struct shm_conn *c = ep->tp;
+    if (c && core_ep_state(ep) == DAT_EP_STATE_CONNECTED && !c->deaf &&
+        (w = core_recv_peek(ep, NULL)) && core_recv_evd_is_empty(ep))
+        taken = take_next(c, w->total, polls, take_message, context);
+    core_ep_unlock(ep);
+    return taken;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads of one rank in regions, barriers, loops and locks of the Cluster
+ * OpenMP runtime. ThreadSanitizer sees what is not ordered. */
+#include "unit.h"
+
+#include <stdalign.h>
+
+#include "omp/runtime/icv.h"
+#include "omp/runtime/loop.h"
+#include "omp/runtime/memory.h"
+#include "omp/runtime/team.h"
+
+enum { THREADS = 4, TIMES = 2000 };
+
+/* what compilers call */
+void GOMP_parallel(void (*)(void *), void *, unsigned threads, unsigned flags);
+void GOMP_barrier(void);
+bool GOMP_single_start(void);
+void *GOMP_single_copy_start(void);
+void GOMP_single_copy_end(void *variables);
+void GOMP_critical_start(void);
+void GOMP_critical_end(void);
+bool GOMP_loop_dynamic_start(long first, long end, long step, long chunk,
+                             long *from, long *to);
+bool GOMP_loop_dynamic_next(long *from, long *to);
+bool GOMP_loop_ordered_static_start(long first, long end, long step, long chunk,
+                                    long *from, long *to);
+bool GOMP_loop_ordered_static_next(long *from, long *to);
+void GOMP_loop_end(void);
+void GOMP_loop_end_nowait(void);
+void GOMP_ordered_start(void);
+void GOMP_ordered_end(void);
+void omp_init_lock(uint32_t *lock);
+void omp_set_lock(uint32_t *lock);
+void omp_unset_lock(uint32_t *lock);
+struct nest_lock {
+    alignas(8) char bytes[16];
+};
+void omp_init_nest_lock(struct nest_lock *lock);
+void omp_set_nest_lock(struct nest_lock *lock);
+void omp_unset_nest_lock(struct nest_lock *lock);
+
+static void run(void (*function)(void *), void *argument)
+{
+    GOMP_parallel(function, argument, THREADS, 0);
+}
+
+static void mark(void *argument)
+{
+    ((unsigned *)argument)[self()->id]++;
+}
+
+/* Writes where the team of the last region was. */
+__attribute__((noinline)) static void reuse_stack(void)
+{
+    volatile char room[4096];
+    for (size_t i = 0; i < sizeof room; i++)
+        room[i] = 0;
+}
+
+/* The thread that began a region goes on while others have yet to leave its
+ * last barrier. */
+static void regions_end(void **state)
+{
+    for (unsigned i = 1; i <= TIMES; i++) {
+        unsigned times[THREADS] = {0};
+        run(mark, times);
+        for (unsigned t = 0; t < THREADS; t++)
+            assert_int_equal(times[t], 1);
+        reuse_stack();
+    }
+}
+
+static unsigned written[THREADS];
+
+static void pass_on(void *argument)
+{
+    bool *failed = argument;
+    const unsigned id = self()->id;
+    for (unsigned i = 1; i <= TIMES; i++) {
+        written[id] = i;
+        GOMP_barrier();
+        if (written[(id + 1) % THREADS] != i)
+            *failed = true;
+        GOMP_barrier();
+    }
+}
+
+static void barriers_order(void **state)
+{
+    bool failed = false;
+    run(pass_on, &failed);
+    assert_false(failed);
+}
+
+static void give(void *argument)
+{
+    unsigned *given = argument;
+    for (unsigned i = 1; i <= TIMES; i++) {
+        unsigned mine = 0;
+        if (GOMP_single_start())
+            *given = i;
+        GOMP_barrier();
+        unsigned *from = GOMP_single_copy_start();
+        if (!from) {
+            mine = *given;
+            GOMP_single_copy_end(&mine);
+        } else {
+            mine = *from;
+        }
+        GOMP_barrier();
+        written[self()->id] = mine;
+    }
+}
+
+static void singles_are_copied(void **state)
+{
+    unsigned given = 0;
+    run(give, &given);
+    for (unsigned t = 0; t < THREADS; t++)
+        assert_int_equal(written[t], TIMES);
+}
+
+struct count {
+    long done, ordered;
+    uint32_t lock;
+    struct nest_lock nest;
+};
+
+static void add_by_loop(void *argument)
+{
+    struct count *c = argument;
+    for (int i = 0; i < TIMES / 10; i++) {
+        long from, to;
+        if (GOMP_loop_dynamic_start(0, 100, 1, 3, &from, &to))
+            do {
+                GOMP_critical_start();
+                c->done += to - from;
+                GOMP_critical_end();
+            } while (GOMP_loop_dynamic_next(&from, &to));
+        GOMP_loop_end_nowait();
+        if (GOMP_loop_ordered_static_start(0, 8, 1, 1, &from, &to))
+            do {
+                GOMP_ordered_start();
+                if (c->ordered++ % 8 != from)
+                    c->done = -1;
+                GOMP_ordered_end();
+            } while (GOMP_loop_ordered_static_next(&from, &to));
+        GOMP_loop_end_nowait();
+    }
+}
+
+static void loops_are_shared(void **state)
+{
+    struct count c = {0};
+    run(add_by_loop, &c);
+    assert_int_equal(c.done, TIMES / 10 * 100);
+    assert_int_equal(c.ordered, TIMES / 10 * 8);
+}
+
+bool GOMP_loop_guided_start(long first, long end, long step, long chunk,
+                            long *from, long *to);
+bool GOMP_loop_guided_next(long *from, long *to);
+
+enum { GUIDED = 1000, LEAST = 3 };
+
+static void note_chunks(void *argument)
+{
+    long *end_of = argument, from, to;
+    if (GOMP_loop_guided_start(0, GUIDED, 1, LEAST, &from, &to))
+        do
+            end_of[from] = to;
+        while (GOMP_loop_guided_next(&from, &to));
+    GOMP_loop_end();
+}
+
+/* A chunk is the same part of the iterations that are left, or the least. */
+static void guided_chunks_shrink(void **state)
+{
+    long end_of[GUIDED] = {0};
+    run(note_chunks, end_of);
+    for (long from = 0, to; from < GUIDED; from = to) {
+        const long left = GUIDED - from, part = (left + 7) / (2 * THREADS);
+        const long least = left < LEAST ? left : LEAST;
+        to = end_of[from];
+        assert_int_equal(to - from, part > least ? part : least);
+    }
+}
+
+/* Loops of no iteration leave nothing in the words of loops. */
+static void meet_empty_loops(void *argument)
+{
+    enum { MANY = 600000 }; /* more than half of what a loop's number counts */
+    long from, to, *done = argument;
+    for (int i = 0; i < MANY; i++)
+        if (GOMP_loop_dynamic_start(0, 0, 1, 1, &from, &to))
+            *done = -1;
+    GOMP_barrier();
+    if (GOMP_loop_dynamic_start(0, 100, 1, 1, &from, &to))
+        do {
+            GOMP_critical_start();
+            *done += to - from;
+            GOMP_critical_end();
+        } while (GOMP_loop_dynamic_next(&from, &to));
+    GOMP_loop_end();
+}
+
+static void loops_after_empty_ones_run(void **state)
+{
+    long done = 0;
+    run(meet_empty_loops, &done);
+    assert_int_equal(done, 100);
+}
+
+/* The same of ordered static loops, whose turns have another word. */
+static void meet_ordered_loops(void *argument)
+{
+    enum { MANY = 600000 };
+    long from, to, *done = argument;
+    for (int i = 0; i < MANY; i++)
+        if (GOMP_loop_ordered_static_start(0, 1, 1, 1, &from, &to))
+            do {
+                GOMP_ordered_start();
+                GOMP_ordered_end();
+            } while (GOMP_loop_ordered_static_next(&from, &to));
+    GOMP_barrier();
+    if (GOMP_loop_dynamic_start(0, 100, 1, 1, &from, &to))
+        do {
+            GOMP_critical_start();
+            *done += to - from;
+            GOMP_critical_end();
+        } while (GOMP_loop_dynamic_next(&from, &to));
+    GOMP_loop_end();
+}
+
+static void loops_after_ordered_ones_run(void **state)
+{
+    long done = 0;
+    GOMP_parallel(meet_ordered_loops, &done, 2, 0);
+    assert_int_equal(done, 100);
+}
+
+static void add_by_lock(void *argument)
+{
+    struct count *c = argument;
+    for (int i = 0; i < TIMES; i++) {
+        omp_set_lock(&c->lock);
+        c->done++;
+        omp_unset_lock(&c->lock);
+        omp_set_nest_lock(&c->nest);
+        omp_set_nest_lock(&c->nest);
+        c->ordered++;
+        omp_unset_nest_lock(&c->nest);
+        omp_unset_nest_lock(&c->nest);
+    }
+}
+
+static void locks_exclude(void **state)
+{
+    struct count c = {0};
+    omp_init_lock(&c.lock);
+    omp_init_nest_lock(&c.nest);
+    run(add_by_lock, &c);
+    assert_int_equal(c.done, THREADS * TIMES);
+    assert_int_equal(c.ordered, THREADS * TIMES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(regions_end),
+        cmocka_unit_test(barriers_order),
+        cmocka_unit_test(singles_are_copied),
+        cmocka_unit_test(loops_are_shared),
+        cmocka_unit_test(guided_chunks_shrink),
+        cmocka_unit_test(loops_after_empty_ones_run),
+        cmocka_unit_test(loops_after_ordered_ones_run),
+        cmocka_unit_test(locks_exclude),
+    };
+    settings_read(1, 1);
+    memory_alone();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
