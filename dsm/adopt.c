@@ -20,11 +20,12 @@ static void copy_page(char *to, const char *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
-static void copy_in(ddsm_t *d, size_t first, size_t count, const char *from)
+static void copy_in(ddsm_t *d, size_t first, size_t count, const char *from,
+                    const ddsm_place_t *place)
 {
     const size_t bytes = page_bytes(d);
     for (size_t i = 0; i < count; i++)
-        if (d->page[first + i].home == d->rank)
+        if (alloc_home(d, place, i, count) == d->rank)
             copy_page(d->store + (first + i) * bytes, from + i * bytes, bytes);
 }
 
@@ -76,7 +77,7 @@ static int adopt(ddsm_t *d, char *start, size_t bytes,
     if (rc)
         return rc;
     alloc_shape_add(d, (uintptr_t)start);
-    copy_in(d, first, count, start);
+    copy_in(d, first, count, start, place);
     rc = map_there(d, first, count, start);
     if (rc)
         return space_break(d, rc);

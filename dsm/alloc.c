@@ -5,8 +5,8 @@
 #include "dsm/pages/coalesce.h"
 #include "dsm/pages/pages.h"
 
-static unsigned home_of(const ddsm_t *d, const ddsm_place_t *place, size_t page,
-                        size_t pages)
+unsigned alloc_home(const ddsm_t *d, const ddsm_place_t *place, size_t page,
+                    size_t pages)
 {
     switch (place->homes) {
     case DDSM_BLOCK: /* inverse of ddsm_part */
@@ -42,6 +42,17 @@ static int begin_pages(ddsm_t *d, size_t first, size_t count)
     return rc;
 }
 
+static void place_page(const ddsm_t *d, const ddsm_place_t *place, size_t i,
+                       size_t count)
+{
+    const ddsm_kind_t kind = d->is_shared ? DDSM_OPEN : place->kind;
+    struct page *page = &d->page[d->used + i];
+    page->home =
+        (uint16_t)(d->is_shared ? d->rank : alloc_home(d, place, i, count));
+    page->kind = (uint8_t)kind;
+    page->exclusive = kind == DDSM_MOVING;
+}
+
 /* A step of FNV-1a, with words instead of bytes. */
 void alloc_shape_add(ddsm_t *d, uint64_t word)
 {
@@ -70,13 +81,10 @@ int alloc_pages(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
     const size_t count = (bytes + page_bytes(d) - 1) >> d->page_shift;
     *first = d->used;
     for (size_t i = 0; i < count; i++) {
-        struct page *page = &d->page[d->used + i];
-        page->home = (uint16_t)home_of(d, place, i, count);
-        page->element_shift = (uint8_t)__builtin_ctzl(element);
-        page->kind = (uint8_t)place->kind;
-        page->exclusive = place->kind == DDSM_MOVING;
+        place_page(d, place, i, count);
+        d->page[d->used + i].element_shift = (uint8_t)__builtin_ctzl(element);
     }
-    if (place->kind == DDSM_MOVING) {
+    if (d->page[*first].kind == DDSM_MOVING) {
         if (!d->moving_end)
             d->moving_first = *first;
         d->moving_end = *first + count;

@@ -7,6 +7,9 @@
 /* Takes the next pages of the space, with their homes. */
 int alloc_pages(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
                 size_t *first, size_t *pages);
+/* The home of the @page-th page of an allocation of @pages. */
+unsigned alloc_home(const ddsm_t *d, const ddsm_place_t *place, size_t page,
+                    size_t pages);
 /* Adds to ddsm.shape what all ranks must have given alike. */
 void alloc_shape_add(ddsm_t *d, uint64_t word);
 /* Gives them their first state and protection. */

@@ -92,9 +92,24 @@ static uint64_t result_of(ddsm_atomic_t op, uint64_t old, uint64_t operand,
     }
 }
 
+static uint64_t in_shared_page(uint64_t *word, drail_atomic_t op,
+                               uint64_t operand, uint64_t compare)
+{
+    if (op == DRAIL_FETCH_ADD)
+        return __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST);
+    __atomic_compare_exchange_n(word, &compare, operand, false,
+                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return compare;
+}
+
 static int at_home(ddsm_t *d, const struct around *a, drail_atomic_t op,
                    uint64_t operand, uint64_t compare, uint64_t *old)
 {
+    if (d->is_shared) {
+        uint64_t *word = (uint64_t *)(d->store + a->offset);
+        *old = in_shared_page(word, op, operand, compare);
+        return 0;
+    }
     int rc = drail_atomic(d->t, a->home, op, &d->store_keys[a->home], a->offset,
                           operand, compare, old);
     return rc ? space_break_rails(d, rc, "atomic") : 0;

@@ -37,7 +37,8 @@
  *     If another rule holds for a function, its description says so. Some
  *     functions return values that do not change after ddsm_open(). Any thread
  *     may call these at any time: ddsm_rank(), ddsm_size(), ddsm_part(),
- *     ddsm_base(), ddsm_bytes(), ddsm_page_bytes() and ddsm_is_symmetric().
+ *     ddsm_base(), ddsm_bytes(), ddsm_page_bytes(), ddsm_is_symmetric() and
+ *     ddsm_pages_are_shared().
  *  R6 System calls do not fault. They fail with EFAULT, or end early with a
  *     short count, where a page is missing or not writable. So first call
  *     ddsm_prefetch() for the buffer: with writable = false if the system call
@@ -74,6 +75,18 @@ extern "C" {
 /** One rank's handle of a space. */
 typedef struct ddsm ddsm_t;
 
+/** Where the ranks have the space's pages. */
+typedef enum ddsm_pages {
+    DDSM_PAGES_COPIED, /**< each rank has memory of its own, as described
+                            above */
+    DDSM_PAGES_SHARED, /**< if all ranks are on one host, they map the same
+                            memory: no faults, no copies, and nothing is
+                            written home. ddsm_place_t then only says whose
+                            contents ddsm_adopt() takes, and system calls work
+                            (R6). Otherwise, and for simulated ranks, as
+                            DDSM_PAGES_COPIED; see ddsm_pages_are_shared() */
+} ddsm_pages_t;
+
 /** Begin with ddsm_config_init(): 0 does not stand for a default. */
 typedef struct ddsm_config {
     size_t bytes;      /**< of the space, rounded up to pages: 1 to 2^46, and
@@ -90,11 +103,12 @@ typedef struct ddsm_config {
                             default): rank 0 chooses, and ranks where that
                             range is taken use another; see
                             ddsm_is_symmetric() */
-    unsigned locks;    /**< number of locks: 1 to 2^20; default 64 */
-    unsigned ahead;    /**< read-ahead: most pages that a fault takes along if
-                            faults are on ascending pages; default 255, 0: none.
-                            Write faults at the pages' home take along only one
-                            page for eight that were written */
+    ddsm_pages_t pages; /**< default DDSM_PAGES_COPIED */
+    unsigned locks;     /**< number of locks: 1 to 2^20; default 64 */
+    unsigned ahead;     /**< read-ahead: most pages that a fault takes along if
+                             faults are on ascending pages; default 255, 0: none.
+                             Write faults at the pages' home take along only one
+                             page for eight that were written */
     int wait_ms;       /**< longest wait for other ranks in a barrier, a lock or
                             an acquire, or in a reduction, where more than 8
                             values wait twice. Time in which the process or the
@@ -131,7 +145,8 @@ void ddsm_config_init(ddsm_config_t *cfg);
 /**
  * Opens a space, with rails of its own; a process may have up to 1024 spaces.
  * Collective: all ranks of the job make this call and all other collective
- * calls, in the same order. bytes, page_bytes, base and locks must be equal. If
+ * calls, in the same order. bytes, page_bytes, base, pages and locks must be
+ * equal. If
  * a rank fails, all ranks return an error; but a rank that passes NULL as
  * @p job or @p out returns DRAIL_EINVAL at once, without the others and without
  * a sentence.
@@ -178,6 +193,8 @@ void ddsm_rails_give(ddsm_t *d);
  *  it may be shared. False if that address was taken on some rank, or if ranks
  *  share a process (simulated ones). */
 bool ddsm_is_symmetric(const ddsm_t *d);
+/** Whether all ranks map the same memory (DDSM_PAGES_SHARED). */
+bool ddsm_pages_are_shared(const ddsm_t *d);
 void *ddsm_base(const ddsm_t *d);
 size_t ddsm_bytes(const ddsm_t *d);
 size_t ddsm_page_bytes(const ddsm_t *d);

@@ -11,6 +11,7 @@
 #include "dsm/adopt.h"
 #include "dsm/base/enter.h"
 #include "dsm/heap_open.h"
+#include "dsm/one_host.h"
 #include "dsm/pages/handler.h"
 #include "dsm/pages/history.h"
 #include "dsm/pages/huge.h"
@@ -22,7 +23,7 @@
 /* How a step went on a rank, and the settings that must be equal. */
 struct report {
     int rc;
-    uint64_t bytes, page_bytes, base, locks;
+    uint64_t bytes, page_bytes, base, locks, pages;
     char text[192];
 };
 
@@ -51,7 +52,8 @@ static int agree_on_result(struct opening *o, int rc)
                           .bytes = d->bytes,
                           .page_bytes = d->cfg.page_bytes,
                           .base = (uintptr_t)d->cfg.base,
-                          .locks = d->cfg.locks};
+                          .locks = d->cfg.locks,
+                          .pages = d->cfg.pages};
     memcpy(mine.text, d->error.text, sizeof mine.text - 1);
     int told = drail_job_allgather(d->job, &mine, sizeof mine, o->reports, -1);
     if (told)
@@ -64,13 +66,16 @@ static int agree_on_result(struct opening *o, int rc)
         if (c->rc)
             rc = space_fail(d, c->rc, "rank %u: %s", r, c->text);
         else if (c->bytes != mine.bytes || c->page_bytes != mine.page_bytes ||
-                 c->base != mine.base || c->locks != mine.locks)
-            rc = space_fail(
-                d, DRAIL_EINVAL,
-                "rank %u has %lu bytes of pages of %lu at 0x%lx and "
-                "%lu locks, rank %u other ones",
-                r, (unsigned long)c->bytes, (unsigned long)c->page_bytes,
-                (unsigned long)c->base, (unsigned long)c->locks, d->rank);
+                 c->base != mine.base || c->locks != mine.locks ||
+                 c->pages != mine.pages)
+            rc = space_fail(d, DRAIL_EINVAL,
+                            "rank %u has %lu bytes of pages of %lu at 0x%lx, "
+                            "%lu locks, and "
+                            "pages %lu, rank %u other ones",
+                            r, (unsigned long)c->bytes,
+                            (unsigned long)c->page_bytes,
+                            (unsigned long)c->base, (unsigned long)c->locks,
+                            (unsigned long)c->pages, d->rank);
     }
     return rc;
 }
@@ -95,6 +100,9 @@ static int check(ddsm_t *d)
                           "%zu bytes (allowed: 1 to 2^46, and below 2^32 pages "
                           "of %zu)",
                           c->bytes, c->page_bytes);
+    if (c->pages > DDSM_PAGES_SHARED)
+        return space_fail(d, DRAIL_EINVAL, "pages %d (allowed: 0 and 1)",
+                          (int)c->pages);
     if (!c->serve_us)
         return space_fail(d, DRAIL_EINVAL, "serve_us 0 (allowed: from 1 on)");
     if (!c->locks || c->locks > 1u << 20)
@@ -207,6 +215,16 @@ static int check_atomics(ddsm_t *d)
     return rc ? space_fail_rails(d, rc, "locks need atomics") : 0;
 }
 
+static int register_store(ddsm_t *d)
+{
+    int rc = drail_mem_register(d->t, d->store, d->bytes,
+                                DRAIL_ACCESS_REMOTE_READ |
+                                    DRAIL_ACCESS_REMOTE_WRITE |
+                                    DRAIL_ACCESS_REMOTE_ATOMIC,
+                                &d->store_mem);
+    return rc ? space_fail_rails(d, rc, "registering the pages") : 0;
+}
+
 /* All local steps after the rails are open. */
 static int open_memory(ddsm_t *d)
 {
@@ -215,22 +233,18 @@ static int open_memory(ddsm_t *d)
         rc = map_open(d);
     if (rc)
         return rc;
-    rc = drail_mem_register(d->t, d->store, d->bytes,
-                            DRAIL_ACCESS_REMOTE_READ |
-                                DRAIL_ACCESS_REMOTE_WRITE |
-                                DRAIL_ACCESS_REMOTE_ATOMIC,
-                            &d->store_mem);
-    if (rc)
-        return space_fail_rails(d, rc, "registering the pages");
-    rc = control_open(d);
+    rc = d->is_shared ? 0 : register_store(d);
+    if (!rc)
+        rc = control_open(d);
     return rc ? rc : check_atomics(d);
 }
 
 static int exchange_keys(struct opening *o)
 {
     ddsm_t *d = o->d;
-    drail_key_t mine[2];
-    drail_mem_key(d->store_mem, &mine[0]);
+    drail_key_t mine[2] = {0};
+    if (!d->is_shared)
+        drail_mem_key(d->store_mem, &mine[0]);
     drail_mem_key(d->control.mem, &mine[1]);
     int rc = drail_job_allgather(d->job, mine, sizeof mine, o->keys, -1);
     for (unsigned r = 0; r < d->size && !rc; r++) {
@@ -292,6 +306,8 @@ static int open_space(struct opening *o)
         rc = agree_on_result(o, choose_address(o));
     if (!rc)
         rc = agree_on_result(o, open_rails(d));
+    if (!rc)
+        rc = one_host_open(d);
     if (!rc)
         rc = agree_on_result(o, open_memory(d));
     if (!rc)

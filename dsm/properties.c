@@ -31,6 +31,11 @@ bool ddsm_is_symmetric(const ddsm_t *d)
     return d->symmetric;
 }
 
+bool ddsm_pages_are_shared(const ddsm_t *d)
+{
+    return d->is_shared;
+}
+
 void *ddsm_base(const ddsm_t *d)
 {
     return d->view;

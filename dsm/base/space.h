@@ -182,9 +182,11 @@ struct ddsm {
     unsigned page_shift;
     int fd;
     bool symmetric;
+    bool is_shared; /* all ranks map the same memory (one_host.h) */
     drail_mem_t *store_mem;
     drail_key_t *store_keys;
-    char *twins; /* as large as the space; a twin lies where its page does */
+    char *twins; /* as large as the space; a twin lies where its page does;
+                    NULL: is_shared */
 
     struct segment segment[SEGMENTS];
     _Atomic unsigned segments;

@@ -60,34 +60,48 @@ static size_t store_bytes(const ddsm_t *d)
     return (d->bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
 }
 
-static int make_pages(ddsm_t *d)
+int map_make_file(ddsm_t *d)
 {
     d->fd = memfd_sealed("ddsm", store_bytes(d));
     return d->fd >= 0 ? 0 : errno;
 }
 
+void map_drop_file(ddsm_t *d)
+{
+    if (d->fd >= 0)
+        close(d->fd);
+    d->fd = -1;
+}
+
+/* Memory is taken only for pages that are written. */
+static int make_twins(ddsm_t *d)
+{
+    void *twins = mmap(NULL, d->bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (twins == MAP_FAILED)
+        return errno;
+    d->twins = twins;
+    return madvise(d->twins, d->bytes, MADV_DONTFORK) ? errno : 0;
+}
+
 int map_open(ddsm_t *d)
 {
-    int error = make_pages(d);
+    int error = d->fd < 0 ? map_make_file(d) : 0;
     if (!error) {
         d->store = reserve_aligned(NULL, store_bytes(d), page_bytes(d));
         if (!d->store || mmap(d->store, store_bytes(d), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_FIXED, d->fd, 0) == MAP_FAILED)
             error = errno;
-        /* memory is taken only for pages that are written */
-        d->twins = mmap(NULL, d->bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        d->twins = d->twins == MAP_FAILED ? NULL : d->twins;
-        if (!d->store || !d->twins ||
-            mmap(d->view, d->bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, d->fd,
-                 0) == MAP_FAILED)
+        else if (mmap(d->view, d->bytes, PROT_NONE, MAP_SHARED | MAP_FIXED,
+                      d->fd, 0) == MAP_FAILED)
             error = errno;
     }
     /* a forked child must not write to the parent's pages */
     if (!error && (madvise(d->view, d->bytes, MADV_DONTFORK) ||
-                   madvise(d->store, store_bytes(d), MADV_DONTFORK) ||
-                   madvise(d->twins, d->bytes, MADV_DONTFORK)))
+                   madvise(d->store, store_bytes(d), MADV_DONTFORK)))
         error = errno;
+    if (!error && !d->is_shared)
+        error = make_twins(d);
     return error ? space_fail(d, DRAIL_ENOMEM, "no memory for %zu bytes: %s",
                               d->bytes, strerror(error))
                  : 0;
@@ -99,7 +113,6 @@ void map_close(ddsm_t *d)
         munmap(d->store, store_bytes(d));
     if (d->twins)
         munmap(d->twins, d->bytes);
-    if (d->fd >= 0)
-        close(d->fd);
+    map_drop_file(d);
     map_release(d);
 }

@@ -10,7 +10,11 @@
 bool map_reserve(ddsm_t *d, void *there);
 /* Frees the addresses of the view. */
 void map_release(ddsm_t *d);
-/* Maps memory at the reserved view and as the store; makes room for twins. */
+/* Makes the file of the space's memory, ddsm.fd. Returns 0, or an errno. */
+int map_make_file(ddsm_t *d);
+void map_drop_file(ddsm_t *d);
+/* Maps memory at the reserved view and as the store; makes room for twins,
+ * unless ddsm.is_shared. The memory is ddsm.fd's, if that is open. */
 int map_open(ddsm_t *d);
 void map_close(ddsm_t *d);
 

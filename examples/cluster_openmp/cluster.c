@@ -39,6 +39,8 @@ ddsm_t *cluster_open(cluster_t *c, size_t bytes, size_t pieces)
         rails.nrails = c->ask.nrails;
     ddsm_config_init(&config);
     config.rails = &rails;
+    if (c->ask.shared)
+        config.pages = DDSM_PAGES_SHARED;
     config.bytes = bytes + pieces * config.page_bytes; /* each of whole pages */
     if (ddsm_open(c->job, &config, &c->d, &error)) {
         fprintf(stderr, "%s: rank %u: %s\n", c->program->name, c->rank,

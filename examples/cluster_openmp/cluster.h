@@ -31,6 +31,7 @@ typedef struct options {
     unsigned ranks;   /**< DRAIL_RANKS_AUTO: default */
     unsigned delays;  /**< longest pause, in microseconds; 0: none */
     bool faults;      /**< no prefetches */
+    bool shared;      /**< DDSM_PAGES_SHARED */
     uint64_t seed;
     char rails_text[1024]; /**< rails[] point here */
     const char *rails[DRAIL_MAX_RAILS];

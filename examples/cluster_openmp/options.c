@@ -17,6 +17,7 @@ enum {
     DELAYS,
     SEED,
     FAULTS,
+    SHARED,
     HELP
 };
 
@@ -29,6 +30,7 @@ static const struct option table[] = {
     {"delays", required_argument, NULL, DELAYS},
     {"seed", required_argument, NULL, SEED},
     {"faults", no_argument, NULL, FAULTS},
+    {"shared", no_argument, NULL, SHARED},
     {"help", no_argument, NULL, HELP},
     {0},
 };
@@ -47,7 +49,9 @@ static void help(const program_t *p)
         "  --delays US     pauses of up to so many microseconds, to shake "
         "the order of things (0)\n"
         "  --seed N        of the input, and of the pauses (1)\n"
-        "  --faults        pages come fault by fault: nothing is prefetched\n",
+        "  --faults        pages come fault by fault: nothing is prefetched\n"
+        "  --shared        ranks of one host use the same memory, without "
+        "copies\n",
         p->name, p->about, p->size_is, p->least, p->most, p->size,
         p->iterations);
 }
@@ -139,6 +143,9 @@ static int take(const program_t *p, int which, const char *text, options_t *ask)
         break;
     case FAULTS:
         ask->faults = true;
+        break;
+    case SHARED:
+        ask->shared = true;
         break;
     }
     return status;

@@ -149,6 +149,8 @@ void settings_read(unsigned ranks, unsigned ranks_here)
     read_stack();
     if (read_word("OMP_WAIT_POLICY", "active", "passive", &is_first))
         settings.passive = !is_first;
+    if (read_word("RAILOMP_PAGES", "copied", "shared", &is_first))
+        settings.copied = is_first;
     if (read_word("RAILOMP_STATS", "1", "0", &is_first))
         settings.stats = is_first;
 }

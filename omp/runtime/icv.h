@@ -34,6 +34,7 @@ struct settings {
     size_t stack;     /* bytes of a thread's stack; 0: the system's */
     bool passive;     /* OMP_WAIT_POLICY */
     bool stats;       /* RAILOMP_STATS */
+    bool copied;      /* RAILOMP_PAGES */
     struct icv first; /* of the initial task */
 };
 extern struct settings settings;

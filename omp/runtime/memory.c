@@ -174,6 +174,7 @@ void memory_open(drail_job_t *job)
     ranks = drail_job_size(job);
     config.base = SPACE;
     config.locks = LOCKS;
+    config.pages = settings.copied ? DDSM_PAGES_COPIED : DDSM_PAGES_SHARED;
     config.bytes = WORDS_BYTES + heap + ranks * stacks_bytes() + data_bytes;
     if (early_is_overfull())
         fail(NOT_SERVED, "what runs before main allocates too much memory "
@@ -333,6 +334,11 @@ size_t memory_page_bytes(void)
     return space ? ddsm_page_bytes(space) : 0;
 }
 
+const char *memory_kind(void)
+{
+    return !space ? "own" : ddsm_pages_are_shared(space) ? "shared" : "copied";
+}
+
 void memory_page_costs(void (*visit)(const ddsm_page_cost_t *cost,
                                      void *context),
                        void *context)
@@ -417,6 +423,7 @@ static bool is_on_stack(const char *start, size_t bytes)
 void memory_prepare(const void *start, size_t bytes, bool writable)
 {
     /* an error shows in the system call */
-    if (bytes && is_shared(start) && !is_on_stack(start, bytes))
+    if (bytes && is_shared(start) && !ddsm_pages_are_shared(space) &&
+        !is_on_stack(start, bytes))
         ddsm_prefetch(space, start, bytes, writable);
 }

@@ -86,6 +86,9 @@ extern struct shared_words *shared_words;
 /* Of this rank, since the start. */
 void memory_stats(ddsm_stats_t *stats);
 size_t memory_page_bytes(void); /* 0 with one rank, which fetches none */
+/* "own" with one rank; "shared" if all ranks map the same memory; else
+ * "copied". */
+const char *memory_kind(void);
 /* As ddsm_page_costs(). */
 void memory_page_costs(void (*visit)(const ddsm_page_cost_t *cost,
                                      void *context),

@@ -36,7 +36,7 @@ static void print_titles(void)
 {
     fprintf(stderr, "railomp: rank  regions barriers barrier_ms read_faults "
                     "write_faults  fault_ms    locks  lock_ms     pages "
-                    "fetched_bytes  put_bytes efficiency   coverage\n");
+                    "fetched_bytes  put_bytes efficiency   coverage memory\n");
 }
 
 static void print_line(unsigned rank, const union line *l)
@@ -55,7 +55,7 @@ static void print_line(unsigned rank, const union line *l)
             (unsigned long long)m->diff_bytes);
     print_share(ddsm_efficiency(m));
     print_share(ddsm_coverage(m));
-    fputc('\n', stderr);
+    fprintf(stderr, " %s\n", memory_kind());
 }
 
 void stats_print(void)

@@ -40,6 +40,8 @@ for program in "${!small[@]}"; do
     check "$program, 2 ranks of 2 threads, delays, many faults" \
         same ' [1-9][0-9]* faults to read, [1-9][0-9]* to write' \
         "$program" --ranks 2 --threads 2 --delays 300 --faults
+    check "$program, shared memory" same ' 0 faults to read, 0 to write; 0 pages' \
+        "$program" --ranks 3 --threads 2 --delays 300 --shared
     for seed in 2 3; do
         check "$program, delays of seed $seed" same ' [1-9][0-9]* pages came' \
             "$program" --ranks 3 --threads 2 --delays 400 --seed $seed

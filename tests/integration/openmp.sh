@@ -9,7 +9,7 @@ programs=$SOURCE/tests/omp
 [ -x "$BUILD/bin/railomp-cc" ] ||
     skip 'no gcc-12-plugin-dev was there when this was built'
 cd "$work" || exit 1
-unset OMP_SCHEDULE OMP_NUM_THREADS RAILOMP_RANKS
+unset OMP_SCHEDULE OMP_NUM_THREADS RAILOMP_RANKS RAILOMP_PAGES
 
 preload=
 # build NAME SUFFIX COMPILER WRAPPER: as NAME.gcc and NAME.railomp
@@ -19,14 +19,14 @@ build()
         "$BUILD/bin/$4" -O2 "$programs/$1.$2" -o "$1.railomp"
 }
 
-# same NAME RANKS THREADS: output and status are gcc's
+# same NAME RANKS THREADS [PAGES]: output and status are gcc's
 same()
 {
     local name=$1 ranks=$2 threads=$3 expected status
     OMP_NUM_THREADS=$((ranks * threads)) "./$name.gcc" >expected
     expected=$?
     RAILOMP_RANKS=$ranks OMP_NUM_THREADS=$threads LD_PRELOAD=$preload \
-        timeout -k 5 60 "./$name.railomp" >out 2>err
+        RAILOMP_PAGES=${4:-copied} timeout -k 5 60 "./$name.railomp" >out 2>err
     status=$?
     [ $status -eq $expected ] && [ ! -s err ] && cmp expected out && return
     echo "status $status, expected $expected:"
@@ -47,12 +47,17 @@ for name in atomics worksharing sharing tasks pipeline cxx fortran; do
     for shape in '1 1' '1 3' '2 1' '2 2' '3 1' '4 1'; do
         check "$name, ${shape/ / rank(s) x }" same $name "${shape% *}" "${shape#* }"
     done
+    for shape in '2 1' '2 2' '3 1'; do
+        check "$name, ${shape/ / rank(s) x } on shared pages" \
+            same $name "${shape% *}" "${shape#* }" shared
+    done
 done
 
 gcc -O2 -shared -fPIC "-I$SOURCE" "$programs/delays.c" -o delays.so
 preload=$PWD/delays.so
 for name in worksharing sharing tasks cxx fortran; do
     check "$name, 2 ranks x 2, with pauses" same $name 2 2
+    check "$name, 2 ranks x 2, with pauses, on shared pages" same $name 2 2 shared
 done
 check "atomics, 2 ranks x 1, with pauses" same atomics 2 1
 preload=
@@ -154,6 +159,15 @@ shallow()
     (threads=2 && ulimit -S -s 1024 && ended "$@")
 }
 check 'a stack overflows' shallow 1 'rank 1 .*(signal 11|has died|is gone)' deep
+export RAILOMP_PAGES=copied
+check 'a rank aborts, pages are copied' ended 1 \
+    'rank 1 .*(signal 6|has died|is gone)|is gone: rank 1' abort
+check 'a rank dereferences NULL, pages are copied' ended 1 \
+    'rank 1 .*(signal 11|has died|is gone)|is gone: rank 1' null
+check 'a rank forks, pages are copied' ended 2 'rank 1: fork\(\) is not served' fork
+check 'a stack overflows, pages are copied' shallow 1 \
+    'rank 1 .*(signal 11|has died|is gone)' deep
+unset RAILOMP_PAGES
 
 # --- bad input ------------------------------------------------------------------
 
@@ -172,5 +186,6 @@ told 'no thread' OMP_NUM_THREADS=0
 told 'no schedule' OMP_SCHEDULE=fast
 told 'no chunk' OMP_SCHEDULE=static,0
 told 'no stack' OMP_STACKSIZE=1x
+told 'no pages' RAILOMP_PAGES=none
 told 'no heap' RAILOMP_HEAP=1X
 told 'no heap of 2^64 bytes' RAILOMP_HEAP=16777216T

@@ -62,7 +62,11 @@ for shape in '1 2' '2 1' '2 2'; do
             [ "$(column regions "$rank") $(column barriers "$rank")" = '40 40' ]
     done
 done
+check '… whose memory is shared' [ "$(column memory 1)" = shared ]
+check '… so no page is fetched' [ "$(column pages 1)$(column read_faults 1)" = 00 ]
+export RAILOMP_PAGES=copied
 stats 2 1
+check '… or copied' [ "$(column memory 1)" = copied ]
 check 'critical sections are locks' [ "$(column locks 1)" -ge 40 ]
 check 'a page of rank 0 is fetched' [ "$(column pages 1)" -ge 1 ]
 check '… as bytes' [ "$(column fetched_bytes 1)" -eq \
@@ -74,6 +78,11 @@ check 'RAILOMP_STATS=0 is silent' test ! -s err
 RAILOMP_STATS=yes RAILOMP_RANKS=2 ./pages >out 2>err
 check 'RAILOMP_STATS=yes is refused' exited_with 2 $?
 check '… with a sentence' grep -q "RAILOMP_STATS 'yes' is wrong" err
+
+unset RAILOMP_PAGES
+stats 1 1
+check 'one rank has its own memory' [ "$(column memory 0)" = own ]
+export RAILOMP_PAGES=copied
 
 # --- regions and variables --------------------------------------------------------
 
@@ -155,6 +164,8 @@ strip regions
 RAILOMP_STATS=1 RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./regions 2>err
 check 'a program without symbols' exited_with 0 $?
 check '… has regions without names' [ "$(grep -c 'no symbol' err)" -eq 3 ]
+
+unset RAILOMP_PAGES
 
 # --- scripts/compare-openmp -----------------------------------------------------
 

@@ -175,7 +175,8 @@ def costs_of(out, err):
     found = {}
     for column, title in enumerate(lines[0]):
         cells = [line[column].rstrip("%") for line in lines[1:]]
-        numbers = [float(cell) for cell in cells if cell != "-"]
+        numbers = [float(cell) for cell in cells
+                   if cell != "-" and title != "memory"]
         is_share = title in ("efficiency", "coverage")
         if numbers:
             found[title] = (statistics.fmean(numbers) if is_share else

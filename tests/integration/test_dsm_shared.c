@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DDSM_PAGES_SHARED: ranks of one host map the same memory; ranks of several
+ * nodes copy pages. The other tests of this kind do the same with copies. */
+#include "dsm_scene.h"
+
+enum { PAGE = 4096 };
+
+static char global[64 * PAGE] __attribute__((aligned(PAGE))) = "of the file";
+
+static void share(drail_config_t *cfg)
+{
+    (void)cfg;
+    space_pages = DDSM_PAGES_SHARED;
+}
+
+static void no_messages(ddsm_t *d)
+{
+    ddsm_stats_t s;
+    ddsm_stats(d, &s);
+    check(s.read_faults + s.write_faults + s.fetches + s.twins + s.diffs +
+              s.pieces + s.invalidated ==
+          0);
+}
+
+/* All kinds of pages: what one rank writes is there at once. */
+static void kinds(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 8);
+    check(ddsm_pages_are_shared(d) && ddsm_is_symmetric(d));
+    for (ddsm_kind_t kind = DDSM_FIXED; kind <= DDSM_OPEN; kind++) {
+        const ddsm_place_t at = {.homes = DDSM_CYCLIC, .kind = kind};
+        _Atomic unsigned *p = ddsm_alloc(d, (size_t)8 * PAGE, &at);
+        check(*p == 0);
+        ok(d, ddsm_barrier(d));
+        while (*p != r->rank) /* without any call */
+            usleep(10);
+        p[PAGE * r->rank / sizeof *p + 1] = r->rank + 1;
+        ++*p;
+        ok(d, ddsm_barrier(d));
+        for (unsigned i = 0; i < r->size; i++)
+            check(p[PAGE * i / sizeof *p + 1] == i + 1);
+        ok(d, ddsm_prefetch(d, (void *)p, (size_t)8 * PAGE, true));
+    }
+    ok(d, ddsm_barrier(d));
+    no_messages(d);
+    ddsm_close(d);
+}
+
+/* The contents come from the rank that the place names, and stay with all. */
+static void adopted(struct rank *r)
+{
+    const ddsm_place_t one = {.homes = DDSM_ONE, .rank = 1};
+    const ddsm_place_t block = {.homes = DDSM_BLOCK};
+    const size_t half = sizeof global / 2;
+    ddsm_t *d = space(r, 1 << 20, 8);
+    global[0] = (char)('a' + r->rank);
+    for (size_t i = half; i < sizeof global; i++)
+        global[i] = (char)(1 + r->rank);
+    ok(d, ddsm_adopt(d, global, half, &one));
+    ok(d, ddsm_adopt(d, global + half, half, &block));
+    check(!strcmp(global, "bf the file"));
+    check(global[half] == 1);
+    check(global[sizeof global - 1] == (char)r->size);
+    ok(d, ddsm_barrier(d));
+    global[PAGE + r->rank] = (char)(r->rank + 1);
+    ok(d, ddsm_barrier(d));
+    for (unsigned i = 0; i < r->size; i++)
+        check(global[PAGE + i] == (char)(i + 1));
+    no_messages(d);
+    ddsm_close(d);
+    global[0] = (char)r->rank; /* private again */
+    usleep(1000);
+    check(global[0] == (char)r->rank && !strcmp(global + 1, "f the file"));
+    check(global[PAGE] == 1 && global[PAGE + r->size - 1] == (char)r->size);
+}
+
+/* Neighbours in the same 8 bytes, by plain writes and atomics of all sizes. */
+static void atomics(struct rank *r)
+{
+    enum { TIMES = 20000 };
+    struct words {
+        uint64_t eight;
+        uint32_t four, plain[3];
+        uint16_t two;
+        uint8_t one, by;
+    } * w;
+    ddsm_t *d = space(r, 1 << 16, 0);
+    w = ddsm_alloc(d, sizeof *w, NULL);
+    volatile uint32_t *mine = &w->plain[r->rank];
+    for (unsigned i = 0; i < TIMES; i++) {
+        ok(d, ddsm_atomic(d, DDSM_ADD, &w->eight, 8, 3, 0, NULL));
+        ok(d, ddsm_atomic(d, DDSM_ADD, &w->four, 4, 1, 0, NULL));
+        ok(d, ddsm_atomic(d, DDSM_ADD, &w->two, 2, 1, 0, NULL));
+        ok(d, ddsm_atomic(d, DDSM_XOR, &w->one, 1, 1, 0, NULL));
+        ++*mine;
+    }
+    ok(d, ddsm_barrier(d));
+    const unsigned all = TIMES * r->size;
+    check(w->eight == 3ul * all && w->four == all && w->two == (uint16_t)all);
+    check(w->one == 0 && *mine == TIMES);
+    ddsm_close(d);
+}
+
+/* A block that another rank has freed is used again. */
+static void heap_goes_round(struct rank *r)
+{
+    enum { BYTES = 1 << 20, ROUNDS = 40 };
+    ddsm_t *d = space(r, 4 * BYTES, 0);
+    char *start = ddsm_alloc(d, 2 * BYTES, NULL);
+    char **block = ddsm_alloc(d, PAGE, NULL);
+    ok(d, ddsm_heap_open(d, start, 2 * BYTES));
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        char *p = ddsm_malloc(d, BYTES / 8);
+        check(p);
+        memset(p, (char)i, BYTES / 8);
+        block[r->rank] = p;
+        ok(d, ddsm_barrier(d));
+        p = block[(r->rank + 1) % r->size];
+        check(*p == (char)i && p[BYTES / 8 - 1] == (char)i);
+        ddsm_free(d, p);
+        ok(d, ddsm_barrier(d));
+    }
+    no_messages(d);
+    ddsm_close(d);
+}
+
+static void several_nodes(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 8);
+    volatile unsigned *p = ddsm_alloc(d, PAGE, NULL);
+    ddsm_stats_t s;
+    check(!ddsm_pages_are_shared(d));
+    p[r->rank] = r->rank + 1;
+    ok(d, ddsm_barrier(d));
+    for (unsigned i = 0; i < r->size; i++)
+        check(p[i] == i + 1);
+    ddsm_stats(d, &s);
+    check(s.read_faults + s.write_faults > 0);
+    ok(d, ddsm_barrier(d));
+    ddsm_close(d);
+}
+
+/* All ranks must ask for the same. */
+static void ranks_differ(struct rank *r)
+{
+    ddsm_config_t cfg;
+    ddsm_t *d = NULL;
+    drail_error_t err = {0};
+    ddsm_config_init(&cfg);
+    check(cfg.pages == DDSM_PAGES_COPIED);
+    cfg.pages = r->rank ? DDSM_PAGES_SHARED : DDSM_PAGES_COPIED;
+    check(ddsm_open(r->job, &cfg, &d, &err) == DRAIL_EINVAL);
+    check(strstr(err.text, "pages 1") || strstr(err.text, "pages 0"));
+    cfg.pages = DDSM_PAGES_SHARED + 1;
+    check(ddsm_open(r->job, &cfg, &d, &err) == DRAIL_EINVAL);
+}
+
+static const struct test tests[] = {
+    {"all kinds of pages", 3, kinds, share, APART},
+    {"ranges of the program", 3, adopted, share, APART},
+    {"atomics", 3, atomics, share, APART},
+    {"parts", 3, parts, share, APART},
+    {"bytes of one page", 4, bytes_of_one_page, share, APART},
+    {"locks", 3, locks, share, APART},
+    {"children end", 2, children_end, share, APART},
+    {"the heap", 3, heap_goes_round, share, APART},
+    {"ranks of several nodes copy", 4, several_nodes, share, APART | PPN(2)},
+    {"ranks that differ", 2, ranks_differ, NULL, APART},
+};
+
+RUN_TESTS(tests)
