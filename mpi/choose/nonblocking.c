@@ -153,6 +153,6 @@ int layer_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
         reason = LAYER_MEMORY;
     count(FORM_PERSISTENT, a, reason);
     if (reason == LAYER_WRONG && c && c->team)
-        team_skip(c);
+        request_init_skip(c);
     return taken ? MPI_SUCCESS : below_init(a, info, request);
 }

@@ -154,6 +154,16 @@ int request_init(struct layer_comm *c, const struct layer_call *a,
     return layer.verify ? pmpi.Comm_dup(c->inner, &r->check_comm) : MPI_SUCCESS;
 }
 
+void request_init_skip(struct layer_comm *c)
+{
+    struct request_queue *q = queue_of(c);
+    if (!q)
+        return;
+    q->has_skipped = true;
+    queue_meet(q);
+    team_skip(c);
+}
+
 /* Starts have no order, so other ranks do not notice a missing one: they are
  * told. */
 static int start(struct request *r)

@@ -55,6 +55,7 @@ struct request_queue {
     LIST_ENTRY(request_queue) link;
     struct layer_comm *c;
     bool guarded;         /* queue_guard */
+    bool has_skipped;     /* an init: the other ranks may not have made it */
     pthread_mutex_t lock; /* of the team, and of these lists: */
     struct request_list waiting, under_way;
     struct request_list persistent; /* as made; also those given up, until all
@@ -88,7 +89,8 @@ void queue_unlock(struct request_queue *q);
 void queue_lock_drained(struct request_queue *q);
 /* Before a call that waits for other ranks with the lock. If there are several
  * threads, it returns when all ranks have come: until then other threads of
- * this rank may need the lock. */
+ * this rank may need the lock. A rank that has_skipped comes, but does not
+ * wait. */
 void queue_meet(struct request_queue *q);
 /* With the lock: begins waiting requests, as many as can. */
 void queue_begin(struct request_queue *q);

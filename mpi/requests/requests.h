@@ -60,6 +60,8 @@ int request_error(const struct layer_comm *c, int rc);
 int request_init(struct layer_comm *c, const struct layer_call *call,
                  struct request_work *work, bool can, bool *taken,
                  MPI_Request *handle);
+/* This rank alone can't make it: the others, if they make it, get an error. */
+void request_init_skip(struct layer_comm *c);
 /* Has the program started too few of its persistent requests to pay for them?
  * The same on all ranks. */
 bool requests_start_seldom(const struct layer_comm *c);

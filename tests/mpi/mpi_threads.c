@@ -6,6 +6,10 @@
  *          collectives on a communicator of its own, and checks the results
  *   same   one thread is in a collective, or waits for it, until another thread
  *          has completed requests of the same communicator
+ *   freed  a thread frees requests of communicators that were freed before,
+ *          while another thread makes collectives
+ *   wrong  one rank makes a persistent request with wrong arguments: all ranks
+ *          get an error, and none waits forever
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -332,6 +336,51 @@ static void together(int rounds)
     MPI_Comm_free(&shared);
 }
 
+/* ---------------------------------------------------- freed, and wrong --- */
+
+static void *frees(void *context)
+{
+    MPI_Request *request = context;
+    MPI_Start(request);
+    MPI_Request_free(request);
+    return NULL;
+}
+
+static void freed(int rounds)
+{
+    int one = 1, sum, none;
+    for (int round = 0; round < rounds; round++) {
+        pthread_t other;
+        MPI_Request request;
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL,
+                           &request);
+        MPI_Comm_free(&comm);
+        sum = 0;
+        pthread_create(&other, NULL, frees, &request);
+        for (int i = 0; i < 20; i++)
+            MPI_Allreduce(&one, &none, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        pthread_join(other, NULL);
+        check(sum == size, "allreduce_init, freed", 0, round);
+    }
+}
+
+static void wrong(void)
+{
+    int one = 1, sum;
+    MPI_Comm comm;
+    MPI_Request request;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    int rc =
+        MPI_Allreduce_init(&one, &sum, 1, MPI_INT,
+                           rank == size - 1 ? MPI_OP_NULL : MPI_SUM, comm,
+                           MPI_INFO_NULL, &request);
+    check(rc != MPI_SUCCESS, "no error of allreduce_init", 0, 0);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     int provided, all, mine, rounds = argc > 2 ? atoi(argv[2]) : 20;
@@ -346,6 +395,10 @@ int main(int argc, char **argv)
     alarm(LIMIT); /* threads that wait for each other */
     if (argc > 1 && !strcmp(argv[1], "same"))
         together(rounds);
+    else if (argc > 1 && !strcmp(argv[1], "freed"))
+        freed(rounds);
+    else if (argc > 1 && !strcmp(argv[1], "wrong"))
+        wrong();
     else
         apart(rounds);
     mine = failures;
