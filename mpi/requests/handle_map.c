@@ -53,6 +53,7 @@ void handle_map_remove(struct request *r)
     if (*at) {
         *at = r->next;
         all.number--;
+        r->given_up = true; /* last: others may then destroy it */
     }
     pthread_mutex_unlock(&all.lock);
 }

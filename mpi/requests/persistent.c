@@ -214,13 +214,13 @@ int request_free(struct request *r, MPI_Request *handle)
         error = request_finish(r, handle);
     if (!persistent)
         return error;
-    handle_map_remove(r);
-    pmpi.Request_free(&r->handle);
-    *handle = MPI_REQUEST_NULL;
     queue_lock(r->c->queue);
     dcoll_let_go(r->dcoll);
     queue_unlock(r->c->queue);
-    r->given_up = true;
+    MPI_Request below = r->handle;
+    handle_map_remove(r); /* from now on another thread may end it, and c */
+    pmpi.Request_free(&below);
+    *handle = MPI_REQUEST_NULL;
     return error;
 }
 

@@ -23,8 +23,7 @@ struct request {
     struct layer_comm *c;
     _Atomic(MPI_Comm) comm; /* its handler is told of errors */
     bool persistent;
-    _Atomic bool given_up; /* the program has freed it; the last that a thread
-                              which is not in a collective call sets */
+    _Atomic bool given_up; /* the program has freed it: handle_map_remove */
     bool skipped;      /* a place in the order, for a call this rank skips */
     _Atomic int stage; /* any thread sets it to STAGE_MOVED */
     TAILQ_ENTRY(request) link, of_comm;
@@ -71,7 +70,8 @@ struct request_queue {
 /* ---- handle_map.c ---- */
 
 void handle_map_add(struct request *r);
-/* If it is there. */
+/* If it is there. Then it is given up, and the caller no longer uses it if it
+ * is persistent: a thread in a collective call may destroy it. */
 void handle_map_remove(struct request *r);
 /* Has the communicator any? */
 bool handle_map_has(const struct layer_comm *c);
