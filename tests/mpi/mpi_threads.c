@@ -342,6 +342,7 @@ static void *frees(void *context)
 {
     MPI_Request *request = context;
     MPI_Start(request);
+    MPI_Wait(request, MPI_STATUS_IGNORE);
     MPI_Request_free(request);
     return NULL;
 }
