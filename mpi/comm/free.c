@@ -41,14 +41,23 @@ void layer_comm_discard(struct layer_comm *c)
     free(c);
 }
 
-static void destroy(struct layer_comm *c)
+/* With the lock. */
+static struct layer_comm *take_off(struct layer_comm **at)
 {
+    struct layer_comm *c = *at;
+    *at = c->next;
     layer.saved += c->saved;
     layer.spent += c->spent;
-    if (c->request_team) {
+    if (c->request_team)
         layer.spent += c->request_team->spent;
+    return c;
+}
+
+/* Without the lock, as links may take long to end. */
+static void destroy(struct layer_comm *c)
+{
+    if (c->request_team)
         layer_comm_discard(c->request_team);
-    }
     layer_comm_discard(c);
 }
 
@@ -78,8 +87,10 @@ static bool has_ended(struct layer_comm *c)
 
 static bool try_end(struct layer_comm *c)
 {
+    if (!c->freed) /* another thread may make its second team */
+        return false;
     struct layer_comm *served = request_team(c);
-    if (!c->freed || (served && requests_are_left(served)))
+    if (served && requests_are_left(served))
         return false;
     begin_end(c);
     return has_ended(c);
@@ -87,7 +98,7 @@ static bool try_end(struct layer_comm *c)
 
 void layer_comm_end_freed(void)
 {
-    struct layer_comm *c, **at = &comms.first;
+    struct layer_comm *c, **at = &comms.first, *ended = NULL;
     if (pthread_mutex_trylock(&comms.lock)) /* another thread does it */
         return;
     while ((c = *at)) {
@@ -95,11 +106,15 @@ void layer_comm_end_freed(void)
             at = &c->next;
             continue;
         }
-        *at = c->next;
+        take_off(at)->next = ended;
+        ended = c;
         layer.freed--;
-        destroy(c);
     }
     pthread_mutex_unlock(&comms.lock);
+    while ((c = ended)) {
+        ended = c->next;
+        destroy(c);
+    }
 }
 
 void layer_comm_end(struct layer_comm *c)
@@ -133,8 +148,6 @@ void layer_comm_end_all(void)
         begin_end(c);
     for (c = comms.first; c; c = c->next)
         await_end(c);
-    while ((c = comms.first)) {
-        comms.first = c->next;
-        destroy(c);
-    }
+    while (comms.first)
+        destroy(take_off(&comms.first));
 }
