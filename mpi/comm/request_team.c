@@ -18,7 +18,7 @@ struct layer_comm *request_team(struct layer_comm *c)
 
 void request_team_want(struct layer_comm *c)
 {
-    if (layer.threads && c->team)
+    if (layer.threads && c->team && !layer.intercepted)
         c->wants_request_team = true;
 }
 
