@@ -21,10 +21,12 @@ mpi: $(LIBMPIS)
 # GCC 12 takes MPI_STATUSES_IGNORE, (MPI_Status *)1, for an array of no elements
 # (its bug 99578); clang does not know that warning
 MPI_WARN := -Wno-stringop-overflow -Wno-unknown-warning-option
+# the library is preloaded, so its few thread-local bytes need no look-up by calls
+MPI_TLS  := -ftls-model=initial-exec
 
 # $(call compiled,flags)
 define compiled
-	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(MPI_WARN) $(1) -c $< -o $@
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(MPI_WARN) $(MPI_TLS) $(1) -c $< -o $@
 endef
 $(BUILD)/obj/mpi-openmpi/%.o: mpi/%.c $(FLAGS_STAMP)
 	$(call compiled,-isystem $(OPENMPI_INCLUDE) -include mpi/below/weak.h -DLAYER_MADE_FOR=KIND_OPEN_MPI)
