@@ -11,6 +11,19 @@ static struct {
     atomic_uint number;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* MPI_Wait and its kind look for each request, also those of the MPI below. */
+static void lock(void)
+{
+    if (layer.threads)
+        pthread_mutex_lock(&all.lock);
+}
+
+static void unlock(void)
+{
+    if (layer.threads)
+        pthread_mutex_unlock(&all.lock);
+}
+
 static struct request **bucket_of(MPI_Request handle)
 {
     uintptr_t key = (uintptr_t)handle;
@@ -21,11 +34,11 @@ struct request *request_of(MPI_Request handle)
 {
     if (!all.number)
         return NULL;
-    pthread_mutex_lock(&all.lock);
+    lock();
     struct request *r = *bucket_of(handle);
     while (r && r->handle != handle)
         r = r->next;
-    pthread_mutex_unlock(&all.lock);
+    unlock();
     return r;
 }
 
@@ -37,17 +50,17 @@ bool requests_exist(void)
 void handle_map_add(struct request *r)
 {
     struct request **bucket = bucket_of(r->handle);
-    pthread_mutex_lock(&all.lock);
+    lock();
     r->next = *bucket;
     *bucket = r;
     all.number++;
-    pthread_mutex_unlock(&all.lock);
+    unlock();
 }
 
 void handle_map_remove(struct request *r)
 {
     struct request **at = bucket_of(r->handle);
-    pthread_mutex_lock(&all.lock);
+    lock();
     while (*at && *at != r)
         at = &(*at)->next;
     if (*at) {
@@ -55,7 +68,7 @@ void handle_map_remove(struct request *r)
         all.number--;
         r->given_up = true; /* last: others may then destroy it */
     }
-    pthread_mutex_unlock(&all.lock);
+    unlock();
 }
 
 /* Calls visit for each request of a communicator: how many there are. */
@@ -63,14 +76,14 @@ static unsigned visit_all(const struct layer_comm *c,
                           void (*visit)(struct request *r))
 {
     unsigned found = 0;
-    pthread_mutex_lock(&all.lock);
+    lock();
     for (unsigned i = 0; i < BUCKETS; i++)
         for (struct request *r = all.buckets[i]; r; r = r->next)
             if (r->c == c) {
                 found++;
                 visit(r);
             }
-    pthread_mutex_unlock(&all.lock);
+    unlock();
     return found;
 }
 
