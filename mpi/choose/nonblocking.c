@@ -49,10 +49,14 @@ static enum layer_reason judge(struct layer_comm *c, const struct layer_call *a,
     return below ? LAYER_TYPE : LAYER_TAKEN;
 }
 
-/* A lost team fails the call, so that the program hears of it. */
-static bool may_leave(const struct layer_comm *c)
+/* A lost team fails the call, so that the program hears of it. If only the team
+ * of blocking calls is lost, other ranks may not know it: then it decides
+ * nothing here, unless a rank is dead. */
+static bool may_leave(struct layer_comm *c)
 {
-    return !layer.always && !team_is_lost(c);
+    const struct layer_comm *served = request_team(c);
+    return !layer.always && !(served && team_is_lost(served)) &&
+           dcoll_team_error(c->team) != DRAIL_EPEER;
 }
 
 /* A non-blocking call must not make a team, which waits for other ranks. It
