@@ -269,7 +269,7 @@ int layer_run(const struct layer_call *a)
     struct layer_comm *c = layer_is_off() ? NULL : layer_comm_get(a->comm);
     if (!c)
         return leave(a, LAYER_NO_TEAM);
-    requests_prepare(c, a->comm);
+    requests_prepare(c);
     const struct repeated_call *known = repeated_find(c, a);
     int64_t bytes = known ? known->bytes : 0;
     enum layer_reason reason = known ? LAYER_TAKEN : layer_judge(c, a, &bytes);

@@ -123,7 +123,7 @@ static enum layer_reason judge_init(struct layer_comm *c,
     if (!c)
         return LAYER_NO_TEAM;
     request_team_want(c);
-    requests_prepare(c, a->comm);
+    requests_prepare(c);
     const struct layer_comm *served = request_team(c);
     enum layer_reason reason = judge(c, a, bytes);
     if (reason == LAYER_TAKEN && may_leave(c) &&

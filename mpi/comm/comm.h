@@ -111,9 +111,11 @@ void layer_progress_below(void *c);
 struct layer_comm *request_team(struct layer_comm *c);
 /* This rank makes a call that does not block: it needs one. All ranks do. */
 void request_team_want(struct layer_comm *c);
-/* In a collective call on @comm that may block, by all ranks: makes it, if it
- * is needed. */
-void request_team_make(struct layer_comm *c, MPI_Comm comm);
+/* In a collective call that may block, by all ranks: makes it, if it is needed.
+ */
+void request_team_make(struct layer_comm *c);
+/* As layer_comm_discard. */
+void request_team_discard(struct layer_comm *twin);
 
 /* ---- free.c ---- */
 

@@ -57,7 +57,7 @@ static struct layer_comm *take_off(struct layer_comm **at)
 static void destroy(struct layer_comm *c)
 {
     if (c->request_team)
-        layer_comm_discard(c->request_team);
+        request_team_discard(c->request_team);
     layer_comm_discard(c);
 }
 

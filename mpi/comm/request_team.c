@@ -31,7 +31,17 @@ static struct layer_comm *new_twin(const struct layer_comm *c)
     twin->ended = MPI_REQUEST_NULL;
     twin->rank = c->rank;
     twin->size = c->size;
+    twin->has_topology = c->has_topology;
+    twin->has_twins = c->has_twins;
+    twin->sources = c->sources; /* which c owns */
+    twin->destinations = c->destinations;
     return twin;
+}
+
+void request_team_discard(struct layer_comm *twin)
+{
+    twin->sources.ranks = twin->destinations.ranks = NULL;
+    layer_comm_discard(twin);
 }
 
 static bool all_can(const struct layer_comm *c, const struct layer_comm *twin)
@@ -40,7 +50,7 @@ static bool all_can(const struct layer_comm *c, const struct layer_comm *twin)
     return !pmpi.Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, c->inner) && all;
 }
 
-void request_team_make(struct layer_comm *c, MPI_Comm comm)
+void request_team_make(struct layer_comm *c)
 {
     if (!c->wants_request_team || c->request_team || c->lacks_request_team)
         return;
@@ -50,12 +60,11 @@ void request_team_make(struct layer_comm *c, MPI_Comm comm)
         free(twin);
         return;
     }
-    twin->has_topology = !topology_open(twin, comm);
     layer_comm_make_team(twin, c->inner);
     if (twin->team) {
         c->request_team = twin;
         return;
     }
     c->lacks_request_team = true;
-    layer_comm_discard(twin);
+    request_team_discard(twin);
 }

@@ -106,9 +106,9 @@ static int prepare(struct layer_comm *c, const struct missed_call *m)
         &(dcoll_alltoallv_t){.element = 1, .algorithm = team_algorithm(c)});
 }
 
-void requests_prepare(struct layer_comm *c, MPI_Comm comm)
+void requests_prepare(struct layer_comm *c)
 {
-    request_team_make(c, comm);
+    request_team_make(c);
     struct layer_comm *served = request_team(c);
     struct request_queue *q = served ? served->queue : NULL;
     if (q && q->wanted)

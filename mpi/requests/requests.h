@@ -93,9 +93,8 @@ void queues_advance(void);
 
 /* ---- prepare.c ---- */
 
-/* In a collective call on @comm that may block: prepares calls that have been
- * missed. */
-void requests_prepare(struct layer_comm *c, MPI_Comm comm);
+/* In a collective call that may block: prepares calls that have been missed. */
+void requests_prepare(struct layer_comm *c);
 /* Can libdcoll begin this non-blocking call without waiting for other ranks? 0;
  * DRAIL_ENOTSUP: no, on all ranks, and the miss is noted; or an error. */
 int requests_may_begin(struct layer_comm *c, const struct layer_call *call,
