@@ -222,8 +222,8 @@ void queue_meet(struct request_queue *q)
     queue_unlock(q);
     if (pmpi.Ibarrier(c->inner, &all_here))
         return;
-    while (!q->has_skipped &&
-           !pmpi.Test(&all_here, &done, MPI_STATUS_IGNORE) && !done) {
+    while (!q->has_skipped && !pmpi.Test(&all_here, &done, MPI_STATUS_IGNORE) &&
+           !done) {
         queue_lock(q);
         queue_advance(q);
         bool lost = drail_progress(c->rail) || dcoll_team_error(c->team);

@@ -374,10 +374,9 @@ static void wrong(void)
     MPI_Request request;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    int rc =
-        MPI_Allreduce_init(&one, &sum, 1, MPI_INT,
-                           rank == size - 1 ? MPI_OP_NULL : MPI_SUM, comm,
-                           MPI_INFO_NULL, &request);
+    int rc = MPI_Allreduce_init(&one, &sum, 1, MPI_INT,
+                                rank == size - 1 ? MPI_OP_NULL : MPI_SUM, comm,
+                                MPI_INFO_NULL, &request);
     check(rc != MPI_SUCCESS, "no error of allreduce_init", 0, 0);
     MPI_Comm_free(&comm);
 }
