@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dsm/pages/coalesce.h"
 
+#include "dsm/pages/exclusive.h"
 #include "dsm/pages/flush.h"
 #include "dsm/pages/pages.h"
 
@@ -14,8 +15,10 @@ int coalesce_mappings(ddsm_t *d)
         if (!open && pages_set(d, p, n, PAGE_INVALID))
             rc = space_break(d, DRAIL_ENOMEM);
     }
+    /* a rank may have fetched them after flush() had looked, and before they
+     * were protected */
     for (size_t p = d->moving_first; p < d->moving_end && !rc; p++)
-        if (d->page[p].home == d->rank)
-            d->page[p].exclusive = false;
+        if (d->page[p].exclusive && d->page[p].home == d->rank)
+            exclusive_announce(d, p);
     return rc;
 }

@@ -28,5 +28,8 @@ int exclusive_tell(ddsm_t *d, size_t first, size_t end);
  * claims are settled: a rank that has left the barrier may have set the byte of
  * a page that becomes exclusive only now. */
 int exclusive_look(ddsm_t *d);
+/* Ends it for a page of this rank that others may have fetched. The page is to
+ * be protected before the next notices. */
+void exclusive_announce(ddsm_t *d, size_t page);
 
 #endif
