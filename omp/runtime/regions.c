@@ -206,6 +206,14 @@ static void print_most(struct usage *usage)
     }
 }
 
+/* In few messages: a program may have many symbols. */
+static void sum_usage(uint64_t *value, size_t count)
+{
+    enum { AT_ONCE = 4096 }; /* the most of ddsm_reduce() */
+    for (size_t i = 0; i < count; i += AT_ONCE)
+        memory_sum(value + i, count - i < AT_ONCE ? count - i : AT_ONCE);
+}
+
 static void print_variables(void)
 {
     struct usage *usage = calloc(table.count + 1, sizeof *usage);
@@ -214,8 +222,7 @@ static void print_variables(void)
     memory_sum(&have, 1);
     if (have == memory_ranks()) {
         memory_page_costs(add_page, usage);
-        for (size_t i = 0; i <= table.count; i++)
-            memory_sum(usage[i].value, COLUMNS);
+        sum_usage(usage[0].value, (table.count + 1) * COLUMNS);
         if (memory_rank() == 0)
             print_most(usage);
     }
