@@ -95,8 +95,9 @@ static const char *advice(const union cost *all)
         return "; use reductions in place of critical sections and locks";
     if (m->fault_ns + m->barrier_ns <= much)
         return "";
-    if (2 * m->shared_writes >=
-        m->read_faults + m->write_faults + m->fetched_pages)
+    if (m->shared_writes && 2 * m->shared_writes >= m->read_faults +
+                                                        m->write_faults +
+                                                        m->fetched_pages)
         return "; ranks write the same pages: give threads long pieces";
     if (m->fault_ns > much)
         return "; faults: let threads use the same parts of arrays in all "
