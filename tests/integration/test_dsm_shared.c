@@ -1,11 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DDSM_PAGES_SHARED: ranks of one host map the same memory; ranks of several
  * nodes copy pages. The other tests of this kind do the same with copies. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+
 #include "dsm_scene.h"
 
 enum { PAGE = 4096 };
 
 static char global[64 * PAGE] __attribute__((aligned(PAGE))) = "of the file";
+
+static bool is_refused;
+
+static bool is_of_space(const char *path)
+{
+    char target[64] = "";
+    return readlink(path, target, sizeof target - 1) > 0 &&
+           strstr(target, "memfd:ddsm");
+}
+
+/* As for a rank of another user namespace, which has other rails, too. */
+STAND_IN int open(const char *path, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    const mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    if (is_refused && is_of_space(path)) {
+        errno = EACCES;
+        return -1;
+    }
+    return openat(AT_FDCWD, path, flags, mode);
+}
 
 static void share(drail_config_t *cfg)
 {
@@ -124,7 +151,7 @@ static void heap_goes_round(struct rank *r)
     ddsm_close(d);
 }
 
-static void several_nodes(struct rank *r)
+static void pages_are_copied(struct rank *r)
 {
     ddsm_t *d = space(r, 1 << 20, 8);
     volatile unsigned *p = ddsm_alloc(d, PAGE, NULL);
@@ -138,6 +165,13 @@ static void several_nodes(struct rank *r)
     check(s.read_faults + s.write_faults > 0);
     ok(d, ddsm_barrier(d));
     ddsm_close(d);
+}
+
+/* One rank can't open the memory of rank 0: no rank shares it. */
+static void refused(struct rank *r)
+{
+    is_refused = r->rank == 1;
+    pages_are_copied(r);
 }
 
 /* All ranks must ask for the same. */
@@ -164,7 +198,8 @@ static const struct test tests[] = {
     {"locks", 3, locks, share, APART},
     {"children end", 2, children_end, share, APART},
     {"the heap", 3, heap_goes_round, share, APART},
-    {"ranks of several nodes copy", 4, several_nodes, share, APART | PPN(2)},
+    {"ranks of several nodes copy", 4, pages_are_copied, share, APART | PPN(2)},
+    {"a rank is refused", 3, refused, share, APART},
     {"ranks that differ", 2, ranks_differ, NULL, APART},
 };
 
