@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <sys/stat.h>
 
 #include "dsm_scene.h"
 
@@ -101,6 +102,36 @@ static void adopted(struct rank *r)
     check(global[PAGE] == 1 && global[PAGE + r->size - 1] == (char)r->size);
 }
 
+static int file_of_space(void)
+{
+    char path[32];
+    for (int fd = 0; fd < 1024; fd++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (is_of_space(path))
+            return dup(fd);
+    }
+    return -1;
+}
+
+/* Pages that no rank has used take no memory, also when they are private
+ * again. */
+static void unused(struct rank *r)
+{
+    enum { BYTES = 16 << 20, AT = BYTES / 2 };
+    static char sparse[BYTES] __attribute__((aligned(PAGE)));
+    const ddsm_place_t one = {.homes = DDSM_ONE};
+    ddsm_t *d = space(r, BYTES, 8);
+    struct stat file;
+    ok(d, ddsm_adopt(d, sparse, BYTES, &one));
+    if (r->rank == 1)
+        sparse[AT] = 1;
+    const int fd = file_of_space();
+    ddsm_close(d);
+    check(sparse[AT] == 1 && sparse[0] == 0 && sparse[BYTES - 1] == 0);
+    check(fstat(fd, &file) == 0 && file.st_blocks * 512 < BYTES / 2);
+    close(fd);
+}
+
 /* Neighbours in the same 8 bytes, by plain writes and atomics of all sizes. */
 static void atomics(struct rank *r)
 {
@@ -192,6 +223,7 @@ static void ranks_differ(struct rank *r)
 static const struct test tests[] = {
     {"all kinds of pages", 3, kinds, share, APART},
     {"ranges of the program", 3, adopted, share, APART},
+    {"unused pages", 2, unused, share, APART},
     {"atomics", 3, atomics, share, APART},
     {"parts", 3, parts, share, APART},
     {"bytes of one page", 4, bytes_of_one_page, share, APART},
