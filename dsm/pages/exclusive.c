@@ -120,7 +120,7 @@ static int end_exclusive(ddsm_t *d, size_t first, size_t count)
         }
         rc = pages_set(d, p, n, PAGE_CLEAN);
     }
-    return rc ? space_break(d, rc) : 0;
+    return rc;
 }
 
 /* The home may write pages until they are protected; the notices come after
