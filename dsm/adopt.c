@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "dsm/alloc.h"
 #include "dsm/base/enter.h"
@@ -115,6 +116,16 @@ void adopt_fetch(ddsm_t *d)
     space_leave(d);
 }
 
+/* The first page of the store from @at on, below @end, that has memory. The
+ * others are zero, and reading them would give them memory. */
+static size_t find_used(const ddsm_t *d, size_t at, size_t end)
+{
+    const off_t found = lseek(d->fd, (off_t)at, SEEK_DATA);
+    if (found < 0)
+        return errno == ENXIO ? end : at;
+    return (size_t)found & -page_bytes(d);
+}
+
 static void give_back(const ddsm_t *d, const struct segment *s)
 {
     const size_t bytes = s->count << d->page_shift;
@@ -122,9 +133,10 @@ static void give_back(const ddsm_t *d, const struct segment *s)
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (copy == MAP_FAILED)
         return;
-    const char *from = d->store + (s->first << d->page_shift);
-    for (size_t at = 0; at < bytes; at += page_bytes(d))
-        copy_page(copy + at, from + at, page_bytes(d));
+    const size_t first = s->first << d->page_shift, end = first + bytes;
+    for (size_t at = first; (at = find_used(d, at, end)) < end;
+         at += page_bytes(d))
+        copy_page(copy + (at - first), d->store + at, page_bytes(d));
     if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, s->view) ==
         MAP_FAILED)
         munmap(copy, bytes);

@@ -83,8 +83,10 @@ typedef enum ddsm_pages {
                             memory: no faults, no copies, and nothing is
                             written home. ddsm_place_t then only says whose
                             contents ddsm_adopt() takes, and system calls work
-                            (R6). Otherwise, and for simulated ranks, as
-                            DDSM_PAGES_COPIED; see ddsm_pages_are_shared() */
+                            (R6). Otherwise, for simulated ranks, without
+                            ddsm_is_symmetric(), and if a rank may not open
+                            rank 0's memory, as DDSM_PAGES_COPIED; see
+                            ddsm_pages_are_shared() */
 } ddsm_pages_t;
 
 /** Begin with ddsm_config_init(): 0 does not stand for a default. */

@@ -2,20 +2,12 @@
 #include "dsm/pages/coalesce.h"
 
 #include "dsm/pages/flush.h"
-#include "dsm/pages/pages.h"
 
 int coalesce_mappings(ddsm_t *d)
 {
     int rc = d->broken ? d->broken : flush(d);
-    for (size_t p = 0, n; p < d->used && !rc; p += n) {
-        const bool open = page_is_open(d, p);
-        for (n = 1; p + n < d->used && page_is_open(d, p + n) == open; n++)
-            continue;
-        if (!open && pages_set(d, p, n, PAGE_INVALID))
-            rc = space_break(d, DRAIL_ENOMEM);
-    }
-    for (size_t p = d->moving_first; p < d->moving_end && !rc; p++)
-        if (d->page[p].home == d->rank)
-            d->page[p].exclusive = false;
-    return rc;
+    if (rc)
+        return rc;
+    rc = flush_protect_all(d);
+    return rc ? space_break(d, rc) : 0;
 }

@@ -94,6 +94,15 @@ static bool is_exclusive_here(const ddsm_t *d, size_t page)
     return d->page[page].exclusive && d->page[page].home == d->rank;
 }
 
+void exclusive_announce(ddsm_t *d, size_t page)
+{
+    /* whether this rank has written it is not known */
+    const uint32_t written_in = d->cost[page].written_in;
+    d->page[page].exclusive = false;
+    pages_announce(d, page);
+    d->cost[page].written_in = written_in;
+}
+
 static int end_exclusive(ddsm_t *d, size_t first, size_t count)
 {
     int rc = 0;
@@ -105,17 +114,13 @@ static int end_exclusive(ddsm_t *d, size_t first, size_t count)
         if (!here)
             continue;
         for (size_t i = p; i < p + n; i++) {
-            d->page[i].exclusive = false;
+            exclusive_announce(d, i);
             d->page[i].changes++;
             d->page[i].writes = 0;
-            /* whether this rank has written it is not known */
-            const uint32_t written_in = d->cost[i].written_in;
-            pages_announce(d, i);
-            d->cost[i].written_in = written_in;
         }
         rc = pages_set(d, p, n, PAGE_CLEAN);
     }
-    return rc ? space_break(d, rc) : 0;
+    return rc;
 }
 
 /* The home may write pages until they are protected; the notices come after

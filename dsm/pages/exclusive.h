@@ -26,7 +26,10 @@ enum {
 int exclusive_tell(ddsm_t *d, size_t first, size_t end);
 /* Ends exclusiveness of this rank's pages that others have fetched. Not while
  * claims are settled: a rank that has left the barrier may have set the byte of
- * a page that becomes exclusive only now. */
+ * a page that becomes exclusive only now. Fails as pages_set(). */
 int exclusive_look(ddsm_t *d);
+/* Ends it for a page of this rank that others may have fetched. The page is to
+ * be protected before the next notices. */
+void exclusive_announce(ddsm_t *d, size_t page);
 
 #endif

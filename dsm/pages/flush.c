@@ -96,23 +96,52 @@ static int tell_lock_ended(ddsm_t *d)
     return rc ? space_break_rails(d, rc, "lock") : 0;
 }
 
-int flush(ddsm_t *d)
+int flush_protect_all(ddsm_t *d)
+{
+    int rc = 0;
+    for (size_t p = 0, n; p < d->used && !rc; p += n) {
+        const bool open = page_is_open(d, p);
+        for (n = 1; p + n < d->used && page_is_open(d, p + n) == open; n++)
+            continue;
+        rc = open ? 0 : pages_set(d, p, n, PAGE_INVALID);
+    }
+    /* a rank may have fetched them since exclusive_look(), and before they were
+     * protected */
+    for (size_t p = d->moving_first; p < d->moving_end && !rc; p++)
+        if (d->page[p].exclusive && d->page[p].home == d->rank)
+            exclusive_announce(d, p);
+    return rc;
+}
+
+static int stop_writes(ddsm_t *d)
 {
     struct page_list *dirty = &d->dirty;
-    const uint64_t start = space_now_ns();
     int rc = exclusive_look(d);
-    if (!rc)
-        rc = tell_lock_ended(d);
-    if (rc || !dirty->count)
-        return rc;
     pages_sort(dirty);
-    /* first stop further writes of any thread */
     for (size_t i = 0, n; i < dirty->count && !rc; i += n) {
         n = pages_run(dirty, i);
         rc = pages_set(d, dirty->page[i], n, PAGE_CLEAN);
     }
+    return rc;
+}
+
+int flush(ddsm_t *d)
+{
+    struct page_list *dirty = &d->dirty;
+    const uint64_t start = space_now_ns();
+    const drail_error_t before = d->error;
+    /* first stop further writes of any thread */
+    int rc = stop_writes(d);
+    if (rc == DRAIL_ENOMEM) { /* no room for more mappings */
+        rc = flush_protect_all(d);
+        if (!rc)
+            d->error = before;
+    }
     if (rc)
         return space_break(d, rc);
+    rc = tell_lock_ended(d);
+    if (rc || !dirty->count)
+        return rc;
     for (size_t i = 0, n; i < dirty->count && !rc; i += n) {
         n = pages_run(dirty, i);
         rc = write_home(d, dirty->page[i], n);

@@ -8,5 +8,8 @@
 /* Afterwards no page is dirty, the changes have arrived at the homes, and
  * ddsm.written lists the pages that were changed. */
 int flush(ddsm_t *d);
+/* Makes all pages invalid, which are one mapping then. Their changes remain to
+ * be written home. */
+int flush_protect_all(ddsm_t *d);
 
 #endif

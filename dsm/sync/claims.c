@@ -90,7 +90,13 @@ static int prepare(struct settling *s, size_t first, size_t count)
     ddsm_t *d = s->d;
     for (size_t p = first; p < first + count; p++)
         s->moves |= d->page[p].home != s->rank;
-    return s->rank == d->rank ? fetch(d, first, count) : 0;
+    int rc = s->rank == d->rank ? fetch(d, first, count) : 0;
+    if (rc == DRAIL_ENOMEM && !d->broken) {
+        rc = coalesce_mappings(d);
+        if (!rc)
+            rc = fetch(d, first, count);
+    }
+    return rc ? space_break(d, rc) : 0; /* the others are about to meet */
 }
 
 static int change_home(struct settling *s, size_t first, size_t count)

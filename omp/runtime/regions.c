@@ -95,8 +95,9 @@ static const char *advice(const union cost *all)
         return "; use reductions in place of critical sections and locks";
     if (m->fault_ns + m->barrier_ns <= much)
         return "";
-    if (2 * m->shared_writes >=
-        m->read_faults + m->write_faults + m->fetched_pages)
+    if (m->shared_writes && 2 * m->shared_writes >= m->read_faults +
+                                                        m->write_faults +
+                                                        m->fetched_pages)
         return "; ranks write the same pages: give threads long pieces";
     if (m->fault_ns > much)
         return "; faults: let threads use the same parts of arrays in all "
@@ -206,6 +207,14 @@ static void print_most(struct usage *usage)
     }
 }
 
+/* In few messages: a program may have many symbols. */
+static void sum_usage(uint64_t *value, size_t count)
+{
+    enum { AT_ONCE = 4096 }; /* the most of ddsm_reduce() */
+    for (size_t i = 0; i < count; i += AT_ONCE)
+        memory_sum(value + i, count - i < AT_ONCE ? count - i : AT_ONCE);
+}
+
 static void print_variables(void)
 {
     struct usage *usage = calloc(table.count + 1, sizeof *usage);
@@ -214,8 +223,7 @@ static void print_variables(void)
     memory_sum(&have, 1);
     if (have == memory_ranks()) {
         memory_page_costs(add_page, usage);
-        for (size_t i = 0; i <= table.count; i++)
-            memory_sum(usage[i].value, COLUMNS);
+        sum_usage(usage[0].value, (table.count + 1) * COLUMNS);
         if (memory_rank() == 0)
             print_most(usage);
     }

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -32,6 +33,12 @@ static bool is_within(const ElfW(Shdr) * s, size_t bytes)
     return s->sh_offset <= bytes && s->sh_size <= bytes - s->sh_offset;
 }
 
+static bool are_strings(const char *file, const ElfW(Shdr) * s, size_t bytes)
+{
+    return is_within(s, bytes) && s->sh_size &&
+           !file[s->sh_offset + s->sh_size - 1];
+}
+
 static const ElfW(Shdr) * find_table(const char *file, size_t bytes)
 {
     const ElfW(Ehdr) *head = (const void *)file;
@@ -42,7 +49,8 @@ static const ElfW(Shdr) * find_table(const char *file, size_t bytes)
     for (unsigned i = 0; i < head->e_shnum; i++) {
         const ElfW(Shdr) *s = &section[i];
         if (s->sh_type == SHT_SYMTAB && s->sh_link < head->e_shnum &&
-            is_within(s, bytes) && is_within(&section[s->sh_link], bytes))
+            is_within(s, bytes) &&
+            are_strings(file, &section[s->sh_link], bytes))
             return s;
     }
     return NULL;
@@ -52,6 +60,16 @@ static int compare(const void *a, const void *b)
 {
     const struct symbol *x = a, *y = b;
     return (x->start > y->start) - (x->start < y->start);
+}
+
+static void find_reach(struct symbol *all, size_t count)
+{
+    uintptr_t reach = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uintptr_t end = all[i].start + all[i].bytes;
+        reach = end > reach ? end : reach;
+        all[i].reach = reach;
+    }
 }
 
 const struct symbol *symbols_read(size_t *count)
@@ -73,12 +91,15 @@ const struct symbol *symbols_read(size_t *count)
         if ((type == STT_FUNC || type == STT_OBJECT) && symbol[i].st_size &&
             symbol[i].st_shndx != SHN_UNDEF &&
             symbol[i].st_name < names->sh_size)
-            to[(*count)++] = (struct symbol){
-                symbol[i].st_value, symbol[i].st_size,
-                file + names->sh_offset + symbol[i].st_name, type == STT_FUNC};
+            to[(*count)++] = (struct symbol){.start = symbol[i].st_value,
+                                             .bytes = symbol[i].st_size,
+                                             .name = file + names->sh_offset +
+                                                     symbol[i].st_name};
     }
-    if (to)
+    if (to) {
         qsort(to, *count, sizeof *to, compare);
+        find_reach(to, *count);
+    }
     return to;
 }
 
@@ -90,15 +111,30 @@ static size_t common(const struct symbol *s, uintptr_t start, size_t bytes)
     return last > first ? last - first : 0;
 }
 
+/* How many of them start below. */
+static size_t count_below(const struct symbol *all, size_t count, uintptr_t end)
+{
+    size_t low = 0;
+    while (low < count) {
+        const size_t middle = low + (count - low) / 2;
+        if (all[middle].start < end)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
 const struct symbol *symbols_in(const struct symbol *all, size_t count,
                                 uintptr_t start, size_t bytes)
 {
     const struct symbol *found = NULL;
     size_t most = 0;
-    for (size_t i = 0; i < count && all[i].start < start + bytes; i++)
-        if (common(&all[i], start, bytes) > most) {
-            found = &all[i];
+    for (size_t i = count_below(all, count, start + bytes);
+         i && all[i - 1].reach > start; i--)
+        if (common(&all[i - 1], start, bytes) >= most) {
+            found = &all[i - 1];
             most = common(found, start, bytes);
         }
-    return found;
+    return most ? found : NULL;
 }

@@ -3,7 +3,6 @@
 #ifndef OMP_RUNTIME_SYMBOLS_H
 #define OMP_RUNTIME_SYMBOLS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +10,7 @@ struct symbol {
     uintptr_t start;
     size_t bytes;
     const char *name;
-    bool is_function;
+    uintptr_t reach; /* the largest end of this and all earlier ones */
 };
 
 /* The same in all ranks. Sorted by start; *count is 0 for a stripped program.

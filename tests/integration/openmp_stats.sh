@@ -166,6 +166,10 @@ check 'a program without symbols' exited_with 0 $?
 check '… has regions without names' [ "$(grep -c 'no symbol' err)" -eq 3 ]
 
 unset RAILOMP_PAGES
+RAILOMP_STATS=1 RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./regions 2>err
+check 'two ranks that share memory' exited_with 0 $?
+check '… are not told that they write the same pages' \
+    [ "$(grep -c 'same pages' err)" -eq 0 ]
 
 # --- scripts/compare-openmp -----------------------------------------------------
 

@@ -330,6 +330,29 @@ static void many_ranges(struct rank *r)
     ddsm_close(d);
 }
 
+/* Rank 1 reads every second page of rank 0, which has written all of them:
+ * these are no longer exclusive, so rank 0 needs many mappings. */
+static void many_copies(struct rank *r)
+{
+    enum { PAGES = 1000 };
+    ddsm_t *d = space(r, 2 * PAGES * 4096, 0);
+    const ddsm_place_t place = {.homes = DDSM_ONE, .kind = DDSM_MOVING};
+    volatile uint32_t *p = ddsm_alloc(d, 2 * PAGES * 4096, &place);
+    for (unsigned i = 0; i < 2 * PAGES && r->rank == 0; i++)
+        p[i * 1024] = i;
+    ok(d, ddsm_barrier(d));
+    fill_maps(300);
+    for (unsigned round = 1; round < 4; round++) {
+        for (unsigned i = 0; i < PAGES && r->rank == 1; i++)
+            check(p[2 * i * 1024] == 2 * i * round);
+        ok(d, ddsm_barrier(d));
+        for (unsigned i = 0; i < 2 * PAGES && r->rank == 0; i++)
+            p[i * 1024] += i;
+        ok(d, ddsm_barrier(d));
+    }
+    ddsm_close(d);
+}
+
 /* The kernel can use prefetched pages, too. */
 static void room_for_prefetch(struct rank *r)
 {
@@ -726,6 +749,7 @@ static const struct test tests[] = {
     {"forked", 2, forked, NULL, APART},
     {"children end", 2, children_end, NULL, APART},
     {"many ranges", 2, many_ranges, NULL, APART},
+    {"many copies", 2, many_copies, NULL, APART},
     {"room for prefetch", 2, room_for_prefetch, NULL, APART},
     {"closes early", 2, closes_early, NULL, APART},
     {"left queue", 3, left_queue, NULL, APART},

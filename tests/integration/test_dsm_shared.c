@@ -1,11 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DDSM_PAGES_SHARED: ranks of one host map the same memory; ranks of several
  * nodes copy pages. The other tests of this kind do the same with copies. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+
 #include "dsm_scene.h"
 
 enum { PAGE = 4096 };
 
 static char global[64 * PAGE] __attribute__((aligned(PAGE))) = "of the file";
+
+static bool is_refused;
+
+static bool is_of_space(const char *path)
+{
+    char target[64] = "";
+    return readlink(path, target, sizeof target - 1) > 0 &&
+           strstr(target, "memfd:ddsm");
+}
+
+/* As for a rank of another user namespace, which has other rails, too. */
+STAND_IN int open(const char *path, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    const mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    if (is_refused && is_of_space(path)) {
+        errno = EACCES;
+        return -1;
+    }
+    return openat(AT_FDCWD, path, flags, mode);
+}
 
 static void share(drail_config_t *cfg)
 {
@@ -74,6 +102,36 @@ static void adopted(struct rank *r)
     check(global[PAGE] == 1 && global[PAGE + r->size - 1] == (char)r->size);
 }
 
+static int file_of_space(void)
+{
+    char path[32];
+    for (int fd = 0; fd < 1024; fd++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (is_of_space(path))
+            return dup(fd);
+    }
+    return -1;
+}
+
+/* Pages that no rank has used take no memory, also when they are private
+ * again. */
+static void unused(struct rank *r)
+{
+    enum { BYTES = 16 << 20, AT = BYTES / 2 };
+    static char sparse[BYTES] __attribute__((aligned(PAGE)));
+    const ddsm_place_t one = {.homes = DDSM_ONE};
+    ddsm_t *d = space(r, BYTES, 8);
+    struct stat file;
+    ok(d, ddsm_adopt(d, sparse, BYTES, &one));
+    if (r->rank == 1)
+        sparse[AT] = 1;
+    const int fd = file_of_space();
+    ddsm_close(d);
+    check(sparse[AT] == 1 && sparse[0] == 0 && sparse[BYTES - 1] == 0);
+    check(fstat(fd, &file) == 0 && file.st_blocks * 512 < BYTES / 2);
+    close(fd);
+}
+
 /* Neighbours in the same 8 bytes, by plain writes and atomics of all sizes. */
 static void atomics(struct rank *r)
 {
@@ -124,7 +182,7 @@ static void heap_goes_round(struct rank *r)
     ddsm_close(d);
 }
 
-static void several_nodes(struct rank *r)
+static void pages_are_copied(struct rank *r)
 {
     ddsm_t *d = space(r, 1 << 20, 8);
     volatile unsigned *p = ddsm_alloc(d, PAGE, NULL);
@@ -138,6 +196,13 @@ static void several_nodes(struct rank *r)
     check(s.read_faults + s.write_faults > 0);
     ok(d, ddsm_barrier(d));
     ddsm_close(d);
+}
+
+/* One rank can't open the memory of rank 0: no rank shares it. */
+static void refused(struct rank *r)
+{
+    is_refused = r->rank == 1;
+    pages_are_copied(r);
 }
 
 /* All ranks must ask for the same. */
@@ -158,13 +223,15 @@ static void ranks_differ(struct rank *r)
 static const struct test tests[] = {
     {"all kinds of pages", 3, kinds, share, APART},
     {"ranges of the program", 3, adopted, share, APART},
+    {"unused pages", 2, unused, share, APART},
     {"atomics", 3, atomics, share, APART},
     {"parts", 3, parts, share, APART},
     {"bytes of one page", 4, bytes_of_one_page, share, APART},
     {"locks", 3, locks, share, APART},
     {"children end", 2, children_end, share, APART},
     {"the heap", 3, heap_goes_round, share, APART},
-    {"ranks of several nodes copy", 4, several_nodes, share, APART | PPN(2)},
+    {"ranks of several nodes copy", 4, pages_are_copied, share, APART | PPN(2)},
+    {"a rank is refused", 3, refused, share, APART},
     {"ranks that differ", 2, ranks_differ, NULL, APART},
 };
 

@@ -8,7 +8,7 @@
 #include "providers/shm/message/ring.h"
 #include "providers/shm/wakeup/announce.h"
 
-/* -------------------------------------------------------------- sending */
+/* -------------------------------------------------------------- sending --- */
 
 /* Would a message of so many bytes be complete as soon as it is in the ring?
  * See is_received_for() in send.c. */
@@ -20,6 +20,18 @@ static inline bool has_receive(struct shm_conn *c, size_t bytes)
     return c->tx_posted > c->tx_index &&
            bytes <=
                atomic_load_explicit(&c->tx->min_capacity, memory_order_relaxed);
+}
+
+/* Beyond 2 KB memcpy uses `rep movsb`, which took 0.8 times as long as
+ * plain_copy on the EPYC: the receiver has read these lines last. */
+#define PLAIN_MOST 2048u
+
+static inline void write_body(void *to, const void *body, size_t bytes)
+{
+    if (bytes > PLAIN_MOST)
+        memcpy(to, body, bytes);
+    else
+        copy_message(to, body, bytes);
 }
 
 /* Not inlined: rare. The receiver has ended the connection, perhaps before it
@@ -56,7 +68,7 @@ bool shm_direct_send(DAT_EP_HANDLE handle, const void *head, size_t head_bytes,
         return false;
     m->head = (struct shm_head){.kind = SHM_INLINE, .length = (uint32_t)total};
     short_copy(m->payload, head, head_bytes);
-    copy_message(m->payload + head_bytes, body, bytes);
+    write_body(m->payload + head_bytes, body, bytes);
     shm_ring_commit(c, m, lines);
     c->tx_index++;
     shm_notify_peer(c);
