@@ -189,8 +189,8 @@ static bool serves(const dcoll_algorithm_t *algorithm,
 static bool is_uneven(const dcoll_shape_t *shape, const dcoll_args_t *args)
 {
     return shape->nnodes > 1 && args->begin &&
-           args->bytes >
-               UNEVEN_RATIO * (args->begin[shape->nranks] / shape->nranks);
+           args->bytes * shape->nranks >
+               UNEVEN_RATIO * args->begin[shape->nranks];
 }
 
 static bool is_among(const struct rule *rule, const dcoll_shape_t *shape,

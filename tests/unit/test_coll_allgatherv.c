@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All-gather `circulant` with blocks of any sizes, for every N up to 128 and 1
- * to 4 ports: n - 1 + ⌈log₂ N⌉ steps, each of about 1/n of all blocks; a rank
- * receives each byte of the others once. Each schedule is verified in one
- * variant for a few pieces; more of the variants with another seed.
+ * All-gather `circulant` with blocks of any sizes, for N up to 128 and 1 to 4
+ * ports: n - 1 + ⌈log₂ N⌉ steps, each of about 1/n of all blocks; a rank
+ * receives each byte of the others once. Schedules of few ranks are verified,
+ * and one of more; other ones with another seed. Schedules with one mistake are
+ * found wrong.
  */
 #include <time.h>
 
@@ -14,18 +15,26 @@
 #include "dapl_rail/dapl_rail.h"
 
 enum { RANKS_MAX = 128, PORTS_MAX = 4, STEPS_MAX = 1100 };
+/* Up to so many ranks, all numbers of ports are taken; above, one; above
+ * ALL_RANKS, for a quarter of the numbers of ranks. */
+enum { ALL_PORTS = 16, ALL_RANKS = 64 };
+/* Up to so many ranks, all are verified; above, one number of ranks. */
+enum { ALL_VERIFIED = 12, VERIFIED_MOST = 40 };
+
+enum { UNIT = 32 };
 
 enum sizes { EQUAL, ONE_LONG, RISING, EVERY_OTHER, SHORT, NONE, SIZES };
 
+/* Long ones are multiples of UNIT: the verifier takes so many bytes at once. */
 static size_t bytes_of(enum sizes sizes, unsigned n, unsigned rank)
 {
     switch (sizes) {
     case EQUAL:
         return 4096;
     case ONE_LONG:
-        return rank == n / 3 ? 1 << 20 : 0;
+        return rank == n / 3 ? 1 << 18 : 0;
     case RISING:
-        return 1000 * rank;
+        return 992 * rank;
     case EVERY_OTHER:
         return rank % 2 ? 20000 : 0;
     case SHORT:
@@ -105,19 +114,23 @@ static void check_tolls(const dcoll_program_t *p, enum sizes sizes)
                      sizes, t.most[step], step);
 }
 
-static void check(const dcoll_shape_t *shape, unsigned variant, bool verified)
+static void check(unsigned n, unsigned ppn, unsigned ports, unsigned variant,
+                  bool verified)
 {
+    unsigned nodes[RANKS_MAX + 1];
+    const unsigned nnodes = dcoll_shape_nodes(n, ppn, nodes);
+    const dcoll_shape_t shape = {n, nnodes, nodes, ports};
     size_t begin[RANKS_MAX + 1];
     char why[1024] = "";
     dcoll_program_t p;
     const enum sizes sizes = variant / 16 % SIZES;
-    const dcoll_args_t args = args_of(sizes, shape->nranks, variant, begin);
-    assert_int_equal(dcoll_program_make(&allgather_circulant, shape, &args, &p),
-                     0);
+    const dcoll_args_t args = args_of(sizes, n, variant, begin);
+    assert_int_equal(
+        dcoll_program_make(&allgather_circulant, &shape, &args, &p), 0);
     check_tolls(&p, sizes);
     if (verified && dcoll_verify(&p, dcoll_proof_starts(&p), why, sizeof why))
-        fail_msg("%u ranks, %u ports, variant %u: %s", shape->nranks,
-                 shape->ports, variant, why);
+        fail_msg("%u ranks, %u on a node, %u ports, variant %u: %s", n, ppn,
+                 ports, variant, why);
     dcoll_program_free(&p);
 }
 
@@ -130,15 +143,23 @@ static unsigned seed_of(void)
     return seed;
 }
 
+static bool is_taken(unsigned n, unsigned ports, unsigned seed)
+{
+    const unsigned draws = n <= ALL_RANKS ? PORTS_MAX : 4 * PORTS_MAX;
+    return n <= ALL_PORTS || ports == 1 + (seed + n) % draws;
+}
+
 static void test_all(void **state)
 {
     const unsigned seed = seed_of();
+    const unsigned large =
+        ALL_VERIFIED + 1 + seed % (VERIFIED_MOST - ALL_VERIFIED - 1);
     for (unsigned n = 1; n <= RANKS_MAX; n++)
         for (unsigned k = 1; k <= PORTS_MAX; k++) {
-            const unsigned nodes[] = {0, n};
-            const dcoll_shape_t shape = {n, 1, nodes, k};
             const unsigned draw = (seed + n * PORTS_MAX + k) * 2654435761u >> 8;
-            check(&shape, draw, n <= 12 || draw / 128 % 16 == 0);
+            if (is_taken(n, k, seed))
+                check(n, 1 + draw / 1024 % n, k, draw,
+                      n <= ALL_VERIFIED || n == large);
         }
 }
 
@@ -183,18 +204,92 @@ static void test_all_variants(void **state)
 {
     for (unsigned n = 1; n <= 6; n++)
         for (unsigned k = 1; k <= PORTS_MAX; k++)
-            for (unsigned variant = 0; variant < 16 * SIZES; variant++) {
-                const unsigned nodes[] = {0, n};
-                const dcoll_shape_t shape = {n, 1, nodes, k};
-                check(&shape, variant, true);
-            }
+            for (unsigned variant = 0; variant < 16 * SIZES; variant++)
+                check(n, 1 + variant % 5 % n, k, variant, true);
+}
+
+/* Makes one mistake in an operation. false: it cannot have this mistake. */
+static bool plant(dcoll_schedule_t *s, unsigned i, unsigned mistake)
+{
+    dcoll_op_t *op = &s->ops[i];
+    const bool waits = op->kind == DCOLL_WAIT;
+    if (mistake < 3 && (waits || op->bytes < UNIT))
+        return false;
+    switch (mistake) {
+    case 0:
+        op->src.offset += UNIT;
+        return true;
+    case 1:
+        op->dst.offset += UNIT;
+        return true;
+    case 2:
+        op->bytes -= UNIT;
+        return true;
+    default:
+        memmove(op, op + 1, (--s->nops - i) * sizeof *op);
+        return waits;
+    }
+}
+
+static void test_planted(void **state)
+{
+    enum { N = 7, RANK = 3, MISTAKES = 4 };
+    static const unsigned nodes[] = {0, 3, 6, N};
+    static const dcoll_shape_t shape = {N, 3, nodes, 2};
+    size_t begin[N + 1];
+    char why[1024];
+    unsigned found = 0, ops = 1;
+    for (unsigned i = 0; i < ops * MISTAKES * 2; i++) {
+        const dcoll_args_t args = args_of(RISING, N, 2 * (i % 2), begin);
+        dcoll_program_t p;
+        assert_int_equal(
+            dcoll_program_make(&allgather_circulant, &shape, &args, &p), 0);
+        const unsigned op = i / 2 / MISTAKES, mistake = i / 2 % MISTAKES;
+        ops = p.rank[RANK].nops > ops ? p.rank[RANK].nops : ops;
+        if (op < p.rank[RANK].nops && plant(&p.rank[RANK], op, mistake)) {
+            if (!dcoll_verify(&p, dcoll_proof_starts(&p), why, sizeof why))
+                fail_msg("mistake %u in operation %u, zero copy %u: not found",
+                         mistake, op, i % 2);
+            found++;
+        }
+        dcoll_program_free(&p);
+    }
+    assert_true(found > 100);
+}
+
+/* `auto` takes it if the longest block is more than 4 times the mean, also
+ * where the mean is no whole number. */
+static void check_auto(size_t longest, size_t others, bool takes)
+{
+    enum { N = 8 };
+    size_t begin[N + 1] = {0};
+    unsigned nodes[N + 1];
+    const dcoll_shape_t shape = {N, dcoll_shape_nodes(N, 1, nodes), nodes, 1};
+    for (unsigned r = 0; r < N; r++)
+        begin[r + 1] = begin[r] + (r == 2 ? longest : r == 3 ? others : 0);
+    dcoll_args_t args = {.collective = DCOLL_ALLGATHER,
+                         .bytes = longest,
+                         .begin = begin,
+                         .depth = 2};
+    assert_int_equal(dcoll_table_select(NULL, DRAIL_ENGINE_SINGLE, &shape,
+                                        &args) == &allgather_circulant,
+                     takes);
+}
+
+static void test_auto(void **state)
+{
+    check_auto(1, 0, true);
+    check_auto(1, 1, false);
+    check_auto(101, 100, true);
+    check_auto(100, 100, false);
+    check_auto(0, 0, false);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_all_variants),
+        cmocka_unit_test(test_all),     cmocka_unit_test(test_all_variants),
+        cmocka_unit_test(test_planted), cmocka_unit_test(test_auto),
         cmocka_unit_test(test_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
