@@ -96,6 +96,16 @@ static struct tolls tolls_of(const dcoll_program_t *p, unsigned rank)
     return t;
 }
 
+/* TEMP as declared, with a cache line more for each piece. */
+static void check_temp(const dcoll_program_t *p, unsigned pieces)
+{
+    const unsigned n = p->shape->nranks;
+    const size_t block = p->args.bytes + (size_t)pieces * p->shape->ports * 64;
+    for (unsigned r = 0; r < n; r++)
+        assert_in_range(p->rank[r].temp_bytes, 0,
+                        p->args.zero_copy ? 0 : 2 * n * block);
+}
+
 /* A piece has a cache line more than the average, at most. */
 static void check_tolls(const dcoll_program_t *p, enum sizes sizes)
 {
@@ -108,6 +118,7 @@ static void check_tolls(const dcoll_program_t *p, enum sizes sizes)
     if (n == 1)
         return;
     assert_in_range(t.steps, q, q + 1023);
+    check_temp(p, pieces);
     for (unsigned step = 0; step < t.steps; step++)
         if ((double)t.most[step] > all / pieces / k + 64.0 * n)
             fail_msg("%u ranks, %u ports, sizes %d: %zu bytes in step %u", n, k,

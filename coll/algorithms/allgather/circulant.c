@@ -294,7 +294,7 @@ const dcoll_algorithm_t allgather_circulant = {
     .name = "circulant",
     .collective = DCOLL_ALLGATHER,
     .summary = "n pieces of each block on a circulant graph (Träff 2022)",
-    .memory = "TEMP: 2N blocks at most; zero copy: none",
+    .memory = "TEMP: 2N of the longest block at most; zero copy: none",
     .unequal = true,
     .generate = generate,
 };

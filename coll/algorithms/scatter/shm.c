@@ -29,8 +29,8 @@ const dcoll_algorithm_t scatter_shm = {
     .name = "shm-scatter",
     .collective = DCOLL_SCATTER,
     .summary = "the root posts all blocks in shared memory, each reads its own",
-    .memory = "NODE: N blocks if more than 56 bytes together; TEMP: 64 bytes "
-              "if not",
+    .memory = "NODE: N blocks if more than 56 bytes together or of different "
+              "sizes; TEMP: 64 bytes if not",
     .ahead = DCOLL_AHEAD_FLAGS,
     .unequal = true,
     .refuses = node_refuses_several,
