@@ -80,4 +80,5 @@ static void breaks(struct rank *r)
 
 static const struct test tests[] = {{"breaks", 2, breaks, NULL, 0}};
 
-RUN_TESTS_AFTER(unsettled = shared_memory(sizeof *unsettled), 1, tests)
+RUN_TESTS_AFTER(unsettled = shared_memory(sizeof *unsettled);
+                cut.direct = true, 1, tests)
