@@ -26,6 +26,7 @@
 #define OTHERS_TURNS    16u    /* polls of the expected rails per one of all */
 #define CHECK_WAITS     1024u  /* waits between calls of progress_check() */
 #define CHECK_NS        MS     /* the same, in drail_progress() */
+#define POLL_WAITS      128u   /* waits between polls; divides CHECK_WAITS */
 #define UNTIL_NAP_NS    50000u
 #define KEEN_POLLS      64u /* of the only rail before a wait on its EVD, … */
 #define KEEN_LOOKS      16u /* … or looks by the caller, as long as 4 polls */
@@ -158,14 +159,14 @@ static int poll_keenly(const struct patience *p, uint32_t rails, owed_t owed,
     drail_t *t = p->t;
     struct rail *rail = &t->rails[__builtin_ctz(rails)];
     for (unsigned i = 0; i < (p->look ? KEEN_LOOKS : KEEN_POLLS); i++) {
-        if (p->look && p->look(t, p->look_arg))
-            return 1;
         int rc = rail_poll_one(rail);
         loss_serve(t);
         if (rc > 0)
             rc = owed(t, arg, &rails);
         if (rc)
             return rc;
+        if (p->look && p->look(t, p->look_arg))
+            return 1;
     }
     return 0;
 }
@@ -289,7 +290,7 @@ int drail_progress(drail_t *t)
 bool progress_may_skip(drail_t *t)
 {
     if (is_unsettled(t) || drail_job_interrupted(t->job) ||
-        !((t->waits + 1) % CHECK_WAITS))
+        !((t->waits + 1) % POLL_WAITS)) /* other peers' messages must come */
         return false;
     t->waits++;
     return true;

@@ -26,6 +26,7 @@ static struct {
     atomic_uint posted[CUT_RAILS], cuts;
     bool after;   /* the DTO is still posted, and then: */
     bool refuses; /* or it is refused, as by an EP that is not connected */
+    bool direct;  /* messages may go past the calls that post and dequeue */
     bool (*full)(DAT_EP_HANDLE ep, DAT_DTO_COOKIE cookie); /* or NULL: has it
                                                               no room? */
     void (*freed)(DAT_EP_HANDLE ep); /* is about to be; or NULL */
@@ -125,7 +126,8 @@ static void *cut_place(DAT_DTO_COOKIE cookie, size_t bytes)
     return to;
 }
 
-/* dat_ib_post_rdma_write_immed() and the atomics; and dapl_place() */
+/* dat_ib_post_rdma_write_immed() and the atomics; dapl_place(); and
+ * dapl_direct(), whose functions would pass all of this by */
 STAND_IN DAT_RETURN dat_extension_op(DAT_HANDLE ep, DAT_EXTENDED_OP op, ...)
 {
     uint64_t a[8];
@@ -138,6 +140,9 @@ STAND_IN DAT_RETURN dat_extension_op(DAT_HANDLE ep, DAT_EXTENDED_OP op, ...)
         cut.place = (dapl_place_t)a[1];
         return real(dat_extension_op)(ep, op, a[0], cut_place);
     }
+    if (op == DAPL_DIRECT_OP)
+        return cut.direct ? real(dat_extension_op)(ep, op, a[0])
+                          : (DAT_RETURN)DAT_CLASS_ERROR | DAT_NOT_IMPLEMENTED;
     if (cut_now(ep, false))
         return CUT_REFUSED;
     DAT_RETURN status = real(dat_extension_op)(ep, op, a[0], a[1], a[2], a[3],
