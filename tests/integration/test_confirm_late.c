@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "machine.h"
+#include "no_direct.h"
 #include "rails_up.h"
 #include "ranks.h"
 #include "tests/stand_in.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A new EP does not take all of its receives: drail_connect fails at once, and
  * neither it nor drail_close waits for those that the EP has taken. */
+#include "no_direct.h"
 #include "ranks.h"
 #include "tests/stand_in.h"
 

@@ -5,6 +5,7 @@
  * Looks at the provider's calls.
  */
 #include "memory.h"
+#include "no_direct.h"
 #include "over_tcp.h"
 #include "ranks.h"
 #include "tests/stand_in.h"

@@ -6,6 +6,7 @@
  */
 #include "dapl_rail/links/wire.h"
 #include "memory.h"
+#include "no_direct.h"
 #include "ranks.h"
 #include "tests/stand_in.h"
 

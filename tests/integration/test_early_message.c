@@ -4,6 +4,7 @@
  * answers it can't be sent yet, and is when the event has come. Stands in for
  * the provider, which tells of connections late.
  */
+#include "no_direct.h"
 #include "ranks.h"
 #include "tests/stand_in.h"
 

@@ -4,6 +4,7 @@
  * verbs providers crash on an event of an EP that is gone. Stands in for the
  * provider at its own calls.
  */
+#include "no_direct.h"
 #include "ranks.h"
 #include "tests/stand_in.h"
 

@@ -5,6 +5,7 @@
  * Stands in for the provider's call to count the answers.
  */
 #include "dapl_rail/links/wire.h"
+#include "no_direct.h"
 #include "ranks.h"
 #include "tests/stand_in.h"
 

@@ -4,6 +4,7 @@
  * go over a connection of the rail to itself. Stands in for the provider at its
  * own calls: it does not say that its atomics are the processor's, and fails.
  */
+#include "no_direct.h"
 #include "ranks.h"
 #include "tests/stand_in.h"
 

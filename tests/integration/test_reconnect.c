@@ -5,6 +5,7 @@
  * own calls: the failing side gets errors instead of its establishments, once
  * the other has all of them. If only the last one fails, both go on.
  */
+#include "no_direct.h"
 #include "rails_up.h"
 #include "ranks.h"
 #include "tests/stand_in.h"

@@ -5,6 +5,7 @@
  * at its own calls: the second request over each rail gets the handle that the
  * first one over the other rail had.
  */
+#include "no_direct.h"
 #include "ranks.h"
 #include "tests/stand_in.h"
 

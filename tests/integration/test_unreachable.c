@@ -6,6 +6,7 @@
  * provider at its own calls.
  */
 #include "memory.h"
+#include "no_direct.h"
 #include "ranks.h"
 #include "tests/stand_in.h"
 

@@ -6,6 +6,7 @@
  */
 #include "conf.h"
 #include "leap.h"
+#include "no_direct.h"
 #include "tests/stand_in.h"
 
 #define WAIT_MS 10000

@@ -53,12 +53,13 @@ bool shm_direct_send(DAT_EP_HANDLE handle, const void *head, size_t head_bytes,
                      const void *body, size_t bytes, DAT_DTO_COOKIE cookie)
 {
     struct core_ep *ep = handle;
-    struct shm_conn *c = ep->tp;
     size_t total = head_bytes + bytes;
     uint64_t lines = shm_lines(total);
     if (core_ep_state(ep) != DAT_EP_STATE_CONNECTED ||
-        core_requests_pending(ep) || total > SHM_INLINE_MAX ||
-        atomic_load_explicit(&c->aborted, memory_order_relaxed))
+        core_requests_pending(ep) || total > SHM_INLINE_MAX)
+        return false;
+    struct shm_conn *c = ep->tp;
+    if (atomic_load_explicit(&c->aborted, memory_order_relaxed))
         return false;
     shm_ring_prefetch(c);
     if (!shm_backlog_empty(c) || !has_receive(c, total))
@@ -93,6 +94,9 @@ static const struct shm_msg *look(struct shm_conn *c, unsigned polls)
  * Only this thread posts others. */
 static void count_taken(struct shm_conn *c)
 {
+    /* the sender must see the size of the receives before their number */
+    if (!atomic_load_explicit(&c->rx->posted, memory_order_relaxed))
+        shm_recv_publish(c);
     uint64_t base = atomic_load_explicit(&c->rq_base, memory_order_relaxed) - 1;
     atomic_store_explicit(&c->rq_base, base, memory_order_relaxed);
     c->rx_taken++;
