@@ -93,23 +93,30 @@ static ssize_t give_send(struct ofi_conn *c, const struct core_dto *dto,
     return err;
 }
 
-/* The peer's memory. Over TCP, the last word of a write is a piece of its own
- * (core/last_word.h). That makes it visible last, but not whole: libfabric
- * stores the bytes as they arrive, and a packet may end within the word. */
+/* The peer's memory. Over TCP, the first and the last word of a write are pieces
+ * of their own. The target may poll both: MPI libraries read a length and a flag
+ * in the first word, then a flag in the last word. The target's libfabric copies
+ * each piece by memcpy. That may store the first bytes of a long piece in any
+ * order, and twice (glibc on AMD: `rep movsb`). The last word becomes visible
+ * last (core/last_word.h), but not whole: a packet may end within it. */
 static size_t take_remote(const struct ofi_conn *c, const struct core_dto *dto,
-                          struct fi_rma_iov there[2])
+                          struct fi_rma_iov there[3])
 {
     uint64_t at = dto->remote_address, key = dto->remote_key;
-    size_t n = 0, total = dto->total, word = total;
+    size_t n = 0, total = dto->total, first = 0, last = total;
     if (!total) { /* its key is not checked */
         at = c->peer_control;
         key = OFI_CONTROL_KEY;
     } else if (c->oia->talks && dto->op != CORE_READ) {
-        word = core_last_word(at, total);
+        last = core_last_word(at, total);
+        first = total - last > 8 ? 8 - at % 8 : 0;
     }
-    if (word < total)
-        there[n++] = (struct fi_rma_iov){at, total - word, key};
-    there[n++] = (struct fi_rma_iov){at + total - word, word, key};
+    if (first)
+        there[n++] = (struct fi_rma_iov){at, first, key};
+    if (first + last < total)
+        there[n++] =
+            (struct fi_rma_iov){at + first, total - first - last, key};
+    there[n++] = (struct fi_rma_iov){at + total - last, last, key};
     return n;
 }
 
@@ -117,7 +124,7 @@ static ssize_t give_remote(struct ofi_conn *c, const struct core_dto *dto,
                            const struct pieces *p, void *context,
                            uint64_t flags)
 {
-    struct fi_rma_iov there[2];
+    struct fi_rma_iov there[3];
     size_t n = take_remote(c, dto, there);
     struct fi_msg_rma m = {.msg_iov = p->iov,
                            .desc = (void **)p->desc,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libfabric refuses a request. No later request is given to it: a later write
- * would arrive without the earlier one. libfabric's objects are the test's. */
+/* What libfabric is given. If it refuses a request, it is given no later one: a
+ * later write would arrive without the earlier one. And the first and the last
+ * word of a write are pieces of their own. libfabric's objects are the test's. */
 #include "unit.h"
 
 #if __has_include(<rdma/fabric.h>)
@@ -19,6 +20,8 @@ static struct core_ep ep;
 static struct fid_ep fid;
 static struct ofi_conn conn;
 static unsigned given, refused; /* the number of the one that is refused */
+static struct fi_rma_iov piece[4]; /* of the last write */
+static size_t pieces;
 
 /* The provider's other parts. */
 void ofi_thread_wake(struct ofi_ia *unused)
@@ -41,6 +44,9 @@ void ofi_thread_watch(struct ofi_conn *unused)
 static ssize_t write_or_refuse(struct fid_ep *unused,
                                const struct fi_msg_rma *msg, uint64_t flags)
 {
+    pieces = msg->rma_iov_count;
+    for (size_t i = 0; i < pieces; i++)
+        piece[i] = msg->rma_iov[i];
     return ++given == refused ? -FI_ENOMEM : 0;
 }
 
@@ -49,7 +55,7 @@ static struct fi_ops_rma rma = {.writemsg = write_or_refuse};
 static void begin(void)
 {
     static uint64_t queue[PLACES * 512];
-    given = 0;
+    given = refused = 0;
     fid.rma = &rma;
     ep = (struct core_ep){.o.ia = &ia,
                           .sq = (unsigned char *)queue,
@@ -105,10 +111,40 @@ static void has_posted(void **state)
     assert_int_equal(given, refused);
 }
 
+static void expect_pieces(uint64_t at, uint64_t total, const uint64_t bytes[3])
+{
+    DAT_LMR_TRIPLET seg = {.virtual_address = (uintptr_t)&oia,
+                           .segment_length = total};
+    struct core_dto dto = {.op = CORE_WRITE,
+                           .nseg = 1,
+                           .seg = &seg,
+                           .total = total,
+                           .remote_address = at};
+    begin();
+    assert_int_equal(ofi_post(&ep, &dto), DAT_SUCCESS);
+    for (size_t i = 0; i < pieces; i++) {
+        assert_int_equal(piece[i].addr, at);
+        assert_int_equal(piece[i].len, bytes[i]);
+        at += bytes[i];
+    }
+    assert_true(pieces == 3 || !bytes[pieces]);
+}
+
+/* A copy of more than a word may store its first bytes in any order. */
+static void words_apart(void **state)
+{
+    expect_pieces(4096, 8384, (uint64_t[]){8, 8368, 8});
+    expect_pieces(4096, 16, (uint64_t[]){8, 8, 0});
+    expect_pieces(4096, 8, (uint64_t[]){8, 0, 0});
+    expect_pieces(4100, 12, (uint64_t[]){4, 8, 0});
+    expect_pieces(4099, 30, (uint64_t[]){5, 24, 1});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(posts_later),
-                                       cmocka_unit_test(has_posted)};
+                                       cmocka_unit_test(has_posted),
+                                       cmocka_unit_test(words_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
