@@ -3,6 +3,9 @@
  * The target of an RDMA write may poll its last word: that must become visible
  * last, and whole. A processor keeps the order of copies, but may store the
  * bytes of one copy in any order. So a provider copies the last word apart.
+ * MPI libraries also poll the first word, for a length and a flag, so that must
+ * become visible whole. `rep movsb` on an EPYC stored it in parts if the source
+ * lay 1 to 4 bytes before the target within a line.
  */
 #ifndef PROVIDERS_CORE_LAST_WORD_H
 #define PROVIDERS_CORE_LAST_WORD_H

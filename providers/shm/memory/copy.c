@@ -19,6 +19,19 @@ void shm_copy(void *to, const void *from, size_t n,
         plain_copy(to, from, n);
 }
 
+/* `rep movsb`, which memcpy uses above 2 KB, may store the first words in parts
+ * (core/last_word.h). Lines of fewer bytes are stored by vectors. */
+#define APART_LEAST 2048u
+#define LINE        64u
+
+static void copy_lines(void *to, const void *from, size_t n,
+                       const struct shm_manner *manner)
+{
+    size_t first = n > APART_LEAST ? LINE - (uintptr_t)to % LINE : 0;
+    memcpy(to, from, first);
+    shm_copy((char *)to + first, (const char *)from + first, n - first, manner);
+}
+
 void shm_copy_ordered_any(void *to, const void *from, size_t n,
                           const struct shm_manner *manner)
 {
@@ -26,7 +39,7 @@ void shm_copy_ordered_any(void *to, const void *from, size_t n,
         return;
     size_t word = core_last_word((uintptr_t)to, n), rest = n - word;
     if (rest)
-        shm_copy(to, from, rest, manner);
+        copy_lines(to, from, rest, manner);
     void *last = (char *)to + rest;
     union {
         uint64_t of8;
