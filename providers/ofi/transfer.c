@@ -93,12 +93,13 @@ static ssize_t give_send(struct ofi_conn *c, const struct core_dto *dto,
     return err;
 }
 
-/* The peer's memory. Over TCP, the first and the last word of a write are pieces
- * of their own. The target may poll both: MPI libraries read a length and a flag
- * in the first word, then a flag in the last word. The target's libfabric copies
- * each piece by memcpy. That may store the first bytes of a long piece in any
- * order, and twice (glibc on AMD: `rep movsb`). The last word becomes visible
- * last (core/last_word.h), but not whole: a packet may end within it. */
+/* The peer's memory. Over TCP, the first and the last word of a write are
+ * pieces of their own. The target may poll both: MPI libraries read a length
+ * and a flag in the first word, then a flag in the last word. The target's
+ * libfabric copies each piece by memcpy. That may store the first bytes of a
+ * long piece in any order, and twice (glibc on AMD: `rep movsb`). The last word
+ * becomes visible last (core/last_word.h), but not whole: a packet may end
+ * within it. */
 static size_t take_remote(const struct ofi_conn *c, const struct core_dto *dto,
                           struct fi_rma_iov there[3])
 {
@@ -114,8 +115,7 @@ static size_t take_remote(const struct ofi_conn *c, const struct core_dto *dto,
     if (first)
         there[n++] = (struct fi_rma_iov){at, first, key};
     if (first + last < total)
-        there[n++] =
-            (struct fi_rma_iov){at + first, total - first - last, key};
+        there[n++] = (struct fi_rma_iov){at + first, total - first - last, key};
     there[n++] = (struct fi_rma_iov){at + total - last, last, key};
     return n;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A consumer that polls the last word of an RDMA write finds all of it in its
- * memory, and one that polls the first word finds it whole. Processors may store
- * the bytes of one copy in any order. */
+ * memory, and one that polls the first word finds it whole. Processors may
+ * store the bytes of one copy in any order. */
 #include "peer.h"
 
 #include <pthread.h>

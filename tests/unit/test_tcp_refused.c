@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What libfabric is given. If it refuses a request, it is given no later one: a
  * later write would arrive without the earlier one. And the first and the last
- * word of a write are pieces of their own. libfabric's objects are the test's. */
+ * word of a write are pieces of their own. libfabric's objects are the test's.
+ */
 #include "unit.h"
 
 #if __has_include(<rdma/fabric.h>)
@@ -19,7 +20,7 @@ static struct ofi_ia oia = {.ia = &ia, .info = &info, .talks = true};
 static struct core_ep ep;
 static struct fid_ep fid;
 static struct ofi_conn conn;
-static unsigned given, refused; /* the number of the one that is refused */
+static unsigned given, refused;    /* the number of the one that is refused */
 static struct fi_rma_iov piece[4]; /* of the last write */
 static size_t pieces;
 
