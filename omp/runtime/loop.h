@@ -35,7 +35,7 @@ struct loop {
 /* A position in a loop, with the loop's number. */
 enum { POSITION_BITS = 44 };
 #define POSITION_MAX ((UINT64_C(1) << POSITION_BITS) - 1)
-/* What is left of a number there. */
+/* The part of a loop number that a shared word holds. */
 #define TURNS_MAX (UINT64_MAX >> POSITION_BITS)
 static inline uint64_t loop_word(uint64_t number, uint64_t position)
 {
