@@ -27,6 +27,9 @@
  *  4. When the lead is lost, both ends close it. Another link becomes the lead
  *     only when both ends have handled all that arrived over the lost one.
  *
+ * If all links are lost, the first one that returns carries only the bond's own
+ * messages, until both ends know what has arrived over the lost ones.
+ *
  * Exactly once. Each message has a number: the receiver drops a message that it
  * already has. An atomic is such a message: the target's bond executes it. A
  * body can be written again, because the peer can't use it before the tail

@@ -120,13 +120,12 @@ enum bond_state {
 
 /* What a connection knows of a member, with or without a link. */
 struct bond_path {
-    uint32_t epoch;         /* of its last link; 0: none yet */
-    uint32_t peer_ended;    /* the last epoch whose end the peer told, … */
-    uint32_t peer_expected; /* … and the number and mark that it told then */
-    uint64_t peer_mark;
+    uint32_t epoch;     /* of its last link; 0: none yet */
+    uint32_t unsettled; /* of the link that the lost ops are of; 0: none */
+    struct bond_ended peer_ended; /* as the peer told last */
     uint32_t ended;    /* epoch of the last link that has ended; 0: none yet */
     bool told;         /* the peer was told of that, … */
-    uint32_t carried;  /* … of the last link that came up, … */
+    uint32_t marked;   /* … of the last link that brought a mark, … */
     uint64_t mark;     /* … and of the last mark that it wrote over it */
     uint64_t retry_at; /* ns: the next attempt to join */
     uint64_t pause;    /* ns: between attempts; 0: none has failed yet */
@@ -158,7 +157,9 @@ struct bond_conn {          /* ep->tp, cr->tp */
     atomic_bool aborted;        /* a local error: break it */
     bool bye;                   /* the peer disconnects */
     bool peer_ready;            /* BOND_READY has arrived */
+    bool peer_gone;             /* the peer has no such connection any more */
     uint64_t join_until;        /* ns: then the bond waits for no more links */
+    uint64_t cut_off;           /* ns: since when no link is up; 0: one is */
     uint64_t ask_at;            /* ns: the next ping of a disconnecting side */
     uint64_t looked;            /* ns: the last look for silent links */
     uint64_t bye_until; /* ns: then the bond waits no more for BOND_BYE */
@@ -227,9 +228,17 @@ struct bond_request { /* core_request.tp */
     struct bond_share share[BOND_MAX_MEMBERS]; /* of a body; else unset */
 };
 
-static inline bool bond_link_usable(const struct bond_link *l)
+/* Can the bond's own messages go over the link? */
+static inline bool bond_link_up(const struct bond_link *l)
 {
     return l && l->state == BOND_LINK_UP && l->introduced;
+}
+
+/* Can requests, too? Not before it is known which requests have arrived over
+ * the member's last link. */
+static inline bool bond_link_usable(const struct bond_link *l)
+{
+    return bond_link_up(l) && !l->conn->path[l->m->index].unsettled;
 }
 
 /* The usable link of a member (or of BOND_NONE), or NULL. */

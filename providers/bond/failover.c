@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Lost links. Both ends end the link. Each end then handles all that arrived
- * over it, and tells the other end so, over another link. From then on nothing
- * of the lost link can arrive, and its lost ops are posted over other links.
- * b->lock is held.
+ * over it, and tells the other end so, over another link (or over the member's
+ * next one, if no other is left). From then on nothing of the lost link can
+ * arrive, and its lost ops are posted again. b->lock is held.
  */
 #include <stdio.h>
 
@@ -27,27 +27,39 @@ void bond_path_ended(struct bond_link *l)
 {
     struct bond_conn *c = l->conn;
     struct bond_path *p = &c->path[l->m->index];
+    uint64_t written = bond_link_written(l);
     p->ended = l->epoch;
-    if (p->carried == l->epoch) /* else the peer may still need the old mark */
-        p->mark = bond_link_written(l);
+    if (written) { /* else the peer may still need the old mark */
+        p->marked = l->epoch;
+        p->mark = written;
+    }
+    if (l->introduced && !p->unsettled)
+        p->unsettled = l->epoch;
     c->news = true; /* news over this link may be lost, … */
     c->answers_due = c->answers.count || c->answers.refused;
     for (unsigned i = 0; i < c->b->params.count; i++)
         c->path[i].told = false; /* … and so may BOND_ENDED */
 }
 
+/* The writes over the lost link that the peer has. */
+static uint64_t arrived(const struct bond_path *p)
+{
+    const struct bond_ended *e = &p->peer_ended;
+    return e->marked == p->unsettled ? e->mark : 0;
+}
+
 /* Has the peer had the message, or the write? */
 static bool was_done(const struct bond_path *p, const struct bond_op *op)
 {
     if (op->ordered)
-        return (int32_t)(op->header.number - p->peer_expected) < 0;
-    return op->mark && op->mark <= p->peer_mark;
+        return (int32_t)(op->header.number - p->peer_ended.expected) < 0;
+    return op->mark && op->mark <= arrived(p);
 }
 
-bool bond_path_settled(const struct bond_conn *c, unsigned member)
+/* Have both ends handled all that arrived over the member's lost link? */
+static bool can_settle(const struct bond_path *p)
 {
-    const struct bond_path *p = &c->path[member];
-    return !c->link[member] && (int32_t)(p->peer_ended - p->epoch) >= 0;
+    return p->unsettled && (int32_t)(p->peer_ended.epoch - p->unsettled) >= 0;
 }
 
 /* The peer must have counted all writes that were complete here, and none that
@@ -64,7 +76,7 @@ static bool counts_fit(const struct bond_conn *c, unsigned member)
         last = op->mark > last ? op->mark : last;
     }
     return !last || !c->b->member[member].counts ||
-           (p->peer_mark >= first - 1 && p->peer_mark <= last);
+           (arrived(p) >= first - 1 && arrived(p) <= last);
 }
 
 static void settle(struct bond_conn *c, unsigned member)
@@ -85,27 +97,36 @@ static void settle(struct bond_conn *c, unsigned member)
         else
             bond_op_insert(&c->redo, op);
     }
-    if (c->lead == member)
-        c->lead = bond_any_usable(c);
+    p->unsettled = 0;
+}
+
+/* Is no request under way over the lead? Then another link may become it. */
+static bool is_lead_free(const struct bond_conn *c)
+{
+    if (c->lead == BOND_NONE)
+        return true;
+    const struct bond_link *l = c->link[c->lead];
+    bool carries = l && (l->state == BOND_LINK_UP || l->introduced);
+    return !carries && !c->path[c->lead].unsettled;
 }
 
 /* ------------------------------------------------------------ each look --- */
 
-/* The peer may have missed it even if the next link is there already: the
- * active side connects again as soon as the peer's link has ended. */
+/* The next link may be there already: if all links were lost, it carries this.
+ */
 static void tell_ended(struct bond_conn *c)
 {
-    unsigned over = bond_any_usable(c);
-    for (unsigned i = 0; over < BOND_NONE && i < c->b->params.count; i++) {
+    struct bond_link *over = bond_any_up(c);
+    for (unsigned i = 0; over && i < c->b->params.count; i++) {
         struct bond_path *p = &c->path[i];
         if (!p->ended || p->told)
             continue;
         struct bond_ended e = {.member = i,
                                .epoch = p->ended,
                                .expected = c->expected,
-                               .carried = p->carried,
+                               .marked = p->marked,
                                .mark = p->mark};
-        p->told = bond_say(c->link[over], BOND_ENDED, &e, sizeof e);
+        p->told = bond_say(over, BOND_ENDED, &e, sizeof e);
     }
 }
 
@@ -193,9 +214,9 @@ void bond_failover_look(struct bond_conn *c, uint64_t now)
         ping_all(c, now);
     tell_ended(c);
     for (unsigned i = 0; i < c->b->params.count; i++)
-        if (bond_path_settled(c, i) && (c->path[i].lost || c->lead == i))
+        if (can_settle(&c->path[i]))
             settle(c, i);
-    if (c->lead == BOND_NONE)
+    if (is_lead_free(c))
         c->lead = bond_any_usable(c);
     bond_issue(c);
 }

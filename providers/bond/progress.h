@@ -23,8 +23,6 @@ void bond_path_ended(struct bond_link *l);
 void bond_failover_look(struct bond_conn *c, uint64_t now);
 /* Has a link been silent since the last look, but not for long? */
 bool bond_link_silent(const struct bond_conn *c);
-/* Have both ends handled all that arrived over the member's last link? */
-bool bond_path_settled(const struct bond_conn *c, unsigned member);
 /* Frees the link, after handling the completions that name it. */
 void bond_link_drop(struct bond_link *l);
 

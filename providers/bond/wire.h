@@ -9,6 +9,7 @@
 
 #define BOND_FIRST 1u /* a consumer's connection; its private data follow */
 #define BOND_JOIN  2u /* a link joins; struct bond_join follows */
+#define BOND_GONE  3u /* the answer: there is no such connection */
 
 /* Precedes the private data. The magic also shows that both ends have the same
  * byte order. Short: networks leave little room for private data. */
@@ -18,7 +19,7 @@ struct bond_hello {
     uint8_t size;     /* of the private data */
     uint16_t members; /* hash of count and names */
 };
-#define BOND_MAGIC       0xb04d0002u
+#define BOND_MAGIC       0xb04d0003u
 #define BOND_PRIVATE_MAX (CORE_MAX_PRIVATE_DATA - sizeof(struct bond_hello))
 
 struct bond_said {
@@ -48,6 +49,7 @@ enum bond_message_kind {
                      the receiver over this link */
     BOND_ENDED,   /* struct bond_ended */
     BOND_PING,    /* asks for a sign of life */
+    BOND_BREAK,   /* the sender breaks the connection */
 };
 
 #define BOND_LAST      1u /* the last piece */
@@ -101,8 +103,8 @@ struct bond_answers {
 struct bond_ended {
     uint32_t member, epoch;
     uint32_t expected; /* the next number */
-    uint32_t carried;  /* epoch of the last link that came up, … */
-    uint64_t mark; /* … and the last mark that the receiver wrote over it */
+    uint32_t marked;   /* epoch of the last link that brought a mark, … */
+    uint64_t mark;     /* … and the last mark that the receiver wrote over it */
 };
 
 #define BOND_SLOTS      64   /* receives of a link */

@@ -14,6 +14,7 @@
 #define ADDS       100u
 #define ADDS_AHEAD 8u
 #define UNRECEIVED 20      /* messages */
+#define FLAPS      10
 #define SOON_US    1000000 /* a silent member is lost ten times sooner */
 
 static cable_t cable[2];
@@ -96,6 +97,32 @@ static void lose_in_turn(unsigned round)
         assert_int_equal(cable_plug(&cable[member]), 0);
     if (round % 100 == 99)
         pause_ms(300);
+}
+
+/* All members fail at the same time, and return soon. */
+static void fail_all(unsigned round)
+{
+    if (!round)
+        await_join();
+    if (round % 20 != 10)
+        return;
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(cable_pull(&cable[i]), 0);
+    pause_ms(round % 3 * 20);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(cable_plug(&cable[i]), 0);
+}
+
+/* Members fail faster than they return. */
+static void fail_fast(unsigned round)
+{
+    if (!round)
+        await_join();
+    for (unsigned i = 0; round % 10 == 5 && i < 2 * FLAPS; i++) {
+        assert_int_equal(cable_pull(&cable[i % 2]), 0);
+        assert_int_equal(cable_plug(&cable[i % 2]), 0);
+        pause_ms((i * 7 + round) % 12);
+    }
 }
 
 static void arrived_unknown(void **state)
@@ -226,11 +253,22 @@ static void broken(void **state)
     bond_stream("bond0", 200, pull_in_turn);
 }
 
+static void all_broken(void **state)
+{
+    bond_stream("bond0", 200, fail_all);
+}
+
+static void broken_fast(void **state)
+{
+    bond_stream("bond0", 200, fail_fast);
+}
+
 /* Members that do not count writes: the bond writes marks. */
 static void broken_marked(void **state)
 {
     hides_counts = true;
     bond_stream("bond0", 200, pull_in_turn);
+    bond_stream("bond0", 100, fail_all);
     hides_counts = false;
 }
 
@@ -296,9 +334,37 @@ static void atomics(void **state)
     add_while(pull_in_turn);
 }
 
+static void atomics_all_broken(void **state)
+{
+    add_while(fail_all);
+    add_while(fail_fast);
+}
+
 static void atomics_silent(void **state)
 {
     add_while(mute_in_turn);
+}
+
+/* The peer breaks the connection: this end does not wait for members to return.
+ */
+static void broken_by_peer(void **state)
+{
+    peer_t peer;
+    end_t me;
+    DAT_EVENT event;
+    DAT_COUNT more;
+    peer_open(&peer, &me,
+              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
+                                DAT_MEM_PRIV_ALL_FLAG});
+    await_join();
+    DAT_LMR_TRIPLET seg = local(&me.mem, 0, 8);
+    peer_post_recv(&peer, 0, 4, 1); /* too short */
+    DAT_OK(dat_ep_post_send(me.ep, 1, &seg, cookie(1),
+                            DAT_COMPLETION_SUPPRESS_FLAG));
+    DAT_OK(dat_evd_wait(me.conn, SOON_US / 2, 1, &event, &more));
+    assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
+    peer_expect_event(&peer, EVD_CONN, DAT_CONNECTION_EVENT_BROKEN);
+    peer_close(&peer, &me);
 }
 
 /* The connection breaks only when no member is left. */
@@ -328,6 +394,9 @@ int main(void)
         cmocka_unit_test(silent),        cmocka_unit_test(silent_with_messages),
         cmocka_unit_test(atomics),       cmocka_unit_test(atomics_silent),
         cmocka_unit_test(none_left),     cmocka_unit_test(read_before_write),
+        cmocka_unit_test(all_broken),    cmocka_unit_test(broken_fast),
+        cmocka_unit_test(broken_by_peer),
+        cmocka_unit_test(atomics_all_broken),
     };
     setenv("TEST_IA", "bond0", 1);
     const char *folder = cables_folder();

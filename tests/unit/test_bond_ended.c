@@ -38,6 +38,13 @@ unsigned bond_any_usable(const struct bond_conn *c)
     return bond_link_usable(c->link[OTHER]) ? OTHER : BOND_NONE;
 }
 
+struct bond_link *bond_any_up(const struct bond_conn *c)
+{
+    return bond_link_up(c->link[OTHER])  ? c->link[OTHER]
+           : bond_link_up(c->link[LOST]) ? c->link[LOST]
+                                         : NULL;
+}
+
 bool bond_say(struct bond_link *l, enum bond_message_kind kind,
               const void *data, size_t bytes)
 {
@@ -146,7 +153,7 @@ static void begin(struct bond_op *op)
     ia.member[LOST].counts = true;
     here = there = (struct bond_conn){.b = &ia, .state = BOND_CONNECTED};
     here.path[LOST].epoch = there.path[LOST].epoch = EPOCH;
-    here.path[LOST].carried = there.path[LOST].carried = EPOCH;
+    there.path[LOST].unsettled = EPOCH;
     other = link_of(&here, OTHER, 1, BOND_LINK_UP);
     last = link_of(&there, OTHER, 1, BOND_LINK_UP);
     here.link[OTHER] = &other;
@@ -161,6 +168,7 @@ static void begin(struct bond_op *op)
 static void attempt_fails(uint32_t epoch)
 {
     next = link_of(&here, LOST, epoch, BOND_LINK_LEAVING);
+    next.introduced = false;
     here.path[LOST].epoch = epoch;
     written = 0;
     bond_path_ended(&next);
@@ -174,7 +182,7 @@ static void tell(void)
     struct bond_slot slot = {.at = &message.h};
     bond_on_message(&last, &slot, sizeof message);
     bond_failover_look(&there, 1);
-    assert_true(bond_path_settled(&there, LOST));
+    assert_int_equal(there.path[LOST].unsettled, 0);
     assert_false(atomic_load(&there.aborted));
 }
 
@@ -207,7 +215,7 @@ static void never_up_here(void **state)
 {
     struct bond_op first = {.mark = 1};
     begin(&first);
-    there.path[LOST].epoch = there.path[LOST].carried = EPOCH + 1;
+    there.path[LOST].epoch = there.path[LOST].unsettled = EPOCH + 1;
     attempt_fails(EPOCH + 1);
     tell();
     assert_int_equal(done, 0);
@@ -219,13 +227,54 @@ static void of_an_earlier_link(void **state)
 {
     struct bond_op first = {.mark = 1};
     begin(&first);
-    there.path[LOST].epoch = EPOCH + 1;
+    there.path[LOST].epoch = there.path[LOST].unsettled = EPOCH + 1;
     bond_failover_look(&here, 1);
     struct bond_slot slot = {.at = &message.h};
     bond_on_message(&last, &slot, sizeof message);
     bond_failover_look(&there, 1);
-    assert_false(bond_path_settled(&there, LOST));
+    assert_int_equal(there.path[LOST].unsettled, EPOCH + 1);
     assert_int_equal(done, 0);
+    assert_null(there.redo);
+}
+
+/* No other link is left. The member's next link brings the news of the lost
+ * one. Before that, no request may use it. */
+static void over_the_next_link(void **state)
+{
+    struct bond_op arrived = {.mark = ARRIVED};
+    struct bond_op missing = {.mark = ARRIVED + 1, .next = &arrived};
+    begin(&missing);
+    here.link[OTHER] = there.link[OTHER] = NULL;
+    next = link_of(&here, LOST, EPOCH + 1, BOND_LINK_UP);
+    last = link_of(&there, LOST, EPOCH + 1, BOND_LINK_UP);
+    here.link[LOST] = &next;
+    there.link[LOST] = &last;
+    here.path[LOST].epoch = there.path[LOST].epoch = EPOCH + 1;
+    bond_failover_look(&there, 1);
+    assert_false(bond_link_usable(&last));
+    assert_false(bond_link_usable(&next));
+    tell();
+    assert_true(bond_link_usable(&last));
+    assert_int_equal(done, 1);
+    assert_ptr_equal(there.redo, &missing);
+}
+
+/* The same, but the next link is lost, too, before it has carried a request. */
+static void over_the_one_after(void **state)
+{
+    struct bond_op arrived = {.mark = ARRIVED};
+    begin(&arrived);
+    next = link_of(&here, LOST, EPOCH + 1, BOND_LINK_LEAVING);
+    written = 0;
+    bond_path_ended(&next);
+    last = link_of(&there, LOST, EPOCH + 1, BOND_LINK_LEAVING);
+    bond_path_ended(&last);
+    last = link_of(&there, LOST, EPOCH + 2, BOND_LINK_UP);
+    here.path[LOST].epoch = there.path[LOST].epoch = EPOCH + 2;
+    there.link[LOST] = &last;
+    there.link[OTHER] = NULL;
+    tell();
+    assert_int_equal(done, 1);
     assert_null(there.redo);
 }
 
@@ -236,6 +285,8 @@ int main(void)
         cmocka_unit_test(after_attempts),
         cmocka_unit_test(never_up_here),
         cmocka_unit_test(of_an_earlier_link),
+        cmocka_unit_test(over_the_next_link),
+        cmocka_unit_test(over_the_one_after),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void established(struct bond_link *l, const struct bond_said *said)
     struct bond_conn *c = l->conn;
     l->state = BOND_LINK_UP;
     c->path[l->m->index].joined = true;
-    c->path[l->m->index].carried = l->epoch;
+    c->path[l->m->index].pause = 0;
     bond_intro_send(l);
     if (c->state != BOND_CONNECTING || !c->ep)
         return;
@@ -72,6 +72,7 @@ void bond_on_connection(struct bond_member *m, DAT_EVENT_NUMBER event,
     bool began = l->state == BOND_LINK_CONNECTING;
     l->state = BOND_LINK_LEAVING;
     l->ended = true;
+    c->peer_gone |= began && spoke && said.hello.kind == BOND_GONE;
     if (began && c->state == BOND_CONNECTING)
         refused(c, event, &said, spoke);
     else if (began)

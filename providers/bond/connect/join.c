@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Links that join a connection: first the links of the other members, later the
- * links that replace lost ones. The active side asks the peer. Both sides
- * number the links of each member: the epoch. ia->lock is held, and b->lock.
+ * links that replace lost ones. The active side asks the peer, as soon as its
+ * own link has ended. Both sides number the links of each member: the epoch.
+ * ia->lock is held, and b->lock.
  */
 #include <stdio.h>
 
@@ -11,6 +12,7 @@
 #include "providers/bond/links/links.h"
 
 #define TIMEOUT_NS (1000 * BOND_MS)
+#define HURRY_NS   (200 * BOND_MS) /* the same while no link is up */
 #define PAUSE_MIN  (20 * BOND_MS)
 #define PAUSE_MAX  (200 * BOND_MS)
 #define LOOK_NS    (20 * BOND_MS)
@@ -18,10 +20,7 @@
 
 static bool may_join(const struct bond_conn *c, unsigned member)
 {
-    const struct bond_path *p = &c->path[member];
-    if (c->link[member] || !p->qual || p->lost)
-        return false;
-    return !p->epoch || bond_path_settled(c, member);
+    return !c->link[member] && c->path[member].qual && !c->bye_until;
 }
 
 /* ---------------------------------------------------------- active side --- */
@@ -40,8 +39,7 @@ void bond_join_failed(struct bond_conn *c, unsigned member, bool answered)
     p->failures += !p->joined && !answered && c->active;
     if (p->failures == FAILURES)
         say_unreachable(c, member);
-    p->peer_ended = p->epoch; /* the peer has no such link */
-    p->pause = p->pause ? 2 * p->pause : PAUSE_MIN;
+    p->pause = p->pause && !c->cut_off ? 2 * p->pause : PAUSE_MIN;
     p->pause = p->pause < PAUSE_MAX ? p->pause : PAUSE_MAX;
 }
 
@@ -67,7 +65,7 @@ static void try_join(struct bond_conn *c, unsigned member, uint64_t now)
         .to = c->peer_id, .epoch = l->epoch, .token = c->peer_token};
     DAT_COUNT bytes =
         bond_hello_say(c->b, BOND_JOIN, sizeof join, &join, &said);
-    l->give_up_at = now + TIMEOUT_NS;
+    l->give_up_at = now + (c->cut_off ? HURRY_NS : TIMEOUT_NS);
     if (dat_ep_connect(l->ep, (DAT_IA_ADDRESS_PTR)&p->address, p->qual,
                        DAT_TIMEOUT_INFINITE, bytes, &said, DAT_QOS_BEST_EFFORT,
                        DAT_CONNECT_DEFAULT_FLAG)) {
@@ -109,25 +107,24 @@ static struct bond_conn *find(const struct bond_ia *b,
 {
     struct bond_conn *c = b->conns;
     while (c && (c->id != join->to || c->state < BOND_JOINING ||
-                 c->state > BOND_CONNECTED))
+                 c->state > BOND_DRAINING))
         c = c->next;
     return c && c->token == join->token ? c : NULL;
 }
 
-/* A higher epoch is a new attempt of the peer. So the peer has given up an
- * earlier attempt that this side has accepted. */
-static void end_attempt(const struct bond_conn *c, unsigned member,
+/* A higher epoch is a new attempt of the peer. So at the peer, the earlier link
+ * has ended, or its attempt. */
+static void end_earlier(const struct bond_conn *c, unsigned member,
                         uint32_t epoch)
 {
     struct bond_link *l = c->link[member];
-    if (l && l->state == BOND_LINK_CONNECTING && epoch > l->epoch)
+    if (l && epoch > l->epoch)
         bond_link_leave(l);
 }
 
 static bool is_newer(const struct bond_conn *c, unsigned member, uint32_t epoch)
 {
-    const struct bond_path *p = &c->path[member];
-    return !c->link[member] && !p->lost && epoch > p->epoch;
+    return !c->link[member] && epoch > c->path[member].epoch;
 }
 
 void bond_on_join_request(struct bond_member *m, DAT_CR_HANDLE cr,
@@ -140,10 +137,11 @@ void bond_on_join_request(struct bond_member *m, DAT_CR_HANDLE cr,
         memcpy(&join, asks->data, sizeof join);
     struct bond_conn *c = find(m->b, &join);
     if (c)
-        end_attempt(c, m->index, join.epoch);
+        end_earlier(c, m->index, join.epoch);
     if (c && is_newer(c, m->index, join.epoch))
         l = bond_link_new(c, m->index, join.epoch);
-    DAT_COUNT bytes = bond_hello_say(m->b, BOND_JOIN, 0, NULL, &said);
+    DAT_COUNT bytes =
+        bond_hello_say(m->b, c ? BOND_JOIN : BOND_GONE, 0, NULL, &said);
     DAT_RETURN ret =
         l ? dat_cr_accept(cr, l->ep, bytes, &said) : DAT_INSUFFICIENT_RESOURCES;
     if (!bond_request_gone(ret))

@@ -10,6 +10,7 @@
 #define NEVER     UINT64_MAX
 #define SETTLE_NS BOND_MS /* between looks while it begins, ends or waits */
 #define ASK_NS    (10 * BOND_MS) /* between two pings of a disconnecting side */
+#define RETURN_NS (1000 * BOND_MS) /* for a member to return if none is left */
 
 static bool is_up(const struct bond_conn *c)
 {
@@ -95,15 +96,27 @@ static void look_draining(struct bond_conn *c, uint64_t now)
         bond_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
 }
 
+/* Is no link up, and will none be? */
+static bool is_cut_off(struct bond_conn *c, uint64_t now)
+{
+    if (is_up(c))
+        c->cut_off = 0;
+    else if (!c->cut_off)
+        c->cut_off = now;
+    return c->cut_off && (c->peer_gone || !c->peer_id ||
+                          now - c->cut_off > RETURN_NS);
+}
+
 static void look_connected(struct bond_conn *c, uint64_t now)
 {
     if (atomic_load(&c->aborted)) {
+        bond_say_to_all(c, BOND_BREAK);
         bond_conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
     } else if (c->bye) {
         bond_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
     } else if (c->state == BOND_DRAINING && is_drained(c)) {
         look_draining(c, now);
-    } else if (!is_up(c)) { /* no member is left */
+    } else if (is_cut_off(c, now)) {
         bond_conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
     } else {
         if (c->state == BOND_DRAINING)
@@ -130,7 +143,7 @@ uint64_t bond_conn_look(struct bond_conn *c, uint64_t now)
     }
     if (c->state == BOND_CLOSED || c->state == BOND_OFFERED)
         return NEVER;
-    bool joins = c->state == BOND_JOINING || c->state == BOND_CONNECTED;
+    bool joins = c->state >= BOND_JOINING && c->state <= BOND_DRAINING;
     uint64_t next = joins ? bond_join_look(c, now) : 0;
     bool soon = c->state != BOND_CONNECTED || bond_waits(c) ||
                 bond_link_silent(c) || has_leaving(c);

@@ -267,6 +267,14 @@ unsigned bond_any_usable(const struct bond_conn *c)
     return BOND_NONE;
 }
 
+struct bond_link *bond_any_up(const struct bond_conn *c)
+{
+    for (unsigned i = 0; i < c->b->params.count; i++)
+        if (bond_link_up(c->link[i]))
+            return c->link[i];
+    return NULL;
+}
+
 struct bond_link *bond_link_find(struct bond_member *m, DAT_EP_HANDLE ep)
 {
     struct bond_link *l = m->links;

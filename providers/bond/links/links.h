@@ -69,5 +69,7 @@ void bond_link_free(struct bond_link *l);
 uint64_t bond_link_written(const struct bond_link *l);
 /* The first member with a usable link, or BOND_NONE. */
 unsigned bond_any_usable(const struct bond_conn *c);
+/* The first link for the bond's own messages, or NULL. */
+struct bond_link *bond_any_up(const struct bond_conn *c);
 
 #endif

@@ -25,8 +25,7 @@ static void on_intro(struct bond_link *l, const struct bond_intro *intro)
     if (!c->peer_id)
         on_first_intro(c, intro);
     if (intro->id != c->peer_id || intro->token != c->peer_token) {
-        bond_link_leave(l); /* of another peer, which will not tell its end */
-        c->path[l->m->index].peer_ended = l->epoch;
+        bond_link_leave(l); /* of another peer */
         return;
     }
     l->peer_mark = intro->mark;
@@ -41,12 +40,9 @@ static void on_ended(struct bond_conn *c, const struct bond_ended *e)
         return;
     struct bond_path *p = &c->path[e->member];
     struct bond_link *l = c->link[e->member];
-    if ((int32_t)(e->epoch - p->epoch) < 0)
-        return;
-    p->peer_ended = e->epoch;
-    p->peer_expected = e->expected;
-    p->peer_mark = e->carried == p->epoch ? e->mark : 0;
-    if (l)
+    if ((int32_t)(e->epoch - p->peer_ended.epoch) >= 0)
+        p->peer_ended = *e;
+    if (l && (int32_t)(e->epoch - l->epoch) >= 0)
         bond_link_leave(l);
     bond_thread_wake(c->b);
 }
@@ -94,6 +90,10 @@ static void on_own(struct bond_link *l, const struct bond_header *h)
         break;
     case BOND_PING:
         l->asked = true;
+        break;
+    case BOND_BREAK:
+        l->conn->peer_gone = true;
+        bond_thread_wake(l->conn->b);
         break;
     case BOND_NEWS:
     case BOND_DATA:

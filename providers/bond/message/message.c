@@ -78,7 +78,7 @@ static void tell(struct bond_link *l, bool news)
 
 static void answer(struct bond_conn *c)
 {
-    struct bond_link *l = bond_usable_link(c, bond_any_usable(c));
+    struct bond_link *l = bond_any_up(c);
     if (l && bond_say(l, BOND_ANSWERS, &c->answers, sizeof c->answers))
         c->answers_due = false;
 }
