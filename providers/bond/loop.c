@@ -8,6 +8,7 @@
 #include "providers/core/thread.h"
 #include "providers/bond/progress.h"
 #include "providers/bond/connect/connect.h"
+#include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
 
 #define REST_NS  (20 * BOND_MS) /* between looks while there are connections */
@@ -51,6 +52,7 @@ static uint64_t look_at_all(struct bond_ia *b)
     for (unsigned i = 0; i < b->params.count; i++) {
         bond_member_forget_errors(&b->member[i]);
         bond_release_look(&b->member[i], now);
+        bond_links_free(&b->member[i], now);
     }
     drain_all(b, now);
     for (struct bond_conn *c = b->conns, *after; c; c = after) {

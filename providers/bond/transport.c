@@ -7,6 +7,7 @@
 
 #include "providers/bond/progress.h"
 #include "providers/bond/connect/connect.h"
+#include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
 
 #define TABLE_BYTES (CORE_MAX_MRS * sizeof(struct bond_entry))
@@ -99,6 +100,8 @@ static void bond_ia_close(struct core_ia *ia)
         end_links(b);
     bond_threads_stop(b);
     bond_members_close(b);
+    for (unsigned i = 0; i < b->params.count; i++)
+        bond_links_forget(&b->member[i]);
     while (b->conns) {
         struct bond_conn *c = b->conns;
         b->conns = c->next;

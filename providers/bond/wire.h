@@ -104,7 +104,7 @@ struct bond_ended {
     uint32_t member, epoch;
     uint32_t expected; /* the next number */
     uint32_t marked;   /* epoch of the last link that brought a mark, … */
-    uint64_t mark;     /* … and the last mark that the receiver wrote over it */
+    uint64_t mark; /* … and the last mark that the receiver wrote over it */
 };
 
 #define BOND_SLOTS      64   /* receives of a link */

@@ -13,7 +13,7 @@
 
 #define ADDS       100u
 #define ADDS_AHEAD 8u
-#define UNRECEIVED 20      /* messages */
+#define UNRECEIVED 20 /* messages */
 #define FLAPS      10
 #define SOON_US    1000000 /* a silent member is lost ten times sooner */
 
@@ -32,6 +32,24 @@ STAND_IN DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async,
         real(dat_ia_query)(ia, async, ia_mask, attr, provider_mask, provider);
     if (hides_counts && provider && ret == DAT_SUCCESS)
         provider->num_provider_specific_attr = 0;
+    return ret;
+}
+
+/* Members refuse to free this LMR; then they have freed it. */
+static DAT_LMR_HANDLE refused;
+static unsigned refusals; /* to come */
+static atomic_bool freed;
+
+STAND_IN DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr)
+{
+    if (refusals && (!refused || lmr == refused)) {
+        refused = lmr;
+        refusals--;
+        return DAT_CLASS_ERROR | DAT_INVALID_STATE;
+    }
+    DAT_RETURN ret = real(dat_lmr_free)(lmr);
+    if (lmr == refused && ret == DAT_SUCCESS)
+        atomic_store(&freed, true);
     return ret;
 }
 
@@ -345,6 +363,27 @@ static void atomics_silent(void **state)
     add_while(mute_in_turn);
 }
 
+/* A peer may still access the memory of a lost link: the bond frees it later.
+ */
+static void freed_later(void **state)
+{
+    peer_t peer;
+    end_t me;
+    peer_open(&peer, &me,
+              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
+                                DAT_MEM_PRIV_ALL_FLAG});
+    await_join();
+    refusals = 2;
+    assert_int_equal(cable_pull(&cable[0]), 0);
+    for (unsigned i = 0; !atomic_load(&freed); i++) {
+        assert_true(i < WAIT_MS);
+        poll_pause();
+    }
+    assert_int_equal(refusals, 0);
+    assert_int_equal(cable_plug(&cable[0]), 0);
+    peer_close(&peer, &me);
+}
+
 /* The peer breaks the connection: this end does not wait for members to return.
  */
 static void broken_by_peer(void **state)
@@ -389,13 +428,20 @@ static void none_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broken),        cmocka_unit_test(arrived_unknown),
-        cmocka_unit_test(broken_marked), cmocka_unit_test(arrived_once),
-        cmocka_unit_test(silent),        cmocka_unit_test(silent_with_messages),
-        cmocka_unit_test(atomics),       cmocka_unit_test(atomics_silent),
-        cmocka_unit_test(none_left),     cmocka_unit_test(read_before_write),
-        cmocka_unit_test(all_broken),    cmocka_unit_test(broken_fast),
+        cmocka_unit_test(broken),
+        cmocka_unit_test(arrived_unknown),
+        cmocka_unit_test(broken_marked),
+        cmocka_unit_test(arrived_once),
+        cmocka_unit_test(silent),
+        cmocka_unit_test(silent_with_messages),
+        cmocka_unit_test(atomics),
+        cmocka_unit_test(atomics_silent),
+        cmocka_unit_test(none_left),
+        cmocka_unit_test(read_before_write),
+        cmocka_unit_test(all_broken),
+        cmocka_unit_test(broken_fast),
         cmocka_unit_test(broken_by_peer),
+        cmocka_unit_test(freed_later),
         cmocka_unit_test(atomics_all_broken),
     };
     setenv("TEST_IA", "bond0", 1);

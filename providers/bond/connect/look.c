@@ -10,7 +10,8 @@
 #define NEVER     UINT64_MAX
 #define SETTLE_NS BOND_MS /* between looks while it begins, ends or waits */
 #define ASK_NS    (10 * BOND_MS) /* between two pings of a disconnecting side */
-#define RETURN_NS (1000 * BOND_MS) /* for a member to return if none is left */
+#define RETURN_NS (1000 * BOND_MS) /* for a member to return if none is left   \
+                                    */
 
 static bool is_up(const struct bond_conn *c)
 {
@@ -103,8 +104,8 @@ static bool is_cut_off(struct bond_conn *c, uint64_t now)
         c->cut_off = 0;
     else if (!c->cut_off)
         c->cut_off = now;
-    return c->cut_off && (c->peer_gone || !c->peer_id ||
-                          now - c->cut_off > RETURN_NS);
+    return c->cut_off &&
+           (c->peer_gone || !c->peer_id || now - c->cut_off > RETURN_NS);
 }
 
 static void look_connected(struct bond_conn *c, uint64_t now)

@@ -16,6 +16,7 @@
 /* The wait for an ended EP's completions; and until it is reset. */
 #define FLUSH_NS (1000 * BOND_MS)
 #define FORCE_NS (20 * BOND_MS)
+#define FREE_NS  (1000 * BOND_MS) /* between attempts: each may take long */
 
 /* ---------------------------------------------------------------- birth --- */
 
@@ -121,18 +122,52 @@ void bond_link_close(struct bond_link *l)
     l->ep = DAT_HANDLE_NULL;
 }
 
+/* False: a peer of the member may still access the memory. */
+static bool memory_free(struct bond_link *l)
+{
+    if (l->lmr && dat_lmr_free(l->lmr))
+        return false;
+    l->lmr = DAT_HANDLE_NULL;
+    if (l->mark_lmr && dat_lmr_free(l->mark_lmr))
+        return false;
+    l->mark_lmr = DAT_HANDLE_NULL;
+    if (l->region)
+        munmap(l->region, sizeof *l->region);
+    return true;
+}
+
+void bond_links_free(struct bond_member *m, uint64_t now)
+{
+    for (struct bond_link **at = &m->unfreed, *l; (l = *at);) {
+        if (now < l->free_at) {
+            at = &l->next;
+        } else if (memory_free(l)) {
+            *at = l->next;
+            free(l);
+        } else {
+            l->free_at = busywait_now_ns() + FREE_NS;
+            at = &l->next;
+        }
+    }
+}
+
+void bond_links_forget(struct bond_member *m)
+{
+    for (struct bond_link *l; (l = m->unfreed);) {
+        m->unfreed = l->next;
+        munmap(l->region, sizeof *l->region);
+        free(l);
+    }
+}
+
 static void link_delete(struct bond_link *l)
 {
     bond_link_close(l);
     l->m->events -= EVENTS;
     l->m->requests -= l->requests;
-    if (l->lmr)
-        dat_lmr_free(l->lmr);
-    if (l->mark_lmr)
-        dat_lmr_free(l->mark_lmr);
-    if (l->region)
-        munmap(l->region, sizeof *l->region);
-    free(l);
+    l->next = l->m->unfreed;
+    l->m->unfreed = l;
+    bond_links_free(l->m, l->free_at);
 }
 
 struct bond_link *bond_link_new(struct bond_conn *c, unsigned member,

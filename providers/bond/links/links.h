@@ -65,6 +65,10 @@ bool bond_link_over(const struct bond_link *l, uint64_t now);
 /* Frees the EP. The link must stay until its completions are handled. */
 void bond_link_close(struct bond_link *l);
 void bond_link_free(struct bond_link *l);
+/* Tries once more to free links whose memory a peer may still access. */
+void bond_links_free(struct bond_member *m, uint64_t now);
+/* The same when the member is closed: no peer can access anything. */
+void bond_links_forget(struct bond_member *m);
 /* The writes of the peer over the link, as far as they can be told. */
 uint64_t bond_link_written(const struct bond_link *l);
 /* The first member with a usable link, or BOND_NONE. */
