@@ -159,11 +159,12 @@ struct bond_conn {          /* ep->tp, cr->tp */
     bool bye;                   /* the peer disconnects */
     bool peer_ready;            /* BOND_READY has arrived */
     bool peer_gone;             /* the peer has no such connection any more */
-    uint64_t join_until;        /* ns: then the bond waits for no more links */
-    uint64_t cut_off;           /* ns: since when no link is up; 0: one is */
-    uint64_t ask_at;            /* ns: the next ping of a disconnecting side */
-    uint64_t looked;            /* ns: the last look for silent links */
-    uint64_t bye_until; /* ns: then the bond waits no more for BOND_BYE */
+    int32_t peer_pid;
+    uint64_t join_until; /* ns: then the bond waits for no more links */
+    uint64_t cut_off;    /* ns: since when no link is up; 0: one is */
+    uint64_t ask_at;     /* ns: the next ping of a disconnecting side */
+    uint64_t looked;     /* ns: the last look for silent links */
+    uint64_t bye_until;  /* ns: then the bond waits no more for BOND_BYE */
     struct bond_zone *zone;
     struct bond_link *link[BOND_MAX_MEMBERS]; /* or NULL */
     struct bond_path path[BOND_MAX_MEMBERS];

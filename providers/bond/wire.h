@@ -74,7 +74,8 @@ struct bond_intro {
     uint64_t table; /* address of its struct bond_entry's */
     uint64_t mark;  /* address of the link's mark */
     uint64_t token; /* of the sender's connection */
-    DAT_RMR_CONTEXT mark_context, pad;
+    DAT_RMR_CONTEXT mark_context;
+    int32_t pid; /* of the sender */
     struct bond_intro_member {
         DAT_RMR_CONTEXT table, pad;
         uint64_t qual; /* of its join_psp; 0: links can't join */

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The looks of the first member's thread at a connection: it frees ended links,
  * gives the consumer its event, and ends the connection when that is due. */
+#include <errno.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "providers/bond/progress.h"
 #include "providers/bond/connect/connect.h"
 #include "providers/bond/links/links.h"
@@ -10,8 +15,9 @@
 #define NEVER     UINT64_MAX
 #define SETTLE_NS BOND_MS /* between looks while it begins, ends or waits */
 #define ASK_NS    (10 * BOND_MS) /* between two pings of a disconnecting side */
-#define RETURN_NS (1000 * BOND_MS) /* for a member to return if none is left   \
-                                    */
+#define RETURN_NS                                                              \
+    (1000 * BOND_MS) /* for a member to return if none is left                 \
+                      */
 
 static bool is_up(const struct bond_conn *c)
 {
@@ -97,6 +103,19 @@ static void look_draining(struct bond_conn *c, uint64_t now)
         bond_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
 }
 
+/* Has the peer's process ended? It is of this host. A process of another PID
+ * namespace counts as ended. */
+static bool has_ended(pid_t pid)
+{
+    struct pollfd p = {.fd = (int)syscall(SYS_pidfd_open, pid, 0),
+                       .events = POLLIN};
+    if (p.fd < 0)
+        return errno == ESRCH || errno == EINVAL;
+    bool ended = poll(&p, 1, 0) == 1;
+    close(p.fd);
+    return ended;
+}
+
 /* Is no link up, and will none be? */
 static bool is_cut_off(struct bond_conn *c, uint64_t now)
 {
@@ -104,8 +123,10 @@ static bool is_cut_off(struct bond_conn *c, uint64_t now)
         c->cut_off = 0;
     else if (!c->cut_off)
         c->cut_off = now;
-    return c->cut_off &&
-           (c->peer_gone || !c->peer_id || now - c->cut_off > RETURN_NS);
+    if (!c->cut_off)
+        return false;
+    return c->peer_gone || !c->peer_id || now - c->cut_off > RETURN_NS ||
+           (c->b->of_host && has_ended(c->peer_pid));
 }
 
 static void look_connected(struct bond_conn *c, uint64_t now)
@@ -147,6 +168,6 @@ uint64_t bond_conn_look(struct bond_conn *c, uint64_t now)
     bool joins = c->state >= BOND_JOINING && c->state <= BOND_DRAINING;
     uint64_t next = joins ? bond_join_look(c, now) : 0;
     bool soon = c->state != BOND_CONNECTED || bond_waits(c) ||
-                bond_link_silent(c) || has_leaving(c);
+                bond_link_silent(c) || has_leaving(c) || c->cut_off;
     return soon ? now + SETTLE_NS : next;
 }

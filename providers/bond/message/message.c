@@ -6,6 +6,7 @@
  * held.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "providers/bond/links/links.h"
 #include "providers/bond/message/message.h"
@@ -58,7 +59,8 @@ void bond_intro_send(struct bond_link *l)
                                .table = (uintptr_t)b->table,
                                .mark = (uintptr_t)&l->region->mark,
                                .token = c->token,
-                               .mark_context = l->remote_context};
+                               .mark_context = l->remote_context,
+                               .pid = getpid()};
     for (unsigned i = 0; i < b->params.count; i++)
         intro.member[i] =
             (struct bond_intro_member){.table = c->zone->table_context[i],
