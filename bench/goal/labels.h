@@ -14,7 +14,7 @@ typedef struct labels {
     struct label {
         char name[WORD_MAX];
         uint32_t op;
-    } *all; /**< owned, as slots */
+    } * all; /**< owned, as slots */
     uint32_t count, capacity;
     uint32_t *slots; /**< hashed: number + 1; 0: free */
     uint32_t nslots; /**< a power of two, or 0 */

@@ -382,10 +382,10 @@ int goal_program(const goal_t *goal, dcoll_shape_t *shape,
 {
     struct orderer o = {
         .goal = goal, .program = program, .why = why, .size = size};
-    *program = (dcoll_program_t){
-        .shape = shape,
-        .args = {.collective = DCOLL_BARRIER, .depth = 1},
-        .messages_only = true};
+    *program =
+        (dcoll_program_t){.shape = shape,
+                          .args = {.collective = DCOLL_BARRIER, .depth = 1},
+                          .messages_only = true};
     snprintf(why, size, "out of memory");
     int rc = set_up(&o, shape);
     if (!rc)

@@ -86,8 +86,7 @@ static int add_op(struct reader *r, const goal_op_t *op, const char *label)
         return no_memory(r);
     rank->ops = ops;
     ops[rank->nops] = *op;
-    const int named =
-        *label ? labels_add(&r->labels, label, rank->nops) : 0;
+    const int named = *label ? labels_add(&r->labels, label, rank->nops) : 0;
     rank->nops++;
     if (named > 0)
         snprintf(r->why, r->size, "line %u: there is a label '%s' before",
@@ -146,9 +145,8 @@ static int operation(struct reader *r, const char *label)
 
 static int label(struct reader *r, uint32_t *op)
 {
-    *op = r->at < r->words.count
-              ? labels_find(&r->labels, r->words.word[r->at])
-              : LABEL_NONE;
+    *op = r->at < r->words.count ? labels_find(&r->labels, r->words.word[r->at])
+                                 : LABEL_NONE;
     if (*op == LABEL_NONE)
         return fail(r, "a label of a line before");
     r->at++;
@@ -233,7 +231,8 @@ static int inside(struct reader *r)
     }
     if (statement(r))
         return -1;
-    const bool ends = r->at == r->words.count || words_is(&r->words, r->at, "}");
+    const bool ends =
+        r->at == r->words.count || words_is(&r->words, r->at, "}");
     return ends ? 0 : fail(r, "the end of the line");
 }
 
@@ -265,8 +264,8 @@ static int ended(struct reader *r)
         snprintf(r->why, r->size, "line %u: the file ends without 'num_ranks'",
                  r->line);
     else if (r->rank || r->comment)
-        snprintf(r->why, r->size, "line %u: the file ends within a %s",
-                 r->line, r->comment ? "comment" : "rank");
+        snprintf(r->why, r->size, "line %u: the file ends within a %s", r->line,
+                 r->comment ? "comment" : "rank");
     else if (missing < r->goal->nranks)
         snprintf(r->why, r->size, "line %u: the file ends without rank %u",
                  r->line, missing);

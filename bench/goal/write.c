@@ -166,7 +166,7 @@ static void operation(struct writer *w, const dcoll_op_t *op)
         receive(w, op);
     else if (op->kind == DCOLL_COMPLETE)
         complete(w, op);
-    else
+    else if ((double)op->bytes * w->unit >= 0.5)
         calculate(w, (double)op->bytes * w->unit);
 }
 
