@@ -22,7 +22,7 @@ static const bench_test_t *const tests[] = {
     &test_mbw,       &test_rate,      &test_nbody,
     &test_radix,     &test_diff,      &test_suite,
     &test_get,       &test_send,      &test_atomic,
-    &test_dsm,       &test_memcpy};
+    &test_dsm,       &test_memcpy,    &test_goal};
 
 #define TESTS (sizeof tests / sizeof *tests)
 

@@ -38,7 +38,7 @@ extern const bench_test_t test_bw, test_bibw, test_lat, test_breakdown,
     test_allreduce, test_verify, test_tune, test_check, test_degrade, test_mbw,
     test_rate, test_nbody, test_radix, test_suite, test_get, test_send,
     test_atomic, test_dsm, test_memcpy, test_reduce_scatter_block, test_scan,
-    test_exscan;
+    test_exscan, test_goal;
 
 /** Options of the tests between two ranks: two of the ping-pong, two of all,
  *  three of those that have batches. */

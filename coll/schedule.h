@@ -515,6 +515,9 @@ typedef struct dcoll_program {
     const uint64_t *counts; /**< irregular: elements from rank i to rank j, at i
                                  * nranks + j, for dcoll_verify() and
                                  dcoll_cost(); set and owned by the caller */
+    bool messages_only; /**< its operations have no places in memory, and it has
+                             no result: dcoll_verify() of one start proves that
+                             all messages arrive and no rank waits for ever */
 } dcoll_program_t;
 
 /** Generates the schedules of all ranks. @p shape must outlive the program.

@@ -178,6 +178,11 @@ typedef struct options {
     uint64_t seed;     /**< verify: from where, 0: from the clock */
     const char *nodes; /**< verify: ranks of each node, NULL: by ppn */
     uint64_t element;  /**< verify: bytes, of reductions; 0: by the size */
+    struct goal_options {
+        bool write;  /**< verify: the schedule as GOAL */
+        double unit; /**< ... units of time for a byte that is copied */
+        double latency, overhead, gap, byte; /**< LogGP, in units of time */
+    } goal;
     struct degrade_options {
         uint64_t time_ns;     /**< of each run */
         uint64_t interval_ms; /**< over which rates are taken */

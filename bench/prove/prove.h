@@ -46,5 +46,7 @@ typedef struct verify_result {
 void verify_report(FILE *file, format_t format, const void *result);
 /** Writes every operation of every rank of all rows: as CSV, one line each. */
 void verify_schedules(FILE *file, format_t format, const void *result);
+/** Writes the schedule of the first row as GOAL. */
+void verify_goal(FILE *file, format_t format, const void *result);
 
 #endif

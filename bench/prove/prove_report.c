@@ -5,6 +5,7 @@
 
 #include "bench/report/json.h"
 #include "bench/report/report.h"
+#include "bench/goal/goal.h"
 #include "prove.h"
 
 static const char *verdict(const verify_row_t *row)
@@ -203,4 +204,19 @@ void verify_schedules(FILE *file, format_t format, const void *result)
                 operation(file, row, rank, k, &program.rank[rank].ops[k]);
         dcoll_program_free(&program);
     }
+}
+
+void verify_goal(FILE *file, format_t format, const void *result)
+{
+    const verify_result_t *r = result;
+    const verify_row_t *row = r->rows;
+    dcoll_program_t program;
+    (void)format;
+    if (dcoll_program_make(row->algorithm, &r->shape, &row->args, &program))
+        return;
+    fprintf(file, "// %s %s, %zu bytes\n",
+            dcoll_collective_name(row->algorithm->collective),
+            row->algorithm->name, row->bytes);
+    goal_write(file, &program, r->opts->goal.unit);
+    dcoll_program_free(&program);
 }

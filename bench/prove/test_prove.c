@@ -15,6 +15,7 @@
 #include "bench/test.h"
 #include "bench/tune/series.h"
 #include "bounds.h"
+#include "bench/goal/goal.h"
 #include "draws.h"
 #include "irregular.h"
 
@@ -370,6 +371,14 @@ static int verify_row(verify_t *v, verify_row_t *row)
     return rc;
 }
 
+/* Rows stay where they are now. */
+static void point_to_traffic(verify_result_t *r)
+{
+    for (unsigned i = 0; i < r->nrows; i++)
+        if (r->rows[i].algorithm->collective == DCOLL_ALLTOALLV)
+            r->rows[i].args.traffic = &r->rows[i].traffic;
+}
+
 /* The exit status. */
 static int verify_rows(verify_t *v)
 {
@@ -377,9 +386,6 @@ static int verify_rows(verify_t *v)
     unsigned wrong = 0, served = 0;
     progress_t progress;
     int rc = 0;
-    for (unsigned i = 0; i < r->nrows; i++) /* which stay where they are now */
-        if (r->rows[i].algorithm->collective == DCOLL_ALLTOALLV)
-            r->rows[i].args.traffic = &r->rows[i].traffic;
     progress_init(&progress);
     for (unsigned i = 0; !rc && i < r->nrows; i++) {
         progress_show(&progress, "%s: %s %s, %u of %u", v->table->command,
@@ -406,6 +412,37 @@ static int verify_rows(verify_t *v)
     return 2;
 }
 
+/* --goal writes one schedule. */
+static int check_goal(const verify_t *v)
+{
+    const verify_row_t *row = v->result.rows;
+    char rows[24];
+    const char *refusal = "one --collective, --algorithm and size";
+    dcoll_program_t program;
+    if (!v->result.opts->goal.write)
+        return 0;
+    snprintf(rows, sizeof rows, "%u schedules", v->result.nrows);
+    if (v->result.nrows == 1) {
+        refusal = dcoll_refusal(row->algorithm, &v->result.shape, &row->args);
+        snprintf(rows, sizeof rows, "%.20s", row->algorithm->name);
+    }
+    if (!refusal && !dcoll_program_make(row->algorithm, &v->result.shape,
+                                        &row->args, &program)) {
+        refusal = goal_refusal(&program);
+        dcoll_program_free(&program);
+    }
+    if (refusal)
+        option_wrong(v->table, "--goal", rows, refusal);
+    return refusal ? -1 : 0;
+}
+
+static void (*writer(const options_t *opts))(FILE *, format_t, const void *)
+{
+    return opts->goal.write ? verify_goal
+           : opts->schedule ? verify_schedules
+                            : verify_report;
+}
+
 static int run(const bench_test_t *test, const options_t *opts)
 {
     verify_t v = {.result = {.opts = opts}, .table = &test->table};
@@ -426,14 +463,12 @@ static int run(const bench_test_t *test, const options_t *opts)
     if (status)
         goto out;
     status = 2;
-    if (outputs_open(&outputs, opts, v.table->command))
+    point_to_traffic(&v.result);
+    if (check_goal(&v) || outputs_open(&outputs, opts, v.table->command))
         goto out;
     machine_describe(&v.result.machine, NULL);
     status = verify_rows(&v);
-    if (status < 2 &&
-        outputs_report(&outputs,
-                       opts->schedule ? verify_schedules : verify_report,
-                       &v.result))
+    if (status < 2 && outputs_report(&outputs, writer(opts), &v.result))
         status = 1;
 out:
     outputs_discard(&outputs);
@@ -473,6 +508,14 @@ static const option_row_t rows[] = {
      .max = 1e18},
     {"--schedule", NULL, "show all operations of all ranks instead, as CSV",
      .parse = parse_given, .field = offsetof(options_t, schedule)},
+    {"--goal", NULL,
+     "write the schedule instead, as GOAL, the format of LogGOPSim",
+     .parse = parse_given, .field = offsetof(options_t, goal.write)},
+    {"--unit", "U",
+     "of --goal: units of time for a byte that is copied or combined "
+     "(default 0)",
+     .parse = option_parse_number, .field = offsetof(options_t, goal.unit),
+     .max = 1e6},
 };
 
 const bench_test_t test_verify = {

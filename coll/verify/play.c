@@ -74,7 +74,7 @@ static void play_put(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     if (op->sized && op->src.space == DCOLL_SEND) {
         if (!verify_put_placed(v, op, &actor))
             return;
-    } else if (op->bytes) {
+    } else if (op->bytes && !v->program->messages_only) {
         struct region src = region_of(v, rank, p->start, op->src);
         struct region dst = region_of(v, op->peer, p->start, op->dst);
         size_t bytes = op->bytes;
@@ -92,7 +92,7 @@ static void play_notify(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     struct actor actor;
     uint32_t put = NONE;
-    if (op->tag == DCOLL_READY) {
+    if (op->tag == DCOLL_READY && !v->program->messages_only) {
         if (is_irregular(v) && !verify_expected(v, rank))
             return;
         put = verify_start_put(v, rank, op->peer, &actor);
@@ -277,7 +277,8 @@ bool verify_play(struct verifier *v, unsigned rank, const dcoll_op_t *op)
         verify_complete(v, rank, op);
         return true;
     case DCOLL_COPY:
-        play_copy(v, rank, op);
+        if (!v->program->messages_only)
+            play_copy(v, rank, op);
         return true;
     case DCOLL_COMBINE:
         play_combine(v, rank, op);

@@ -277,7 +277,8 @@ void verify_user_read(struct verifier *v, unsigned rank)
             return;
         }
     }
-    if (v->program->args.collective == DCOLL_BARRIER)
+    if (v->program->args.collective == DCOLL_BARRIER &&
+        !v->program->messages_only)
         left_barrier(v, rank);
 }
 

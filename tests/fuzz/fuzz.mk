@@ -27,7 +27,7 @@ $(FUZZ_NAMES:%=$(TEST_BIN)/fuzz/%): tests/fuzz/run
 
 # those of the benchmark program use the libraries, as it does; all others look
 # inside them
-FUZZ_BENCH  := $(BIN)/fuzz_counts $(BIN)/fuzz_options $(BIN)/fuzz_result
+FUZZ_BENCH  := $(BIN)/fuzz_counts $(BIN)/fuzz_goal $(BIN)/fuzz_options $(BIN)/fuzz_result
 FUZZ_INSIDE := $(filter-out $(FUZZ_BENCH),$(FUZZ_NAMES:%=$(BIN)/%))
 
 FUZZ_ARCHIVE := $(TEST_BIN)/libfuzzed.a

@@ -75,6 +75,31 @@ assert of('allgather', 'smp-bruck-all')[:2] == [1, 1], rows" \
 }
 check "steps and blocks beside the fewest" least
 
+# --- GOAL -------------------------------------------------------------------
+
+# 8 ranks: 3 steps, each of o + L + o and of a gap for the bytes
+goal()
+{
+    "$bench" prove --goal --collective bcast --algorithm binomial --ranks 8 \
+        --ports 1 --sizes 1K --output "$work/bcast.goal" &&
+        "$bench" goal "$work/bcast.goal" --latency 100 --overhead 10 --gap 20 \
+            --byte 1 --format csv >"$work/goal.csv" &&
+        python3 -c "
+import csv, sys
+r, = csv.DictReader(open(sys.argv[1]))
+got = [float(r[n]) for n in ('ranks', 'messages', 'bytes', 'steps', 'time')]
+assert got == [8, 7, 7 * 1024, 3, 3 * (120 + 1024)], got" "$work/goal.csv"
+}
+check "a schedule as GOAL, and back" goal
+printf 'num_ranks 1\nrank 0 {\njump\n}\n' >"$work/wrong.goal"
+check "GOAL that is wrong" status 2 "line 3: 'jump'" "$bench" goal "$work/wrong.goal"
+check "GOAL that is missing" status 2 "No such file" "$bench" goal "$work/none"
+check "GOAL of several schedules" status 2 "one --collective" "$bench" prove --goal
+check "GOAL without shared memory" status 2 "share no memory" "$bench" prove \
+    --goal --collective bcast --algorithm shm-bcast --ranks 2 --sizes 8
+check "GOAL without irregular sizes" status 2 "run time only" "$bench" prove \
+    --goal --collective alltoallv --algorithm a1 --ranks 4 --sizes 8
+
 # ranks run ahead of a slow root by 256 starts, of 4K blocks by less
 depths()
 {
