@@ -18,6 +18,7 @@
 #include "omp/runtime/fail.h"
 #include "omp/runtime/files.h"
 #include "omp/runtime/icv.h"
+#include "omp/runtime/library_heap.h"
 #include "omp/runtime/memory.h"
 #include "omp/runtime/program_data.h"
 #include "omp/runtime/stats.h"
@@ -138,6 +139,7 @@ static int rank_main(drail_job_t *job, void *context)
                   drail_job_local_size(job, drail_job_rank(job)));
     memory_open(job);
     files_begin();
+    library_heap_share();
     run_thread(context);
     memory_close();
     return 0;
