@@ -181,8 +181,10 @@ static bool queue(FILE *file, enum file_action action, const void *text,
     if (found && (action != FILE_WRITES || !queue_is_for(last, file, bytes))) {
         const size_t room = bytes > LEAST ? bytes : LEAST;
         struct file_job *job = allocated(sizeof *job + room);
-        *job = (struct file_job){
-            .file = file, .owner = found->owner, .action = action, .room = room};
+        *job = (struct file_job){.file = file,
+                                 .owner = found->owner,
+                                 .action = action,
+                                 .room = room};
         if (last)
             last->next = job;
         else

@@ -76,7 +76,7 @@ static inline uint64_t memory_load(uint64_t *word)
 struct shared_words {
     uint64_t singles;          /* the next `single` that no thread has taken */
     uint32_t critical, atomic; /* locks */
-    struct shared_files { /* files.c */
+    struct shared_files {      /* files.c */
         uint32_t lock;
         struct shared_file *files;
         struct file_job *first, *last;

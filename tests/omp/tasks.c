@@ -94,7 +94,8 @@ static void orders(void)
     printf("orders: %d %d %d\n", wrong, chain[3], last);
 }
 
-/* What waits: taskwait for children, a group for all below, a barrier for all. */
+/* What waits: taskwait for children, a group for all below, a barrier for all.
+ */
 static void waits(void)
 {
     int children = 0, below = 0, wrong = 0, final = 0;

@@ -22,7 +22,7 @@
 enum { READY_MOST = 64 };
 
 static struct pool {
-    pthread_mutex_t mutex; /* of all members, and of all tasks' */
+    pthread_mutex_t mutex;       /* of all members, and of all tasks' */
     struct task *first, *last;   /* ready tasks */
     _Atomic unsigned ready;      /* their number */
     _Atomic unsigned unfinished; /* all tasks */
@@ -231,14 +231,15 @@ static struct task *new_task(struct thread *t, const struct task_request *r)
         memory_aligned_alloc(r->alignment, r->bytes ? r->bytes : 1);
     if (!task || !variables)
         fail(FAILED, "out of memory for a task");
-    *task = (struct task){.function = r->function,
-                          .variables = variables,
-                          .icv = t->icv,
-                          .in_final = r->is_final,
-                          .is_deferred = r->is_deferred &&
-                                         pool.ready < READY_MOST * t->team->here,
-                          .parent = t->task,
-                          .group = t->task->group};
+    *task =
+        (struct task){.function = r->function,
+                      .variables = variables,
+                      .icv = t->icv,
+                      .in_final = r->is_final,
+                      .is_deferred = r->is_deferred &&
+                                     pool.ready < READY_MOST * t->team->here,
+                      .parent = t->task,
+                      .group = t->task->group};
     copy_variables(r, variables);
     if (r->depend)
         depend_read(task, r->depend);
