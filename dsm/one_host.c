@@ -31,18 +31,25 @@ static struct offer offer_of(const ddsm_t *d)
     return (struct offer){true, d->fd, d->process, file.st_dev, file.st_ino};
 }
 
-/* The process number may be another's here, in a container for example. */
+static bool is_theirs(const struct stat *file, const struct offer *theirs)
+{
+    return file->st_dev == theirs->device && file->st_ino == theirs->inode;
+}
+
+/* The process number may be another's here, in a container for example. What it
+ * has there is not opened: that might do something (a pipe, a device). */
 static void open_theirs(ddsm_t *d, const struct offer *theirs)
 {
     char path[64];
+    struct stat file;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)theirs->process,
              theirs->fd);
-    d->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    const struct offer mine = offer_of(d);
-    if (mine.has && mine.device == theirs->device &&
-        mine.inode == theirs->inode)
+    if (stat(path, &file) || !is_theirs(&file, theirs))
         return;
-    map_drop_file(d);
+    d->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    /* the process may have ended meanwhile */
+    if (d->fd >= 0 && (fstat(d->fd, &file) || !is_theirs(&file, theirs)))
+        map_drop_file(d);
 }
 
 static int exchange(ddsm_t *d, struct offer *all)

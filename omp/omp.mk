@@ -2,10 +2,11 @@
 # Cluster OpenMP: librailomp, what is linked into programs, the plugin of GCC 12
 # and the compilers' wrappers.
 
-OMP_OBJ := $(call objects,omp/runtime)
+OMP_OBJ := $(call objects,omp/runtime omp/runtime/tasks)
 LIBOMP  := $(LIB)/librailomp.so
 OMPDIR  := $(LIB)/railomp
-OMP_PARTS := $(addprefix $(OMPDIR)/,program.o program_io.o program_returned.o \
+OMP_PARTS := $(addprefix $(OMPDIR)/,program.o program_io.o program_files.o \
+  program_returned.o \
   libgomp.spec)
 # the plugin is one of the compiler that the wrappers call
 OMP_CXX := g++

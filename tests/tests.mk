@@ -90,7 +90,7 @@ $(TEST_BIN)/unit/test_dsm_lock: $(filter-out %/control.o %/open.o,$(DSM_OBJ))
 $(TEST_BIN)/unit/test_dsm_bench: $(DSM_OBJ)
 $(TEST_BIN)/unit/test_omp_symbols: $(BUILD)/obj/omp/runtime/symbols.o
 $(TEST_BIN)/unit/test_omp_team: $(DSM_OBJ) $(filter-out \
-  %/guard.o %/heap.o %/query.o %/start.o %/stats.o %/task.o,$(OMP_OBJ))
+  %/guard.o %/heap.o %/library_heap.o %/query.o %/start.o %/stats.o,$(OMP_OBJ))
 $(TEST_BIN)/unit/test_mapping: $(BUILD)/obj/providers/shm/memory/mapping.o
 $(TEST_BIN)/unit/test_adopt_faults: private ALL_LDFLAGS += -Wl,--wrap=syscall,--wrap=calloc
 $(TEST_BIN)/unit/test_adopt_faults: $(addprefix $(BUILD)/obj/providers/shm/memory/,\

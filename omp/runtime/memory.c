@@ -39,6 +39,7 @@ static bool is_early = true; /* main has not begun */
 static char *stacks;         /* each with its guard below */
 static size_t stack_bytes;
 static unsigned stack_count;
+static _Atomic uint64_t acquisitions;
 
 unsigned memory_rank(void)
 {
@@ -259,6 +260,12 @@ void memory_acquire(void)
         check(ddsm_acquire(space), "flush");
     else
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    acquisitions++;
+}
+
+uint64_t memory_acquisitions(void)
+{
+    return acquisitions;
 }
 
 bool memory_is_shared(const void *p)
@@ -272,6 +279,7 @@ void memory_lock(uint32_t *word)
         check(ddsm_lock_at(space, word), "lock");
     else
         alone_lock(word);
+    acquisitions++;
 }
 
 bool memory_try_lock(uint32_t *word)
@@ -282,6 +290,7 @@ bool memory_try_lock(uint32_t *word)
     if (rc == DRAIL_EAGAIN)
         return false;
     check(rc, "lock");
+    acquisitions++;
     return true;
 }
 

@@ -50,6 +50,8 @@ void memory_interval(uint64_t name);
 /* What this rank has written can be seen after a memory_acquire(). */
 void memory_release(void);
 void memory_acquire(void);
+/* How often threads of this rank have acquired, but in barriers. */
+uint64_t memory_acquisitions(void);
 
 /* Locks: a word of any memory that is 0 at first. Taking one acquires, giving
  * it back releases. Fair between ranks. */
@@ -74,6 +76,11 @@ static inline uint64_t memory_load(uint64_t *word)
 struct shared_words {
     uint64_t singles;          /* the next `single` that no thread has taken */
     uint32_t critical, atomic; /* locks */
+    struct shared_files {      /* files.c */
+        uint32_t lock;
+        struct shared_file *files;
+        struct file_job *first, *last;
+    } files;
     uint64_t turn; /* the iteration whose `ordered` region is next (loop.c) */
     struct shared_loop {
         uint64_t next; /* iterations that are given out (batch.c) */

@@ -23,6 +23,7 @@ enum { VALUES = sizeof(union cost) / sizeof(uint64_t) };
 enum { REGIONS = 128 };
 static struct region {
     uintptr_t function;
+    bool is_told; /* print_regions() */
     union cost cost;
 } regions[REGIONS];
 static union cost before; /* the region that runs */
@@ -123,6 +124,27 @@ static void print_region(uintptr_t function, const union cost *here,
             ms(m->lock_ns), name_of(function), advice(all));
 }
 
+static void add_cost(union cost *sum, const union cost *cost)
+{
+    for (unsigned i = 0; i < VALUES; i++)
+        sum->values[i] += cost->values[i];
+}
+
+/* What this rank has of a region; 0: of all others that were not told. Ranks
+ * that have left some regions out have other ones in their last place. */
+static union cost cost_of(uintptr_t function)
+{
+    union cost sum = {0};
+    for (unsigned i = 0; i < REGIONS; i++) {
+        struct region *r = &regions[i];
+        if (r->is_told || (function && r->function != function))
+            continue;
+        add_cost(&sum, &r->cost);
+        r->is_told = true;
+    }
+    return sum;
+}
+
 /* Rank 0 takes part in all regions, so it has their list. */
 static void print_regions(void)
 {
@@ -141,7 +163,7 @@ static void print_regions(void)
         memory_sum(told, 2);
         if (!told[1])
             continue;
-        const union cost here = region_of(told[0])->cost;
+        const union cost here = cost_of(told[0]);
         union cost all = here;
         memory_sum(all.values, VALUES);
         if (is_first)

@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #include "omp/runtime/fail.h"
+#include "omp/runtime/files.h"
 #include "omp/runtime/icv.h"
+#include "omp/runtime/library_heap.h"
 #include "omp/runtime/memory.h"
 #include "omp/runtime/program_data.h"
 #include "omp/runtime/stats.h"
@@ -136,6 +138,8 @@ static int rank_main(drail_job_t *job, void *context)
     settings_read(drail_job_size(job),
                   drail_job_local_size(job, drail_job_rank(job)));
     memory_open(job);
+    files_begin();
+    library_heap_share();
     run_thread(context);
     memory_close();
     return 0;

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "omp/runtime/fail.h"
+#include "omp/runtime/files.h"
 #include "omp/runtime/memory.h"
 #include "omp/runtime/regions.h"
 #include "omp/runtime/sleep.h"
+#include "omp/runtime/tasks/pool.h"
 
 /* What a rank says in a barrier. Rank 0's decides: the ranks that have no
  * thread in a region learn from it where the region ends. */
@@ -22,7 +24,8 @@ enum meeting {
 };
 struct note {
     uint16_t meeting;
-    uint16_t is_combined;
+    uint8_t is_combined;
+    uint8_t files_are_queued;
     uint32_t threads;
     void (*function)(void *);
     void *argument;
@@ -48,7 +51,7 @@ static struct pool {
     _Atomic bool busy; /* a region of several threads runs */
     /* the barrier of this rank's threads */
     _Atomic unsigned arrived;
-    struct event leave;
+    _Atomic uint32_t passed; /* barriers */
     struct counts counts;
     /* what the next region goes on from, whichever thread begins it */
     uint64_t singles, loops;
@@ -88,20 +91,36 @@ void team_flush_output(void)
     fflush(stdout);
 }
 
-static struct note *exchange(const struct note *mine)
+static struct note *note_of(char *all, unsigned rank)
+{
+    return (struct note *)(all + (size_t)rank * NOTE_BYTES);
+}
+
+/* What ranks have written to files of others is in these files before any rank
+ * goes on. */
+static void settle_files(char *all)
+{
+    bool are_queued = false;
+    for (unsigned r = 0; r < memory_ranks(); r++)
+        are_queued |= note_of(all, r)->files_are_queued;
+    if (!are_queued)
+        return;
+    files_drain();
+    memory_barrier(NULL, NULL);
+}
+
+/* The notes of all ranks. */
+static char *exchange(const struct note *mine)
 {
     static char *all;
     char padded[NOTE_BYTES] = {0};
     if (!all && !(all = calloc(memory_ranks(), NOTE_BYTES)))
         fail(FAILED, "out of memory");
     memcpy(padded, mine, sizeof *mine);
+    note_of(padded, 0)->files_are_queued = files_are_queued();
     memory_barrier(padded, all);
-    return (struct note *)all;
-}
-
-static const struct note *note_of(const struct note *all, unsigned rank)
-{
-    return (const struct note *)((const char *)all + rank * NOTE_BYTES);
+    settle_files(all);
+    return all;
 }
 
 static const char *place_of(unsigned meeting)
@@ -115,7 +134,7 @@ static void meet(struct team *team, enum meeting meeting)
     const struct note mine = {.meeting = (uint16_t)meeting,
                               .copyprivate = team->given};
     team_flush_output();
-    const struct note *all = exchange(&mine);
+    char *all = exchange(&mine);
     for (unsigned r = 0; r < memory_ranks(); r++) {
         const struct note *note = note_of(all, r);
         if (note->meeting != meeting && note->meeting != MEET_BYSTANDER)
@@ -135,31 +154,35 @@ static uint64_t name_of(const struct team *team, const void *site)
     return (uintptr_t)team->function + 31 * (uintptr_t)site + 1;
 }
 
-/* The last thread of a rank to come meets the other ranks. */
-static void await_all(struct team *team, enum meeting meeting, const void *site)
+/* The threads of a rank run tasks until none is left; the last thread to come
+ * meets the other ranks. */
+static void await_all(struct thread *t, enum meeting meeting, const void *site)
 {
-    const uint32_t seen = atomic_load(&pool.leave.count);
+    struct team *team = t->team;
+    const uint32_t seen = atomic_load(&pool.passed);
     /* read before arriving: at the end of a region the team is on the stack of
      * a thread that goes on when all have arrived */
     const unsigned here = team->here;
     if (atomic_fetch_add(&pool.arrived, 1) + 1 < here) {
-        event_wait(&pool.leave, seen);
+        task_help(t, &pool.passed, seen);
         return;
     }
+    task_finish_all(t);
     atomic_store(&pool.arrived, 0);
     pool.counts.barriers += meeting == MEET_BARRIER;
     if (memory_ranks() > 1) {
         meet(team, meeting);
         memory_interval(name_of(team, site));
     }
-    event_signal(&pool.leave);
+    atomic_fetch_add(&pool.passed, 1);
+    task_wake();
 }
 
 void team_barrier(const void *site)
 {
-    struct team *team = self()->team;
-    if (team->threads > 1)
-        await_all(team, MEET_BARRIER, site);
+    struct thread *t = self();
+    if (t->team->threads > 1)
+        await_all(t, MEET_BARRIER, site);
 }
 
 struct counts team_counts(void)
@@ -169,10 +192,12 @@ struct counts team_counts(void)
 
 /* ---------------------------------------------------------------- regions */
 
+/* The thread's part of a region, up to its end. */
 static void run(struct thread *t, const struct team *team)
 {
     struct thread *outer = current;
     current = t;
+    t->task = &t->implicit;
     if (team->is_combined) {
         const struct combined *c = team->argument;
         loop_begin(t, c->loop, c->schedule, false);
@@ -180,6 +205,8 @@ static void run(struct thread *t, const struct team *team)
     } else {
         team->function(team->argument);
     }
+    if (team->threads > 1)
+        await_all(t, MEET_JOIN, NULL);
     current = outer;
 }
 
@@ -192,7 +219,6 @@ static void *worker_main(void *argument)
         if (!team)
             return NULL;
         run(&w->thread, team);
-        await_all(team, MEET_JOIN, NULL);
     }
 }
 
@@ -235,6 +261,7 @@ static void end_pool(void)
 static void run_here(struct team *team, const struct thread *pattern)
 {
     grow_pool(team->here - 1);
+    const bool ends_lines = files_begin_lines();
     pool.counts.regions++;
     regions_begin();
     memory_interval((uintptr_t)team->function);
@@ -248,8 +275,9 @@ static void run_here(struct team *team, const struct thread *pattern)
     struct thread mine = *pattern;
     mine.id = team->first;
     run(&mine, team);
-    await_all(team, MEET_JOIN, NULL);
     regions_end(team->function);
+    if (ends_lines)
+        files_end_lines();
     /* equal in all threads */
     pool.singles = mine.singles;
     pool.loops = mine.loops;
@@ -344,7 +372,7 @@ void team_serve(void)
 {
     for (;;) {
         const struct note note =
-            *exchange(&(struct note){.meeting = MEET_BYSTANDER});
+            *note_of(exchange(&(struct note){.meeting = MEET_BYSTANDER}), 0);
         if (note.meeting == MEET_EXIT)
             break;
         if (note.meeting == MEET_FORK)

@@ -11,6 +11,7 @@
 
 #include "omp/runtime/icv.h"
 #include "omp/runtime/loop.h"
+#include "omp/runtime/tasks/pool.h"
 
 struct team {
     unsigned threads;     /* of all ranks */
@@ -37,7 +38,9 @@ struct combined {
 struct thread {
     struct team *team;
     unsigned id;
-    bool in_final;
+    struct task implicit;
+    struct task *task; /* the one that it runs: the implicit one, or another */
+    bool in_final;     /* ... and the task's settings */
     struct icv icv;
     struct loop loop; /* the one that it is in */
     /* how many `single` constructs, and loops of each kind (loop.h), this and

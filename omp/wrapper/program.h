@@ -37,5 +37,21 @@ void railomp_guard_abort(uint64_t *guard);
  * only pages that are there. */
 void railomp_prepare(const void *start, size_t bytes, bool writable);
 
+/* Files (FILE *), each of which belongs to the rank that has opened it. */
+
+/* This rank has opened it. False: another rank has one at the same address. */
+bool railomp_file_opened(void *file);
+/* Before it closes one of its own. */
+void railomp_file_closes(void *file);
+/* The file to use here in place of @file; NULL: it is another rank's. */
+void *railomp_file_here(void *file);
+/* The same for what only the owner can do: ends the program if it is another
+ * rank's. */
+void *railomp_file_needed(void *file, const char *function);
+/* For another rank's file: its owner does it, in a barrier at the latest. */
+void railomp_file_write(void *file, const void *text, size_t bytes);
+void railomp_file_flush(void *file);
+void railomp_file_close(void *file);
+
 #pragma GCC visibility pop
 #endif

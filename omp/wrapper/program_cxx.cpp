@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Linked into each C++ program (railomp-c++): the replaceable operators new and
  * delete. libstdc++ uses them, too, so what std::string and containers hold is
- * shared. The other forms of the operators end up in these. */
+ * shared. The other forms of the operators end up in these. Exceptions are
+ * shared, too: a std::exception_ptr may be handed to another rank. */
+#include <exception>
 #include <iostream>
 #include <new>
 
@@ -13,6 +15,28 @@ __attribute__((visibility("default"))) void railomp_flush_cxx(void);
 void railomp_flush_cxx(void)
 {
     std::cout.flush();
+}
+
+/* the C++ library's names */
+__attribute__((visibility("default"))) void *
+__cxa_allocate_exception(std::size_t bytes) noexcept;
+__attribute__((visibility("default"))) void
+__cxa_free_exception(void *thrown) noexcept;
+
+/* The library keeps so much before what is thrown, a part of its ABI. */
+enum { EXCEPTION_HEADER = 128 };
+
+void *__cxa_allocate_exception(std::size_t bytes) noexcept
+{
+    void *p = railomp_calloc(1, EXCEPTION_HEADER + bytes);
+    if (!p)
+        std::terminate();
+    return static_cast<char *>(p) + EXCEPTION_HEADER;
+}
+
+void __cxa_free_exception(void *thrown) noexcept
+{
+    railomp_free(static_cast<char *>(thrown) - EXCEPTION_HEADER);
 }
 }
 

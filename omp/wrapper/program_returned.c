@@ -117,6 +117,7 @@ ssize_t __wrap_getdelim(char **line, size_t *room, int end, FILE *file)
         errno = EINVAL;
         return -1;
     }
+    file = railomp_file_needed(file, end == '\n' ? "getline" : "getdelim");
     ssize_t length = __real_getdelim(&own, &own_room, end, file);
     if (length >= 0 && !lengthen(line, room, (size_t)length + 1))
         length = -1;

@@ -39,11 +39,12 @@ check 'atomics builds' build atomics c gcc railomp-cc
 check 'worksharing builds' build worksharing c gcc railomp-cc
 check 'sharing builds' build sharing c gcc railomp-cc
 check 'tasks builds' build tasks c gcc railomp-cc
+check 'printing builds' build printing c gcc railomp-cc
 check 'pipeline builds' build pipeline c gcc railomp-cc
 check 'cxx builds' build cxx cpp g++ railomp-c++
 check 'fortran builds' build fortran f90 gfortran railomp-fortran
 
-for name in atomics worksharing sharing tasks pipeline cxx fortran; do
+for name in atomics worksharing sharing tasks printing pipeline cxx fortran; do
     for shape in '1 1' '1 3' '2 1' '2 2' '3 1' '4 1'; do
         check "$name, ${shape/ / rank(s) x }" same $name "${shape% *}" "${shape#* }"
     done
@@ -55,12 +56,62 @@ done
 
 gcc -O2 -shared -fPIC "-I$SOURCE" "$programs/delays.c" -o delays.so
 preload=$PWD/delays.so
-for name in worksharing sharing tasks cxx fortran; do
+for name in worksharing sharing tasks printing cxx fortran; do
     check "$name, 2 ranks x 2, with pauses" same $name 2 2
     check "$name, 2 ranks x 2, with pauses, on shared pages" same $name 2 2 shared
 done
 check "atomics, 2 ranks x 1, with pauses" same atomics 2 1
 preload=
+
+# --- output of several ranks -------------------------------------------------------
+
+PRINTED=1 RAILOMP_RANKS=3 OMP_NUM_THREADS=2 timeout -k 5 60 ./printing.railomp |
+    grep 'thread' >out
+check 'all lines of all ranks' [ "$(wc -l <out)" -eq 1800 ]
+check '… are whole' [ "$(grep -vc \
+    '^thread   [0-5]: a line of a length that no buffer divides$' out)" -eq 0 ]
+
+cat >reads.c <<'END'
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    FILE *file = tmpfile();
+    char line[10];
+#pragma omp parallel
+    if (omp_get_thread_num() == omp_get_num_threads() - 1)
+        fgets(line, sizeof line, file);
+    return 0;
+}
+END
+"$BUILD/bin/railomp-cc" reads.c -o reads
+refused 'a rank reads a file of another one' 'rank.1:.fgets...is.not.served' \
+    env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./reads
+
+# --- tasks ----------------------------------------------------------------------
+
+cat >shared_tasks.c <<'END'
+#include <omp.h>
+#include <unistd.h>
+int main(void)
+{
+    int runs[64] = {0}, threads = 0;
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < 40; i++)
+#pragma omp task
+    {
+        usleep(2000);
+        runs[omp_get_thread_num()]++;
+    }
+    for (int i = 0; i < 64; i++)
+        threads += runs[i] > 0;
+    return threads;
+}
+END
+"$BUILD/bin/railomp-cc" shared_tasks.c -o shared_tasks
+RAILOMP_RANKS=2 OMP_NUM_THREADS=2 timeout -k 5 60 ./shared_tasks
+check 'both threads of a rank run tasks' exited_with 2 $?
 
 # --- launched by hand -----------------------------------------------------------
 

@@ -176,6 +176,36 @@ check 'two ranks that share memory' exited_with 0 $?
 check '… are not told that they write the same pages' \
     [ "$(grep -c 'same pages' err)" -eq 0 ]
 
+# --- more regions than have a line of their own --------------------------------
+
+# The last rank takes part in every second one of the first 200, then in all.
+{
+    echo 'static int n;'
+    for i in $(seq 0 399); do
+        threads=$((i < 200 && i % 2 ? 1 : 2))
+        echo "static void f$i(void)"
+        echo '{'
+        echo "_Pragma(\"omp parallel num_threads(THREADS($threads))\")"
+        echo '_Pragma("omp critical")'
+        echo 'n++;'
+        echo '}'
+    done
+    echo 'int main(void)'
+    echo '{'
+    for i in $(seq 0 399); do
+        echo "f$i();"
+    done
+    echo 'return n != 3 * 300 + 2 * 100;'
+    echo '}'
+} >many.c
+check 'many.c' "$BUILD/bin/railomp-cc" '-DTHREADS(n)=n == 1 ? 2 : 3' -O0 many.c \
+    -o many
+RAILOMP_STATS=1 RAILOMP_RANKS=3 OMP_NUM_THREADS=1 timeout -k 5 60 ./many 2>err
+# each thread has taken a lock in each region
+check 'locks of all regions' [ "$(awk '$2 == "region" { inside = 1; next }
+    $2 == "variable" { inside = 0 } inside { sum += $11 } END { print sum }' err)" \
+    -eq 1100 ]
+
 # --- scripts/compare-openmp -----------------------------------------------------
 
 RAILOMP_STATS=1 RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./regions 2>err

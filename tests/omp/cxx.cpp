@@ -3,6 +3,7 @@
 // within a thread.
 #include <atomic>
 #include <cstdio>
+#include <exception>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -73,10 +74,35 @@ static void between_ranks()
     std::cout << sum << std::endl;
 }
 
+// The last thread keeps what it has caught; the first one throws it again.
+static void exceptions_between_ranks()
+{
+    std::exception_ptr kept;
+    int caught = 0;
+#pragma omp parallel
+    if (omp_get_thread_num() == omp_get_num_threads() - 1) {
+        try {
+            throw std::runtime_error("a text that is longer than its object");
+        } catch (...) {
+            kept = std::current_exception();
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        std::vector<std::exception_ptr> copies(10, kept);
+        try {
+            std::rethrow_exception(copies[5]);
+        } catch (const std::runtime_error &e) {
+            caught += e.what()[0] == 'a';
+        }
+    }
+    std::cout << "kept: " << caught << std::endl;
+}
+
 int main()
 {
     std::ios::sync_with_stdio(false);
     between_ranks();
+    exceptions_between_ranks();
     std::vector<std::vector<int>> rows(64);
     std::vector<std::unique_ptr<shape>> shapes(64);
     std::map<int, std::string> names;

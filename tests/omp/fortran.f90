@@ -135,7 +135,32 @@ program main
        print '(a)', 'printed by the last thread'
   !$omp end parallel
   call files()
+  call returned()
 contains
+  ! Arrays that functions of libgfortran allocate.
+  subroutine returned()
+    real(8), allocatable :: x(:, :), y(:, :), r(:), p(:), t(:, :)
+    allocate (x(64, 64))
+    x = 1
+    y = matmul(x, x)
+    r = reshape(x, [4096])
+    p = pack(x, x > 0)
+    t = transpose(y)
+    wrong = 0
+    !$omp parallel reduction(+: wrong)
+    if (any(y /= 64)) wrong = wrong + 1
+    if (any(r /= 1)) wrong = wrong + 1
+    if (any(p /= 1)) wrong = wrong + 1
+    if (any(t /= 64)) wrong = wrong + 1
+    !$omp end parallel
+    y = 0
+    !$omp parallel workshare
+    y = matmul(x, transpose(x))
+    !$omp end parallel workshare
+    if (any(y /= 64)) wrong = wrong + 1
+    print '(a,i8)', 'returned', wrong
+  end subroutine
+
   ! Arrays that are too long for libgfortran's own buffer.
   subroutine files()
     integer, parameter :: n = 200000

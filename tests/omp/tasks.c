@@ -2,6 +2,12 @@
 /* Tasks, dependences, taskloops, teams of the host. */
 #include <omp.h>
 #include <stdio.h>
+#include <unistd.h>
+
+static void pause_of(int i)
+{
+    usleep(100 * (unsigned)(i * 7 % 5));
+}
 
 static long fibonacci(int n)
 {
@@ -38,8 +44,103 @@ static void strict(void)
     printf("strict: %ld %ld\n", first, loops);
 }
 
+/* Tasks that are ordered by dependences, each after a pause of its own. */
+static void orders(void)
+{
+    enum { TASKS = 60 };
+    int chain[4] = {0}, wrong = 0, readers = 0, last = 0;
+    omp_depend_t object;
+#pragma omp parallel
+#pragma omp single
+    {
+        for (int i = 0; i < TASKS; i++)
+#pragma omp task depend(inout : chain[i % 4]) firstprivate(i)
+        {
+            pause_of(i);
+            if (chain[i % 4]++ != i / 4)
+#pragma omp atomic
+                wrong++;
+        }
+        for (int i = 0; i < 8; i++)
+#pragma omp task depend(in : chain[0], chain[1]) firstprivate(i)
+        {
+            pause_of(i);
+            if (chain[0] + chain[1] != TASKS / 2)
+#pragma omp atomic
+                wrong++;
+#pragma omp atomic
+            readers++;
+        }
+#pragma omp depobj(object) depend(inout : chain[0])
+#pragma omp task depend(depobj : object)
+        if (readers != 8)
+#pragma omp atomic
+            wrong++;
+#pragma omp depobj(object) destroy
+#pragma omp task depend(out : last)
+        {
+            pause_of(1);
+            last = 1;
+        }
+#pragma omp task depend(in : last) if (0)
+        wrong += last != 1;
+#pragma omp task depend(mutexinoutset : last)
+        last++;
+#pragma omp task depend(mutexinoutset : last)
+        last++;
+#pragma omp taskwait depend(in : last)
+        wrong += last != 3;
+    }
+    printf("orders: %d %d %d\n", wrong, chain[3], last);
+}
+
+/* What waits: taskwait for children, a group for all below, a barrier for all.
+ */
+static void waits(void)
+{
+    int children = 0, below = 0, wrong = 0, final = 0;
+#pragma omp parallel
+#pragma omp single
+    {
+        for (int i = 0; i < 10; i++)
+#pragma omp task firstprivate(i)
+        {
+            pause_of(i);
+#pragma omp atomic
+            children++;
+        }
+#pragma omp taskwait
+        wrong += children != 10;
+#pragma omp taskgroup
+        for (int i = 0; i < 5; i++)
+#pragma omp task firstprivate(i)
+            for (int k = 0; k < 3; k++)
+#pragma omp task firstprivate(i, k)
+            {
+                pause_of(i + k);
+#pragma omp atomic
+                below++;
+            }
+        wrong += below != 15;
+#pragma omp task final(1)
+        {
+#pragma omp task
+            final += omp_in_final();
+            final += omp_in_final();
+        }
+#pragma omp taskloop nogroup
+        for (int i = 0; i < 20; i++)
+#pragma omp atomic
+            below++;
+    }
+    wrong += below != 35 || final != 2 || omp_in_final();
+    printf("waits: %d\n", wrong);
+}
+
 int main(void)
 {
+    orders();
+    waits();
     long result = 0, sum = 0, chain = 1, grouped = 0, teams = 0, pieces = 0;
     int wrong = 0;
 #pragma omp parallel

@@ -265,6 +265,88 @@ static void locks_exclude(void **state)
     assert_int_equal(c.ordered, THREADS * TIMES);
 }
 
+void GOMP_task(void (*)(void *), void *, void (*)(void *, void *), long bytes,
+               long alignment, bool deferred, unsigned flags, void **depend,
+               int priority, void *detach);
+void GOMP_taskwait(void);
+void GOMP_taskgroup_start(void);
+void GOMP_taskgroup_end(void);
+
+struct tree {
+    unsigned depth;
+    long *sum;
+};
+
+static void make_task(void (*function)(void *), struct tree *tree, bool later)
+{
+    GOMP_task(function, &tree, NULL, sizeof tree, alignof(struct tree *), later,
+              0, NULL, 0, NULL);
+}
+
+/* Two children for each task; plain memory hands the sums on. */
+static void count_tree(void *argument)
+{
+    struct tree *tree = *(struct tree **)argument;
+    long sums[2] = {0, 0};
+    struct tree child[2] = {{tree->depth - 1, &sums[0]},
+                            {tree->depth - 1, &sums[1]}};
+    if (tree->depth) {
+        make_task(count_tree, &child[0], true);
+        make_task(count_tree, &child[1], tree->depth % 3 > 0);
+        GOMP_taskwait();
+    }
+    *tree->sum = sums[0] + sums[1] + 1;
+}
+
+enum { DEPTH = 9 };
+
+static void make_trees(void *argument)
+{
+    long *sums = argument, *mine = &sums[self()->id];
+    struct tree tree = {DEPTH, mine};
+    GOMP_taskgroup_start();
+    make_task(count_tree, &tree, true);
+    GOMP_taskgroup_end();
+    const bool is_right = *mine == (2 << DEPTH) - 1;
+    GOMP_barrier();
+    *mine = 0;
+    make_task(count_tree, &tree, true);
+    GOMP_barrier();
+    if (!is_right)
+        *mine = -1;
+}
+
+static void tasks_are_waited_for(void **state)
+{
+    long sums[THREADS] = {0};
+    run(make_trees, sums);
+    for (unsigned t = 0; t < THREADS; t++)
+        assert_int_equal(sums[t], (2 << DEPTH) - 1);
+}
+
+static void add_one(void *argument)
+{
+    ++**(long **)argument;
+}
+
+/* Tasks that all write the same word. */
+static void make_chain(void *argument)
+{
+    void *depend[] = {(void *)1, (void *)1, argument};
+    if (GOMP_single_start())
+        for (int i = 0; i < TIMES; i++)
+            GOMP_task(add_one, &argument, NULL, sizeof argument,
+                      alignof(void *), true, 1 << 3, depend, 0, NULL);
+    GOMP_barrier();
+}
+
+static void dependent_tasks_are_ordered(void **state)
+{
+    long sum = 0;
+    run(make_chain, &sum);
+    assert_int_equal(sum, TIMES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +358,8 @@ int main(void)
         cmocka_unit_test(loops_after_empty_ones_run),
         cmocka_unit_test(loops_after_ordered_ones_run),
         cmocka_unit_test(locks_exclude),
+        cmocka_unit_test(tasks_are_waited_for),
+        cmocka_unit_test(dependent_tasks_are_ordered),
     };
     settings_read(1, 1);
     memory_alone();

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tasks. Each runs at once, in the thread that meets it: so dependences hold,
- * and a task has ended when the next one begins. */
+/* GOMP_task, GOMP_taskloop, GOMP_taskwait, GOMP_taskgroup_… */
+#include "omp/runtime/tasks/pool.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 #include "omp/runtime/fail.h"
-#include "omp/runtime/memory.h"
 #include "omp/runtime/team.h"
 
 #include "omp/runtime/interface.h"
 
 /* gomp-constants.h */
 enum {
-    TASK_UNTIED = 1 << 0,
     TASK_FINAL = 1 << 1,
+    TASK_DEPEND = 1 << 3,
     TASKLOOP_UP = 1 << 8,
     TASKLOOP_GRAINSIZE = 1 << 9,
+    TASKLOOP_IF = 1 << 10,
+    TASKLOOP_NOGROUP = 1 << 11,
     TASK_REDUCTION = 1 << 12,
     TASK_DETACH = 1 << 13,
     TASKLOOP_STRICT = 1 << 14,
@@ -32,35 +33,46 @@ static void check_flags(unsigned flags)
         fail(NOT_SERVED, "a detached task is not served");
 }
 
-/* The task's copy of its variables, on the stack of its caller: in shared
- * memory, as all variables of threads. */
-static void run_task(task_t task, void *variables, copy_t copy, size_t bytes,
-                     size_t alignment, unsigned flags, const long *bounds)
-{
-    struct thread *t = self();
-    const bool outer = t->in_final;
-    char room[bytes + alignment];
-    void *mine =
-        (void *)(((uintptr_t)room + alignment - 1) & -(uintptr_t)alignment);
-    t->in_final = outer || flags & TASK_FINAL;
-    if (copy)
-        copy(mine, variables);
-    else
-        memcpy(mine, variables, bytes);
-    if (bounds)
-        memcpy(mine, bounds, 2 * sizeof *bounds);
-    task(mine);
-    t->in_final = outer;
-}
-
 void GOMP_task(task_t task, void *variables, copy_t copy, long bytes,
                long alignment, bool deferred, unsigned flags, void **depend,
                int priority, void *detach)
 {
-    (void)deferred, (void)depend, (void)priority, (void)detach;
+    const struct task_request request = {
+        .function = task,
+        .variables = variables,
+        .copy = copy,
+        .bytes = (size_t)bytes,
+        .alignment = (size_t)alignment,
+        .is_deferred = deferred,
+        .is_final = flags & TASK_FINAL,
+        .depend = flags & TASK_DEPEND ? depend : NULL,
+    };
+    (void)priority, (void)detach;
     check_flags(flags);
-    run_task(task, variables, copy, (size_t)bytes, (size_t)alignment, flags,
-             NULL);
+    task_make(self(), &request);
+}
+
+void GOMP_taskgroup_start(void)
+{
+    struct thread *t = self();
+    if (t->team->here == 1)
+        return;
+    struct task_group *group = malloc(sizeof *group);
+    if (!group)
+        fail(FAILED, "out of memory for a group of tasks");
+    *group = (struct task_group){.outer = t->task->group};
+    t->task->group = group;
+}
+
+void GOMP_taskgroup_end(void)
+{
+    struct thread *t = self();
+    if (t->team->here == 1)
+        return;
+    struct task_group *group = t->task->group;
+    task_await_group(t);
+    t->task->group = group->outer;
+    free(group);
 }
 
 /* All tasks have that many iterations, but for the last one. */
@@ -82,14 +94,12 @@ static uint64_t pieces(uint64_t iterations, unsigned flags, unsigned long asked,
 }
 
 /* The first two members of the variables are the bounds of the piece. */
-static void run_taskloop(task_t task, void *variables, copy_t copy,
-                         size_t bytes, size_t alignment, unsigned flags,
-                         unsigned long asked, const struct loop_bounds *b,
-                         uint64_t bias)
+static void make_tasks(struct task_request *request, unsigned flags,
+                       unsigned long asked, const struct loop_bounds *b,
+                       uint64_t bias)
 {
     const uint64_t count =
         pieces(b->iterations, flags, asked, self()->team->threads);
-    check_flags(flags);
     for (uint64_t i = 0, first = 0, last; i < count; i++, first = last) {
         last = first + b->iterations / count + (i < b->iterations % count);
         if (is_strict(flags, asked))
@@ -97,8 +107,23 @@ static void run_taskloop(task_t task, void *variables, copy_t copy,
         uint64_t start, end;
         loop_range(b, first, last, &start, &end);
         const long bounds[] = {(long)(start - bias), (long)(end - bias)};
-        run_task(task, variables, copy, bytes, alignment, flags, bounds);
+        request->bounds = bounds;
+        task_make(self(), request);
     }
+}
+
+static void run_taskloop(struct task_request request, unsigned flags,
+                         unsigned long asked, const struct loop_bounds *b,
+                         uint64_t bias)
+{
+    check_flags(flags);
+    request.is_deferred = flags & TASKLOOP_IF;
+    request.is_final = flags & TASK_FINAL;
+    if (!(flags & TASKLOOP_NOGROUP))
+        GOMP_taskgroup_start();
+    make_tasks(&request, flags, asked, b, bias);
+    if (!(flags & TASKLOOP_NOGROUP))
+        GOMP_taskgroup_end();
 }
 
 void GOMP_taskloop(task_t task, void *variables, copy_t copy, long bytes,
@@ -107,8 +132,12 @@ void GOMP_taskloop(task_t task, void *variables, copy_t copy, long bytes,
 {
     const struct loop_bounds b = loop_bounds(start, end, step, 0);
     (void)priority;
-    run_taskloop(task, variables, copy, (size_t)bytes, (size_t)alignment, flags,
-                 asked, &b, LOOP_BIAS);
+    run_taskloop((struct task_request){.function = task,
+                                       .variables = variables,
+                                       .copy = copy,
+                                       .bytes = (size_t)bytes,
+                                       .alignment = (size_t)alignment},
+                 flags, asked, &b, LOOP_BIAS);
 }
 
 void GOMP_taskloop_ull(task_t task, void *variables, copy_t copy, long bytes,
@@ -119,27 +148,25 @@ void GOMP_taskloop_ull(task_t task, void *variables, copy_t copy, long bytes,
     const struct loop_bounds b =
         loop_bounds_ull(flags & TASKLOOP_UP, start, end, step, 0);
     (void)priority;
-    run_taskloop(task, variables, copy, (size_t)bytes, (size_t)alignment, flags,
-                 asked, &b, 0);
+    run_taskloop((struct task_request){.function = task,
+                                       .variables = variables,
+                                       .copy = copy,
+                                       .bytes = (size_t)bytes,
+                                       .alignment = (size_t)alignment},
+                 flags, asked, &b, 0);
 }
 
 void GOMP_taskwait(void)
 {
+    task_await_children(self());
 }
 
 void GOMP_taskwait_depend(void **depend)
 {
-    (void)depend;
+    task_await_depend(self(), depend);
 }
 
 void GOMP_taskyield(void)
 {
-}
-
-void GOMP_taskgroup_start(void)
-{
-}
-
-void GOMP_taskgroup_end(void)
-{
+    task_yield(self());
 }
