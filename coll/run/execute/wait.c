@@ -202,7 +202,9 @@ static bool try_record_bytes(dcoll_request_t *q)
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
     uint64_t before = q->moved;
     q->moved = drail_moved(team->rail,
-                           op->kind == DCOLL_COMPLETE ? team->rank : op->peer);
+                           team_peer(team, op->kind == DCOLL_COMPLETE
+                                               ? team->rank
+                                               : op->peer));
     if (q->moved <= before)
         return false;
     ledger_record_bytes(team);
