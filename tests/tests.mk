@@ -220,7 +220,7 @@ TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%\
 # They compare rates or times: nothing runs beside them.
 TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\
               /link_model,/test_idle_,/test_silent_wire,/rail_numbers,/tune_time,$\
-              /degrade_seen
+              /degrade_seen,/calibrate
 # Their processes poll, which keeps all processors busy: one of them runs at a
 # time.
 TEST_POLLING := /integration/mpi,/integration/impi,/compare_p2p,/compare_coll,$\

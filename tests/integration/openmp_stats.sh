@@ -87,9 +87,11 @@ export RAILOMP_PAGES=copied
 # --- regions and variables --------------------------------------------------------
 
 # Three regions, 5 times each: threads that write parts of an array of their own;
-# that write every second word of another one; that take turns at a lock.
+# that write every second word of another one; that take turns at a lock, which
+# its holder keeps while it sleeps: so the others wait also on a busy machine.
 cat >regions.c <<'END'
-enum { WORDS = 1 << 16, SLOTS = 1 << 12, TURNS = 500 };
+#include <time.h>
+enum { WORDS = 1 << 16, SLOTS = 1 << 12, TURNS = 50 };
 static int whole[WORDS], split[SLOTS], turns;
 static void own_parts(void)
 {
@@ -108,7 +110,10 @@ static void take_turns(void)
 #pragma omp parallel
     for (int i = 0; i < TURNS; i++) {
 #pragma omp critical
-        turns++;
+        {
+            turns++;
+            nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+        }
     }
 }
 int main(void)
@@ -152,7 +157,7 @@ for region in own_parts same_pages take_turns; do
     check "… times of $region" [ "$(of_region times $region)" = 5 ]
 done
 check '… locks are of their region' \
-    [ "$(of_region locks take_turns) $(of_region locks own_parts)" = '5000 0' ]
+    [ "$(of_region locks take_turns) $(of_region locks own_parts)" = '500 0' ]
 check '… parts of an array are not written by both ranks' \
     [ "$(of_region shared_writes own_parts)" -lt 64 ]
 check '… pages of every second word are' \
@@ -173,6 +178,13 @@ check '… are not told that they write the same pages' \
 
 # --- scripts/compare-openmp -----------------------------------------------------
 
+RAILOMP_STATS=1 RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./regions 2>err
+check 'the costs of an iteration are those of the ranks, not of the regions' \
+    env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SOURCE/tools" python3 -c '
+from railtools.compare_openmp import costs_of
+with open("err", encoding="utf-8") as text:
+    costs = costs_of(" Iterations      =    2", text.read())
+assert costs["regions"] > 0 and costs["rank"] == 0.5, costs'
 compare=$SOURCE/scripts/compare-openmp
 refused 'no shape' "shapes.*'2'" "$compare" --shapes 2
 refused 'no rank' "'0x1'" "$compare" --shapes 0x1

@@ -15,6 +15,7 @@ is appended) gets openmp.txt (tables, commands) and openmp-samples.csv (every
 round). Both are written after each round.
 """
 import argparse
+import itertools
 import os
 import platform
 import re
@@ -172,9 +173,12 @@ def costs_of(out, err):
     iterations = re.search(r"Iterations += +(\d+)", out)
     if len(lines) < 2 or not iterations:
         return {}
+    # the tables of regions and variables come behind the ranks' lines
+    ranks = list(itertools.takewhile(lambda line: line[0].isdigit(),
+                                     lines[1:]))
     found = {}
     for column, title in enumerate(lines[0]):
-        cells = [line[column].rstrip("%") for line in lines[1:]]
+        cells = [line[column].rstrip("%") for line in ranks]
         numbers = [float(cell) for cell in cells
                    if cell != "-" and title != "memory"]
         is_share = title in ("efficiency", "coverage")
