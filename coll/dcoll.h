@@ -16,8 +16,8 @@
  *     DRAIL_ENOTSUP of dcoll_would_wait().
  *  3. Broken teams. Once a call is under way, an error breaks the team: a rank
  *     died, a wait timed out, ranks made different calls. Then every call
- *     returns that error, and the team can only be freed. Only dcoll_free() and
- *     dcoll_let_go() still work, on persistent requests. Transfers may still
+ *     returns that error. Only dcoll_team_shrink() still works, and, on
+ *     persistent requests, dcoll_free() and dcoll_let_go(). Transfers may still
  *     be going on: leave the buffers of calls under way as they are until
  *     drail_close() has returned.
  *     These errors do not break the team: a wrong argument (DRAIL_EINVAL,

@@ -103,8 +103,8 @@ static int collectives(dcoll_team_t *team, unsigned me, unsigned start)
         while (dcoll_team_peer(team, to) != me)
             to++;
         unsigned from = dcoll_team_peer(team, i / (unsigned)count);
-        check(got[i] == value(from, to,
-                              to * (unsigned)count + i % (unsigned)count));
+        check(got[i] ==
+              value(from, to, to * (unsigned)count + i % (unsigned)count));
     }
     return rc;
 }
@@ -221,8 +221,7 @@ static int shrink_run(const struct death *d, unsigned number)
         if (board->took[r] > slowest)
             slowest = board->took[r];
     }
-    unsigned want =
-        d->nranks - (unsigned)__builtin_popcount(dead) - d->again;
+    unsigned want = d->nranks - (unsigned)__builtin_popcount(dead) - d->again;
     bool ok = rc == DRAIL_EJOB && survivors == want && slowest < LIMIT_S;
     if (!ok)
         printf("# %s; %u survivors\n", err.text, survivors);

@@ -9,10 +9,9 @@ uint32_t notification_id(const dcoll_request_t *q, dcoll_tag_t tag)
 int notifications_send_entered(dcoll_request_t *q, unsigned peer)
 {
     drail_t *rail = q->team->rail;
-    int rc =
-        drail_put(rail, team_peer(q->team, peer), &(drail_xfer_t){0},
-                  DRAIL_NOTIFY | DRAIL_NOWAIT,
-                  notification_id(q, (dcoll_tag_t)NOTE_ENTERED), NULL);
+    int rc = drail_put(rail, team_peer(q->team, peer), &(drail_xfer_t){0},
+                       DRAIL_NOTIFY | DRAIL_NOWAIT,
+                       notification_id(q, (dcoll_tag_t)NOTE_ENTERED), NULL);
     return rc && rc != DRAIL_EAGAIN ? team_rail_fail(q->team, rc) : rc;
 }
 
@@ -40,7 +39,8 @@ void notifications_deliver(dcoll_team_t *team, unsigned peer, uint32_t id)
 int notifications_take(dcoll_team_t *team, unsigned peer, int timeout_ms)
 {
     uint32_t id;
-    int rc = drail_notify_wait(team->rail, team_peer(team, peer), &id, timeout_ms);
+    int rc =
+        drail_notify_wait(team->rail, team_peer(team, peer), &id, timeout_ms);
     if (!rc)
         notifications_deliver(team, peer, id);
     else if (rc != DRAIL_EAGAIN && rc != DRAIL_ETIMEOUT)
@@ -75,16 +75,16 @@ int team_progress(dcoll_team_t *team)
     /* errors of rails and peers are ignored here: the operation that waits in
      * vain reports them */
     drail_progress(team->rail);
-    for (unsigned peer = 0; !drail_notify_any(team->rail, peer, &peer); peer++) {
+    for (unsigned peer = 0; !drail_notify_any(team->rail, peer, &peer);
+         peer++) {
         unsigned rank = team->shrunk ? shrunk_rank(team->shrunk, peer) : peer;
         if (rank < team->shape.nranks && team->connected[rank])
             take_all(team, rank);
     }
     if (team->cfg.idle)
         team->cfg.idle(team->cfg.idle_context);
-    return team_interrupted(team)
-               ? team_fail(team, DRAIL_EINTR, "interrupted")
-               : 0;
+    return team_interrupted(team) ? team_fail(team, DRAIL_EINTR, "interrupted")
+                                  : 0;
 }
 
 int notifications_take_credits(dcoll_request_t *q)

@@ -31,9 +31,9 @@ static int put(struct shrunk *s, unsigned rank, size_t bytes)
         .remote_offset = slot_offset(s, s->rank),
         .bytes = bytes,
     };
-    int rc = drail_put(s->rail, s->peers[rank], &xfer,
-                       DRAIL_NOTIFY | DRAIL_NOWAIT | DRAIL_EAGER, NOTE_GATHER,
-                       NULL);
+    int rc =
+        drail_put(s->rail, s->peers[rank], &xfer,
+                  DRAIL_NOTIFY | DRAIL_NOWAIT | DRAIL_EAGER, NOTE_GATHER, NULL);
     s->posted[rank] += !rc;
     return rc == DRAIL_EAGAIN ? 0 : rc;
 }
@@ -107,8 +107,8 @@ int gather_run(void *context, const void *mine, size_t bytes, void *all,
         if (rc)
             return rc;
         for (unsigned r = 0; r < s->ranks; r++)
-            memcpy((char *)all + r * bytes + done,
-                   s->area + slot_offset(s, r), piece);
+            memcpy((char *)all + r * bytes + done, s->area + slot_offset(s, r),
+                   piece);
     }
     return 0;
 }

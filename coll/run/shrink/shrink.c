@@ -11,22 +11,6 @@
 #include "coll/run/shrink/survivors.h"
 #include "coll/run/team/create.h"
 
-void shrunk_free(struct shrunk *s)
-{
-    if (!s)
-        return;
-    drail_job_leave(s->job);
-    if (s->mem)
-        drail_mem_release(s->mem); /* else drail_close() does */
-    free(s->peers);
-    free(s->rank_of);
-    free(s->keys);
-    free(s->arrived);
-    free(s->posted);
-    free(s->left);
-    free(s);
-}
-
 /* All that the new team may need, before any other rank waits for it. The key
  * of the area is published in the old team's ledger. */
 static int shrunk_new(dcoll_team_t *team, struct shrunk **out)

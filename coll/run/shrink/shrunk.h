@@ -41,10 +41,10 @@ struct shrunk {
     /* the all-gather */
     unsigned char *area; /* two parts, used in turn */
     drail_mem_t *mem;
-    drail_key_t *keys;    /* by rank: its area */
-    uint32_t *arrived;    /* by rank: pieces that have come from it, … */
-    uint32_t *posted;     /* … and that this rank has put there */
-    uint32_t pieces;      /* complete */
+    drail_key_t *keys;        /* by rank: its area */
+    uint32_t *arrived;        /* by rank: pieces that have come from it, … */
+    uint32_t *posted;         /* … and that this rank has put there */
+    uint32_t pieces;          /* complete */
     struct shrink_words next; /* the agreement that a rank enters when it gives
                                  up this team */
     bool *left;               /* by rank: it has */

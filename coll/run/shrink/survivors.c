@@ -176,8 +176,7 @@ static int listen(struct survivors *s, unsigned rank, bool *lost)
     uint32_t id;
     int rc = 0, taken = 0;
     while (!rc && !s->streams[rank].ended && is_heard(s, rank) &&
-           !(taken =
-                 drail_notify_test(team->rail, team_peer(team, rank), &id)))
+           !(taken = drail_notify_test(team->rail, team_peer(team, rank), &id)))
         rc = hear(s, rank, id);
     *lost = taken && taken != DRAIL_EAGAIN;
     return rc;

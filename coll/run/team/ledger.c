@@ -151,8 +151,8 @@ static int read_begin(dcoll_team_t *team, unsigned peer)
     };
     if (!team->connected[peer])
         return DRAIL_EPEER;
-    int rc = drail_get(team->rail, team_peer(team, peer), &xfer,
-                       DRAIL_NOWAIT, &remote->req);
+    int rc = drail_get(team->rail, team_peer(team, peer), &xfer, DRAIL_NOWAIT,
+                       &remote->req);
     remote->peer = peer;
     remote->under_way = !rc;
     return rc;

@@ -77,12 +77,12 @@ struct repeat {
  * the following. Ids of requests wrap around. */
 #define NOTIFICATION_KINDS (DCOLL_TAGS + 3u)
 enum { /* after the tags of schedules */
-    NOTE_ENTERED = DCOLL_TAGS,
-    NOTE_SHRINK, /* shrink/survivors.h */
-    NOTE_GATHER, /* shrink/gather.h */
+       NOTE_ENTERED = DCOLL_TAGS,
+       NOTE_SHRINK, /* shrink/survivors.h */
+       NOTE_GATHER, /* shrink/gather.h */
 };
-#define REQUEST_IDS        (UINT32_MAX / NOTIFICATION_KINDS)
-#define REQUEST_BUCKETS    256u
+#define REQUEST_IDS     (UINT32_MAX / NOTIFICATION_KINDS)
+#define REQUEST_BUCKETS 256u
 
 /* Calls that this rank has skipped (prepare/skip.c). */
 struct skips {
@@ -93,7 +93,7 @@ struct skips {
 };
 
 struct dcoll_team {
-    drail_job_t *job;     /* its ranks are the team's, … */
+    drail_job_t *job;      /* its ranks are the team's, … */
     struct shrunk *shrunk; /* … if the team is a part of the rails' job; NULL:
                               the rails' job is the team's */
     const struct drail_platform *platform;

@@ -14,15 +14,14 @@ struct times {
 struct ends {
     dcoll_team_t *team;
     unsigned rank; /* the other end */
-    uint32_t id; /* of all messages: no request has it */
+    uint32_t id;   /* of all messages: no request has it */
 };
 
 static int send_all(const struct ends *e, unsigned messages)
 {
     int rc = 0;
     while (!rc && messages--)
-        rc = drail_notify(e->team->rail, team_peer(e->team, e->rank), 0,
-                          e->id);
+        rc = drail_notify(e->team->rail, team_peer(e->team, e->rank), 0, e->id);
     return rc ? team_rail_fail(e->team, rc) : 0;
 }
 
@@ -32,9 +31,8 @@ static int await_all(const struct ends *e, unsigned messages)
     uint32_t id;
     int rc = 0;
     while (!rc && messages) {
-        rc =
-            drail_notify_wait(e->team->rail, team_peer(e->team, e->rank),
-                               &id, e->team->timeout_ms);
+        rc = drail_notify_wait(e->team->rail, team_peer(e->team, e->rank), &id,
+                               e->team->timeout_ms);
         messages -= !rc && id == e->id;
     }
     return rc ? team_rail_fail(e->team, rc) : 0;
