@@ -38,12 +38,14 @@ static int put(struct shrunk *s, unsigned rank, size_t bytes)
     return rc == DRAIL_EAGAIN ? 0 : rc;
 }
 
-/* Takes what has come from this rank. Words of requests may be among that. */
+/* Takes what has come from this rank, up to its piece: what follows may be for
+ * what this rank does next. Words of requests may come before. */
 static int take(struct shrunk *s, unsigned rank)
 {
     uint32_t id;
-    int rc;
-    while (!(rc = drail_notify_test(s->rail, s->peers[rank], &id))) {
+    int rc = 0;
+    while (s->arrived[rank] <= s->pieces &&
+           !(rc = drail_notify_test(s->rail, s->peers[rank], &id))) {
         if (id % NOTIFICATION_KINDS > NOTE_ENTERED)
             shrunk_note(s, rank, id);
         else if (s->team)
