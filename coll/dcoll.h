@@ -16,8 +16,8 @@
  *     DRAIL_ENOTSUP of dcoll_would_wait().
  *  3. Broken teams. Once a call is under way, an error breaks the team: a rank
  *     died, a wait timed out, ranks made different calls. Then every call
- *     returns that error, and the team can only be freed. Only dcoll_free() and
- *     dcoll_let_go() still work, on persistent requests. Transfers may still
+ *     returns that error. Only dcoll_team_shrink() still works, and, on
+ *     persistent requests, dcoll_free() and dcoll_let_go(). Transfers may still
  *     be going on: leave the buffers of calls under way as they are until
  *     drail_close() has returned.
  *     These errors do not break the team: a wrong argument (DRAIL_EINVAL,
@@ -167,6 +167,33 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
  *  collective of this team: dcoll_barrier() before it makes sure. NULL: does
  *  nothing. */
 void dcoll_team_free(dcoll_team_t *team);
+
+/**
+ * Makes a team of the ranks that are left when others have died. All survivors
+ * call it, after a call on the team has failed; it breaks the team if it is not
+ * broken yet, so that ranks that wait for this one get an error, and call it,
+ * too. The ranks of the new team are those of the old one without the dead, in
+ * the same order: dcoll_team_peer(). All survivors get the same ranks, also if
+ * more ranks die meanwhile.
+ *
+ * A rank is dead if its connection has ended and nobody answers at its address.
+ * Meanwhile this rank connects to all survivors. The team is made over their
+ * connections, and its calls need no all-gather of the job. The job must go on
+ * after the death: set drail_job_config_t.grace_ms, and let rank 0 of a
+ * launched job live, else calls return DRAIL_EINTR.
+ * @param team it stays broken; free it with dcoll_team_free(), before or after
+ *             the new one.
+ * @param out  set on success only; free it with dcoll_team_free().
+ * @return 0; DRAIL_EINVAL; DRAIL_ENOMEM; DRAIL_EJOB: other ranks count this one
+ * as dead; DRAIL_ETIMEOUT: a rank does not call it within the transport's
+ * timeout, and is not known to be dead; DRAIL_EINTR; DRAIL_ENOTSUP: the job is
+ * simulated; or an error of dcoll_team_create(). dcoll_last_error() of the old
+ * team has the sentence. After an error it must not be called again.
+ */
+int dcoll_team_shrink(dcoll_team_t *team, dcoll_team_t **out);
+/** The rank, in the job of the team's rails, that is rank @p rank of the team;
+ * UINT_MAX: there is no such rank. */
+unsigned dcoll_team_peer(const dcoll_team_t *team, unsigned rank);
 
 /** Ranks, nodes and ports of the team; valid until it is freed. */
 const dcoll_shape_t *dcoll_team_shape(const dcoll_team_t *team);

@@ -13,6 +13,8 @@ int notifications_send_entered(dcoll_request_t *q, unsigned peer);
 /* Takes the next notification of a peer, and waits for it at most timeout_ms.
  * DRAIL_EAGAIN or DRAIL_ETIMEOUT: none has come. */
 int notifications_take(dcoll_team_t *team, unsigned peer, int timeout_ms);
+/* A notification of a peer has been taken. */
+void notifications_deliver(dcoll_team_t *team, unsigned peer, uint32_t id);
 /* DCOLL_WAIT. 0; DRAIL_EAGAIN: it has not come yet; or an error. */
 int notifications_await(dcoll_request_t *q, const dcoll_op_t *op);
 /* Takes the credits that have come for this request. If they stayed in the

@@ -15,7 +15,7 @@
 static int put(dcoll_request_t *q, unsigned peer, const drail_xfer_t *xfer,
                unsigned flags, dcoll_tag_t tag, drail_req_t *req)
 {
-    int rc = drail_put(q->team->rail, peer, xfer,
+    int rc = drail_put(q->team->rail, team_peer(q->team, peer), xfer,
                        flags | DRAIL_NOTIFY | DRAIL_NOWAIT | DRAIL_EAGER,
                        notification_id(q, tag), req);
     return rc && rc != DRAIL_EAGAIN ? team_rail_fail(q->team, rc) : rc;
@@ -142,7 +142,7 @@ static int get(dcoll_request_t *q, unsigned peer, unsigned port,
                const drail_xfer_t *xfer)
 {
     dcoll_team_t *team = q->team;
-    int rc = drail_get(team->rail, peer, xfer,
+    int rc = drail_get(team->rail, team_peer(team, peer), xfer,
                        on_rail(q, peer, port, xfer->bytes) | DRAIL_NOWAIT,
                        &q->reqs[q->transfers]);
     if (rc)

@@ -201,8 +201,9 @@ static bool try_record_bytes(dcoll_request_t *q)
     dcoll_team_t *team = q->team;
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
     uint64_t before = q->moved;
-    q->moved = drail_moved(team->rail,
-                           op->kind == DCOLL_COMPLETE ? team->rank : op->peer);
+    q->moved = drail_moved(
+        team->rail,
+        team_peer(team, op->kind == DCOLL_COMPLETE ? team->rank : op->peer));
     if (q->moved <= before)
         return false;
     ledger_record_bytes(team);

@@ -6,6 +6,7 @@
 #include "coll/run/prepare/create.h"
 #include "coll/run/node/deferred_release.h"
 #include "coll/run/prepare/entry_barrier.h"
+#include "coll/run/team/create.h"
 #include "coll/run/team/exchange.h"
 #include "coll/run/team/agree.h"
 #include "coll/run/team/wire_times.h"
@@ -91,13 +92,17 @@ static void load_table(dcoll_team_t *team)
 /* Allocates what the team needs before it talks to other ranks.
  * dcoll_team_free() also after an error. */
 static int team_alloc(drail_job_t *job, drail_t *rail,
-                      const dcoll_config_t *cfg, dcoll_team_t **out)
+                      const dcoll_config_t *cfg, struct shrunk *shrunk,
+                      dcoll_team_t **out)
 {
     unsigned size = drail_job_size(job);
     dcoll_team_t *team = calloc(1, sizeof *team);
     if (!team)
         return DRAIL_ENOMEM;
     team->job = job;
+    team->shrunk = shrunk;
+    if (shrunk)
+        shrunk->team = team;
     team->platform = drail_job_platform(job);
     team->rail = rail;
     team->cfg = *cfg;
@@ -136,24 +141,15 @@ static int team_join(dcoll_team_t *team, const struct team_gather *gather)
     return rc;
 }
 
-int dcoll_team_create(drail_job_t *job, drail_t *rail,
-                      const dcoll_config_t *cfg, dcoll_team_t **out,
-                      drail_error_t *err)
+int team_create(drail_job_t *job, drail_t *rail, const dcoll_config_t *cfg,
+                struct shrunk *shrunk, dcoll_team_t **out, drail_error_t *err)
 {
-    drail_error_t unwanted, why = {0};
-    dcoll_config_t defaults;
+    drail_error_t why = {0};
     dcoll_team_t *team = NULL;
-    err = err ? err : &unwanted;
-    if (!job || !rail || !out)
-        return refuse(err, DRAIL_EINVAL, "an argument is NULL");
-    if (!cfg) {
-        dcoll_config_init(&defaults);
-        cfg = &defaults;
-    }
     struct team_gather gather = {0};
     int rc = config_check(cfg, &why);
     if (!rc)
-        rc = team_alloc(job, rail, cfg, &team);
+        rc = team_alloc(job, rail, cfg, shrunk, &team);
     if (!rc)
         rc = team_gather_new(team, &gather);
     rc = team_agree(job, rc, drail_config_of(rail)->timeout_ms, &why);
@@ -163,11 +159,28 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
     }
     team_gather_free(&gather);
     if (rc) {
+        if (team)
+            team->shrunk = NULL;
+        if (shrunk)
+            shrunk->team = NULL;
         dcoll_team_free(team);
         return refuse(err, rc, *why.text ? why.text : drail_strerror(rc));
     }
     *out = team;
     return 0;
+}
+
+int dcoll_team_create(drail_job_t *job, drail_t *rail,
+                      const dcoll_config_t *cfg, dcoll_team_t **out,
+                      drail_error_t *err)
+{
+    drail_error_t unwanted;
+    dcoll_config_t defaults;
+    err = err ? err : &unwanted;
+    if (!job || !rail || !out)
+        return refuse(err, DRAIL_EINVAL, "an argument is NULL");
+    dcoll_config_init(&defaults);
+    return team_create(job, rail, cfg ? cfg : &defaults, NULL, out, err);
 }
 
 void dcoll_team_free(dcoll_team_t *team)
@@ -190,5 +203,6 @@ void dcoll_team_free(dcoll_team_t *team)
     drail_gathered_free(team->members);
     drail_gathered_free(team->ledger_keys);
     dcoll_table_free(&team->table);
+    shrunk_free(team->shrunk);
     free(team);
 }

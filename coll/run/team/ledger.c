@@ -23,7 +23,7 @@ void ledger_break(dcoll_team_t *team, int code)
     atomic_store_explicit(&mine->error, code, memory_order_release);
 }
 
-static bool dead(const dcoll_team_t *team, unsigned peer)
+bool ledger_is_dead(const dcoll_team_t *team, unsigned peer)
 {
     return peer - team->first < team->locals &&
            kill(team_member(team, peer)->pid, 0) && errno == ESRCH;
@@ -84,7 +84,7 @@ int ledger_find_error(dcoll_team_t *team)
 
 static int check_alive(dcoll_team_t *team, unsigned peer)
 {
-    return dead(team, peer)
+    return ledger_is_dead(team, peer)
                ? team_fail(team, DRAIL_EPEER, "rank %u has died", peer)
                : 0;
 }
@@ -125,9 +125,8 @@ static int check_copy(dcoll_team_t *team)
     return DRAIL_EAGAIN;
 }
 
-/* The key of a peer's ledger: each rank has registered all ledgers of its node.
- */
-static drail_key_t ledger_key(const dcoll_team_t *team, unsigned peer)
+/* Each rank has registered all ledgers of its node. */
+drail_key_t ledger_key(const dcoll_team_t *team, unsigned peer)
 {
     drail_key_t key =
         *(const drail_key_t *)drail_gathered_of(team->ledger_keys, peer);
@@ -152,7 +151,8 @@ static int read_begin(dcoll_team_t *team, unsigned peer)
     };
     if (!team->connected[peer])
         return DRAIL_EPEER;
-    int rc = drail_get(team->rail, peer, &xfer, DRAIL_NOWAIT, &remote->req);
+    int rc = drail_get(team->rail, team_peer(team, peer), &xfer, DRAIL_NOWAIT,
+                       &remote->req);
     remote->peer = peer;
     remote->under_way = !rc;
     return rc;
@@ -240,7 +240,7 @@ void ledger_close(dcoll_team_t *team)
     if (!remote->under_way)
         return;
     drail_forget(team->rail, &remote->req);
-    drail_fence(team->rail, remote->peer);
+    drail_fence(team->rail, team_peer(team, remote->peer));
     remote->under_way = false;
 }
 

@@ -26,6 +26,7 @@ struct ledger {
                                  at most its own calls */
     _Atomic uint64_t moved;   /* see ledger_moved() */
     _Atomic uint64_t skips;   /* see prepare/skip.c */
+    drail_key_t gather;       /* see shrink/gather.h */
     _Atomic int32_t error;    /* not 0: this rank has broken its team */
     char why[196];
     struct call ring[LEDGER];
@@ -100,6 +101,10 @@ static inline int ledger_break_if(dcoll_team_t *team, int code)
  * or cannot be requested yet; then an error may also be that of another peer.
  */
 int ledger_check(dcoll_team_t *team, unsigned peer);
+/* Is the peer on my node, and does its process no longer exist? */
+bool ledger_is_dead(const dcoll_team_t *team, unsigned peer);
+/* The key of the peer's ledger. */
+drail_key_t ledger_key(const dcoll_team_t *team, unsigned peer);
 /* What a peer's ledger told at the latest check. calls and reached: at most
  * this rank's calls. */
 struct standing {

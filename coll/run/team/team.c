@@ -18,11 +18,16 @@ int team_connect(dcoll_team_t *team, unsigned peer)
 {
     if (team->connected[peer])
         return 0;
-    int rc = drail_connect(team->rail, peer);
+    int rc = drail_connect(team->rail, team_peer(team, peer));
     if (rc)
         return team_rail_fail(team, rc);
     team->connected[peer] = true;
     return 0;
+}
+
+unsigned dcoll_team_peer(const dcoll_team_t *team, unsigned rank)
+{
+    return rank < team->shape.nranks ? team_peer(team, rank) : UINT_MAX;
 }
 
 const dcoll_shape_t *dcoll_team_shape(const dcoll_team_t *team)

@@ -16,6 +16,7 @@
 #include "coll/run/team/ledger.h"
 #include "coll/run/node/pool.h"
 #include "coll/run/node/segment.h"
+#include "coll/run/shrink/shrunk.h"
 #include "coll/select/contest.h"
 #include "coll/select/predict.h"
 #include "coll/select/table.h"
@@ -72,11 +73,16 @@ struct repeat {
 /* Such calls kept for each collective: programs alternate between a few. */
 #define REPEATS 4u
 
-/* A notification's id holds the request's id and its kind: a tag, or "entered"
- * (prepare/entry_barrier.h). Ids of requests wrap around. */
-#define NOTIFICATION_KINDS (DCOLL_TAGS + 1u)
-#define REQUEST_IDS        (UINT32_MAX / NOTIFICATION_KINDS)
-#define REQUEST_BUCKETS    256u
+/* A notification's id holds the request's id and its kind: a tag, or one of
+ * the following. Ids of requests wrap around. */
+#define NOTIFICATION_KINDS (DCOLL_TAGS + 3u)
+enum { /* after the tags of schedules */
+       NOTE_ENTERED = DCOLL_TAGS,
+       NOTE_SHRINK, /* shrink/survivors.h */
+       NOTE_GATHER, /* shrink/gather.h */
+};
+#define REQUEST_IDS     (UINT32_MAX / NOTIFICATION_KINDS)
+#define REQUEST_BUCKETS 256u
 
 /* Calls that this rank has skipped (prepare/skip.c). */
 struct skips {
@@ -87,7 +93,9 @@ struct skips {
 };
 
 struct dcoll_team {
-    drail_job_t *job;
+    drail_job_t *job;      /* its ranks are the team's, … */
+    struct shrunk *shrunk; /* … if the team is a part of the rails' job; NULL:
+                              the rails' job is the team's */
     const struct drail_platform *platform;
     drail_t *rail;
     dcoll_config_t cfg;
@@ -158,6 +166,18 @@ static inline const struct member *team_member(const dcoll_team_t *team,
                                                unsigned rank)
 {
     return drail_gathered_of(team->members, rank);
+}
+
+/* The rank of the rails' job that is this rank of the team. */
+static inline unsigned team_peer(const dcoll_team_t *team, unsigned rank)
+{
+    return team->shrunk ? shrunk_peer(team->shrunk, rank) : rank;
+}
+
+static inline bool team_interrupted(const dcoll_team_t *team)
+{
+    return drail_job_interrupted(team->shrunk ? shrunk_whole(team->shrunk)
+                                              : team->job);
 }
 
 /* Connects to a peer unless it is connected. 0, or an error of the team. */

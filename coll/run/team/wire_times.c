@@ -13,15 +13,15 @@ struct times {
 
 struct ends {
     dcoll_team_t *team;
-    unsigned peer;
-    uint32_t id; /* of all messages: no request has it */
+    unsigned rank; /* the other end */
+    uint32_t id;   /* of all messages: no request has it */
 };
 
 static int send_all(const struct ends *e, unsigned messages)
 {
     int rc = 0;
     while (!rc && messages--)
-        rc = drail_notify(e->team->rail, e->peer, 0, e->id);
+        rc = drail_notify(e->team->rail, team_peer(e->team, e->rank), 0, e->id);
     return rc ? team_rail_fail(e->team, rc) : 0;
 }
 
@@ -31,8 +31,8 @@ static int await_all(const struct ends *e, unsigned messages)
     uint32_t id;
     int rc = 0;
     while (!rc && messages) {
-        rc =
-            drail_notify_wait(e->team->rail, e->peer, &id, e->team->timeout_ms);
+        rc = drail_notify_wait(e->team->rail, team_peer(e->team, e->rank), &id,
+                               e->team->timeout_ms);
         messages -= !rc && id == e->id;
     }
     return rc ? team_rail_fail(e->team, rc) : 0;
@@ -67,7 +67,7 @@ static int time_exchange(const struct ends *e, unsigned messages, double *us)
 static int measure(const struct ends *e, struct times *t)
 {
     double one = 0, burst = 0;
-    int rc = team_connect(e->team, e->peer);
+    int rc = team_connect(e->team, e->rank);
     if (!rc)
         rc = time_exchange(e, 1, &one);
     if (!rc)
@@ -90,7 +90,7 @@ int wire_times_measure(dcoll_team_t *team, int failed)
     if (!is_needed(team))
         return failed;
     const struct ends ends = {.team = team,
-                              .peer = team->rank ? 0 : other,
+                              .rank = team->rank ? 0 : other,
                               .id = team->next_id * NOTIFICATION_KINDS};
     team->next_id = (team->next_id + 1) % REQUEST_IDS;
     if (!failed && (team->rank == 0 || team->rank == other))
