@@ -290,7 +290,7 @@ static void nested(void)
 #pragma omp parallel reduction(+ : wrong, sum)
     {
         const int outer = omp_get_thread_num();
-#pragma omp parallel num_threads(3) reduction(+ : wrong)
+#pragma omp parallel num_threads(3) reduction(+ : wrong, sum)
         {
             wrong += omp_get_num_threads() != 1 || omp_get_level() != 2;
             wrong += omp_get_ancestor_thread_num(1) != outer;
