@@ -145,7 +145,8 @@ struct bond_member {
 /* The members' part of a protection zone. */
 struct bond_zone {
     uint32_t id;   /* core_pz.id */
-    unsigned uses; /* ranges and connections; 0: this place is free */
+    unsigned uses; /* ranges, connections, EPs and links that are freed later;
+                      0: this place is free */
     DAT_PZ_HANDLE pz[BOND_MAX_MEMBERS];
     DAT_LMR_HANDLE table[BOND_MAX_MEMBERS];
     DAT_RMR_CONTEXT table_context[BOND_MAX_MEMBERS];

@@ -143,6 +143,7 @@ void bond_links_free(struct bond_member *m, uint64_t now)
             at = &l->next;
         } else if (memory_free(l)) {
             *at = l->next;
+            bond_zone_put(m->b, l->zone);
             free(l);
         } else {
             l->free_at = busywait_now_ns() + FREE_NS;
@@ -165,6 +166,8 @@ static void link_delete(struct bond_link *l)
     bond_link_close(l);
     l->m->events -= EVENTS;
     l->m->requests -= l->requests;
+    l->zone = l->conn->zone; /* the memory may outlive the connection */
+    l->zone->uses++;
     l->next = l->m->unfreed;
     l->m->unfreed = l;
     bond_links_free(l->m, l->free_at);
