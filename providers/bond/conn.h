@@ -70,7 +70,7 @@ struct bond_link {
     struct bond_member *m;
     enum bond_link_state state;
     uint32_t epoch;
-    uint64_t give_up_at;  /* ns: of a link that asks to join */
+    uint64_t asked_at;    /* ns: of a link that asks to join */
     bool ended;           /* the member has reported the end of the EP */
     struct bond_zone *zone; /* of its memory, when it is to be freed */
     uint64_t free_at;     /* ns: the next attempt to free its memory */
