@@ -132,6 +132,7 @@ struct bond_member {
     bool own; /* of one of our providers, which does as the DAT specification
                  says; the only others known are those of libdaplofa */
     struct bond_release *releases; /* EPs that are freed later: release.c */
+    bool of_host;                  /* it reaches this host only */
     bool counts;       /* it has counted writes: core/extensions.h, … */
     bool syncs;        /* … and synchronous RDMA */
     unsigned requests; /* of its links: sum of bond_link.requests */
