@@ -443,11 +443,14 @@ static void broken_by_peer(void **state)
     peer_close(&peer, &me);
 }
 
-/* The connection breaks only when no member is left. */
+/* The connection breaks only when no member is left, and none has returned
+ * within a second. */
 static void none_left(void **state)
 {
     peer_t peer;
     end_t me;
+    DAT_EVENT event;
+    DAT_COUNT more;
     peer_open(&peer, &me,
               &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
                                 DAT_MEM_PRIV_ALL_FLAG});
@@ -455,7 +458,9 @@ static void none_left(void **state)
     assert_int_equal(cable_pull(&cable[0]), 0);
     expect_silence(me.conn, 100);
     assert_int_equal(cable_pull(&cable[1]), 0);
-    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_BROKEN);
+    expect_silence(me.conn, 500);
+    DAT_OK(dat_evd_wait(me.conn, 2 * SOON_US, 1, &event, &more));
+    assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
     peer_expect_event(&peer, EVD_CONN, DAT_CONNECTION_EVENT_BROKEN);
     assert_int_equal(cable_plug(&cable[0]), 0);
     assert_int_equal(cable_plug(&cable[1]), 0);
