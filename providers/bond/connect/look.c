@@ -15,9 +15,7 @@
 #define NEVER     UINT64_MAX
 #define SETTLE_NS BOND_MS /* between looks while it begins, ends or waits */
 #define ASK_NS    (10 * BOND_MS) /* between two pings of a disconnecting side */
-#define RETURN_NS                                                              \
-    (1000 * BOND_MS) /* for a member to return if none is left                 \
-                      */
+#define RETURN_NS (1000 * BOND_MS) /* for a member to return */
 
 static bool is_up(const struct bond_conn *c)
 {
