@@ -74,6 +74,7 @@ struct bond_link {
     bool ended;             /* the member has reported the end of the EP */
     struct bond_zone *zone; /* of its memory, when it is to be freed */
     uint64_t free_at;       /* ns: the next attempt to free its memory */
+    uint64_t free_pause;    /* ns: between the last two attempts; 0: none yet */
     uint64_t ending_from;   /* ns: when the bond first looked at its end, … */
     uint64_t forced_at;     /* … and when it last used force */
     DAT_EP_HANDLE ep;

@@ -16,7 +16,9 @@
 /* The wait for an ended EP's completions; and until it is reset. */
 #define FLUSH_NS (1000 * BOND_MS)
 #define FORCE_NS (20 * BOND_MS)
-#define FREE_NS  (1000 * BOND_MS) /* between attempts: each may take long */
+/* Between the first attempts to free memory; then twice as long each time. An
+ * attempt may take a second, and the bond is locked meanwhile. */
+#define FREE_NS (1000 * BOND_MS)
 
 /* ---------------------------------------------------------------- birth --- */
 
@@ -146,7 +148,8 @@ void bond_links_free(struct bond_member *m, uint64_t now)
             bond_zone_put(m->b, l->zone);
             free(l);
         } else {
-            l->free_at = busywait_now_ns() + FREE_NS;
+            l->free_pause = l->free_pause ? 2 * l->free_pause : FREE_NS;
+            l->free_at = busywait_now_ns() + l->free_pause;
             at = &l->next;
         }
     }
