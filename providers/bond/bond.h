@@ -132,6 +132,7 @@ struct bond_member {
     bool own; /* of one of our providers, which does as the DAT specification
                  says; the only others known are those of libdaplofa */
     struct bond_release *releases; /* EPs that are freed later: release.c */
+    bool of_host;                  /* it reaches this host only */
     bool counts;       /* it has counted writes: core/extensions.h, … */
     bool syncs;        /* … and synchronous RDMA */
     unsigned requests; /* of its links: sum of bond_link.requests */
@@ -145,7 +146,8 @@ struct bond_member {
 /* The members' part of a protection zone. */
 struct bond_zone {
     uint32_t id;   /* core_pz.id */
-    unsigned uses; /* ranges and connections; 0: this place is free */
+    unsigned uses; /* ranges, connections, EPs and links that are freed later;
+                      0: this place is free */
     DAT_PZ_HANDLE pz[BOND_MAX_MEMBERS];
     DAT_LMR_HANDLE table[BOND_MAX_MEMBERS];
     DAT_RMR_CONTEXT table_context[BOND_MAX_MEMBERS];

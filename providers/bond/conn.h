@@ -70,11 +70,13 @@ struct bond_link {
     struct bond_member *m;
     enum bond_link_state state;
     uint32_t epoch;
-    uint64_t give_up_at;  /* ns: of a link that asks to join */
-    bool ended;           /* the member has reported the end of the EP */
-    uint64_t free_at;     /* ns: the next attempt to free its memory */
-    uint64_t ending_from; /* ns: when the bond first looked at its end, … */
-    uint64_t forced_at;   /* … and when it last used force */
+    uint64_t asked_at;      /* ns: of a link that asks to join */
+    bool ended;             /* the member has reported the end of the EP */
+    struct bond_zone *zone; /* of its memory, when it is to be freed */
+    uint64_t free_at;       /* ns: the next attempt to free its memory */
+    uint64_t free_pause;    /* ns: between the last two attempts; 0: none yet */
+    uint64_t ending_from;   /* ns: when the bond first looked at its end, … */
+    uint64_t forced_at;     /* … and when it last used force */
     DAT_EP_HANDLE ep;
     struct bond_region *region;
     DAT_LMR_HANDLE lmr, mark_lmr;

@@ -53,6 +53,17 @@ STAND_IN DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr)
     return ret;
 }
 
+/* PZs of members that were freed too early. */
+static atomic_uint busy_pzs;
+
+STAND_IN DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz)
+{
+    DAT_RETURN ret = real(dat_pz_free)(pz);
+    if (ret != DAT_SUCCESS)
+        atomic_fetch_add(&busy_pzs, 1);
+    return ret;
+}
+
 static void pause_ms(long ms)
 {
     nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
@@ -363,6 +374,15 @@ static void atomics_silent(void **state)
     add_while(mute_in_turn);
 }
 
+static void await_freed(void)
+{
+    for (unsigned i = 0; !atomic_load(&freed); i++) {
+        assert_true(i < WAIT_MS);
+        poll_pause();
+    }
+    assert_int_equal(refusals, 0);
+}
+
 /* A peer may still access the memory of a lost link: the bond frees it later.
  */
 static void freed_later(void **state)
@@ -375,12 +395,29 @@ static void freed_later(void **state)
     await_join();
     refusals = 2;
     assert_int_equal(cable_pull(&cable[0]), 0);
-    for (unsigned i = 0; !atomic_load(&freed); i++) {
-        assert_true(i < WAIT_MS);
-        poll_pause();
-    }
-    assert_int_equal(refusals, 0);
+    await_freed();
     assert_int_equal(cable_plug(&cable[0]), 0);
+    peer_close(&peer, &me);
+}
+
+/* The same when the connection has ended before: the PZ stays as long. */
+static void freed_last(void **state)
+{
+    peer_t peer;
+    end_t me;
+    peer_open(&peer, &me,
+              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
+                                DAT_MEM_PRIV_ALL_FLAG});
+    await_join();
+    refused = DAT_HANDLE_NULL;
+    atomic_store(&freed, false);
+    refusals = 2;
+    DAT_OK(dat_ep_free(me.ep));
+    me.ep = DAT_HANDLE_NULL;
+    pause_ms(100);
+    region_destroy(&me.mem);
+    await_freed();
+    assert_int_equal(atomic_load(&busy_pzs), 0);
     peer_close(&peer, &me);
 }
 
@@ -406,11 +443,14 @@ static void broken_by_peer(void **state)
     peer_close(&peer, &me);
 }
 
-/* The connection breaks only when no member is left. */
+/* The connection breaks only when no member is left, and none has returned
+ * within a second. */
 static void none_left(void **state)
 {
     peer_t peer;
     end_t me;
+    DAT_EVENT event;
+    DAT_COUNT more;
     peer_open(&peer, &me,
               &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
                                 DAT_MEM_PRIV_ALL_FLAG});
@@ -418,7 +458,9 @@ static void none_left(void **state)
     assert_int_equal(cable_pull(&cable[0]), 0);
     expect_silence(me.conn, 100);
     assert_int_equal(cable_pull(&cable[1]), 0);
-    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_BROKEN);
+    expect_silence(me.conn, 500);
+    DAT_OK(dat_evd_wait(me.conn, 2 * SOON_US, 1, &event, &more));
+    assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
     peer_expect_event(&peer, EVD_CONN, DAT_CONNECTION_EVENT_BROKEN);
     assert_int_equal(cable_plug(&cable[0]), 0);
     assert_int_equal(cable_plug(&cable[1]), 0);
@@ -442,6 +484,7 @@ int main(void)
         cmocka_unit_test(broken_fast),
         cmocka_unit_test(broken_by_peer),
         cmocka_unit_test(freed_later),
+        cmocka_unit_test(freed_last),
         cmocka_unit_test(atomics_all_broken),
     };
     setenv("TEST_IA", "bond0", 1);

@@ -72,7 +72,9 @@ void bond_on_connection(struct bond_member *m, DAT_EVENT_NUMBER event,
     bool began = l->state == BOND_LINK_CONNECTING;
     l->state = BOND_LINK_LEAVING;
     l->ended = true;
-    c->peer_gone |= began && spoke && said.hello.kind == BOND_GONE;
+    /* a member that has never reached the peer may reach another bond */
+    c->peer_gone |= began && spoke && said.hello.kind == BOND_GONE &&
+                    c->path[m->index].joined;
     if (began && c->state == BOND_CONNECTING)
         refused(c, event, &said, spoke);
     else if (began)

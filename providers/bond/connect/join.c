@@ -65,7 +65,7 @@ static void try_join(struct bond_conn *c, unsigned member, uint64_t now)
         .to = c->peer_id, .epoch = l->epoch, .token = c->peer_token};
     DAT_COUNT bytes =
         bond_hello_say(c->b, BOND_JOIN, sizeof join, &join, &said);
-    l->give_up_at = now + (c->cut_off ? HURRY_NS : TIMEOUT_NS);
+    l->asked_at = now;
     if (dat_ep_connect(l->ep, (DAT_IA_ADDRESS_PTR)&p->address, p->qual,
                        DAT_TIMEOUT_INFINITE, bytes, &said, DAT_QOS_BEST_EFFORT,
                        DAT_CONNECT_DEFAULT_FLAG)) {
@@ -79,7 +79,8 @@ static void try_join(struct bond_conn *c, unsigned member, uint64_t now)
 static void give_up(struct bond_conn *c, unsigned member, uint64_t now)
 {
     struct bond_link *l = c->link[member];
-    if (!l || l->state != BOND_LINK_CONNECTING || now < l->give_up_at)
+    uint64_t most = c->cut_off ? HURRY_NS : TIMEOUT_NS;
+    if (!l || l->state != BOND_LINK_CONNECTING || now < l->asked_at + most)
         return;
     bond_link_leave(l);
     bond_join_failed(c, member, false);

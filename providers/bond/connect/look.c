@@ -15,9 +15,7 @@
 #define NEVER     UINT64_MAX
 #define SETTLE_NS BOND_MS /* between looks while it begins, ends or waits */
 #define ASK_NS    (10 * BOND_MS) /* between two pings of a disconnecting side */
-#define RETURN_NS                                                              \
-    (1000 * BOND_MS) /* for a member to return if none is left                 \
-                      */
+#define RETURN_NS (1000 * BOND_MS) /* for a member to return */
 
 static bool is_up(const struct bond_conn *c)
 {
@@ -103,6 +101,15 @@ static void look_draining(struct bond_conn *c, uint64_t now)
         bond_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
 }
 
+/* A bond may have a member of this host only that does not reach the peer. */
+static bool is_peer_of_host(const struct bond_conn *c)
+{
+    for (unsigned i = 0; i < c->b->params.count; i++)
+        if (c->b->member[i].of_host && c->path[i].joined)
+            return true;
+    return false;
+}
+
 /* Has the peer's process ended? It is of this host. A process of another PID
  * namespace counts as ended. */
 static bool has_ended(pid_t pid)
@@ -126,7 +133,7 @@ static bool is_cut_off(struct bond_conn *c, uint64_t now)
     if (!c->cut_off)
         return false;
     return c->peer_gone || !c->peer_id || now - c->cut_off > RETURN_NS ||
-           (c->b->of_host && has_ended(c->peer_pid));
+           (is_peer_of_host(c) && has_ended(c->peer_pid));
 }
 
 static void look_connected(struct bond_conn *c, uint64_t now)

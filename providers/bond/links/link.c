@@ -16,7 +16,9 @@
 /* The wait for an ended EP's completions; and until it is reset. */
 #define FLUSH_NS (1000 * BOND_MS)
 #define FORCE_NS (20 * BOND_MS)
-#define FREE_NS  (1000 * BOND_MS) /* between attempts: each may take long */
+/* Between the first attempts to free memory; then twice as long each time. An
+ * attempt may take a second, and the bond is locked meanwhile. */
+#define FREE_NS (1000 * BOND_MS)
 
 /* ---------------------------------------------------------------- birth --- */
 
@@ -143,9 +145,11 @@ void bond_links_free(struct bond_member *m, uint64_t now)
             at = &l->next;
         } else if (memory_free(l)) {
             *at = l->next;
+            bond_zone_put(m->b, l->zone);
             free(l);
         } else {
-            l->free_at = busywait_now_ns() + FREE_NS;
+            l->free_pause = l->free_pause ? 2 * l->free_pause : FREE_NS;
+            l->free_at = busywait_now_ns() + l->free_pause;
             at = &l->next;
         }
     }
@@ -165,6 +169,8 @@ static void link_delete(struct bond_link *l)
     bond_link_close(l);
     l->m->events -= EVENTS;
     l->m->requests -= l->requests;
+    l->zone = l->conn->zone; /* the memory may outlive the connection */
+    l->zone->uses++;
     l->next = l->m->unfreed;
     l->m->unfreed = l;
     bond_links_free(l->m, l->free_at);

@@ -92,7 +92,8 @@ static int look_at(struct bond_member *m)
     bond_address_copy(&m->address, ia.ia_address_ptr);
     limit(b, &ia, &provider);
     m->room = (DAT_COUNT)least(m->own ? DTO_ROOM : UINT_MAX, ia.max_evd_qlen);
-    b->of_host = b->of_host || reaches_host_only(&provider);
+    m->of_host = reaches_host_only(&provider);
+    b->of_host = b->of_host || m->of_host;
     b->foreign = b->foreign || !m->own;
     b->syncs = b->syncs && m->syncs;
     if (!b->send_segments)
