@@ -17,8 +17,10 @@
  * A first one that has died since is replaced by the rank that heard of its
  * decision: a rank that counts the first one as dead does not hear it.
  *
- * A living rank is in a set if the teller could not connect to it. In a network
- * partition, each side counts the other as dead and decides for itself.
+ * A living rank is in a set if a rank could not connect to it. Ranks that can
+ * reach it tell it so; else it would count them as dead when they have ended.
+ * In a network partition, each side counts the other as dead and decides for
+ * itself.
  *
  * A set travels as a row of notifications, one for each rank: BEGIN, dead
  * ranks, END if it is decided. HELLO is a BEGIN that asks the other rank to
