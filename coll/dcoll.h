@@ -176,7 +176,13 @@ void dcoll_team_free(dcoll_team_t *team);
  * the same order: dcoll_team_peer(). All survivors get the same ranks, also if
  * more ranks die meanwhile.
  *
- * A rank is dead if its connection has ended and nobody answers at its address.
+ * A rank is dead if its connection has ended, or was never made, and this rank
+ * can't connect to it: nobody answers at its address, no rail reaches it, or it
+ * lacks resources for the connection. A network partition looks the same: then
+ * the ranks on each side may get a team of their own, and return 0. If only one
+ * team may go on (it writes a file, say), compare the new team's size to the
+ * old one's: go on only with more than half of the ranks.
+ *
  * Meanwhile this rank connects to all survivors. The team is made over their
  * connections, and its calls need no all-gather of the job. The job must go on
  * after the death: set drail_job_config_t.grace_ms, and let rank 0 of a

@@ -720,9 +720,11 @@ const char *drail_last_error(const drail_t *rail);
  * DRAIL_EPEER.
  */
 int drail_connect(drail_t *rail, unsigned peer);
-/** Makes one step of drail_connect(), without waiting: call it again while it
- * returns DRAIL_EAGAIN, in between with drail_progress(). @return DRAIL_EAGAIN;
- * or as drail_connect(), but never DRAIL_ETIMEOUT. */
+/** Makes one step of drail_connect(): call it again while it returns
+ * DRAIL_EAGAIN, in between with drail_progress(). It waits only to free lost
+ * links, for at most a second. @return DRAIL_EAGAIN; or as
+ * drail_connect(), but connect_timeout_ms does not count: DRAIL_ETIMEOUT comes
+ * from a provider that has given up. */
 int drail_connect_test(drail_t *rail, unsigned peer);
 
 /** Ends all present and future waits of this handle by DRAIL_EINTR. Any thread,

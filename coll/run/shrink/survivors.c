@@ -68,6 +68,7 @@ static void bury(struct survivors *s, unsigned rank)
     }
     s->dead[rank] = true;
     s->list[s->count++] = rank;
+    s->streams[rank].sent = 0; /* what turn_away() tells it */
 }
 
 /* Decides on the set that this rank has said. */
@@ -182,6 +183,28 @@ static int listen(struct survivors *s, unsigned rank, bool *lost)
     return rc;
 }
 
+/* Tells a rank that counts as dead so: it may live. If it comes later, it says
+ * HELLO. */
+static void turn_away(struct survivors *s, unsigned rank)
+{
+    const dcoll_team_t *team = s->team;
+    struct stream *to = &s->streams[rank];
+    uint32_t id, word;
+    int rc = 0;
+    while (!(rc = drail_notify_test(team->rail, team_peer(team, rank), &id)))
+        if (shrink_word_read(&s->words, id, &word) && word == HELLO)
+            to->sent = 0;
+    rc = rc == DRAIL_EAGAIN ? 0 : rc;
+    while (!rc && to->sent < 2) {
+        rc = drail_put(team->rail, team_peer(team, rank), &(drail_xfer_t){0},
+                       DRAIL_NOTIFY | DRAIL_NOWAIT,
+                       shrink_word(&s->words, to->sent ? OTHERS + rank : BEGIN),
+                       NULL);
+        to->sent += !rc;
+    }
+    to->lost = rc && rc != DRAIL_EAGAIN;
+}
+
 /* ------------------------------------------------------------- connections */
 
 /* A rank is dead if nobody answers at its address. */
@@ -253,6 +276,8 @@ static int step(struct survivors *s)
     for (unsigned r = 0; !rc && r < s->ranks; r++)
         if (is_heard(s, r))
             rc = serve(s, r);
+        else if (s->dead[r] && !s->streams[r].lost)
+            turn_away(s, r);
     if (rc)
         return rc;
     s->decided = s->decided || all_say_the_same(s);

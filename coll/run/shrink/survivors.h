@@ -10,11 +10,17 @@
  * the same set, unless it counts the teller as dead. A rank returns when all
  * others have told that they have decided, or have died since.
  *
- * Two survivors decide the same. Let them decide D and E: each rank that
- * decided first on one of them had heard that set from all survivors. So both
- * sets are among those that each survivor has told, and one of them contains
- * the other, say E contains D. But a rank tells no other set after it has
- * decided; nor does it hear D of a rank that it counts as dead.
+ * Two survivors decide the same, unless a set has a living rank. Let p decide
+ * D and q decide E, each as the first on its set, and both live. Then p has
+ * heard D from q, and q tells no rank that is not in E: a rank's set only grows
+ * until it decides, and then stays. So E contains D, and likewise D contains E.
+ * A first one that has died since is replaced by the rank that heard of its
+ * decision: a rank that counts the first one as dead does not hear it.
+ *
+ * A living rank is in a set if a rank could not connect to it. Ranks that can
+ * reach it tell it so; else it would count them as dead when they have ended.
+ * In a network partition, each side counts the other as dead and decides for
+ * itself.
  *
  * A set travels as a row of notifications, one for each rank: BEGIN, dead
  * ranks, END if it is decided. HELLO is a BEGIN that asks the other rank to

@@ -25,17 +25,35 @@ static int send_all(const struct ends *e, unsigned messages)
     return rc ? team_rail_fail(e->team, rc) : 0;
 }
 
+/* A rank of a shrunk team that measures nothing, as another rank has died, is
+ * at the next all-gather already, or has left the team. */
+static int check_present(const struct ends *e, uint32_t id)
+{
+    struct shrunk *s = e->team->shrunk;
+    if (!s || id % NOTIFICATION_KINDS <= NOTE_ENTERED)
+        return 0;
+    shrunk_note(s, e->rank, id);
+    return s->left[e->rank] || s->arrived[e->rank] > s->pieces
+               ? team_fail(e->team, DRAIL_EPEER,
+                           "rank %u does not measure the wires", e->rank)
+               : 0;
+}
+
 /* Late messages for an earlier team have other ids. */
 static int await_all(const struct ends *e, unsigned messages)
 {
     uint32_t id;
-    int rc = 0;
-    while (!rc && messages) {
-        rc = drail_notify_wait(e->team->rail, team_peer(e->team, e->rank), &id,
-                               e->team->timeout_ms);
-        messages -= !rc && id == e->id;
+    while (messages) {
+        int rc = drail_notify_wait(e->team->rail, team_peer(e->team, e->rank),
+                                   &id, e->team->timeout_ms);
+        if (rc)
+            return team_rail_fail(e->team, rc);
+        messages -= id == e->id;
+        rc = check_present(e, id);
+        if (rc)
+            return rc;
     }
-    return rc ? team_rail_fail(e->team, rc) : 0;
+    return 0;
 }
 
 /* Rank 0 sends so many messages, and the other end answers once. */
