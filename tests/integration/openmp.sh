@@ -88,6 +88,21 @@ END
 refused 'a rank reads a file of another one' 'rank.1:.fgets...is.not.served' \
     env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./reads
 
+# of_headers NAME OPTIONS STATEMENT: headers make other calls of what is read
+of_headers()
+{
+    sed "s/fgets(.*/$3/" reads.c >other.c
+    check "… $1: builds" "$BUILD/bin/railomp-cc" -O1 "$2" other.c -o other
+    refused "… $1" "rank.1:.$1...is.not.served" \
+        env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./other
+}
+of_headers fgets -D_FORTIFY_SOURCE=2 \
+    '{ char own[10]; fgets(own, 5 + omp_get_level(), file); }'
+of_headers fread -D_FORTIFY_SOURCE=2 \
+    '{ char own[10]; line[0] = fread(own, 1, 5 + omp_get_level(), file); }'
+of_headers freopen64 -D_FILE_OFFSET_BITS=64 'freopen("reads.c", "r", file);'
+of_headers fgetpos -g '{ fpos_t position; fgetpos(file, \&position); }'
+
 # --- tasks ----------------------------------------------------------------------
 
 cat >shared_tasks.c <<'END'
