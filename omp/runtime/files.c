@@ -144,7 +144,10 @@ bool railomp_file_opened(void *file)
 {
     if (memory_ranks() == 1)
         return true;
-    return add_own(file) && publish(file, 0);
+    if (!add_own(file))
+        fail(NOT_SERVED, "more than %d open files of a rank are not served",
+             OWN_FILES);
+    return publish(file, 0);
 }
 
 void railomp_file_closes(void *file)

@@ -103,6 +103,31 @@ of_headers fread -D_FORTIFY_SOURCE=2 \
 of_headers freopen64 -D_FILE_OFFSET_BITS=64 'freopen("reads.c", "r", file);'
 of_headers fgetpos -g '{ fpos_t position; fgetpos(file, \&position); }'
 
+cat >files.c <<'END'
+#include <stdio.h>
+#include <sys/resource.h>
+int main(void)
+{
+    struct rlimit limit;
+    int files = 0;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max < 3000 ? limit.rlim_max : 3000;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < 1100)
+        return 77;
+    while (files < 1100 && fopen("/dev/null", "r"))
+        files++;
+    return 0;
+}
+END
+"$BUILD/bin/railomp-cc" files.c -o files
+if [ "$(ulimit -Hn)" = unlimited ] || [ "$(ulimit -Hn)" -ge 1100 ]; then
+    refused 'more files than a rank may have' 'more.than.1024.open.files' \
+        env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./files
+else
+    echo 'skipped: the limit of open files is below 1100'
+fi
+
 # --- tasks ----------------------------------------------------------------------
 
 cat >shared_tasks.c <<'END'
