@@ -7,6 +7,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "omp/runtime/fail.h"
 #include "omp/runtime/memory.h"
@@ -131,6 +132,9 @@ bool files_begin_lines(void)
     enum { UNBUFFERED = 1 };
     if (memory_ranks() == 1 || __flbf(stdout) ||
         __fbufsize(stdout) == UNBUFFERED)
+        return false;
+    /* a terminal: the C library finds that out when it makes the buffer */
+    if (!__fbufsize(stdout) && isatty(STDOUT_FILENO))
         return false;
     return !setvbuf(stdout, NULL, _IOLBF, 0);
 }

@@ -128,6 +128,30 @@ else
     echo 'skipped: the limit of open files is below 1100'
 fi
 
+# The first output comes after a region: a terminal shows each line at once.
+cat >prompt.c <<'END'
+#include <stdio.h>
+int main(void)
+{
+    int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+    threads++;
+    printf("%d threads\n", threads);
+    return getchar() != 'x';
+}
+END
+"$BUILD/bin/railomp-cc" prompt.c -o prompt
+RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 python3 -c '
+import os, pty, select, sys
+pid, terminal = pty.fork()
+if not pid:
+    os.execv("./prompt", ["./prompt"])
+shown = select.select([terminal], [], [], 10)[0]
+os.write(terminal, b"x\n")
+os.waitpid(pid, 0)
+sys.exit(not shown)'
+check 'a terminal shows a line at once' exited_with 0 $?
+
 # --- tasks ----------------------------------------------------------------------
 
 cat >shared_tasks.c <<'END'
