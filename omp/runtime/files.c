@@ -7,6 +7,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "omp/runtime/fail.h"
 #include "omp/runtime/memory.h"
@@ -132,6 +133,9 @@ bool files_begin_lines(void)
     if (memory_ranks() == 1 || __flbf(stdout) ||
         __fbufsize(stdout) == UNBUFFERED)
         return false;
+    /* a terminal: the C library finds that out when it makes the buffer */
+    if (!__fbufsize(stdout) && isatty(STDOUT_FILENO))
+        return false;
     return !setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
@@ -144,7 +148,10 @@ bool railomp_file_opened(void *file)
 {
     if (memory_ranks() == 1)
         return true;
-    return add_own(file) && publish(file, 0);
+    if (!add_own(file))
+        fail(NOT_SERVED, "more than %d open files of a rank are not served",
+             OWN_FILES);
+    return publish(file, 0);
 }
 
 void railomp_file_closes(void *file)

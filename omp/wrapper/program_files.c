@@ -116,7 +116,7 @@ WRAPPED(size_t, fwrite, const void *from, size_t bytes, size_t count,
     if (here)
         return __real_fwrite(from, bytes, count, here);
     railomp_file_write(file, from, bytes * count);
-    return count;
+    return bytes ? count : 0;
 }
 
 WRAPPED(int, fputs, const char *text, FILE *file)
@@ -218,6 +218,18 @@ WRAPPED(size_t, fread, void *to, size_t bytes, size_t count, FILE *file)
     return __real_fread(to, bytes, count, NEEDS_OWN(fread));
 }
 
+/* with -D_FORTIFY_SOURCE: @room bytes are at @to */
+WRAPPED(char *, __fgets_chk, char *to, size_t room, int most, FILE *file)
+{
+    return __real___fgets_chk(to, room, most, NEEDS_OWN(fgets));
+}
+
+WRAPPED(size_t, __fread_chk, void *to, size_t room, size_t bytes, size_t count,
+        FILE *file)
+{
+    return __real___fread_chk(to, room, bytes, count, NEEDS_OWN(fread));
+}
+
 WRAPPED(int, ungetc, int c, FILE *file)
 {
     return __real_ungetc(c, NEEDS_OWN(ungetc));
@@ -238,6 +250,26 @@ WRAPPED(int, fseeko64, FILE *file, off64_t offset, int whence)
     return __real_fseeko64(NEEDS_OWN(fseeko64), offset, whence);
 }
 
+WRAPPED(int, fgetpos, FILE *file, fpos_t *position)
+{
+    return __real_fgetpos(NEEDS_OWN(fgetpos), position);
+}
+
+WRAPPED(int, fgetpos64, FILE *file, fpos64_t *position)
+{
+    return __real_fgetpos64(NEEDS_OWN(fgetpos64), position);
+}
+
+WRAPPED(int, fsetpos, FILE *file, const fpos_t *position)
+{
+    return __real_fsetpos(NEEDS_OWN(fsetpos), position);
+}
+
+WRAPPED(int, fsetpos64, FILE *file, const fpos64_t *position)
+{
+    return __real_fsetpos64(NEEDS_OWN(fsetpos64), position);
+}
+
 WRAPPED(int, setvbuf, FILE *file, char *buffer, int mode, size_t bytes)
 {
     return __real_setvbuf(NEEDS_OWN(setvbuf), buffer, mode, bytes);
@@ -251,6 +283,11 @@ WRAPPED(void, setbuf, FILE *file, char *buffer)
 WRAPPED(FILE *, freopen, const char *path, const char *mode, FILE *file)
 {
     return __real_freopen(path, mode, NEEDS_OWN(freopen));
+}
+
+WRAPPED(FILE *, freopen64, const char *path, const char *mode, FILE *file)
+{
+    return __real_freopen64(path, mode, NEEDS_OWN(freopen64));
 }
 
 WRAPPED(int, vfscanf, FILE *file, const char *format, va_list arguments)

@@ -88,6 +88,70 @@ END
 refused 'a rank reads a file of another one' 'rank.1:.fgets...is.not.served' \
     env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./reads
 
+# of_headers NAME OPTIONS STATEMENT: headers make other calls of what is read
+of_headers()
+{
+    sed "s/fgets(.*/$3/" reads.c >other.c
+    check "… $1: builds" "$BUILD/bin/railomp-cc" -O1 "$2" other.c -o other
+    refused "… $1" "rank.1:.$1...is.not.served" \
+        env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./other
+}
+of_headers fgets -D_FORTIFY_SOURCE=2 \
+    '{ char own[10]; fgets(own, 5 + omp_get_level(), file); }'
+of_headers fread -D_FORTIFY_SOURCE=2 \
+    '{ char own[10]; line[0] = fread(own, 1, 5 + omp_get_level(), file); }'
+of_headers freopen64 -D_FILE_OFFSET_BITS=64 'freopen("reads.c", "r", file);'
+of_headers fgetpos -g '{ fpos_t position; fgetpos(file, \&position); }'
+
+cat >files.c <<'END'
+#include <stdio.h>
+#include <sys/resource.h>
+int main(void)
+{
+    struct rlimit limit;
+    int files = 0;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max < 3000 ? limit.rlim_max : 3000;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < 1100)
+        return 77;
+    while (files < 1100 && fopen("/dev/null", "r"))
+        files++;
+    return 0;
+}
+END
+"$BUILD/bin/railomp-cc" files.c -o files
+if [ "$(ulimit -Hn)" = unlimited ] || [ "$(ulimit -Hn)" -ge 1100 ]; then
+    refused 'more files than a rank may have' 'more.than.1024.open.files' \
+        env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./files
+else
+    echo 'skipped: the limit of open files is below 1100'
+fi
+
+# The first output comes after a region: a terminal shows each line at once.
+cat >prompt.c <<'END'
+#include <stdio.h>
+int main(void)
+{
+    int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+    threads++;
+    printf("%d threads\n", threads);
+    return getchar() != 'x';
+}
+END
+"$BUILD/bin/railomp-cc" prompt.c -o prompt
+RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 python3 -c '
+import os, pty, select, sys
+pid, terminal = pty.fork()
+if not pid:
+    os.execv("./prompt", ["./prompt"])
+shown = select.select([terminal], [], [], 10)[0]
+os.write(terminal, b"x\n")
+os.waitpid(pid, 0)
+sys.exit(not shown)'
+check 'a terminal shows a line at once' exited_with 0 $?
+
 # --- tasks ----------------------------------------------------------------------
 
 cat >shared_tasks.c <<'END'

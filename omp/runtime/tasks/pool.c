@@ -29,10 +29,13 @@ static struct pool {
     struct event changed;
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* Which tasks a thread may run: a task's children, those of a group, or any. */
+/* Which tasks a thread may run: a task's children, those of a group, or any; in
+ * a barrier, while @passed is @seen, so none of what comes after it. */
 struct scope {
     const struct task *parent;
     const struct task_group *group;
+    const _Atomic uint32_t *passed; /* NULL: it is in no barrier */
+    uint32_t seen;
 };
 
 void task_wake(void)
@@ -64,6 +67,9 @@ static bool is_in(const struct task *task, const struct scope *scope)
 static struct task *take(const struct scope *scope)
 {
     struct task *before = NULL, *task = pool.first;
+    /* the mutex that has shown a task of the next region shows this, too */
+    if (scope->passed && atomic_load(scope->passed) != scope->seen)
+        return NULL;
     while (task && !is_in(task, scope)) {
         before = task;
         task = task->next;
@@ -183,7 +189,7 @@ void task_help(struct thread *t, const _Atomic uint32_t *count, uint32_t seen)
         const uint32_t change = atomic_load(&pool.changed.count);
         if (atomic_load(count) != seen)
             return;
-        if (!try_run(t, (struct scope){0}))
+        if (!try_run(t, (struct scope){.passed = count, .seen = seen}))
             event_wait(&pool.changed, change);
     }
 }
