@@ -38,7 +38,7 @@ struct state {
     uint32_t *until;      /* by operation: puts that must be over before */
     uint32_t puts, ended; /* posted, and that a COMPLETE has waited for */
     uint32_t step;
-    uint32_t mail; /* the first for this rank */
+    uint32_t mail, *mail_end; /* the first for this rank; where the next goes */
     uint32_t done;
 };
 
@@ -156,18 +156,18 @@ static void post(struct orderer *o, unsigned r, const goal_op_t *op,
 {
     struct flow *flow = flow_of(o, op->peer, r, tag);
     const uint32_t heard = o->program->rank[r].step + (tag == DCOLL_DATA);
-    uint32_t *last = &o->ranks[op->peer].mail;
+    struct state *to = &o->ranks[op->peer];
+    struct mail *mail = &o->mails[o->nmails];
     flow->step = flow->step > heard ? flow->step : heard;
-    while (*last != NOTHING)
-        last = &o->mails[*last].next;
-    *last = o->nmails;
-    o->mails[o->nmails++] = (struct mail){.from = r,
-                                          .tag = op->tag,
-                                          .line = op->line,
-                                          .size = op->size,
-                                          .number = ++flow->sent,
-                                          .step = flow->step,
-                                          .next = NOTHING};
+    *to->mail_end = o->nmails++;
+    to->mail_end = &mail->next;
+    *mail = (struct mail){.from = r,
+                          .tag = op->tag,
+                          .line = op->line,
+                          .size = op->size,
+                          .number = ++flow->sent,
+                          .step = flow->step,
+                          .next = NOTHING};
 }
 
 static int send(struct orderer *o, unsigned r, uint32_t index)
@@ -217,6 +217,8 @@ static int receive(struct orderer *o, unsigned r, const goal_op_t *op,
     for (; flow->taken < mail->number; flow->taken++)
         dcoll_add_wait(&o->program->rank[r], op->peer, tag, 0);
     s->step = s->step > mail->step ? s->step : mail->step;
+    if (s->mail_end == &mail->next)
+        s->mail_end = at;
     *at = mail->next;
     return 0;
 }
@@ -329,6 +331,7 @@ static int set_up_rank(struct orderer *o, unsigned r)
     const goal_rank_t *rank = &o->goal->rank[r];
     struct state *s = &o->ranks[r];
     s->mail = NOTHING;
+    s->mail_end = &s->mail;
     s->missing = numbers(rank->nops);
     s->first = numbers(rank->nops);
     s->behind = numbers(rank->nneeds);
