@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A rank performs what requires no further message first, in the order of the
- * file, then receives that have been sent. What a rank can do never depends on
- * how far others have come in any other way: so if this order ends with ranks
- * that wait, every order does.
+ * file, then receives whose message has been sent. What a rank can do never
+ * depends on how far others have come in any other way: so if this order ends
+ * with ranks that wait, every order does.
  */
 #include <stdlib.h>
 
@@ -31,14 +31,14 @@ struct state {
     uint32_t *first;     /* by operation: the first of those that require it */
     uint32_t *behind;    /* by requirement: the next of those */
     uint32_t *ready;     /* operations whose requirements are met, in order */
-    uint32_t nready, at; /* ... and the next that is no receive */
-    uint32_t *receives;  /* ready receives */
+    uint32_t nready, at; /* ... and the next to start */
+    uint32_t *receives;  /* that have started */
     uint32_t nreceives;
     uint32_t *put;        /* by operation: number of its put; 0: none */
     uint32_t *until;      /* by operation: puts that must be over before */
     uint32_t puts, ended; /* posted, and that a COMPLETE has waited for */
     uint32_t step;
-    uint32_t mail; /* the first for this rank */
+    uint32_t mail, *mail_end; /* the first for this rank; where the next goes */
     uint32_t done;
 };
 
@@ -76,24 +76,37 @@ static void list_needs(const goal_rank_t *rank, struct state *s)
     }
 }
 
-static void is_ready(const goal_rank_t *rank, struct state *s, uint32_t op)
+static void is_ready(struct state *s, uint32_t op)
 {
-    if (rank->ops[op].kind == GOAL_RECV)
-        s->receives[s->nreceives++] = op;
-    else
-        s->ready[s->nready++] = op;
+    s->ready[s->nready++] = op;
+}
+
+/* The operation has started, is finished, or both. */
+static void meet(const goal_rank_t *rank, struct state *s, uint32_t op,
+                 bool started, bool finished)
+{
+    for (uint32_t i = s->first[op]; i != NOTHING; i = s->behind[i]) {
+        const goal_need_t *need = &rank->needs[i];
+        if (need->started ? !started : !finished)
+            continue;
+        if (!need->started && s->until[need->op] < s->put[op])
+            s->until[need->op] = s->put[op];
+        if (!--s->missing[need->op])
+            is_ready(s, need->op);
+    }
+}
+
+/* It is finished when a message comes. */
+static void start_receive(const goal_rank_t *rank, struct state *s, uint32_t op)
+{
+    s->receives[s->nreceives++] = op;
+    meet(rank, s, op, true, false);
 }
 
 static void is_done(const goal_rank_t *rank, struct state *s, uint32_t op)
 {
     s->done++;
-    for (uint32_t i = s->first[op]; i != NOTHING; i = s->behind[i]) {
-        const goal_need_t *need = &rank->needs[i];
-        if (!need->started && s->until[need->op] < s->put[op])
-            s->until[need->op] = s->put[op];
-        if (!--s->missing[need->op])
-            is_ready(rank, s, need->op);
-    }
+    meet(rank, s, op, rank->ops[op].kind != GOAL_RECV, true);
 }
 
 /* ------------------------------------------------------------- operations */
@@ -143,18 +156,18 @@ static void post(struct orderer *o, unsigned r, const goal_op_t *op,
 {
     struct flow *flow = flow_of(o, op->peer, r, tag);
     const uint32_t heard = o->program->rank[r].step + (tag == DCOLL_DATA);
-    uint32_t *last = &o->ranks[op->peer].mail;
+    struct state *to = &o->ranks[op->peer];
+    struct mail *mail = &o->mails[o->nmails];
     flow->step = flow->step > heard ? flow->step : heard;
-    while (*last != NOTHING)
-        last = &o->mails[*last].next;
-    *last = o->nmails;
-    o->mails[o->nmails++] = (struct mail){.from = r,
-                                          .tag = op->tag,
-                                          .line = op->line,
-                                          .size = op->size,
-                                          .number = ++flow->sent,
-                                          .step = flow->step,
-                                          .next = NOTHING};
+    *to->mail_end = o->nmails++;
+    to->mail_end = &mail->next;
+    *mail = (struct mail){.from = r,
+                          .tag = op->tag,
+                          .line = op->line,
+                          .size = op->size,
+                          .number = ++flow->sent,
+                          .step = flow->step,
+                          .next = NOTHING};
 }
 
 static int send(struct orderer *o, unsigned r, uint32_t index)
@@ -204,6 +217,8 @@ static int receive(struct orderer *o, unsigned r, const goal_op_t *op,
     for (; flow->taken < mail->number; flow->taken++)
         dcoll_add_wait(&o->program->rank[r], op->peer, tag, 0);
     s->step = s->step > mail->step ? s->step : mail->step;
+    if (s->mail_end == &mail->next)
+        s->mail_end = at;
     *at = mail->next;
     return 0;
 }
@@ -228,7 +243,7 @@ static int perform(struct orderer *o, unsigned r, uint32_t index, uint32_t *at)
 
 /* -------------------------------------------------------------------- ranks */
 
-/* The next ready receive whose message is there. */
+/* The next started receive whose message is there. */
 static uint32_t *next_receive(struct orderer *o, unsigned r, uint32_t *index)
 {
     struct state *s = &o->ranks[r];
@@ -248,14 +263,20 @@ static uint32_t *next_receive(struct orderer *o, unsigned r, uint32_t *index)
 /* Runs a rank until it must wait. 1: it has moved; 0: it has not. */
 static int run_rank(struct orderer *o, unsigned r)
 {
+    const goal_rank_t *rank = &o->goal->rank[r];
     struct state *s = &o->ranks[r];
     const uint32_t done = s->done;
     for (;;) {
         uint32_t index, *at = NULL;
-        if (s->at < s->nready)
+        if (s->at < s->nready) {
             index = s->ready[s->at++];
-        else if (!(at = next_receive(o, r, &index)))
+            if (rank->ops[index].kind == GOAL_RECV) {
+                start_receive(rank, s, index);
+                continue;
+            }
+        } else if (!(at = next_receive(o, r, &index))) {
             return s->done > done;
+        }
         if (perform(o, r, index, at))
             return -1;
     }
@@ -283,8 +304,7 @@ static int check_end(struct orderer *o)
         const struct state *s = &o->ranks[r];
         const goal_rank_t *rank = &o->goal->rank[r];
         uint32_t i = 0;
-        while (s->done < rank->nops && i < rank->nops && !s->missing[i] &&
-               rank->ops[i].kind != GOAL_RECV)
+        while (i < rank->nops && !s->missing[i])
             i++;
         if (s->nreceives)
             return fail(o, rank->ops[s->receives[0]].line,
@@ -311,6 +331,7 @@ static int set_up_rank(struct orderer *o, unsigned r)
     const goal_rank_t *rank = &o->goal->rank[r];
     struct state *s = &o->ranks[r];
     s->mail = NOTHING;
+    s->mail_end = &s->mail;
     s->missing = numbers(rank->nops);
     s->first = numbers(rank->nops);
     s->behind = numbers(rank->nneeds);
@@ -324,7 +345,7 @@ static int set_up_rank(struct orderer *o, unsigned r)
     list_needs(rank, s);
     for (uint32_t i = 0; i < rank->nops; i++)
         if (!s->missing[i])
-            is_ready(rank, s, i);
+            is_ready(s, i);
     o->program->rank[r].phase = 1;
     o->program->rank[r].connections = true;
     return 0;

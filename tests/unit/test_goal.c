@@ -179,6 +179,9 @@ static const struct {
     {"num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\na requires b\nb requires "
      "a\n}\n",
      "line 3: it requires itself"},
+    {"num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\n"
+     "a: calc 1\nb: calc 1\na requires b\nb requires a\n}\n",
+     "line 7: it requires itself"},
     {"num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\n}\n",
      "line 3: no rank receives it"},
     {"num_ranks 2\nrank 0 {\nsend 8b to 1 tag 1\n}\nrank 1 {\nrecv 8b from 0 "
@@ -248,6 +251,35 @@ static void test_any_order(void **state)
     unlink(path);
 }
 
+/* Each rank receives before it sends: one of them only needs to have started
+ * its receive, so no rank waits for ever. */
+static void test_started_receive(void **state)
+{
+    char why[256] = "";
+    goal_t goal;
+    dcoll_shape_t shape;
+    dcoll_program_t p;
+    open_path();
+    for (int waits = 0; waits < 2; waits++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "num_ranks 2\nrank 0 {\na: recv 8b from 1\nb: send 8b to 1\n"
+                 "b %s a\n}\nrank 1 {\na: recv 8b from 0\nb: send 8b to 0\n"
+                 "b requires a\n}\n",
+                 waits ? "requires" : "irequires");
+        write_text(text);
+        assert_int_equal(goal_read(&goal, path, why, sizeof why), 0);
+        assert_int_equal(goal_program(&goal, &shape, &p, why, sizeof why),
+                         -waits);
+        goal_free(&goal);
+        if (waits)
+            continue;
+        assert_int_equal(dcoll_verify(&p, 1, why, sizeof why), 0);
+        goal_program_free(&shape, &p);
+    }
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_planted),
         cmocka_unit_test(test_wrong),
         cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_started_receive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
