@@ -88,7 +88,7 @@ $(TEST_BIN)/unit/test_dsm_diff: $(BUILD)/obj/dsm/pages/diff.o
 $(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/sync/ticket.o
 $(TEST_BIN)/unit/test_dsm_lock: $(filter-out %/control.o %/open.o,$(DSM_OBJ))
 $(TEST_BIN)/unit/test_dsm_bench: $(DSM_OBJ)
-$(TEST_BIN)/unit/test_omp_symbols: $(BUILD)/obj/omp/runtime/symbols.o
+$(TEST_BIN)/unit/test_omp_symbols: $(BUILD)/obj/omp/runtime/statistics/symbols.o
 $(TEST_BIN)/unit/test_omp_team: $(DSM_OBJ) $(filter-out \
   %/guard.o %/heap.o %/library_heap.o %/query.o %/start.o %/stats.o,$(OMP_OBJ))
 $(TEST_BIN)/unit/test_mapping: $(BUILD)/obj/providers/shm/memory/mapping.o

@@ -21,7 +21,7 @@
 #include "omp/runtime/library_heap.h"
 #include "omp/runtime/memory.h"
 #include "omp/runtime/program_data.h"
-#include "omp/runtime/stats.h"
+#include "omp/runtime/statistics/stats.h"
 #include "omp/runtime/team.h"
 #include "omp/wrapper/program.h"
 

@@ -9,7 +9,7 @@
 #include "omp/runtime/fail.h"
 #include "omp/runtime/files.h"
 #include "omp/runtime/memory.h"
-#include "omp/runtime/regions.h"
+#include "omp/runtime/statistics/regions.h"
 #include "omp/runtime/sleep.h"
 #include "omp/runtime/tasks/pool.h"
 

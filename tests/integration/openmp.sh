@@ -193,6 +193,19 @@ check '... the other rank ends well' wait "${background[0]}"
 check '... and is silent' test ! -s out1
 background=()
 
+# exceptions and objects of std::, which point into libraries
+OMP_NUM_THREADS=2 ./cxx.gcc >expected
+status=$?
+DRAIL_RANK=1 "${two[@]}" ./cxx.railomp >out1 2>&1 &
+background+=($!)
+DRAIL_RANK=0 "${two[@]}" ./cxx.railomp >out 2>err
+check 'two processes in C++: the status' exited_with "$status" $?
+# std::cout of the other rank is that process's own: line 1
+sed -i 1d expected out
+check '... the output' cmp expected out
+check '... the other rank ends well' wait "${background[0]}"
+background=()
+
 DRAIL_RANK=1 "${two[@]}" ./atomics.railomp >out1 2>&1 &
 background+=($!)
 refused 'ranks of two programs' 'rank.1.runs.another.program' \

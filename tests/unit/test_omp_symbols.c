@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "omp/runtime/symbols.h"
+#include "omp/runtime/statistics/symbols.h"
 #include "tests/stand_in.h"
 
 static int other_file = -1; /* in place of the next that is opened */

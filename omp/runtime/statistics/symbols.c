@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "omp/runtime/symbols.h"
+#include "omp/runtime/statistics/symbols.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "omp/runtime/stats.h"
+#include "omp/runtime/statistics/stats.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "omp/runtime/memory.h"
-#include "omp/runtime/regions.h"
+#include "omp/runtime/statistics/regions.h"
 #include "omp/runtime/team.h"
 
 /* Of one rank; all members have 8 bytes. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "omp/runtime/regions.h"
+#include "omp/runtime/statistics/regions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "omp/runtime/icv.h"
 #include "omp/runtime/memory.h"
-#include "omp/runtime/symbols.h"
+#include "omp/runtime/statistics/symbols.h"
 
 /* All members have 8 bytes. */
 union cost {
