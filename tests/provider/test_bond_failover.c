@@ -36,8 +36,8 @@ STAND_IN DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async,
 }
 
 /* Members refuse to free this LMR; then they have freed it. */
-static DAT_LMR_HANDLE refused;
-static unsigned refusals; /* to come */
+static _Atomic(DAT_LMR_HANDLE) refused;
+static atomic_uint refusals; /* to come */
 static atomic_bool freed;
 
 STAND_IN DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr)
