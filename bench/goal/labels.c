@@ -1,70 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dapl_rail/platform/fnv.h"
 #include "labels.h"
 
-/* The slot of the label, or the free one where it belongs. Half of them are
- * free. */
-static uint32_t *slot_of(const labels_t *l, const char *name)
+struct label {
+    char name[WORD_MAX];
+    uint32_t op;
+};
+
+static int compare(const void *a, const void *b)
 {
-    uint64_t at = fnv_add(FNV_EMPTY, name, strlen(name));
-    for (;; at++) {
-        uint32_t *slot = &l->slots[at & (l->nslots - 1)];
-        if (!*slot || !strcmp(l->all[*slot - 1].name, name))
-            return slot;
-    }
+    return strcmp(((const struct label *)a)->name,
+                  ((const struct label *)b)->name);
 }
 
-static int grow(labels_t *l)
+int labels_add(labels_t *labels, const char *name, uint32_t op)
 {
-    const uint32_t capacity = l->capacity ? 2 * l->capacity : 64;
-    struct label *all = realloc(l->all, capacity * sizeof *all);
-    if (!all)
+    struct label *l = malloc(sizeof *l);
+    if (!l)
         return -1;
-    l->all = all;
-    uint32_t *slots = calloc(2 * (size_t)capacity, sizeof *slots);
-    if (!slots)
-        return -1;
-    free(l->slots);
-    l->slots = slots;
-    l->capacity = capacity;
-    l->nslots = 2 * capacity;
-    for (uint32_t i = 0; i < l->count; i++)
-        *slot_of(l, all[i].name) = i + 1;
-    return 0;
+    strcpy(l->name, name);
+    l->op = op;
+    struct label *const *at = tsearch(l, &labels->tree, compare);
+    if (at && *at == l)
+        return 0;
+    free(l);
+    return at ? 1 : -1;
 }
 
-int labels_add(labels_t *l, const char *name, uint32_t op)
+uint32_t labels_find(const labels_t *labels, const char *name)
 {
-    if (l->count == l->capacity && grow(l))
-        return -1;
-    uint32_t *slot = slot_of(l, name);
-    if (*slot)
-        return 1;
-    strcpy(l->all[l->count].name, name);
-    l->all[l->count++].op = op;
-    *slot = l->count;
-    return 0;
+    struct label wanted;
+    strcpy(wanted.name, name);
+    struct label *const *at = tfind(&wanted, &labels->tree, compare);
+    return at ? (*at)->op : LABEL_NONE;
 }
 
-uint32_t labels_find(const labels_t *l, const char *name)
+void labels_clear(labels_t *labels)
 {
-    const uint32_t *slot = l->nslots ? slot_of(l, name) : NULL;
-    return slot && *slot ? l->all[*slot - 1].op : LABEL_NONE;
-}
-
-void labels_clear(labels_t *l)
-{
-    l->count = 0;
-    if (l->nslots)
-        memset(l->slots, 0, l->nslots * sizeof *l->slots);
-}
-
-void labels_free(labels_t *l)
-{
-    free(l->all);
-    free(l->slots);
-    *l = (labels_t){0};
+    tdestroy(labels->tree, free);
+    labels->tree = NULL;
 }

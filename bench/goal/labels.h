@@ -11,21 +11,14 @@
 
 /** Begins as {0}. */
 typedef struct labels {
-    struct label {
-        char name[WORD_MAX];
-        uint32_t op;
-    } * all; /**< owned, as slots */
-    uint32_t count, capacity;
-    uint32_t *slots; /**< hashed: number + 1; 0: free */
-    uint32_t nslots; /**< a power of two, or 0 */
+    void *tree; /**< of tsearch; owned */
 } labels_t;
 
 /** Names an operation. @return 0; 1: there is that label; -1: out of memory. */
 int labels_add(labels_t *labels, const char *name, uint32_t op);
 /** The operation of that name, or LABEL_NONE. */
 uint32_t labels_find(const labels_t *labels, const char *name);
-/** Forgets all of them. */
+/** Forgets and frees all of them. */
 void labels_clear(labels_t *labels);
-void labels_free(labels_t *labels);
 
 #endif

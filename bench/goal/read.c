@@ -306,7 +306,7 @@ int goal_read(goal_t *goal, const char *path, char *why, size_t size)
     }
     int rc = read_lines(&r, file);
     fclose(file);
-    labels_free(&r.labels);
+    labels_clear(&r.labels);
     if (rc)
         goal_free(goal);
     return rc;

@@ -144,7 +144,7 @@ static int run(const bench_test_t *test, const options_t *opts)
     return status;
 }
 
-/* Those of LogGOPSim. */
+/* The defaults of LogGOPSim. */
 static void defaults(options_t *opts)
 {
     opts->goal = (struct goal_options){

@@ -10,10 +10,11 @@
 #include <sys/personality.h>
 #include <unistd.h>
 
+/* The variables by which drail_launch_open() finds a launcher. */
 static bool is_launched(void)
 {
-    static const char *const names[] = {"DRAIL_RENDEZVOUS", "PMIX_RANK",
-                                        "PMI_RANK", "PMI_FD"};
+    static const char *const names[] = {"DRAIL_RENDEZVOUS", "PMIX_NAMESPACE",
+                                        "PMI_FD"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (getenv(names[i]))
             return true;

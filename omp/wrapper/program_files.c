@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Linked into each program: its calls with a FILE. Those of a rank that has not
- * opened the file go to the owner, or are refused. Each function stands for the
- * C library's of that name. */
+/* Linked into each program. The program's calls of the C library with a FILE
+ * come here. If the rank has not opened the file, a call that writes is passed
+ * on to the rank that has, its owner; other calls are refused. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,8 @@ static FILE *opened(FILE *file, const char *mode)
     return file;
 }
 
-/* One that has no descriptor, or is more than that. */
+/* A FILE of memory has no descriptor, and one of popen() is more than its
+ * descriptor: no other FILE can take its place. */
 static FILE *opened_as_is(FILE *file)
 {
     if (file)

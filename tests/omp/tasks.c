@@ -94,8 +94,8 @@ static void orders(void)
     printf("orders: %d %d %d\n", wrong, chain[3], last);
 }
 
-/* What waits: taskwait for children, a group for all below, a barrier for all.
- */
+/* A thread in taskwait waits for the children of its task, one at the end of a
+ * group for all tasks below, and one in a barrier for all tasks. */
 static void waits(void)
 {
     int children = 0, below = 0, wrong = 0, final = 0;

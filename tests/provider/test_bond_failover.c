@@ -69,6 +69,23 @@ static void pause_ms(long ms)
     nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
 }
 
+static void both_open(peer_t *peer, end_t *me)
+{
+    peer_open(peer, me,
+              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
+                                DAT_MEM_PRIV_ALL_FLAG});
+}
+
+/* Both ends learn that the connection is broken, this one within so many µs. */
+static void both_break(peer_t *peer, const end_t *me, DAT_TIMEOUT us)
+{
+    DAT_EVENT event;
+    DAT_COUNT more;
+    DAT_OK(dat_evd_wait(me->conn, us, 1, &event, &more));
+    assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
+    peer_expect_event(peer, EVD_CONN, DAT_CONNECTION_EVENT_BROKEN);
+}
+
 /* --------------------------------------------------------- disturbances --- */
 
 /* On a busy machine, a connection is established before all members have
@@ -314,9 +331,7 @@ static void silent_with_messages(void **state)
     end_t me;
     DAT_EVENT event;
     DAT_COUNT more;
-    peer_open(&peer, &me,
-              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
-                                DAT_MEM_PRIV_ALL_FLAG});
+    both_open(&peer, &me);
     for (unsigned i = 0; i < UNRECEIVED; i++)
         peer_post_send(&peer, 0, 8, i, DAT_COMPLETION_DEFAULT_FLAG);
     pause_ms(50);
@@ -389,9 +404,7 @@ static void freed_later(void **state)
 {
     peer_t peer;
     end_t me;
-    peer_open(&peer, &me,
-              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
-                                DAT_MEM_PRIV_ALL_FLAG});
+    both_open(&peer, &me);
     await_join();
     refusals = 2;
     assert_int_equal(cable_pull(&cable[0]), 0);
@@ -405,9 +418,7 @@ static void freed_last(void **state)
 {
     peer_t peer;
     end_t me;
-    peer_open(&peer, &me,
-              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
-                                DAT_MEM_PRIV_ALL_FLAG});
+    both_open(&peer, &me);
     await_join();
     refused = DAT_HANDLE_NULL;
     atomic_store(&freed, false);
@@ -427,19 +438,13 @@ static void broken_by_peer(void **state)
 {
     peer_t peer;
     end_t me;
-    DAT_EVENT event;
-    DAT_COUNT more;
-    peer_open(&peer, &me,
-              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
-                                DAT_MEM_PRIV_ALL_FLAG});
+    both_open(&peer, &me);
     await_join();
     DAT_LMR_TRIPLET seg = local(&me.mem, 0, 8);
     peer_post_recv(&peer, 0, 4, 1); /* too short */
     DAT_OK(dat_ep_post_send(me.ep, 1, &seg, cookie(1),
                             DAT_COMPLETION_SUPPRESS_FLAG));
-    DAT_OK(dat_evd_wait(me.conn, SOON_US / 2, 1, &event, &more));
-    assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
-    peer_expect_event(&peer, EVD_CONN, DAT_CONNECTION_EVENT_BROKEN);
+    both_break(&peer, &me, SOON_US / 2);
     peer_close(&peer, &me);
 }
 
@@ -449,19 +454,13 @@ static void none_left(void **state)
 {
     peer_t peer;
     end_t me;
-    DAT_EVENT event;
-    DAT_COUNT more;
-    peer_open(&peer, &me,
-              &(peer_options_t){PEER_PROCESS, MEMORY_MEMFD, 4096,
-                                DAT_MEM_PRIV_ALL_FLAG});
+    both_open(&peer, &me);
     pause_ms(100);
     assert_int_equal(cable_pull(&cable[0]), 0);
     expect_silence(me.conn, 100);
     assert_int_equal(cable_pull(&cable[1]), 0);
     expect_silence(me.conn, 500);
-    DAT_OK(dat_evd_wait(me.conn, 2 * SOON_US, 1, &event, &more));
-    assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
-    peer_expect_event(&peer, EVD_CONN, DAT_CONNECTION_EVENT_BROKEN);
+    both_break(&peer, &me, 2 * SOON_US);
     assert_int_equal(cable_plug(&cable[0]), 0);
     assert_int_equal(cable_plug(&cable[1]), 0);
     peer_close(&peer, &me);

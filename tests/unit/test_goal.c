@@ -108,6 +108,16 @@ static void test_round_trip(void **state)
     unlink(path);
 }
 
+/* The file, which can be read, as schedules. 0, or -1 with the reason. */
+static int in_order(dcoll_shape_t *shape, dcoll_program_t *p, char why[256])
+{
+    goal_t goal;
+    assert_int_equal(goal_read(&goal, path, why, 256), 0);
+    int rc = goal_program(&goal, shape, p, why, 256);
+    goal_free(&goal);
+    return rc;
+}
+
 /* Each operation of a broadcast is left out in turn. */
 static void test_planted(void **state)
 {
@@ -123,7 +133,6 @@ static void test_planted(void **state)
                 p.rank[r].ops[i].lag)
                 continue;
             char why[256] = "";
-            goal_t goal;
             dcoll_shape_t of;
             dcoll_program_t again;
             p.rank[r].ops[i].kind = DCOLL_COMPLETE;
@@ -131,11 +140,8 @@ static void test_planted(void **state)
             char *text = text_of(&p);
             p.rank[r].ops[i].kind = kind;
             write_text(text);
-            assert_int_equal(goal_read(&goal, path, why, sizeof why), 0);
-            assert_int_equal(goal_program(&goal, &of, &again, why, sizeof why),
-                             -1);
+            assert_int_equal(in_order(&of, &again, why), -1);
             assert_ptr_equal(strstr(why, "line "), why);
-            goal_free(&goal);
             free(text);
         }
     dcoll_program_free(&p);
@@ -220,7 +226,6 @@ static void test_wrong(void **state)
 static void test_any_order(void **state)
 {
     char why[256] = "";
-    goal_t goal;
     dcoll_shape_t shape;
     dcoll_program_t p;
     const dcoll_cost_model_t one = {.ts = 1};
@@ -231,9 +236,7 @@ static void test_any_order(void **state)
                "rank 0 { a: recv 1b from 1\nb: send 4 b to 1 tag 3 cpu 0 nic "
                "1\n"
                "c: send 5b to 1 tag 7\nc requires b\n}\n");
-    assert_int_equal(goal_read(&goal, path, why, sizeof why), 0);
-    assert_int_equal(goal_program(&goal, &shape, &p, why, sizeof why), -1);
-    goal_free(&goal);
+    assert_int_equal(in_order(&shape, &p, why), -1);
     write_text("num_ranks 2\n"
                "rank 1 {\nx: recv 5b from 0 tag 7 // the last\n"
                "y: recv 4b from 0 tag 3\nz: send 1b to 0\nz requires x\n"
@@ -241,13 +244,11 @@ static void test_any_order(void **state)
                "rank 0 { a: recv 1b from 1\nb: send 4 b to 1 tag 3 cpu 0 nic "
                "1\n"
                "c: send 5b to 1 tag 7\nc requires b\n}\n");
-    assert_int_equal(goal_read(&goal, path, why, sizeof why), 0);
-    assert_int_equal(goal_program(&goal, &shape, &p, why, sizeof why), 0);
+    assert_int_equal(in_order(&shape, &p, why), 0);
     assert_int_equal(shape.ports, 2);
     assert_int_equal(dcoll_verify(&p, 1, why, sizeof why), 0);
     assert_float_equal(dcoll_cost(&p, &one), 3, 1e-9);
     goal_program_free(&shape, &p);
-    goal_free(&goal);
     unlink(path);
 }
 
@@ -256,7 +257,6 @@ static void test_any_order(void **state)
 static void test_started_receive(void **state)
 {
     char why[256] = "";
-    goal_t goal;
     dcoll_shape_t shape;
     dcoll_program_t p;
     open_path();
@@ -268,10 +268,7 @@ static void test_started_receive(void **state)
                  "b requires a\n}\n",
                  waits ? "requires" : "irequires");
         write_text(text);
-        assert_int_equal(goal_read(&goal, path, why, sizeof why), 0);
-        assert_int_equal(goal_program(&goal, &shape, &p, why, sizeof why),
-                         -waits);
-        goal_free(&goal);
+        assert_int_equal(in_order(&shape, &p, why), -waits);
         if (waits)
             continue;
         assert_int_equal(dcoll_verify(&p, 1, why, sizeof why), 0);

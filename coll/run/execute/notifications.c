@@ -83,8 +83,9 @@ int team_progress(dcoll_team_t *team)
     }
     if (team->cfg.idle)
         team->cfg.idle(team->cfg.idle_context);
-    return team_interrupted(team) ? team_fail(team, DRAIL_EINTR, "interrupted")
-                                  : 0;
+    return drail_job_interrupted(team_whole_job(team))
+               ? team_fail(team, DRAIL_EINTR, "interrupted")
+               : 0;
 }
 
 int notifications_take_credits(dcoll_request_t *q)

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "coll/run/execute/notifications.h"
 #include "coll/run/shrink/gather.h"
+#include "coll/run/shrink/patience.h"
 #include "coll/run/team/team.h"
-#include "dapl_rail/platform/deadline.h"
-#include "dapl_rail/platform/spin.h"
 
-#define MS       1000000ull
-#define PIECE    512u
-#define SPIN_NS  (2 * MS)
-#define SLEEP_NS 50000u
+#define MS    1000000ull
+#define PIECE 512u
 
 /* One slot for each rank, and one from which this rank puts its own piece. */
 static size_t slot_offset(const struct shrunk *s, unsigned slot)
@@ -49,7 +47,7 @@ static int take(struct shrunk *s, unsigned rank)
         if (id % NOTIFICATION_KINDS > NOTE_ENTERED)
             shrunk_note(s, rank, id);
         else if (s->team)
-            s->deliver(s->team, rank, id);
+            notifications_deliver(s->team, rank, id);
     }
     return rc == DRAIL_EAGAIN ? 0 : rc;
 }
@@ -75,25 +73,14 @@ static int advance(struct shrunk *s, size_t bytes)
 
 static int exchange(struct shrunk *s, size_t bytes, int timeout_ms)
 {
-    const struct drail_platform *p = drail_job_platform(s->whole);
-    struct deadline deadline =
-        deadline_after(platform_now(p), (uint64_t)timeout_ms * MS);
-    struct spin spin;
-    int rc;
-    spin_init(&spin, p, SPIN_YIELD_NS, SPIN_NS);
-    spin_begin(&spin);
-    while ((rc = advance(s, bytes)) == DRAIL_EAGAIN) {
-        if (s->cfg.idle)
-            s->cfg.idle(s->cfg.idle_context);
-        deadline_turn(&deadline, platform_now(p));
-        if (drail_job_interrupted(s->whole))
-            return DRAIL_EINTR;
-        if (!deadline_left(&deadline))
-            return DRAIL_ETIMEOUT;
-        if (!spin_more(&spin))
-            platform_sleep(p, SLEEP_NS);
-    }
-    return rc;
+    struct deadline deadline = deadline_after(
+        platform_now(drail_job_platform(s->whole)), (uint64_t)timeout_ms * MS);
+    struct patience patience;
+    int rc, over = 0;
+    patience_begin(&patience, s->whole, &s->cfg, &deadline);
+    while (!over && (rc = advance(s, bytes)) == DRAIL_EAGAIN)
+        over = patience_turn(&patience);
+    return over ? over : rc;
 }
 
 int gather_run(void *context, const void *mine, size_t bytes, void *all,

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll/run/execute/notifications.h"
 #include "coll/run/shrink/gather.h"
 #include "coll/run/shrink/survivors.h"
 #include "coll/run/team/create.h"
@@ -16,7 +15,7 @@
 static int shrunk_new(dcoll_team_t *team, struct shrunk **out)
 {
     const unsigned n = team->shape.nranks;
-    drail_job_t *whole = team->shrunk ? team->shrunk->whole : team->job;
+    drail_job_t *whole = team_whole_job(team);
     void *area;
     struct shrunk *s = calloc(1, sizeof *s);
     if (!s)
@@ -24,7 +23,6 @@ static int shrunk_new(dcoll_team_t *team, struct shrunk **out)
     s->whole = whole;
     s->rail = team->rail;
     s->cfg = team->cfg;
-    s->deliver = notifications_deliver;
     s->peers = calloc(n, sizeof *s->peers);
     s->rank_of = calloc(drail_job_size(whole), sizeof *s->rank_of);
     s->keys = calloc(n, sizeof *s->keys);

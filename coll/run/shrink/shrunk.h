@@ -36,7 +36,6 @@ struct shrunk {
     unsigned *rank_of;    /* … and back; UINT_MAX: not of this team */
     dcoll_config_t cfg;
     dcoll_team_t *team; /* NULL: not made yet */
-    void (*deliver)(dcoll_team_t *team, unsigned rank, uint32_t id);
 
     /* the all-gather */
     unsigned char *area; /* two parts, used in turn */

@@ -2,13 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll/run/shrink/patience.h"
 #include "coll/run/shrink/survivors.h"
 #include "coll/run/team/ledger.h"
-#include "dapl_rail/platform/spin.h"
 
-#define MS       1000000ull
-#define SPIN_NS  (2 * MS)
-#define SLEEP_NS 100000u
+#define MS 1000000ull
 
 /* Words beside the numbers of dead ranks. */
 enum { HELLO, BEGIN, END, OTHERS };
@@ -287,23 +285,16 @@ static int step(struct survivors *s)
 int survivors_agree(struct survivors *s)
 {
     dcoll_team_t *team = s->team;
-    struct spin spin;
-    int rc = begin(s);
+    struct patience patience;
+    int rc = begin(s), over = 0;
     if (rc)
         return rc;
-    spin_init(&spin, team->platform, SPIN_YIELD_NS, SPIN_NS);
-    spin_begin(&spin);
-    while ((rc = step(s)) == DRAIL_EAGAIN) {
-        if (team->cfg.idle)
-            team->cfg.idle(team->cfg.idle_context);
-        if (team_interrupted(team))
-            return team_fail(team, DRAIL_EINTR, "interrupted");
-        deadline_turn(&s->deadline, platform_now(team->platform));
-        if (!deadline_left(&s->deadline))
-            return fail_timeout(s);
-        if (!spin_more(&spin))
-            platform_sleep(team->platform, SLEEP_NS);
-    }
+    patience_begin(&patience, team_whole_job(team), &team->cfg, &s->deadline);
+    while (!over && (rc = step(s)) == DRAIL_EAGAIN)
+        over = patience_turn(&patience);
+    if (over)
+        return over == DRAIL_ETIMEOUT ? fail_timeout(s)
+                                      : team_fail(team, over, "interrupted");
     s->words.number++;
     return rc;
 }

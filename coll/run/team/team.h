@@ -174,10 +174,10 @@ static inline unsigned team_peer(const dcoll_team_t *team, unsigned rank)
     return team->shrunk ? shrunk_peer(team->shrunk, rank) : rank;
 }
 
-static inline bool team_interrupted(const dcoll_team_t *team)
+/* The job of the rails. */
+static inline drail_job_t *team_whole_job(const dcoll_team_t *team)
 {
-    return drail_job_interrupted(team->shrunk ? shrunk_whole(team->shrunk)
-                                              : team->job);
+    return team->shrunk ? shrunk_whole(team->shrunk) : team->job;
 }
 
 /* Connects to a peer unless it is connected. 0, or an error of the team. */

@@ -33,20 +33,26 @@ static void check_flags(unsigned flags)
         fail(NOT_SERVED, "a detached task is not served");
 }
 
+/* What the compiler says of all tasks. */
+static struct task_request request_of(task_t task, void *variables, copy_t copy,
+                                      long bytes, long alignment)
+{
+    return (struct task_request){.function = task,
+                                 .variables = variables,
+                                 .copy = copy,
+                                 .bytes = (size_t)bytes,
+                                 .alignment = (size_t)alignment};
+}
+
 void GOMP_task(task_t task, void *variables, copy_t copy, long bytes,
                long alignment, bool deferred, unsigned flags, void **depend,
                int priority, void *detach)
 {
-    const struct task_request request = {
-        .function = task,
-        .variables = variables,
-        .copy = copy,
-        .bytes = (size_t)bytes,
-        .alignment = (size_t)alignment,
-        .is_deferred = deferred,
-        .is_final = flags & TASK_FINAL,
-        .depend = flags & TASK_DEPEND ? depend : NULL,
-    };
+    struct task_request request =
+        request_of(task, variables, copy, bytes, alignment);
+    request.is_deferred = deferred;
+    request.is_final = flags & TASK_FINAL;
+    request.depend = flags & TASK_DEPEND ? depend : NULL;
     (void)priority, (void)detach;
     check_flags(flags);
     task_make(self(), &request);
@@ -132,12 +138,8 @@ void GOMP_taskloop(task_t task, void *variables, copy_t copy, long bytes,
 {
     const struct loop_bounds b = loop_bounds(start, end, step, 0);
     (void)priority;
-    run_taskloop((struct task_request){.function = task,
-                                       .variables = variables,
-                                       .copy = copy,
-                                       .bytes = (size_t)bytes,
-                                       .alignment = (size_t)alignment},
-                 flags, asked, &b, LOOP_BIAS);
+    run_taskloop(request_of(task, variables, copy, bytes, alignment), flags,
+                 asked, &b, LOOP_BIAS);
 }
 
 void GOMP_taskloop_ull(task_t task, void *variables, copy_t copy, long bytes,
@@ -148,12 +150,8 @@ void GOMP_taskloop_ull(task_t task, void *variables, copy_t copy, long bytes,
     const struct loop_bounds b =
         loop_bounds_ull(flags & TASKLOOP_UP, start, end, step, 0);
     (void)priority;
-    run_taskloop((struct task_request){.function = task,
-                                       .variables = variables,
-                                       .copy = copy,
-                                       .bytes = (size_t)bytes,
-                                       .alignment = (size_t)alignment},
-                 flags, asked, &b, 0);
+    run_taskloop(request_of(task, variables, copy, bytes, alignment), flags,
+                 asked, &b, 0);
 }
 
 void GOMP_taskwait(void)
