@@ -120,15 +120,18 @@ static void check_program(drail_job_t *job)
     uint64_t *all = malloc(ranks * sizeof *all);
     if (!all || drail_job_allgather(job, &mine, sizeof mine, all, -1))
         fail(FAILED, "%s", all ? drail_job_last_error(job) : "out of memory");
-    for (unsigned r = 1; r < ranks; r++)
-        if (all[r] != all[0] && drail_job_rank(job))
-            _exit(NOT_SERVED);
-        else if (all[r] != all[0])
-            fail(NOT_SERVED,
-                 "rank %u runs another program: all ranks must run the same "
-                 "file",
-                 r);
+    unsigned r = 1;
+    while (r < ranks && all[r] == all[0])
+        r++;
     free(all);
+    if (r == ranks)
+        return;
+    /* rank 0 must not end before the other ranks know it, too */
+    drail_job_barrier(job, -1);
+    if (drail_job_rank(job))
+        _exit(NOT_SERVED);
+    fail(NOT_SERVED,
+         "rank %u runs another program: all ranks must run the same file", r);
 }
 
 static int rank_main(drail_job_t *job, void *context)
