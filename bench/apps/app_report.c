@@ -146,10 +146,10 @@ static void json(json_t *j, const report_t *of)
     report_json_rows(j, "results", of, false);
 }
 
-void app_report(FILE *file, format_t format, const void *result)
+int app_report(FILE *file, format_t format, const void *result)
 {
     const app_result_t *r = result;
-    report_write(file, format,
+    return report_write(file, format,
                  &(report_t){.result = r,
                              .test = r->test->name,
                              .machine = &r->machine,

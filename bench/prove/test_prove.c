@@ -436,7 +436,7 @@ static int check_goal(const verify_t *v)
     return refusal ? -1 : 0;
 }
 
-static void (*writer(const options_t *opts))(FILE *, format_t, const void *)
+static int (*writer(const options_t *opts))(FILE *, format_t, const void *)
 {
     return opts->goal.write ? verify_goal
            : opts->schedule ? verify_schedules

@@ -255,10 +255,10 @@ static void json(json_t *j, const report_t *of)
     report_json_rows(j, "violations", of, false);
 }
 
-static void report(FILE *file, format_t format, const void *result)
+static int report(FILE *file, format_t format, const void *result)
 {
     const check_t *c = result;
-    report_write(file, format,
+    return report_write(file, format,
                  &(report_t){.result = c,
                              .test = "check",
                              .machine = &c->machine,
