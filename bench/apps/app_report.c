@@ -150,15 +150,15 @@ int app_report(FILE *file, format_t format, const void *result)
 {
     const app_result_t *r = result;
     return report_write(file, format,
-                 &(report_t){.result = r,
-                             .test = r->test->name,
-                             .machine = &r->machine,
-                             .opts = r->opts,
-                             .nrows = r->plan->count,
-                             .has_row = has_row,
-                             .columns = columns,
-                             .width = {report_width("algorithm", r->plan->count,
-                                                    label, r)},
-                             .table = table,
-                             .json = json});
+                        &(report_t){.result = r,
+                                    .test = r->test->name,
+                                    .machine = &r->machine,
+                                    .opts = r->opts,
+                                    .nrows = r->plan->count,
+                                    .has_row = has_row,
+                                    .columns = columns,
+                                    .width = {report_width(
+                                        "algorithm", r->plan->count, label, r)},
+                                    .table = table,
+                                    .json = json});
 }

@@ -469,12 +469,12 @@ int degrade_report(FILE *file, format_t format, const void *result)
 {
     const degrade_result_t *r = result;
     return report_write(file, format,
-                 &(report_t){.result = r,
-                             .test = "degrade",
-                             .machine = &r->machine,
-                             .opts = r->opts,
-                             .nrows = all_points(r),
-                             .columns = columns,
-                             .table = table,
-                             .json = json});
+                        &(report_t){.result = r,
+                                    .test = "degrade",
+                                    .machine = &r->machine,
+                                    .opts = r->opts,
+                                    .nrows = all_points(r),
+                                    .columns = columns,
+                                    .table = table,
+                                    .json = json});
 }

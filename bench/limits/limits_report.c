@@ -194,13 +194,13 @@ int limits_report(FILE *file, format_t format, const void *result)
 {
     const limits_result_t *r = result;
     return report_write(file, format,
-                 &(report_t){.result = r,
-                             .test = "limits",
-                             .machine = &r->machine,
-                             .opts = r->opts,
-                             .nrows = r->nrows,
-                             .has_row = has_row,
-                             .columns = columns,
-                             .table = table,
-                             .json = json});
+                        &(report_t){.result = r,
+                                    .test = "limits",
+                                    .machine = &r->machine,
+                                    .opts = r->opts,
+                                    .nrows = r->nrows,
+                                    .has_row = has_row,
+                                    .columns = columns,
+                                    .table = table,
+                                    .json = json});
 }

@@ -259,14 +259,14 @@ static int report(FILE *file, format_t format, const void *result)
 {
     const check_t *c = result;
     return report_write(file, format,
-                 &(report_t){.result = c,
-                             .test = "check",
-                             .machine = &c->machine,
-                             .opts = c->opts,
-                             .nrows = c->count,
-                             .columns = columns,
-                             .table = table,
-                             .json = json});
+                        &(report_t){.result = c,
+                                    .test = "check",
+                                    .machine = &c->machine,
+                                    .opts = c->opts,
+                                    .nrows = c->count,
+                                    .columns = columns,
+                                    .table = table,
+                                    .json = json});
 }
 
 static int check_run(const bench_test_t *test, const options_t *opts)
