@@ -3,14 +3,13 @@
 #include "bond.h"
 
 #include <netinet/in.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <time.h>
 
 #include <dat2/dat_ib_extensions.h>
 
+#include "member_frees.h"
 #include "member_posts.h"
-#include "providers/core/extensions.h"
 #include "tests/cable.h"
 
 #define ADDS       100u
@@ -42,32 +41,16 @@ static _Atomic(DAT_LMR_HANDLE) refused;
 static atomic_uint refusals; /* to come */
 static atomic_bool freed;
 
-static DAT_RETURN try_free(DAT_LMR_HANDLE lmr)
+static bool may_free(DAT_LMR_HANDLE lmr)
 {
     if (refusals && (!refused || lmr == refused)) {
         refused = lmr;
         refusals--;
-        return DAT_CLASS_ERROR | DAT_INVALID_STATE;
+        return false;
     }
-    DAT_RETURN ret = real(dat_extension_op)(lmr, DAPL_LMR_TRY_FREE_OP);
-    if (lmr == refused && ret == DAT_SUCCESS)
+    if (lmr == refused)
         atomic_store(&freed, true);
-    return ret;
-}
-
-STAND_IN DAT_RETURN dat_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...)
-{
-    uint64_t word[5] = {0}; /* a fetch and add has so many */
-    unsigned count = op == DAPL_WRITES_COUNTED_OP ? 1 : 5;
-    va_list args;
-    if (op == DAPL_LMR_TRY_FREE_OP)
-        return try_free(handle);
-    va_start(args, op);
-    for (unsigned i = 0; i < count; i++)
-        word[i] = va_arg(args, uint64_t);
-    va_end(args);
-    return real(dat_extension_op)(handle, op, word[0], word[1], word[2],
-                                  word[3], word[4]);
+    return true;
 }
 
 /* PZs of members that were freed too early. */
