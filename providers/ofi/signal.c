@@ -5,9 +5,10 @@
  * the CQ takes the byte away, because the pair is in the CQ's epoll set. That
  * is two system calls for each completion, also if nobody sleeps.
  *
- * So while consumers poll and none sleeps, the pair is muted: the epoll set does
- * not report it. Then the first byte stays there, and libfabric writes no other
- * one. Whoever wants to sleep on the CQ unmutes it first. cq_lock is held.
+ * So while consumers poll and none sleeps, the pair is muted: the epoll set
+ * does not report it. Then the first byte stays there, and libfabric writes no
+ * other one. Whoever wants to sleep on the CQ unmutes it first. cq_lock is
+ * held.
  */
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -15,7 +16,7 @@
 
 #include "ofi.h"
 
-#define MUTE_AFTER 64 /* polls since the last sleep: muting is a system call */
+#define MUTE_AFTER 64 /* polls since the last sleep: muting costs a call */
 
 static bool is_socket_pair(int fd)
 {

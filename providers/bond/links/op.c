@@ -9,7 +9,7 @@
  */
 #define NO_LMR      DAT_PROTECTION_VIOLATION
 #define OPS_RESERVE 16u /* for messages of the bond's own, and marks */
-#define QUIET_MOST  48u /* in a row: the next one costs the peer an answer */
+#define QUIET_MOST  16u /* in a row */
 
 static struct bond_request *request_of(const struct bond_op *op)
 {
