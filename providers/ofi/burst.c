@@ -34,8 +34,8 @@ void ofi_burst_posts(struct ofi_conn *c)
     if (c->burst_polls != polls)
         c->burst = 0;
     c->burst_polls = polls;
-    if (c->corked || c->burst++ < ALONE || c->fd < 0 || !ofi_consumers_poll(oia) ||
-        cork(c, 1))
+    if (c->corked || c->burst++ < ALONE || c->fd < 0 ||
+        !ofi_consumers_poll(oia) || cork(c, 1))
         return;
     c->corked = true;
     c->next_corked = atomic_load(&oia->corked);
