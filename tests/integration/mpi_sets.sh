@@ -18,7 +18,10 @@ taken()
 
 counts()
 {
-    taken "$@" mpi_counts reduce_scatter ireduce_scatter allgatherv
+    taken "$@" mpi_counts reduce_scatter ireduce_scatter allgatherv \
+        gatherv scatterv iallgatherv allgatherv_init gatherv_init \
+        scatterv_init alltoallv alltoallw alltoallv_init alltoallw_init &&
+        ! grep 'iallgatherv .*left: MPI_IN_PLACE' "$work/out"
 }
 
 neighbors()
