@@ -4,7 +4,7 @@
  * DRAIL_RAILS. Each result is checked. Rank 0 prints for each one when it began
  * (CLOCK_MONOTONIC, seconds) and how long it took.
  *
- * reduce_long BYTES SECONDS
+ * reduce_long BYTES SECONDS [ALGORITHM]
  */
 #include "coll/dcoll.h"
 #include "tests/integration/ranks.h"
@@ -12,6 +12,7 @@
 static struct {
     size_t bytes;
     double seconds;
+    const char *algorithm; /* NULL: auto */
 } wanted;
 
 static void give(int64_t *mine, size_t n, unsigned rank, int64_t round)
@@ -45,14 +46,20 @@ static void reduce(struct rank *r)
     dcoll_team_t *team;
     expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &team, NULL));
     check(mine && all);
+    const dcoll_call_t call = {
+        .collective = DCOLL_ALLREDUCE,
+        .send = mine,
+        .recv = all,
+        .bytes = n * sizeof *mine,
+        .algorithm = wanted.algorithm,
+        .reduction = dcoll_reduction(DCOLL_INT64, DCOLL_SUM)};
     const double begin = seconds();
     int64_t round = 0;
     do {
         give(mine, n, r->rank, round);
         check(!dcoll_barrier(team));
         const double came = seconds();
-        check(!dcoll_allreduce(team, mine, all, n,
-                               dcoll_reduction(DCOLL_INT64, DCOLL_SUM)));
+        check(!dcoll_run(team, &call));
         const double took = seconds() - came;
         check(is_sum(all, n, r->size, round));
         if (r->rank == 0)
@@ -67,11 +74,12 @@ static void reduce(struct rank *r)
 int main(int argc, char **argv)
 {
     struct test test = {.name = "reduce_long", .nranks = 4, .run = reduce};
-    if (argc != 3) {
-        fprintf(stderr, "usage: reduce_long BYTES SECONDS\n");
+    if (argc < 3 || argc > 4) {
+        fprintf(stderr, "usage: reduce_long BYTES SECONDS [ALGORITHM]\n");
         return 2;
     }
     wanted.bytes = strtoull(argv[1], NULL, 0);
     wanted.seconds = atof(argv[2]);
+    wanted.algorithm = argv[3];
     return run_tests(&test, 1, 1, 1, argv);
 }

