@@ -499,8 +499,8 @@ const dcoll_algorithm_t *dcoll_algorithm_find(dcoll_collective_t collective,
 
 /** The depth that is used where @p depth is configured, for blocks of @p bytes:
  *  dcoll_algorithm_t.depth, if the algorithm supports only that.
- *  In gathers, scatters, broadcasts, scans and reductions to a root, ranks may run
- *  ahead, so a depth of 2 grows up to dcoll_algorithm_t.ahead, as long as
+ *  In gathers, scatters, broadcasts, scans and reductions to a root, ranks may
+ * run ahead, so a depth of 2 grows up to dcoll_algorithm_t.ahead, as long as
  * memory for it stays small (512 KiB). In other collectives all ranks wait for
  * all. Where NODE of one start has 8 MiB, a depth of 2 becomes 1: NODE of two
  * would fill the cache that cores share. A depth of 1 stays. */

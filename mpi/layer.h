@@ -159,9 +159,8 @@ static inline MPI_Count layer_count_at(const struct layer_call *call,
  * give MPI_IN_PLACE, or none does. */
 static inline bool layer_exchanges_in_place(const struct layer_call *call)
 {
-    return call->send == MPI_IN_PLACE &&
-           (call->collective == LAYER_ALLTOALLV ||
-            call->collective == LAYER_ALLTOALLW);
+    return call->send == MPI_IN_PLACE && (call->collective == LAYER_ALLTOALLV ||
+                                          call->collective == LAYER_ALLTOALLW);
 }
 
 /* What became of a call: taken by libdcoll, or why not. */

@@ -104,8 +104,8 @@ int layer_begin(const struct layer_call *a, MPI_Request *request)
     struct layer_comm *of = layer_is_off() ? NULL : layer_comm_find(a->comm);
     enum layer_reason reason = judge_begin(of, a, &bytes);
     struct layer_comm *c = serving(of, &reason);
-    int rc = reason == LAYER_TAKEN ? requests_may_begin(c, a, bytes, &counted)
-                                   : 0;
+    int rc =
+        reason == LAYER_TAKEN ? requests_may_begin(c, a, bytes, &counted) : 0;
     if (rc == DRAIL_ENOTSUP)
         reason = LAYER_UNPREPARED;
     else if (rc)
@@ -159,8 +159,8 @@ int layer_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
             request_init_skip(c);
             return fail(a, rc);
         }
-        bool can = !rc &&
-                   !(work.irregular && irregular_has_long(work.irregular));
+        bool can =
+            !rc && !(work.irregular && irregular_has_long(work.irregular));
         rc = request_init(c, a, &work, can, &taken, request);
         of->spent += layer_now() - came;
         if (!taken)

@@ -99,8 +99,8 @@ void queues_advance(void);
 /* In a collective call that may block: prepares calls that have been missed. */
 void requests_prepare(struct layer_comm *c);
 /* Can libdcoll begin this non-blocking call without waiting for other ranks? 0;
- * DRAIL_ENOTSUP: no, on all ranks, and the miss is noted; or an error. *counted:
- * by the call of counted_shape(). */
+ * DRAIL_ENOTSUP: no, on all ranks, and the miss is noted; or an error.
+ * *counted: by the call of counted_shape(). */
 int requests_may_begin(struct layer_comm *c, const struct layer_call *call,
                        int64_t bytes, bool *counted);
 

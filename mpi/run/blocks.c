@@ -336,8 +336,8 @@ int blocks_place(struct blocks *s, const struct layer_comm *c,
         s->places[r] = s->each[r].packed = s->all;
         s->all += counts[r];
     }
-    s->data = s->contiguous ? s->user + first
-                            : buffer_reserve(buffer, s->all + 1);
+    s->data =
+        s->contiguous ? s->user + first : buffer_reserve(buffer, s->all + 1);
     return s->data || !s->all ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
@@ -389,7 +389,8 @@ int blocks_open(const struct layer_comm *c, const struct layer_call *a,
         rc = locate(recv, c, in.typed, received);
     /* long_blocks.c counts by an int, too, and packs nothing: the call is left
      */
-    if (!rc && (a->large || send->replaced) && (send->has_long || recv->has_long))
+    if (!rc && (a->large || send->replaced) &&
+        (send->has_long || recv->has_long))
         rc = MPI_ERR_COUNT;
     return rc;
 }

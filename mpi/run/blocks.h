@@ -48,7 +48,8 @@ int blocks_open(const struct layer_comm *c, const struct layer_call *call,
                 struct blocks *recv);
 /* Another layout for one block of each rank: without gaps, in the order of the
  * ranks, of so many bytes (also where @s counts none, in place). In the user's
- * memory, if the blocks are so there, else packed into @buffer. An MPI error. */
+ * memory, if the blocks are so there, else packed into @buffer. An MPI error.
+ */
 int blocks_place(struct blocks *s, const struct layer_comm *c,
                  const size_t *counts, struct buffer *buffer);
 /* Between the user's blocks and packed ones, one after another. MPI errors. */

@@ -158,8 +158,7 @@ static void *own_block(const struct blocks *s, int with)
 }
 
 dcoll_call_t counted_call(const struct layer_comm *c,
-                          const struct layer_call *a,
-                          const struct blocks *send,
+                          const struct layer_call *a, const struct blocks *send,
                           const struct blocks *recv, const size_t *counts)
 {
     const bool root = a->root == c->rank;
@@ -188,14 +187,12 @@ dcoll_call_t counted_call(const struct layer_comm *c,
 }
 
 int counted_run(struct layer_comm *c, const struct layer_call *a,
-                struct blocks *send, struct blocks *recv)
+                const struct blocks *send, const struct blocks *recv)
 {
     /* libdcoll would read beyond the program's block */
     if (a->send != MPI_IN_PLACE && send->bytes[c->rank] != c->gathered[c->rank])
         return team_call_missed(c, MPI_ERR_TRUNCATE);
-    int rc = counted_place(c, a, send, recv, c->gathered, &c->recv);
-    if (!rc)
-        rc = pack_own(c, a, recv, c->gathered);
+    int rc = pack_own(c, a, recv, c->gathered);
     if (rc)
         return team_call_missed(c, rc);
     const dcoll_call_t call = counted_call(c, a, send, recv, c->gathered);

@@ -41,13 +41,13 @@ static int run_alltoallv(struct layer_comm *c, const struct blocks *send,
     return rc || recv->contiguous ? rc : blocks_unpack(recv, c, recv->data);
 }
 
-
 /* verify: the MPI below makes the call first. Its result is kept, and the
  * program's buffer filled with other bytes. */
 static int expect(struct layer_comm *c, const struct layer_call *a,
                   const struct blocks *recv)
 {
     char *expected = c->expected.data;
+    memset(expected, 0, recv->all); /* in place, a block is left out */
     int rc = below_run(a);
     if (!rc)
         rc = blocks_pack(recv, c, expected);
@@ -74,6 +74,7 @@ static int compare(struct layer_comm *c, const struct layer_call *a,
                    const struct blocks *recv)
 {
     char *expected = c->expected.data, *found = expected + recv->all;
+    memset(found, 0, recv->all);
     int rc = blocks_pack(recv, c, found);
     if (!rc && memcmp(expected, found, recv->all))
         tell_difference(c, a, recv);
@@ -84,6 +85,9 @@ int irregular_run(struct layer_comm *c, const struct layer_call *a)
 {
     struct blocks send, recv;
     int rc = blocks_open(c, a, &c->counts, &c->send, &c->recv, &send, &recv);
+    const bool counted = counted_is_repeated(c, a);
+    if (!rc && counted)
+        rc = counted_place(c, a, &send, &recv, c->gathered, &c->recv);
     bool can = !rc && (!layer.verify ||
                        buffer_reserve(&c->expected, 2 * recv.all + 1));
     /* only the rank itself knows that a block is long */
@@ -96,8 +100,8 @@ int irregular_run(struct layer_comm *c, const struct layer_call *a)
         rc = expect(c, a, &recv);
     if (rc)
         return team_call_missed(c, rc);
-    rc = counted_is_repeated(c, a) ? counted_run(c, a, &send, &recv)
-                                   : run_alltoallv(c, &send, &recv);
+    rc = counted ? counted_run(c, a, &send, &recv)
+                 : run_alltoallv(c, &send, &recv);
     if (!rc && layer.verify)
         rc = compare(c, a, &recv);
     layer_comm_trim(c);
@@ -112,7 +116,7 @@ struct irregular {
     struct blocks send, recv;
     struct long_blocks long_blocks;
     dcoll_alltoallv_t call;
-    size_t *known; /* bytes of each rank's block, for … */
+    size_t *known;        /* bytes of each rank's block, for … */
     dcoll_call_t counted; /* … this one instead; NULL: not known */
 };
 

@@ -97,8 +97,8 @@ bool counted_is_repeated(struct layer_comm *c, const struct layer_call *call);
 /* The call of libdcoll without buffers, by c->gathered. */
 dcoll_call_t counted_shape(const struct layer_comm *c,
                            const struct layer_call *call);
-/* Fills @counts: bytes of each rank's block. 0, or an error of libdcoll. If this
- * rank's arguments differ from what another rank says, the team ends. */
+/* Fills @counts: bytes of each rank's block. 0, or an error of libdcoll. If
+ * this rank's arguments differ from what another rank says, the team ends. */
 int counted_agree(struct layer_comm *c, const struct layer_call *call,
                   struct blocks *send, struct blocks *recv, size_t *counts);
 /* Lays out the blocks as libdcoll needs them, packed into @buffer if they are
@@ -114,10 +114,10 @@ dcoll_call_t counted_call(const struct layer_comm *c,
                           const struct layer_call *call,
                           const struct blocks *send, const struct blocks *recv,
                           const size_t *counts);
-/* Makes a blocking call with the counts of c->gathered. @send: packed. An MPI
- * error, or LEFT_TO_MPI. */
+/* Makes a blocking call with the counts of c->gathered, after counted_place.
+ * @send: packed. An MPI error, or LEFT_TO_MPI. */
 int counted_run(struct layer_comm *c, const struct layer_call *call,
-                struct blocks *send, struct blocks *recv);
+                const struct blocks *send, const struct blocks *recv);
 
 /* ---- long_blocks.c ---- */
 

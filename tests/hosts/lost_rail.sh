@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # All-reduces of 16 MiB on four hosts with two rails, while one host has lost one
 # of them: its other rail is the bottleneck, 2 m (N-1)/N bytes in each direction.
-# The other hosts keep both. Wanted are 1.15 times that bound; measured were 1.32
-# (seven calls of 1.24 to 1.38 s), and the test bears 1.5. By hand: RATE is in Mbit/s, ALGORITHM one of
-# all-reduce, CALLS a file for all times.
+# The other hosts keep both. Wanted is 1.15 times that bound; measured was 1.32
+# (seven calls of 1.24 to 1.38 s), and the test bears 1.5. By hand: RATE is in
+# Mbit/s, ALGORITHM one of all-reduce, CALLS a file for all times.
 # shellcheck source=tests/hosts/hosts.bash
 . "${SOURCE:?}/tests/hosts/hosts.bash"
 rate=${RATE:-200}

@@ -46,13 +46,13 @@ static void reduce(struct rank *r)
     dcoll_team_t *team;
     expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &team, NULL));
     check(mine && all);
-    const dcoll_call_t call = {
-        .collective = DCOLL_ALLREDUCE,
-        .send = mine,
-        .recv = all,
-        .bytes = n * sizeof *mine,
-        .algorithm = wanted.algorithm,
-        .reduction = dcoll_reduction(DCOLL_INT64, DCOLL_SUM)};
+    const dcoll_call_t call = {.collective = DCOLL_ALLREDUCE,
+                               .send = mine,
+                               .recv = all,
+                               .bytes = n * sizeof *mine,
+                               .algorithm = wanted.algorithm,
+                               .reduction =
+                                   dcoll_reduction(DCOLL_INT64, DCOLL_SUM)};
     const double begin = seconds();
     int64_t round = 0;
     do {
