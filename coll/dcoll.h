@@ -104,7 +104,8 @@ typedef struct dcoll_config {
                          buffers at the same time. With 2, gather, reduce to a
                          root, scatter and broadcast of short blocks get more:
                          up to 256 within a node, up to 32 between nodes (at
-                         most half of DRAIL_DEPTH), in at most 512 KiB */
+                         most half of DRAIL_DEPTH), in at most 512 KiB. So do
+                         scan and exscan within a node */
     size_t zero_copy_bytes; /**< a call that names its algorithm sends blocks of
                                  at least so many bytes from the user's buffers,
                                  and receives them there, without a copy, if the

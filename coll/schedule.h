@@ -465,8 +465,8 @@ typedef struct dcoll_algorithm {
     const char *summary; /**< one line: idea and source */
     const char *memory;  /**< bytes of TEMP and NODE as a formula, in words */
     unsigned ahead; /**< how many starts a rank may usefully be ahead of the
-                         root, or the root of other ranks: DCOLL_AHEAD_…; 0: the
-                         configured depth */
+                         root, the root of other ranks, or (scans) a rank of
+                         later ones: DCOLL_AHEAD_…; 0: the configured depth */
     unsigned depth; /**< the only depth that it supports; 0: any */
     unsigned node_power; /**< it works within one node, and NODE has as many
                               blocks as ranks, to this power; 0: fewer */
@@ -513,8 +513,8 @@ const dcoll_algorithm_t *dcoll_algorithm_find(dcoll_collective_t collective,
 
 /** The depth that is used where @p depth is configured, for blocks of @p bytes:
  *  dcoll_algorithm_t.depth, if the algorithm supports only that.
- *  In gathers, scatters, broadcasts and reductions to a root, ranks may run
- *  ahead, so a depth of 2 grows up to dcoll_algorithm_t.ahead, as long as
+ *  In gathers, scatters, broadcasts, scans and reductions to a root, ranks may
+ * run ahead, so a depth of 2 grows up to dcoll_algorithm_t.ahead, as long as
  * memory for it stays small (512 KiB). In other collectives all ranks wait for
  * all. Where NODE of one start has 8 MiB, a depth of 2 becomes 1: NODE of two
  * would fill the cache that cores share. A depth of 1 stays. */
