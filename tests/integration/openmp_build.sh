@@ -71,7 +71,9 @@ check 'an error of the compiler is as ever' sh -c '! "$0" -c none.c 2>err &&
     grep -q "none.c: No such file" err' "$cc"
 
 # its main is wrapped, as railomp-cc does it, but its data have no fixed address
-gcc -fopenmp -fPIE -pie "-I$SOURCE" hello.c "$SOURCE/omp/wrapper/program.c" \
+sanitizers=$(sed -n "s/^sanitizers='\(.*\)'/\1/p" "$cc")
+# shellcheck disable=SC2086
+gcc ${sanitizers:+-Wl,--no-as-needed $sanitizers} -fopenmp -fPIE -pie "-I$SOURCE" hello.c "$SOURCE/omp/wrapper/program.c" \
     -Wl,--wrap=main "-L$BUILD/lib" "-Wl,-rpath,$BUILD/lib" -lrailomp -o pie
 refused 'a program at any address' 'position-independent' \
     env RAILOMP_RANKS=2 ./pie
