@@ -80,7 +80,8 @@ refused 'a program at any address' 'position-independent' \
 
 # --- what is refused -------------------------------------------------------------
 
-for option in -shared -pie -fPIE -fpie -static -static-pie -flto -flto=2; do
+for option in -shared -pie -fPIE -fpie -static -static-pie -flto -flto=2 \
+    -m32 -static-libgfortran; do
     refused "$option" "railomp-cc:.'$option'.is.not.allowed" \
         "$cc" $option hello.c -o refused
 done
@@ -153,3 +154,11 @@ not_served 'tasks' 'int y = 0;
 #pragma omp parallel reduction(task, + : y)
 y++;
 x[1] = y;'
+printf 'void __kmpc_fork_call(void);\nint main(void)\n{\n__kmpc_fork_call();\nreturn 0;\n}\n' >bad.c
+refused 'an object of clang' '__kmpc_fork_call:.code.of.another.compiler' \
+    "$cc" bad.c -o refused
+printf 'void GOMP_new_construct(void);\nint main(void)\n{\nGOMP_new_construct();\nreturn 0;\n}\n' >bad.c
+refused 'an unknown symbol of libgomp' 'GOMP_new_construct:.this.call.is.not' \
+    "$cc" bad.c -o refused
+refused 'a compiler that is not there' "no.compiler.'none'" \
+    env RAILOMP_CC=none "$cc" hello.c -o refused
