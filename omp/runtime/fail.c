@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "dsm/ddsm.h"
+
 static char name[24]; /* of the rank, if there are several */
 static _Atomic int own, *first = &own;
 
@@ -18,6 +20,11 @@ void fail_once(_Atomic int *shared)
 void fail_as(unsigned rank)
 {
     snprintf(name, sizeof name, "rank %u: ", rank);
+}
+
+int status_of(int code)
+{
+    return code == DRAIL_EINVAL || code == DRAIL_ENORAIL ? NOT_SERVED : FAILED;
 }
 
 void fail(int status, const char *format, ...)

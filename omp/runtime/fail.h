@@ -11,6 +11,9 @@ enum {
 __attribute__((noreturn, format(printf, 2, 3))) void
 fail(int status, const char *format, ...);
 
+/* The status for an error of libddsm or of the rails: a setting, or not. */
+int status_of(int code);
+
 /* Of the ranks that share @status, only the first one that fails says why, and
  * all end with its status. 0: none has failed. */
 void fail_once(_Atomic int *status);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Linked into each program: the begin and the end of Fortran's statements that
+ * write or read, which are calls of libgfortran. */
+#include <stdint.h>
+
+#include "omp/wrapper/program.h"
+
+/* How the statement's parameters begin (GCC: libgfortran/io/io.h). */
+struct parameters {
+    int32_t flags, unit;
+};
+
+/* the linker's names; a program in C has none of them */
+#define BEGINS(name)                                                           \
+    void __real__gfortran_st_##name(struct parameters *p)                      \
+        __attribute__((weak));                                                 \
+    void __wrap__gfortran_st_##name(struct parameters *p);                     \
+    void __wrap__gfortran_st_##name(struct parameters *p)                      \
+    {                                                                          \
+        railomp_statement_begins();                                            \
+        __real__gfortran_st_##name(p);                                         \
+    }
+#define ENDS(name)                                                             \
+    void __real__gfortran_st_##name(struct parameters *p)                      \
+        __attribute__((weak));                                                 \
+    void __wrap__gfortran_st_##name(struct parameters *p);                     \
+    void __wrap__gfortran_st_##name(struct parameters *p)                      \
+    {                                                                          \
+        const int unit = p->unit;                                              \
+        __real__gfortran_st_##name(p);                                         \
+        railomp_statement_ends(unit);                                          \
+    }
+BEGINS(write)
+ENDS(write_done)
+BEGINS(read)
+ENDS(read_done)
