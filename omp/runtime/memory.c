@@ -25,6 +25,7 @@ enum {
     WORDS_BYTES = 4096,
     LOCKS = 1 << 16,
     STACKS_LEAST = 8, /* a region may ask for more threads than there are */
+    STACKS_LEAST_TOGETHER = 128, /* of all ranks */
     STACKS_MOST = 1024,
     GUARD_BYTES = 64 << 10, /* below each stack */
 };
@@ -108,7 +109,12 @@ static size_t heap_bytes(unsigned all_ranks)
     return whole_pages(bytes);
 }
 
-static void plan_stacks(void)
+static unsigned larger(unsigned a, unsigned b)
+{
+    return a > b ? a : b;
+}
+
+static void plan_stacks(unsigned all_ranks)
 {
     struct rlimit limit;
     if (settings.threads > STACKS_MOST)
@@ -124,8 +130,10 @@ static void plan_stacks(void)
     if (stack_bytes > STACK_MOST)
         stack_bytes = STACK_MOST;
     stack_bytes = whole_pages(stack_bytes);
-    stack_count =
-        settings.threads > STACKS_LEAST ? settings.threads : STACKS_LEAST;
+    stack_count = larger(larger(settings.threads, STACKS_LEAST),
+                         STACKS_LEAST_TOGETHER / all_ranks);
+    if (settings.limit > stack_count * all_ranks)
+        settings.limit = stack_count * all_ranks;
 }
 
 static void *shared_pages(size_t bytes, unsigned home, ddsm_kind_t kind)
@@ -189,7 +197,7 @@ void memory_open(drail_job_t *job)
     size_t data_bytes;
     const size_t heap = heap_bytes(drail_job_size(job));
     program_data(&data, &data_bytes);
-    plan_stacks();
+    plan_stacks(drail_job_size(job));
     ddsm_config_init(&config);
     config.failed = fault_failed;
     rank = drail_job_rank(job);
@@ -233,11 +241,6 @@ static int choose_stack(pthread_attr_t *attributes, unsigned thread)
                                                     ? settings.stack
                                                     : STACK_LEAST)
                               : 0;
-    if (thread >= stack_count)
-        fail(NOT_SERVED,
-             "a region of more than %u threads in a rank is not served; set "
-             "OMP_NUM_THREADS",
-             stack_count);
     return pthread_attr_setstack(attributes, guard_of(thread) + GUARD_BYTES,
                                  stack_bytes);
 }

@@ -77,6 +77,29 @@ check 'all lines of all ranks' [ "$(wc -l <out)" -eq 1800 ]
 check '… are whole' [ "$(grep -vc \
     '^thread   [0-5]: a line of a length that no buffer divides$' out)" -eq 0 ]
 
+# --- more threads than OMP_NUM_THREADS --------------------------------------------
+
+cat >many.c <<'END'
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    int threads = 0, other = 0;
+#pragma omp parallel num_threads(100) reduction(+ : threads)
+    threads++;
+#pragma omp parallel num_threads(1000000) reduction(+ : other)
+    other++;
+    printf("%d, %d\n", threads, other == omp_get_thread_limit());
+    return 0;
+}
+END
+"$BUILD/bin/railomp-cc" many.c -o many
+for ranks in 2 3; do
+    RAILOMP_RANKS=$ranks OMP_NUM_THREADS=1 timeout -k 5 60 ./many >out
+    check "100 threads on $ranks ranks, and as many as there may be" \
+        [ "$(cat out)" = '100, 1' ]
+done
+
 cat >reads.c <<'END'
 #include <omp.h>
 #include <stdio.h>
