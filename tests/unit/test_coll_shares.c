@@ -180,13 +180,15 @@ static void test_near_the_bound(void **unused)
 /* Long blocks of ranks with different numbers of ports. */
 static void test_auto(void **unused)
 {
-    unsigned nodes[5], begin[] = {0, 1, 3, 5, 7};
+    unsigned nodes[5], begin[] = {0, 1, 3, 5, 7}, equal[] = {0, 2, 4, 6, 8};
     const dcoll_shape_t shape = {4, dcoll_shape_nodes(4, 1, nodes), nodes, 2};
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         dcoll_args_t args = {.collective = DCOLL_ALLREDUCE,
                              .bytes = i & 1 ? 1 << 20 : 1 << 16,
                              .element = 8,
-                             .port_begin = i & 2 ? begin : NULL,
+                             .port_begin = i < 2   ? NULL
+                                           : i < 4 ? begin
+                                                   : equal,
                              .depth = 2};
         assert_ptr_equal(
             dcoll_table_select(NULL, DRAIL_ENGINE_SINGLE, &shape, &args),
