@@ -425,6 +425,8 @@ int main(void)
     return 0;
 }
 END
-"$BUILD/bin/railomp-cc" handles.c -o handles
-refused 'a handler of SIGSEGV' 'handler.of.SIGSEGV' \
-    "${two_ranks[@]}" RAILOMP_PAGES=copied ./handles
+for standard in gnu17 c99; do
+    "$BUILD/bin/railomp-cc" -std=$standard handles.c -o handles
+    refused "a handler of SIGSEGV, -std=$standard" 'handler.of.SIGSEGV' \
+        "${two_ranks[@]}" RAILOMP_PAGES=copied ./handles
+done
