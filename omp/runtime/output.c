@@ -45,7 +45,7 @@ void railomp_statement_begins(void)
     all_statements++;
 }
 
-void railomp_statement_ends(int unit)
+void railomp_statement_ends(int32_t unit)
 {
     statements--;
     all_statements--;
@@ -55,6 +55,9 @@ void railomp_statement_ends(int unit)
         has_printed[i] |= unit == standard[i];
     if (in_region || memory_rank())
         flush_fortran();
+    /* of newunit=, which libgfortran leaves out when it flushes all */
+    if (unit < 0 && memory_rank() && !statements && _gfortran_flush_i4)
+        _gfortran_flush_i4(&unit);
 }
 
 void output_flush_units(void)
