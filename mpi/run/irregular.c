@@ -190,11 +190,9 @@ int irregular_agree(struct layer_comm *c, struct irregular *o)
         return rc;
     for (int r = 0; r < c->size; r++)
         all += counts[r];
-    if (!all)
-        return DRAIL_ENOTSUP;
-    rc = all_have(c, !count(c, o));
+    rc = all_have(c, !count(c, o)); /* if counts differ, all ranks fail here */
     o->counted = counted_call(c, &o->a, &o->send, &o->recv, counts);
-    return rc;
+    return rc || all ? rc : DRAIL_ENOTSUP;
 }
 
 const dcoll_call_t *irregular_counted(const struct irregular *o)
