@@ -91,7 +91,7 @@ int irregular_run(struct layer_comm *c, const struct layer_call *a)
     bool can = !rc && (!layer.verify ||
                        buffer_reserve(&c->expected, 2 * recv.all + 1));
     /* only the rank itself knows that a block is long */
-    const bool may_be_left = a->large || send.replaced;
+    const bool may_be_left = a->large || layer_exchanges_in_place(a);
     if ((layer.verify || may_be_left) && !team_all_can(c, can))
         return LEFT_TO_MPI;
     if (!rc && !send.contiguous)
