@@ -6,6 +6,8 @@
 /* Writes what this rank's buffers have: before other ranks may print what comes
  * after it. */
 void output_flush(void);
+/* The same of Fortran's units, in ranks but 0: in barriers of ranks. */
+void output_flush_units(void);
 /* Several ranks print from here on, up to the second call. The latter comes in
  * rank 0 only. */
 void output_begin_region(void);

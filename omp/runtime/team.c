@@ -117,6 +117,7 @@ static void meet(struct team *team, enum meeting meeting)
     const struct note mine = {.meeting = (uint16_t)meeting,
                               .copyprivate = team->given};
     output_flush();
+    output_flush_units();
     char *all = exchange(&mine);
     for (unsigned r = 0; r < memory_ranks(); r++) {
         const struct note *note = note_of(all, r);

@@ -60,9 +60,10 @@ void railomp_file_close(void *file);
 /* Before the program sets what a signal does: ends it if that can't be. */
 void railomp_handles_signal(int number);
 
-/* Fortran: a statement that writes or reads begins; one of that unit ends. */
+/* Fortran: a statement that writes or reads begins; one of that unit ends
+ * (INT32_MAX: of a variable). */
 void railomp_statement_begins(void);
-void railomp_statement_ends(int unit);
+void railomp_statement_ends(int32_t unit);
 
 #pragma GCC visibility pop
 #endif

@@ -10,6 +10,8 @@ struct parameters {
     int32_t flags, unit;
 };
 
+enum { IS_INTERNAL = 1 << 14 }; /* a flag: a variable takes a unit's place */
+
 /* the linker's names; a program in C has none of them */
 #define BEGINS(name)                                                           \
     void __real__gfortran_st_##name(struct parameters *p)                      \
@@ -26,7 +28,7 @@ struct parameters {
     void __wrap__gfortran_st_##name(struct parameters *p);                     \
     void __wrap__gfortran_st_##name(struct parameters *p)                      \
     {                                                                          \
-        const int unit = p->unit;                                              \
+        const int unit = p->flags & IS_INTERNAL ? INT32_MAX : p->unit;         \
         __real__gfortran_st_##name(p);                                         \
         railomp_statement_ends(unit);                                          \
     }

@@ -5,18 +5,21 @@
 #include "omp/wrapper/program.h"
 
 /* the linker's names */
-sighandler_t __real_signal(int number, sighandler_t handler);
-sighandler_t __wrap_signal(int number, sighandler_t handler);
 int __real_sigaction(int number, const struct sigaction *action,
                      struct sigaction *before);
 int __wrap_sigaction(int number, const struct sigaction *action,
                      struct sigaction *before);
 
-sighandler_t __wrap_signal(int number, sighandler_t handler)
-{
-    railomp_handles_signal(number);
-    return __real_signal(number, handler);
-}
+#define SETS(name)                                                             \
+    sighandler_t __real_##name(int number, sighandler_t handler);              \
+    sighandler_t __wrap_##name(int number, sighandler_t handler);              \
+    sighandler_t __wrap_##name(int number, sighandler_t handler)               \
+    {                                                                          \
+        railomp_handles_signal(number);                                        \
+        return __real_##name(number, handler);                                 \
+    }
+SETS(signal)
+SETS(__sysv_signal) /* signal() with -std=c99 and its like */
 
 int __wrap_sigaction(int number, const struct sigaction *action,
                      struct sigaction *before)

@@ -214,6 +214,38 @@ for pages in shared copied; do
     check '... nothing is lost' cmp exits.out <(printf 'of the other rank\nof rank 0\n')
 done
 
+# Fortran: what libgfortran would write when the process ends normally, which only
+# rank 0 does.
+cat >units.f90 <<'END'
+program units
+  use omp_lib
+  implicit none
+  character(20) :: text
+  !$omp parallel private(text)
+  if (omp_get_thread_num() == 1) then
+     open (10, file='units.out')
+     write (10, '(a)') 'of a file'
+     write (0, '(a)') 'an error'
+     call fput(':')
+     write (text, '(i4)') nested()
+  end if
+  !$omp barrier
+  if (omp_get_thread_num() == 0) write (0, '(a)') 'after it'
+  !$omp end parallel
+contains
+  integer function nested()
+    print '(a)', 'nested'
+    nested = 1
+  end function
+end program
+END
+"$BUILD/bin/railomp-fortran" units.f90 -o units
+RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./units >out 2>err
+check 'Fortran units of another rank' exited_with 0 $?
+check '... its file' cmp units.out <(echo 'of a file')
+check '... errors' cmp err <(printf 'an error\nafter it\n')
+check '... output within a statement' cmp out <(echo ':nested')
+
 # --- tasks ----------------------------------------------------------------------
 
 cat >shared_tasks.c <<'END'
@@ -416,6 +448,8 @@ int main(void)
     return 0;
 }
 END
-"$BUILD/bin/railomp-cc" handles.c -o handles
-refused 'a handler of SIGSEGV' 'handler.of.SIGSEGV' \
-    "${two_ranks[@]}" RAILOMP_PAGES=copied ./handles
+for standard in gnu17 c99; do
+    "$BUILD/bin/railomp-cc" -std=$standard handles.c -o handles
+    refused "a handler of SIGSEGV, -std=$standard" 'handler.of.SIGSEGV' \
+        "${two_ranks[@]}" RAILOMP_PAGES=copied ./handles
+done

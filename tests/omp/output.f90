@@ -3,7 +3,7 @@
 program main
   use omp_lib
   implicit none
-  integer :: i, next
+  integer :: i, next, unit
   character(20) :: text
 
   ! rank 0's line is in libgfortran's buffer when the region begins
@@ -40,6 +40,25 @@ program main
   write (text, '(i4)') met()
   !$omp end parallel
   print '(a,i4)', 'met', next
+
+  ! files that stay open are written in a barrier at the latest
+  !$omp parallel
+  if (omp_get_thread_num() == omp_get_num_threads() - 1) then
+     open (newunit=unit, file='output.lines')
+     write (unit, '(a)') 'four'
+     open (11, file='output.more')
+     write (11, '(a)') 'lines'
+  end if
+  !$omp end parallel
+  inquire (file='output.lines', size=i)
+  inquire (file='output.more', size=next)
+  print '(a,2i4)', 'bytes', i, next
+  !$omp parallel
+  if (omp_get_thread_num() == omp_get_num_threads() - 1) then
+     close (unit, status='delete')
+     close (11, status='delete')
+  end if
+  !$omp end parallel
 contains
   integer function region(n)
     integer, intent(in) :: n
