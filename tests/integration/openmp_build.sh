@@ -81,10 +81,14 @@ refused 'a program at any address' 'position-independent' \
 # --- what is refused -------------------------------------------------------------
 
 for option in -shared -pie -fPIE -fpie -static -static-pie -flto -flto=2 \
-    -m32 -static-libgfortran; do
+    -m32 -static-libgfortran -Wl,-pie -Wl,-O1,-shared -fsanitize=thread \
+    -fsanitize=undefined,address; do
     refused "$option" "railomp-cc:.'$option'.is.not.allowed" \
         "$cc" $option hello.c -o refused
 done
+
+refused '-Xlinker -pie' "railomp-cc:.'-Wl,-pie'.is.not.allowed" \
+    "$cc" -Xlinker -pie hello.c -o refused
 
 cat >asm.c <<'END'
 int counter;
