@@ -203,7 +203,7 @@ void memory_open(drail_job_t *job)
                          "(allowed: 1 MiB)");
     const int rc = ddsm_open(job, &config, &space, &error);
     if (rc)
-        fail(status_of(rc), "%s", error.text);
+        fail_open(rc, error.text);
     shared_words = shared_pages(WORDS_BYTES, 0, DDSM_OPEN);
     open_stacks();
     open_heap(heap);
