@@ -7,6 +7,7 @@
 #include "dsm/pages/fetch.h"
 #include "dsm/pages/flush.h"
 #include "dsm/pages/history.h"
+#include "dsm/pages/pack.h"
 #include "dsm/pages/pages.h"
 #include "dsm/release.h"
 #include "dsm/sync/claims.h"
@@ -36,10 +37,12 @@ static int release(ddsm_t *d)
 {
     returns_collect(d);
     release_begin(d);
-    int rc = d->broken ? d->broken : flush(d);
+    struct arrival *arrival = d->control.arrival;
+    int rc = d->broken ? d->broken : flush_and_pack(d);
     if (!rc) {
         d->settling = true;
-        claims_make(d, d->control.arrival);
+        arrival->packed_from = d->has_pack ? d->log_end : UINT64_MAX;
+        claims_make(d, arrival);
         notices_append(d);
     }
     release_end(d);
@@ -53,14 +56,24 @@ static int exchange_arrivals(ddsm_t *d, const void *note)
                       note ? ARRIVAL_RANGES - NOTE_RANGES : ARRIVAL_RANGES);
     if (note)
         memcpy(place_of_note(arrival), note, DDSM_NOTE_BYTES);
-    int rc = returns_hand_over(d);
-    if (!rc)
-        rc = peer_wait_run(d, d->barrier_request, "barrier");
+    int rc = peer_wait_run(d, d->barrier_request, "barrier");
     return rc ? rc : check_shapes(d);
 }
 
+/* Blocks may be used again only when what this rank has written to them is
+ * home, so behind a pack. */
+static int exchange_and_settle(ddsm_t *d, const void *note)
+{
+    int rc = d->has_pack ? 0 : returns_hand_over(d);
+    if (!rc)
+        rc = exchange_arrivals(d, note);
+    if (!rc)
+        rc = pack_settle(d);
+    return rc || !d->has_pack ? rc : returns_hand_over(d);
+}
+
 /* Pages that find no room for mappings come by faults. */
-static int turn(ddsm_t *d, uint64_t name)
+static int begin_interval(ddsm_t *d, uint64_t name)
 {
     const struct page_list *list = history_turn(d, name);
     if (!list)
@@ -77,11 +90,19 @@ static int turn(ddsm_t *d, uint64_t name)
     return rc;
 }
 
+static int turn(ddsm_t *d, uint64_t name)
+{
+    const uint64_t start = space_now_ns();
+    int rc = begin_interval(d, name);
+    d->stats.ahead_ns += space_now_ns() - start;
+    return rc;
+}
+
 static int barrier(ddsm_t *d, const void *note)
 {
     int rc = release(d);
     if (!rc)
-        rc = exchange_arrivals(d, note);
+        rc = exchange_and_settle(d, note);
     /* another thread may have faulted meanwhile (by reading: a read may be
      * taken for a write) */
     if (!rc)

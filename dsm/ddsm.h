@@ -474,11 +474,15 @@ typedef struct ddsm_stats {
     uint64_t diffs;         /**< pages compared with their twins */
     uint64_t pieces;        /**< RDMA writes of pieces that differed */
     uint64_t diff_bytes;    /**< bytes of these pieces */
+    uint64_t packed_bytes;  /**< of changes in many pieces, which travel
+                                 together in a barrier */
     uint64_t invalidated;   /**< copies that other ranks' writes made old */
     uint64_t shared_writes; /**< pages that another rank, too, has written
                                  between the same two barriers */
     uint64_t barriers, locks;
     uint64_t fault_ns;   /**< in faults, their fetches included */
+    uint64_t ahead_ns;   /**< in fetching in advance: ddsm_prefetch(), and what
+                              intervals of a name begin with */
     uint64_t flush_ns;   /**< comparing pages and writing pieces home */
     uint64_t barrier_ns; /**< in barriers, their flush included */
     uint64_t lock_ns;    /**< in ddsm_lock() */

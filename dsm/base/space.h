@@ -3,8 +3,8 @@
  * A rank's state of a space. Read the other folders in this order:
  *
  *   base/   this state; entering it, one thread at a time; errors
- *   pages/  map (addresses), pages (states and protection), fetch, flush and
- *           diff (writing home), handler, fault and signals, huge, coalesce
+ *   pages/  map (addresses), pages (states and protection), fetch, flush, diff
+ *           and pack (writing home), handler, fault and signals, huge, coalesce
  *   sync/   control (memory that other ranks read), notices, ticket, peer_wait
  *   .       the public calls, and the progress thread
  */
@@ -36,6 +36,7 @@ struct page {
     bool visited;          /* is in ddsm.visits */
     bool noticed;          /* not allocated here, but written by another rank */
     bool written;          /* is in ddsm.written */
+    bool packed;           /* its changes are in this rank's pack (pack.h) */
     bool used;             /* has been fetched or written */
     bool exclusive;  /* DDSM_MOVING: no other rank has a copy (claims.h) */
     uint8_t writes;  /* intervals with writes of this rank, … */
@@ -113,10 +114,17 @@ enum {
 struct arrival {
     uint64_t allocs, shape; /* number of ddsm_alloc calls, a hash of them */
     uint64_t head;          /* position of the end of the log */
+    uint64_t packed_from;   /* the same before this barrier, if this rank has a
+                               pack (pack.h), or UINT64_MAX */
     uint32_t claims, count;
     /* the claimed pages; then the last `count` ranges of the log; a note takes
      * the place of the last NOTE_RANGES */
     struct range range[ARRIVAL_RANGES];
+};
+
+/* What a rank's pack (pack.h) has for a home. */
+struct pack_part {
+    uint64_t offset, bytes; /* from the begin of the pack */
 };
 
 /* A reduction of so many bytes uses a request that ddsm_open has prepared. */
@@ -151,7 +159,12 @@ struct control {
     /* only this rank uses these: */
     struct arrival *arrival, *arrivals;
     char *reduce_in, *reduce_out;
+    struct pack_part *pack_parts; /* of this rank's pack, for each home */
+    char *pack;                   /* pack_room bytes */
+    size_t pack_room, pack_parts_offset, pack_offset;
     /* buffers of RDMA reads: */
+    struct pack_part *read_part; /* of another rank's pack, */
+    char *read_pack;             /* and that part; pack_room bytes */
     uint64_t *probe;     /* `broken` of each rank */
     uint64_t *word;      /* a lock's word, */
     uint64_t *clock;     /* its clock, */
@@ -199,6 +212,7 @@ struct ddsm {
     bool settling;          /* in a barrier: its claims are not settled yet */
     size_t moving_first, moving_end; /* all DDSM_MOVING pages are in between */
     struct page_list dirty, written;
+    bool has_pack; /* in a barrier: this rank's pack is not empty */
     uint64_t next_name; /* of the interval after the next barrier */
     struct past pasts[PASTS];
     struct page_list *past; /* of this interval, by use; NULL: no name */

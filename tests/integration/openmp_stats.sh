@@ -211,7 +211,7 @@ check 'locks of all regions' [ "$(awk '$2 == "region" { inside = 1; next }
 RAILOMP_STATS=1 RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./regions 2>err
 check 'the costs of an iteration are those of the ranks, not of the regions' \
     env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SOURCE/tools" python3 -c '
-from railtools.compare_openmp import costs_of
+from railtools.openmp_programs import costs_of
 with open("err", encoding="utf-8") as text:
     costs = costs_of(" Iterations      =    2", text.read())
 assert costs["regions"] > 0 and costs["rank"] == 0.5, costs'
