@@ -73,9 +73,9 @@ static int exchange_and_settle(ddsm_t *d, const void *note)
 }
 
 /* Pages that find no room for mappings come by faults. */
-static int begin_interval(ddsm_t *d, uint64_t name)
+static int begin_interval(ddsm_t *d, const uint64_t *names)
 {
-    const struct page_list *list = history_turn(d, name);
+    const struct page_list *list = history_turn(d, names);
     if (!list)
         return 0;
     const drail_error_t before = d->error;
@@ -90,10 +90,10 @@ static int begin_interval(ddsm_t *d, uint64_t name)
     return rc;
 }
 
-static int turn(ddsm_t *d, uint64_t name)
+static int turn(ddsm_t *d, const uint64_t *names)
 {
     const uint64_t start = space_now_ns();
-    int rc = begin_interval(d, name);
+    int rc = begin_interval(d, names);
     d->stats.ahead_ns += space_now_ns() - start;
     return rc;
 }
@@ -117,7 +117,7 @@ static int barrier(ddsm_t *d, const void *note)
     d->settling = false;
     d->interval++;
     if (!rc)
-        rc = turn(d, d->next_name);
+        rc = turn(d, (uint64_t[DDSM_NAMES]){d->next_name});
     if (!rc)
         returns_take(d);
     return rc;
@@ -154,14 +154,21 @@ void ddsm_interval(ddsm_t *d, uint64_t name)
     space_leave(d);
 }
 
-int ddsm_interval_now(ddsm_t *d, uint64_t name)
+int ddsm_interval_names(ddsm_t *d, const uint64_t names[DDSM_NAMES])
 {
-    if (!d)
+    uint64_t copy[DDSM_NAMES]; /* they may lie in the view */
+    if (!d || !names)
         return DRAIL_EINVAL;
+    memcpy(copy, names, sizeof copy);
     int rc = space_enter(d);
     if (rc)
         return rc;
-    rc = d->broken ? d->broken : turn(d, name);
+    rc = d->broken ? d->broken : turn(d, copy);
     space_leave(d);
     return rc;
+}
+
+int ddsm_interval_now(ddsm_t *d, uint64_t name)
+{
+    return ddsm_interval_names(d, (uint64_t[DDSM_NAMES]){name});
 }

@@ -350,6 +350,12 @@ void ddsm_interval(ddsm_t *d, uint64_t name);
  *  by ddsm_barrier_note()). Call it right after the barrier.
  *  @return 0; an error of the transport, which breaks the memory (R4). */
 int ddsm_interval_now(ddsm_t *d, uint64_t name);
+/** The same with several names, from the most exact one to the least: for
+ *  example of a turn of a loop, and of the loop. The library uses the first of
+ *  them under which it remembers an interval, and remembers this one under all.
+ *  @param names 0: left out. */
+enum { DDSM_NAMES = 3 };
+int ddsm_interval_names(ddsm_t *d, const uint64_t names[DDSM_NAMES]);
 
 /**
  * Takes a lock, which one thread of one rank holds at a time, in the order of

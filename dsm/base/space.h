@@ -66,11 +66,12 @@ struct page_list {
 
 /* What faults have fetched, and made writable, in the last intervals of one
  * name (history.h). */
-enum { PASTS = 256 };
+enum { PASTS = 4096 };
 enum use { USE_FETCH, USE_WRITE, USES };
 struct past {
     uint64_t name;
     unsigned times;
+    bool is_good; /* at the last test most pages were used, and foretold */
     unsigned pause, pauses; /* intervals without a history; so many times */
     struct page_list list[2][USES]; /* of every second interval */
 };
@@ -214,10 +215,14 @@ struct ddsm {
     struct page_list dirty, written;
     bool has_pack; /* in a barrier: this rank's pack is not empty */
     uint64_t next_name; /* of the interval after the next barrier */
-    struct past pasts[PASTS];
-    struct page_list *past; /* of this interval, by use; NULL: no name */
-    struct past *named;     /* to which that belongs */
-    bool learning;
+    struct past (*pasts)[PASTS]; /* for each name of an interval */
+    /* of this interval, for each of its names: */
+    struct past *named[DDSM_NAMES];     /* NULL: no such name, or a pause */
+    struct page_list *into[DDSM_NAMES]; /* its lists now, by use */
+    unsigned foretold_by;               /* the name that had a past */
+    bool is_named;
+    bool learning; /* pages that are fetched in advance are held */
+    bool tests;    /* ... to find whether the past is right */
     struct page_list recorded[USES]; /* for this interval's past */
     struct page_list visits;         /* copies of DDSM_OPEN pages */
     struct streams reads, writes;

@@ -31,7 +31,8 @@ static int make_readable(ddsm_t *d, size_t first, size_t count)
 
 static void hold(ddsm_t *d, size_t first, size_t count)
 {
-    d->stats.predicted += count;
+    if (d->tests)
+        d->stats.predicted += count;
     for (size_t p = first; p < first + count; p++)
         d->page[p].held = true;
 }
@@ -163,7 +164,7 @@ int fetch_ahead(ddsm_t *d, size_t page)
     const size_t count = held ? 1 : run_of(d, page, end);
     stream->next = page + count;
     history_record(d, USE_FETCH, page, count);
-    if (d->learning && d->page[page].home != d->rank)
+    if (d->tests && d->page[page].home != d->rank)
         *(held ? &d->stats.predicted_used : &d->stats.unpredicted) += count;
     return fetch(d, page, count);
 }
