@@ -267,8 +267,8 @@ reproduce: all
 -include scripts/package.mk
 -include scripts/lint.mk
 
-format:
-	@clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
+format: lint-tools
+	@$(LINT)/bin/clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 
 clean:
 	rm -rf $(BUILD)

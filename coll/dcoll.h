@@ -84,19 +84,28 @@ extern "C" {
 /** All ranks of a job, for collectives. */
 typedef struct dcoll_team dcoll_team_t;
 
-/** Settings of a team. ports, depth, zero_copy_bytes, groups, paced and
- *  any_order must be the same on all ranks: if not, the first call that they
- *  affect fails with DRAIL_EINVAL and breaks the team. */
+/** Settings of a team. ports, port_begin, depth, zero_copy_bytes, groups, paced
+ *  and any_order must be the same on all ranks: if not, the first call that
+ * they affect fails with DRAIL_EINVAL and breaks the team. */
 typedef struct dcoll_config {
-    unsigned ports; /**< k of the multi-port algorithms, at most
-                         DRAIL_MAX_RAILS; 0: one per rail. `auto` uses one port
-                         between nodes that only TCP joins: messages use all
-                         rails there anyway */
+    unsigned ports;             /**< k of the multi-port algorithms, at most
+                                     DRAIL_MAX_RAILS; 0: one per rail. `auto` uses one port
+                                     between nodes that only TCP joins: messages use all
+                                     rails there anyway */
+    const unsigned *port_begin; /**< hosts have different numbers of rails, or
+                                     rails of different rates: N + 1 entries,
+                                     rank r has port_begin[r + 1] -
+                                     port_begin[r] ports, 1 to k. Long
+                                     all-reduces between nodes are then divided
+                                     by them. Read while the team is created; a
+                                     team that dcoll_team_shrink() makes has
+                                     none. NULL: all have k */
     unsigned depth; /**< 1 or 2 (default): how many starts of the same call have
                          buffers at the same time. With 2, gather, reduce to a
                          root, scatter and broadcast of short blocks get more:
                          up to 256 within a node, up to 32 between nodes (at
-                         most half of DRAIL_DEPTH), in at most 512 KiB */
+                         most half of DRAIL_DEPTH), in at most 512 KiB. So do
+                         scan and exscan within a node */
     size_t zero_copy_bytes; /**< a call that names its algorithm sends blocks of
                                  at least so many bytes from the user's buffers,
                                  and receives them there, without a copy, if the

@@ -159,6 +159,11 @@ typedef struct dcoll_args {
                           direct gather and multi-connection algorithms are
                           never paced */
     unsigned ports;  /**< k of this call; 0: that of the shape */
+    const unsigned *port_begin; /**< ranks with different numbers of ports, for
+                                     algorithms that divide work by them. N + 1
+                                     entries, owned by the caller: rank r has
+                                     port_begin[r + 1] - port_begin[r], at least
+                                     1 and at most k. NULL: all have k */
     unsigned depth; /**< rule 3; a power of two: so many starts may be under way
                          at the same time */
     bool one_shot;  /**< only for `auto`: the buffers are new in each call, so
@@ -166,6 +171,15 @@ typedef struct dcoll_args {
     const dcoll_traffic_t *traffic; /**< irregular all-to-all: its bounds, owned
                                          by the caller; NULL otherwise */
 } dcoll_args_t;
+
+/** The ports of a rank: dcoll_args_t.port_begin, or k. */
+static inline unsigned dcoll_rank_ports(const dcoll_shape_t *shape,
+                                        const dcoll_args_t *args, unsigned rank)
+{
+    return args->port_begin
+               ? args->port_begin[rank + 1] - args->port_begin[rank]
+               : shape->ports;
+}
 
 /** The number of blocks in a rank's SEND, and in its RECV. 0 in a barrier, in
  * an irregular all-to-all, and where the rank does not use that buffer. */
@@ -451,8 +465,8 @@ typedef struct dcoll_algorithm {
     const char *summary; /**< one line: idea and source */
     const char *memory;  /**< bytes of TEMP and NODE as a formula, in words */
     unsigned ahead; /**< how many starts a rank may usefully be ahead of the
-                         root, or the root of other ranks: DCOLL_AHEAD_…; 0: the
-                         configured depth */
+                         root, the root of other ranks, or (scans) a rank of
+                         later ones: DCOLL_AHEAD_…; 0: the configured depth */
     unsigned depth; /**< the only depth that it supports; 0: any */
     unsigned node_power; /**< it works within one node, and NODE has as many
                               blocks as ranks, to this power; 0: fewer */
@@ -499,8 +513,8 @@ const dcoll_algorithm_t *dcoll_algorithm_find(dcoll_collective_t collective,
 
 /** The depth that is used where @p depth is configured, for blocks of @p bytes:
  *  dcoll_algorithm_t.depth, if the algorithm supports only that.
- *  In gathers, scatters, broadcasts and reductions to a root, ranks may run
- *  ahead, so a depth of 2 grows up to dcoll_algorithm_t.ahead, as long as
+ *  In gathers, scatters, broadcasts, scans and reductions to a root, ranks may
+ * run ahead, so a depth of 2 grows up to dcoll_algorithm_t.ahead, as long as
  * memory for it stays small (512 KiB). In other collectives all ranks wait for
  * all. Where NODE of one start has 8 MiB, a depth of 2 becomes 1: NODE of two
  * would fill the cache that cores share. A depth of 1 stays. */
@@ -576,6 +590,9 @@ typedef struct dcoll_cost_model {
                          over which a message is spread; 0, as in the papers:
                          only ports */
     double whole;   /**< messages of fewer bytes take one wire */
+    bool striped;   /**< each rank has wires of its own instead, as many as it
+                         has ports (dcoll_args_t.port_begin); a message is spread
+                         over as many as the end with fewer has */
 } dcoll_cost_model_t;
 
 /** Predicts the time from 0, when all ranks start, until the last rank is done.

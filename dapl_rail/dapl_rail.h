@@ -331,8 +331,8 @@ typedef struct drail_config {
                                           rendezvous; 0 to 1 MiB.
                                           DRAIL_EAGER_AUTO: 4 KiB, over shared
                                           memory 8 KiB, over rails that are
-                                          polled 16 KiB, or 64 KiB in pieces:
-                                          drail_send() */
+                                          polled 16 KiB. Somewhat longer
+                                          ones may go in pieces: drail_send() */
     unsigned depth;                  /**< receives posted, and messages that a
                                           peer may have under way, per EP; 4 to
                                           4096. drail_open() lowers it if there
@@ -990,10 +990,13 @@ void drail_set_guard(drail_t *rail, const drail_guard_t *guard);
  * by DRAIL_ETIMEOUT. After DRAIL_ETIMEOUT or DRAIL_EINTR the message has not
  * been sent.
  *
- * With DRAIL_EAGER_AUTO, over rails that are polled (rule 5), a message of up
- * to 64 KiB is copied, too, and goes in pieces of 16 KiB, each of which needs a
- * credit. With several rails, the first such send after a drail_recv() from
- * that peer does not: it uses rendezvous.
+ * With DRAIL_EAGER_AUTO and a cfg.depth of 64 or more, a somewhat longer
+ * message is copied, too, and goes in pieces, each of which needs a credit:
+ *  - over rails that are polled (rule 5), up to 64 KiB in pieces of 16 KiB.
+ * With several rails, the first such send after a drail_recv() from that peer
+ *    does not: it uses rendezvous.
+ *  - over shared memory, up to 128 KiB in pieces of 8 KiB, unless @p mem is
+ *    given.
  *
  * A longer message (rendezvous) waits until the peer has read it by striped
  * RDMA. After DRAIL_ETIMEOUT or DRAIL_EINTR in this wait:

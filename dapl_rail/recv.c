@@ -89,25 +89,6 @@ static uint32_t likely_rails(const drail_t *t, const struct peer *peer)
     return likely ? likely : engine_rails(t, peer_reach(peer));
 }
 
-/* Receives the pieces that are missing. */
-static int receive_pieces(drail_t *t, struct receiving *r)
-{
-    struct partial *part = &r->peer->mail->partial;
-    struct message_wait w = {.peer = r->peer,
-                             .rails = likely_rails(t, r->peer)};
-    int rc = 0;
-    while (!rc && part->got < part->bytes) {
-        rc = progress_wait_on(&r->patience, message_await, &w);
-        if (!rc)
-            rc = receive_piece(t, r);
-        if (!r->strict) /* bytes have come: the timeout begins anew */
-            r->patience.deadline = (struct deadline){0};
-    }
-    if (!rc)
-        part->bytes = 0;
-    return rc;
-}
-
 static int truncated(drail_t *t, const struct receiving *r)
 {
     return fail(t, DRAIL_ETRUNC, "a message of %zu bytes for a buffer of %zu",
@@ -135,36 +116,32 @@ static int receive_eager(drail_t *t, struct receiving *r, struct slot *slot)
     return fits ? 0 : truncated(t, r);
 }
 
-/* Begins to receive a longer one. */
-static int receive_long(drail_t *t, struct receiving *r, struct slot *slot)
-{
-    struct mailbox *mail = r->peer->mail;
-    const struct wire *wire = (const struct wire *)slot->data;
-    bool announced = wire->type == WIRE_RENDEZVOUS;
-    size_t bytes = wire->bytes;
-    void *buffer = bytes <= r->capacity ? r->buffer : NULL;
-    int rc;
-    if (announced) {
-        rc = reading_start(t, r->peer, slot, buffer);
-        if (rc)
-            return rc; /* the message stays for the next call */
-        slot_taken(mail, slot);
-    }
-    *r->received = bytes;
-    if (announced) {
-        rc = await_reading(r);
-    } else {
-        mail->partial = (struct partial){.bytes = bytes, .buffer = buffer};
-        rc = receive_pieces(t, r);
-    }
-    return buffer || !bytes ? rc : truncated(t, r);
-}
-
 /* Looks for the next message, as long as a few polls of an EVD take. */
 #define DIRECT_POLLS 256u
 
+/* May an eager message of so many bytes go to the caller's buffer? */
+static bool takes_eager(const struct receiving *r, size_t bytes)
+{
+    return r->wire.bytes == bytes && bytes <= r->capacity &&
+           (r->buffer || !bytes) && !r->peer->mail->partial.bytes;
+}
+
+/* Copies a piece if it is the next one. Not the first: receive_long() looks
+ * whether the message fits. */
+static bool take_piece(const struct receiving *r, const void *piece,
+                       size_t bytes)
+{
+    struct partial *part = &r->peer->mail->partial;
+    if (!part->bytes || !part->buffer || r->wire.bytes != part->bytes ||
+        r->wire.id != part->got || !bytes || bytes > part->bytes - part->got)
+        return false;
+    plain_copy((char *)part->buffer + part->got, piece, bytes);
+    part->got += bytes;
+    return true;
+}
+
 /* The dapl_take_message_t: copies an eager message that is the next one and
- * fits the buffer. */
+ * fits the buffer, or the next piece. */
 static bool take_message(void *context, const void *message, size_t bytes)
 {
     struct receiving *r = context;
@@ -173,12 +150,15 @@ static bool take_message(void *context, const void *message, size_t bytes)
         return false;
     memcpy(&r->wire, message, sizeof *wire);
     atomic_signal_fence(memory_order_seq_cst); /* read once */
-    if (wire->type != WIRE_EAGER || wire->lane ||
-        wire->seq != r->peer->mail->messages.next ||
-        wire->bytes != bytes - sizeof *wire || wire->bytes > r->capacity ||
-        (wire->bytes && !r->buffer))
+    const char *body = (const char *)message + sizeof *wire;
+    bytes -= sizeof *wire;
+    if (wire->lane || wire->seq != r->peer->mail->messages.next)
         return false;
-    copy_message(r->buffer, (const char *)message + sizeof *wire, wire->bytes);
+    if (wire->type != WIRE_EAGER)
+        return wire->type == WIRE_PIECE && take_piece(r, body, bytes);
+    if (!takes_eager(r, bytes))
+        return false;
+    copy_message(r->buffer, body, bytes);
     return true;
 }
 
@@ -230,7 +210,7 @@ static int await_next(drail_t *t, struct receiving *r)
     struct mailbox *mail = r->peer->mail;
     struct message_wait w = {.peer = r->peer,
                              .rails = likely_rails(t, r->peer)};
-    mail->buffer = r->buffer;
+    mail->buffer = mail->partial.bytes ? NULL : r->buffer;
     mail->capacity = r->capacity;
     if (direct_link(r)) {
         r->patience.look = look_direct;
@@ -250,11 +230,59 @@ static bool take_at_once(drail_t *t, struct receiving *r)
            take_direct(r, polls ? DIRECT_POLLS : 1);
 }
 
+/* Waits for the next message or piece. r->taken: it has been taken; else it is
+ * in its slot. */
+static int next_arrives(drail_t *t, struct receiving *r)
+{
+    r->taken = false;
+    return take_at_once(t, r) ? 0 : await_next(t, r);
+}
+
+/* Receives the pieces that are missing. */
+static int receive_pieces(drail_t *t, struct receiving *r)
+{
+    struct partial *part = &r->peer->mail->partial;
+    int rc = 0;
+    while (!rc && part->got < part->bytes) {
+        rc = next_arrives(t, r);
+        if (!rc && !r->taken)
+            rc = receive_piece(t, r);
+        if (!r->strict) /* bytes have come: the timeout begins anew */
+            r->patience.deadline = (struct deadline){0};
+    }
+    if (!rc)
+        part->bytes = 0;
+    return rc;
+}
+
+/* Begins to receive a longer one. */
+static int receive_long(drail_t *t, struct receiving *r, struct slot *slot)
+{
+    struct mailbox *mail = r->peer->mail;
+    const struct wire *wire = (const struct wire *)slot->data;
+    bool announced = wire->type == WIRE_RENDEZVOUS;
+    size_t bytes = wire->bytes;
+    void *buffer = bytes <= r->capacity ? r->buffer : NULL;
+    int rc;
+    if (announced) {
+        rc = reading_start(t, r->peer, slot, buffer);
+        if (rc)
+            return rc; /* the message stays for the next call */
+        slot_taken(mail, slot);
+    }
+    *r->received = bytes;
+    if (announced) {
+        rc = await_reading(r);
+    } else {
+        mail->partial = (struct partial){.bytes = bytes, .buffer = buffer};
+        rc = receive_pieces(t, r);
+    }
+    return buffer || !bytes ? rc : truncated(t, r);
+}
+
 static int receive_next(drail_t *t, struct receiving *r)
 {
-    if (take_at_once(t, r))
-        return 0;
-    int rc = await_next(t, r);
+    int rc = next_arrives(t, r);
     if (rc || r->taken)
         return rc;
     struct slot *slot = reorder_next(&r->peer->mail->messages);

@@ -82,29 +82,50 @@ static bool try_append(struct peer *peer, const struct link *link,
 }
 
 /* Most short messages go this way, where the provider offers it. */
-static bool try_direct(struct peer *peer, struct link *link, struct wire *wire,
+static bool try_direct(struct peer *peer, struct link *link,
                        const void *payload, size_t bytes)
 {
-    if (!link_try_send_direct(link, wire, payload, bytes))
+    struct mailbox *mail = peer->mail;
+    if ((link == mail->last && link->growing.room) ||
+        !link_try_send_direct(link, mail->message_seq, payload, bytes))
         return false;
-    peer->mail->last = link;
-    peer->mail->message_seq++;
+    mail->last = link;
+    mail->message_seq++;
     return true;
+}
+
+static int send_eager(drail_t *t, struct peer *peer, unsigned rail,
+                      const void *buffer, size_t bytes)
+{
+    struct wire wire = {
+        .type = WIRE_EAGER, .seq = peer->mail->message_seq, .bytes = bytes};
+    return try_append(peer, peer_link(peer, rail, 0), &wire, buffer, bytes)
+               ? 0
+               : message_send(t, peer, rail, &wire, buffer, bytes);
 }
 
 /* ------------------------------------------------------------ in pieces */
 
-/* Does the message go in pieces? They keep one rail busy without a pause. Over
- * several rails, rendezvous is sooner for a message that is alone: it stripes.
- */
-static bool goes_in_pieces(const drail_t *t, const struct peer *peer,
-                           unsigned rail, size_t bytes, bool row)
+/* The longest message that goes in pieces, as far as credits do not matter.
+ * Pieces keep one rail busy without a pause; over several rails that are
+ * polled, rendezvous is sooner for a message that is alone: it stripes. */
+static size_t longest_in_pieces(const struct peer *peer,
+                                const struct rail *rail, bool registered,
+                                bool row)
 {
-    return t->cfg.eager_bytes == DRAIL_EAGER_AUTO &&
-           t->rails[rail].info.is_polled &&
-           bytes <= PIECES_MAX * EAGER_POLLED_BYTES &&
-           t->cfg.depth >= 4 * PIECES_MAX &&
-           (row || !several_rails(peer_reach(peer)));
+    if (rail->info.is_polled)
+        return row || !several_rails(peer_reach(peer)) ? PIECES_BYTES : 0;
+    return registered ? 0 : PIECES_INLINE_BYTES;
+}
+
+/* They take at most a quarter of the credits. */
+static bool goes_in_pieces(const drail_t *t, const struct peer *peer,
+                           unsigned rail, size_t bytes, bool registered,
+                           bool row)
+{
+    size_t most = piece_bytes(&t->rails[rail]);
+    size_t longest = longest_in_pieces(peer, &t->rails[rail], registered, row);
+    return most && bytes <= longest && t->cfg.depth >= 4 * longest / most;
 }
 
 /* Credits and room for all pieces, before the first one leaves. */
@@ -137,7 +158,7 @@ static void unreserve(struct link *link, unsigned n)
 static int send_pieces(drail_t *t, struct peer *peer, unsigned rail,
                        const unsigned char *buffer, size_t bytes)
 {
-    const size_t most = EAGER_POLLED_BYTES;
+    const size_t most = piece_bytes(&t->rails[rail]);
     struct credits_wanted w = {peer, peer_link(peer, rail, 0), 0,
                                (unsigned)((bytes + most - 1) / most)};
     int rc = progress_wait_for(peer, try_reserve, &w, t->cfg.timeout_ms);
@@ -241,6 +262,13 @@ static int send_rendezvous(drail_t *t, struct peer *peer, const void *buffer,
     return rc;
 }
 
+/* Mostly without a call. */
+static inline bool is_eager(const drail_t *t, unsigned rail, size_t bytes)
+{
+    return (bytes <= EAGER_BYTES && t->cfg.eager_bytes == DRAIL_EAGER_AUTO) ||
+           bytes <= eager_bytes(&t->rails[rail]);
+}
+
 int drail_send(drail_t *t, unsigned rank, const void *buffer, size_t bytes,
                drail_mem_t *mem)
 {
@@ -253,18 +281,14 @@ int drail_send(drail_t *t, unsigned rank, const void *buffer, size_t bytes,
     unsigned rail = pick_rail(peer, peer_reach(peer), bytes);
     bool row = peer->mail->sends;
     peer->mail->sends = true;
-    if (bytes > eager_bytes(&t->rails[rail])) {
-        rc = goes_in_pieces(t, peer, rail, bytes, row)
+    if (!is_eager(t, rail, bytes)) {
+        rc = goes_in_pieces(t, peer, rail, bytes, mem != NULL, row)
                  ? send_pieces(t, peer, rail, buffer, bytes)
                  : send_rendezvous(t, peer, buffer, bytes, mem);
         return outcome(t, peer, rc, "drail_send");
     }
-    struct link *link = peer_link(peer, rail, 0);
-    struct wire wire = {
-        .type = WIRE_EAGER, .seq = peer->mail->message_seq, .bytes = bytes};
-    if (try_append(peer, link, &wire, buffer, bytes) ||
-        try_direct(peer, link, &wire, buffer, bytes))
+    if (try_direct(peer, peer_link(peer, rail, 0), buffer, bytes))
         return 0;
-    rc = message_send(t, peer, rail, &wire, buffer, bytes);
+    rc = send_eager(t, peer, rail, buffer, bytes);
     return outcome(t, peer, rc, "drail_send");
 }

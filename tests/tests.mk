@@ -92,6 +92,7 @@ $(TEST_BIN)/unit/test_omp_symbols: $(BUILD)/obj/omp/runtime/statistics/symbols.o
 $(TEST_BIN)/unit/test_omp_team: $(DSM_OBJ) $(filter-out \
   %/guard.o %/heap.o %/library_heap.o %/query.o %/start.o %/stats.o,$(OMP_OBJ))
 $(TEST_BIN)/unit/test_mapping: $(BUILD)/obj/providers/shm/memory/mapping.o
+$(TEST_BIN)/unit/test_goal_faults: private ALL_LDFLAGS += -Wl,--wrap=calloc,--wrap=realloc
 $(TEST_BIN)/unit/test_adopt_faults: private ALL_LDFLAGS += -Wl,--wrap=syscall,--wrap=calloc
 $(TEST_BIN)/unit/test_adopt_faults: $(addprefix $(BUILD)/obj/providers/shm/memory/,\
   adopt.o mapping.o memfd.o share_pages.o)

@@ -146,19 +146,19 @@ static void json(json_t *j, const report_t *of)
     report_json_rows(j, "results", of, false);
 }
 
-void app_report(FILE *file, format_t format, const void *result)
+int app_report(FILE *file, format_t format, const void *result)
 {
     const app_result_t *r = result;
-    report_write(file, format,
-                 &(report_t){.result = r,
-                             .test = r->test->name,
-                             .machine = &r->machine,
-                             .opts = r->opts,
-                             .nrows = r->plan->count,
-                             .has_row = has_row,
-                             .columns = columns,
-                             .width = {report_width("algorithm", r->plan->count,
-                                                    label, r)},
-                             .table = table,
-                             .json = json});
+    return report_write(file, format,
+                        &(report_t){.result = r,
+                                    .test = r->test->name,
+                                    .machine = &r->machine,
+                                    .opts = r->opts,
+                                    .nrows = r->plan->count,
+                                    .has_row = has_row,
+                                    .columns = columns,
+                                    .width = {report_width(
+                                        "algorithm", r->plan->count, label, r)},
+                                    .table = table,
+                                    .json = json});
 }

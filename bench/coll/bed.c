@@ -120,6 +120,7 @@ int coll_bed_team(coll_bed_t *bed, drail_job_t *job, const coll_plan_t *plan,
     dcoll_config_t cfg;
     dcoll_config_init(&cfg);
     cfg.ports = plan->shape.ports;
+    cfg.port_begin = plan->opts->rank_ports ? plan->port_begin : NULL;
     cfg.groups = (unsigned)plan->opts->groups;
     cfg.paced = plan->opts->paced;
     cfg.zero_copy_bytes = coll_zero_copy_bytes(zero_copy);

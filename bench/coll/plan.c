@@ -74,6 +74,7 @@ const dcoll_algorithm_t *coll_plan_args(const coll_plan_t *plan,
         .in_place = plan->opts->in_place,
         .zero_copy = bytes >= coll_zero_copy_bytes(setup->zero_copy),
         .groups = (unsigned)plan->opts->groups,
+        .port_begin = plan->opts->rank_ports ? plan->port_begin : NULL,
         .paced = plan->opts->paced,
         .depth = cfg.depth,
         .one_shot = setup->call == CALL_BLOCKING,
@@ -549,6 +550,11 @@ int coll_plan_make(coll_plan_t *plan, const options_t *opts,
 {
     plan->collective = collective;
     coll_plan_shape(plan, opts);
+    if (opts->rank_ports)
+        plan->shape.ports = options_rank_ports(opts, table, plan->shape.nranks,
+                                               plan->port_begin);
+    if (!plan->shape.ports)
+        return -1;
     load_table(plan, table);
     if (check_options(plan, table))
         return -1;

@@ -28,6 +28,7 @@ typedef struct coll_plan {
     dcoll_collective_t collective;
     dcoll_shape_t shape;
     unsigned node_begin[RANKS_MAX + 1];
+    unsigned port_begin[RANKS_MAX + 1]; /**< with --rank-ports */
     coll_setup_t setups[COLL_SETUPS_MAX];
     unsigned count;
     const char *table_path; /**< NULL: auto selects by the built-in table */

@@ -474,7 +474,7 @@ static void json(json_t *j, const report_t *of)
     json_end_array(j);
 }
 
-void coll_report(FILE *file, format_t format, const void *result)
+int coll_report(FILE *file, format_t format, const void *result)
 {
     const coll_result_t *r = result;
     const report_t report = {
@@ -489,5 +489,5 @@ void coll_report(FILE *file, format_t format, const void *result)
         .table = table,
         .json = json,
         .histogram = coll_histogram};
-    report_write(file, format, &report);
+    return report_write(file, format, &report);
 }

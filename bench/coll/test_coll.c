@@ -150,7 +150,7 @@ COLLECTIVE_TEST(barrier, DCOLL_BARRIER, 0,
 COLLECTIVE_TEST(reduce, DCOLL_REDUCE, OPTIONS_REDUCE,
                 "Time of a reduce: the root gets all ranks' blocks, combined.",
                 "8:1M");
-COLLECTIVE_TEST(allreduce, DCOLL_ALLREDUCE, OPTIONS_REDUCE,
+COLLECTIVE_TEST(allreduce, DCOLL_ALLREDUCE, OPTIONS_REDUCE | OPTIONS_RANK_PORTS,
                 "Time of an all-reduce: all get all ranks' blocks, combined.",
                 "8:1M");
 COLLECTIVE_TEST(reduce_scatter_block, DCOLL_REDUCE_SCATTER_BLOCK,

@@ -465,16 +465,16 @@ static void json(json_t *j, const report_t *of)
     json_end_array(j);
 }
 
-void degrade_report(FILE *file, format_t format, const void *result)
+int degrade_report(FILE *file, format_t format, const void *result)
 {
     const degrade_result_t *r = result;
-    report_write(file, format,
-                 &(report_t){.result = r,
-                             .test = "degrade",
-                             .machine = &r->machine,
-                             .opts = r->opts,
-                             .nrows = all_points(r),
-                             .columns = columns,
-                             .table = table,
-                             .json = json});
+    return report_write(file, format,
+                        &(report_t){.result = r,
+                                    .test = "degrade",
+                                    .machine = &r->machine,
+                                    .opts = r->opts,
+                                    .nrows = all_points(r),
+                                    .columns = columns,
+                                    .table = table,
+                                    .json = json});
 }

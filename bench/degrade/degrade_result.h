@@ -47,6 +47,6 @@ drail_rail_stats_t degrade_rail(const degrade_run_t *run, unsigned rail);
 bool degrade_shows_nothing(const degrade_run_t *run);
 
 /** One of the formats of report.h. */
-void degrade_report(FILE *file, format_t format, const void *result);
+int degrade_report(FILE *file, format_t format, const void *result);
 
 #endif

@@ -59,6 +59,6 @@ void diff_free(diff_result_t *diff);
 const char *verdict_name(verdict_t verdict);
 
 /** Writes a diff_result_t. Errors of writing stay in the FILE. */
-void diff_report(FILE *file, format_t format, const void *result);
+int diff_report(FILE *file, format_t format, const void *result);
 
 #endif

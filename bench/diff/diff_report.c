@@ -231,10 +231,10 @@ static void json(json_t *j, const report_t *of)
     report_json_rows(j, "points", of, false);
 }
 
-void diff_report(FILE *file, format_t format, const void *result)
+int diff_report(FILE *file, format_t format, const void *result)
 {
     const diff_result_t *d = result;
-    report_write(
+    return report_write(
         file, format,
         &(report_t){
             .result = d,

@@ -224,10 +224,10 @@ static void json(json_t *j, const report_t *of)
     report_json_rows(j, "results", of, false);
 }
 
-void dsm_report(FILE *file, format_t format, const void *result)
+int dsm_report(FILE *file, format_t format, const void *result)
 {
     const dsm_result_t *r = result;
-    report_write(
+    return report_write(
         file, format,
         &(report_t){.result = r,
                     .test = r->test->name,

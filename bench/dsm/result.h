@@ -66,6 +66,6 @@ double dsm_result_alone(const dsm_result_t *result, const dsm_part_t *part);
 const char *dsm_figure_name(dsm_figure_t figure);
 
 /** Writes a dsm_result_t. Errors of writing stay in the FILE. */
-void dsm_report(FILE *file, format_t format, const void *result);
+int dsm_report(FILE *file, format_t format, const void *result);
 
 #endif

@@ -5,7 +5,8 @@
  * which.
  *
  * write.c: one start of a schedule as GOAL; words.h: words of a line; labels.h;
- * read.c: a file; order.c: the file as schedules.
+ * read.c: a file; order.c: the file as schedules; matcher.h: which message a
+ * receive takes.
  */
 #ifndef BENCH_GOAL_H
 #define BENCH_GOAL_H

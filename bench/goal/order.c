@@ -8,18 +8,10 @@
 #include <stdlib.h>
 
 #include "goal.h"
+#include "matcher.h"
 
 #define NOTHING UINT32_MAX
 #define STEPS   UINT16_MAX
-
-/* A message that has been sent and not been received. */
-struct mail {
-    uint32_t from, tag, line;
-    uint64_t size;
-    uint32_t number; /* of those of its flow, from 1 */
-    uint32_t step;   /* steps that its receiver knows to be over */
-    uint32_t next;
-};
 
 /* Messages from one rank to another that one kind of WAIT takes. */
 struct flow {
@@ -27,19 +19,17 @@ struct flow {
 };
 
 struct state {
-    uint32_t *missing;   /* by operation: requirements that are not met */
-    uint32_t *first;     /* by operation: the first of those that require it */
-    uint32_t *behind;    /* by requirement: the next of those */
-    uint32_t *ready;     /* operations whose requirements are met, in order */
-    uint32_t nready, at; /* ... and the next to start */
-    uint32_t *receives;  /* that have started */
-    uint32_t nreceives;
+    uint32_t *missing;    /* by operation: requirements that are not met */
+    uint32_t *first;      /* by operation: the first of those that require it */
+    uint32_t *behind;     /* by requirement: the next of those */
+    uint32_t *ready;      /* operations whose requirements are met, in order */
+    uint32_t nready, at;  /* ... and the next to start */
     uint32_t *put;        /* by operation: number of its put; 0: none */
     uint32_t *until;      /* by operation: puts that must be over before */
     uint32_t puts, ended; /* posted, and that a COMPLETE has waited for */
     uint32_t step;
-    uint32_t mail, *mail_end; /* the first for this rank; where the next goes */
     uint32_t done;
+    bool queued; /* in the queue of ranks */
 };
 
 struct orderer {
@@ -48,8 +38,9 @@ struct orderer {
     struct state *ranks;
     struct flow *flows;  /* [(to * nranks + from) * DCOLL_TAGS + tag] */
     uint32_t *next_step; /* of a message from one rank to another */
-    struct mail *mails;
-    uint32_t nmails;
+    matcher_t matcher;
+    uint32_t *queue; /* a ring of ranks that may go on */
+    uint32_t first, queued;
     char *why;
     size_t size;
 };
@@ -97,10 +88,10 @@ static void meet(const goal_rank_t *rank, struct state *s, uint32_t op,
 }
 
 /* It is finished when a message comes. */
-static void start_receive(const goal_rank_t *rank, struct state *s, uint32_t op)
+static void start_receive(struct orderer *o, unsigned r, uint32_t op)
 {
-    s->receives[s->nreceives++] = op;
-    meet(rank, s, op, true, false);
+    matcher_receive(&o->matcher, r, op);
+    meet(&o->goal->rank[r], &o->ranks[r], op, true, false);
 }
 
 static void is_done(const goal_rank_t *rank, struct state *s, uint32_t op)
@@ -151,23 +142,22 @@ static int take_step(struct orderer *o, unsigned r, const goal_op_t *op,
     return 0;
 }
 
-static void post(struct orderer *o, unsigned r, const goal_op_t *op,
-                 dcoll_tag_t tag)
+static void wake(struct orderer *o, unsigned r)
 {
-    struct flow *flow = flow_of(o, op->peer, r, tag);
+    if (o->ranks[r].queued)
+        return;
+    o->ranks[r].queued = true;
+    o->queue[(o->first + o->queued++) % o->goal->nranks] = r;
+}
+
+static void post(struct orderer *o, unsigned r, uint32_t index, dcoll_tag_t tag)
+{
+    const uint32_t to = o->goal->rank[r].ops[index].peer;
+    struct flow *flow = flow_of(o, to, r, tag);
     const uint32_t heard = o->program->rank[r].step + (tag == DCOLL_DATA);
-    struct state *to = &o->ranks[op->peer];
-    struct mail *mail = &o->mails[o->nmails];
     flow->step = flow->step > heard ? flow->step : heard;
-    *to->mail_end = o->nmails++;
-    to->mail_end = &mail->next;
-    *mail = (struct mail){.from = r,
-                          .tag = op->tag,
-                          .line = op->line,
-                          .size = op->size,
-                          .number = ++flow->sent,
-                          .step = flow->step,
-                          .next = NOTHING};
+    matcher_send(&o->matcher, r, index, ++flow->sent, flow->step);
+    wake(o, to);
 }
 
 static int send(struct orderer *o, unsigned r, uint32_t index)
@@ -184,46 +174,33 @@ static int send(struct orderer *o, unsigned r, uint32_t index)
     } else {
         dcoll_add_notify(s, op->peer, op->nic, tag);
     }
-    post(o, r, op, tag);
+    post(o, r, index, tag);
     return 0;
-}
-
-/* The first message for a receive, or NULL. */
-static uint32_t *mail_for(const struct orderer *o, unsigned r,
-                          const goal_op_t *op)
-{
-    uint32_t *at = &o->ranks[r].mail;
-    for (; *at != NOTHING; at = &o->mails[*at].next)
-        if (o->mails[*at].from == op->peer && o->mails[*at].tag == op->tag)
-            return at;
-    return NULL;
 }
 
 /* WAITs take messages in the order of sending: so this may be several. */
 static int receive(struct orderer *o, unsigned r, const goal_op_t *op,
-                   uint32_t *at)
+                   const mail_t *mail)
 {
-    const struct mail *mail = &o->mails[*at];
     const dcoll_tag_t tag = tag_of(op->tag, op->size);
     struct flow *flow = flow_of(o, r, op->peer, tag);
     struct state *s = &o->ranks[r];
-    if (mail->size != op->size) {
+    if (mail->op->size != op->size) {
         snprintf(o->why, o->size,
                  "line %u: it receives %llu bytes, but line %u sends %llu",
-                 op->line, (unsigned long long)op->size, mail->line,
-                 (unsigned long long)mail->size);
+                 op->line, (unsigned long long)op->size, mail->op->line,
+                 (unsigned long long)mail->op->size);
         return -1;
     }
     for (; flow->taken < mail->number; flow->taken++)
         dcoll_add_wait(&o->program->rank[r], op->peer, tag, 0);
     s->step = s->step > mail->step ? s->step : mail->step;
-    if (s->mail_end == &mail->next)
-        s->mail_end = at;
-    *at = mail->next;
     return 0;
 }
 
-static int perform(struct orderer *o, unsigned r, uint32_t index, uint32_t *at)
+/* @p mail: what a receive takes. */
+static int perform(struct orderer *o, unsigned r, uint32_t index,
+                   const mail_t *mail)
 {
     const goal_rank_t *rank = &o->goal->rank[r];
     const goal_op_t *op = &rank->ops[index];
@@ -233,7 +210,7 @@ static int perform(struct orderer *o, unsigned r, uint32_t index, uint32_t *at)
     if (op->kind == GOAL_SEND)
         rc = send(o, r, index);
     else if (op->kind == GOAL_RECV)
-        rc = receive(o, r, op, at);
+        rc = receive(o, r, op, mail);
     else
         dcoll_add_copy(&o->program->rank[r], dcoll_at(DCOLL_TEMP, 0),
                        dcoll_at(DCOLL_TEMP, op->size), op->size);
@@ -243,57 +220,40 @@ static int perform(struct orderer *o, unsigned r, uint32_t index, uint32_t *at)
 
 /* -------------------------------------------------------------------- ranks */
 
-/* The next started receive whose message is there. */
-static uint32_t *next_receive(struct orderer *o, unsigned r, uint32_t *index)
-{
-    struct state *s = &o->ranks[r];
-    for (uint32_t i = 0; i < s->nreceives; i++) {
-        *index = s->receives[i];
-        uint32_t *at = mail_for(o, r, &o->goal->rank[r].ops[*index]);
-        if (!at)
-            continue;
-        s->nreceives--;
-        for (; i < s->nreceives; i++)
-            s->receives[i] = s->receives[i + 1];
-        return at;
-    }
-    return NULL;
-}
-
-/* Runs a rank until it must wait. 1: it has moved; 0: it has not. */
+/* Runs a rank until it must wait. 0, or -1. */
 static int run_rank(struct orderer *o, unsigned r)
 {
-    const goal_rank_t *rank = &o->goal->rank[r];
     struct state *s = &o->ranks[r];
-    const uint32_t done = s->done;
     for (;;) {
-        uint32_t index, *at = NULL;
+        const mail_t *mail = NULL;
+        uint32_t index;
         if (s->at < s->nready) {
             index = s->ready[s->at++];
-            if (rank->ops[index].kind == GOAL_RECV) {
-                start_receive(rank, s, index);
+            if (o->goal->rank[r].ops[index].kind == GOAL_RECV) {
+                start_receive(o, r, index);
                 continue;
             }
-        } else if (!(at = next_receive(o, r, &index))) {
-            return s->done > done;
+        } else if (!(mail = matcher_next(&o->matcher, r, &index))) {
+            return 0;
         }
-        if (perform(o, r, index, at))
+        if (perform(o, r, index, mail))
             return -1;
     }
 }
 
 static int run(struct orderer *o)
 {
-    for (int moved = 1; moved;) {
-        moved = 0;
-        for (unsigned r = 0; r < o->goal->nranks; r++) {
-            int rc = run_rank(o, r);
-            if (rc < 0)
-                return -1;
-            moved |= rc;
-        }
+    int rc = 0;
+    for (unsigned r = 0; r < o->goal->nranks; r++)
+        wake(o, r);
+    while (!rc && o->queued) {
+        const uint32_t r = o->queue[o->first];
+        o->first = (o->first + 1) % o->goal->nranks;
+        o->queued--;
+        o->ranks[r].queued = false;
+        rc = run_rank(o, r);
     }
-    return 0;
+    return rc;
 }
 
 /* The first operation that could not be performed, or message that was not
@@ -303,20 +263,20 @@ static int check_end(struct orderer *o)
     for (unsigned r = 0; r < o->goal->nranks; r++) {
         const struct state *s = &o->ranks[r];
         const goal_rank_t *rank = &o->goal->rank[r];
+        const uint32_t waiting = matcher_waiting(&o->matcher, r);
         uint32_t i = 0;
         while (i < rank->nops && !s->missing[i])
             i++;
-        if (s->nreceives)
-            return fail(o, rank->ops[s->receives[0]].line,
+        if (waiting)
+            return fail(o, waiting,
                         "no rank sends what this receive waits for, or only "
                         "after it");
         if (s->done < rank->nops)
             return fail(o, rank->ops[i].line,
                         "it requires itself, by way of others");
-        if (s->mail != NOTHING)
-            return fail(o, o->mails[s->mail].line, "no rank receives it");
     }
-    return 0;
+    const uint32_t left = matcher_left(&o->matcher);
+    return left ? fail(o, left, "no rank receives it") : 0;
 }
 
 /* ------------------------------------------------------------------- memory */
@@ -330,17 +290,14 @@ static int set_up_rank(struct orderer *o, unsigned r)
 {
     const goal_rank_t *rank = &o->goal->rank[r];
     struct state *s = &o->ranks[r];
-    s->mail = NOTHING;
-    s->mail_end = &s->mail;
     s->missing = numbers(rank->nops);
     s->first = numbers(rank->nops);
     s->behind = numbers(rank->nneeds);
     s->ready = numbers(rank->nops);
-    s->receives = numbers(rank->nops);
     s->put = numbers(rank->nops);
     s->until = numbers(rank->nops);
-    if (!s->missing || !s->first || !s->behind || !s->ready || !s->receives ||
-        !s->put || !s->until)
+    if (!s->missing || !s->first || !s->behind || !s->ready || !s->put ||
+        !s->until)
         return -1;
     list_needs(rank, s);
     for (uint32_t i = 0; i < rank->nops; i++)
@@ -355,24 +312,22 @@ static int set_up(struct orderer *o, dcoll_shape_t *shape)
 {
     const size_t n = o->goal->nranks;
     uint32_t ports = 1;
-    size_t sends = 0;
     unsigned *begin = numbers(n);
     *shape = (dcoll_shape_t){.nranks = (unsigned)n, .node_begin = begin};
     shape->nnodes = begin ? dcoll_shape_nodes((unsigned)n, 1, begin) : 0;
     for (size_t r = 0; r < n; r++)
         for (uint32_t i = 0; i < o->goal->rank[r].nops; i++) {
             const goal_op_t *op = &o->goal->rank[r].ops[i];
-            sends += op->kind == GOAL_SEND;
             ports = op->nic >= ports ? op->nic + 1 : ports;
         }
     shape->ports = ports;
     o->ranks = calloc(n, sizeof *o->ranks);
     o->flows = calloc(n * n * DCOLL_TAGS, sizeof *o->flows);
     o->next_step = numbers(n * n);
-    o->mails = calloc(sends + 1, sizeof *o->mails);
+    o->queue = numbers(n);
     o->program->rank = calloc(n, sizeof *o->program->rank);
-    if (!begin || !o->ranks || !o->flows || !o->next_step || !o->mails ||
-        !o->program->rank)
+    if (!begin || !o->ranks || !o->flows || !o->next_step || !o->queue ||
+        !o->program->rank || matcher_open(&o->matcher, o->goal))
         return -1;
     for (unsigned r = 0; r < n; r++)
         if (set_up_rank(o, r))
@@ -388,14 +343,14 @@ static void tear_down(struct orderer *o)
         free(s->first);
         free(s->behind);
         free(s->ready);
-        free(s->receives);
         free(s->put);
         free(s->until);
     }
     free(o->ranks);
     free(o->flows);
     free(o->next_step);
-    free(o->mails);
+    free(o->queue);
+    matcher_close(&o->matcher);
 }
 
 int goal_program(const goal_t *goal, dcoll_shape_t *shape,

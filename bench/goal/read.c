@@ -20,8 +20,10 @@ struct reader {
 
 static int fail(struct reader *r, const char *wanted)
 {
-    snprintf(r->why, r->size, "line %u: '%s' where %s must be", r->line,
-             words_show(&r->words, r->at), wanted);
+    char shown[WORD_SHOWN];
+    words_show(&r->words, r->at, shown);
+    snprintf(r->why, r->size, "line %u: '%s' where %s must be", r->line, shown,
+             wanted);
     return -1;
 }
 

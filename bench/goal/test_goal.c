@@ -107,18 +107,18 @@ static void json(json_t *j, const report_t *of)
     report_json_rows(j, "results", of, true);
 }
 
-static void report(FILE *file, format_t format, const void *result)
+static int report(FILE *file, format_t format, const void *result)
 {
     const goal_result_t *r = result;
-    report_write(file, format,
-                 &(report_t){.result = r,
-                             .test = "goal",
-                             .machine = &r->machine,
-                             .opts = r->opts,
-                             .nrows = 1,
-                             .columns = columns,
-                             .table = table,
-                             .json = json});
+    return report_write(file, format,
+                        &(report_t){.result = r,
+                                    .test = "goal",
+                                    .machine = &r->machine,
+                                    .opts = r->opts,
+                                    .nrows = 1,
+                                    .columns = columns,
+                                    .table = table,
+                                    .json = json});
 }
 
 static int run(const bench_test_t *test, const options_t *opts)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +71,13 @@ int words_number(const words_t *words, unsigned at, uint64_t most,
     return *number > most ? -1 : 0;
 }
 
-const char *words_show(const words_t *words, unsigned at)
+void words_show(const words_t *words, unsigned at, char shown[WORD_SHOWN])
 {
-    return at < words->count ? words->word[at] : "the end of the line";
+    const char *word =
+        at < words->count ? words->word[at] : "the end of the line";
+    const unsigned char first = (unsigned char)*word;
+    if (first > ' ' && first < 0x7f)
+        snprintf(shown, WORD_SHOWN, "%s", word);
+    else /* a word alone: part of a character, or what a terminal obeys */
+        snprintf(shown, WORD_SHOWN, "\\x%02x", first);
 }

@@ -9,6 +9,8 @@
 
 #define WORDS_MAX 24
 #define WORD_MAX  64
+/** Bytes of a word that is shown. */
+#define WORD_SHOWN WORD_MAX
 
 /** A line: words of letters, digits and _, a number before "b" apart, and
  *  single other characters. */
@@ -25,7 +27,7 @@ bool words_is(const words_t *words, unsigned at, const char *text);
 /** The number @p at, at most @p most. @return 0, or -1. */
 int words_number(const words_t *words, unsigned at, uint64_t most,
                  uint64_t *number);
-/** The word @p at; "the end of the line" after the last. */
-const char *words_show(const words_t *words, unsigned at);
+/** The word @p at as printable text; "the end of the line" after the last. */
+void words_show(const words_t *words, unsigned at, char shown[WORD_SHOWN]);
 
 #endif

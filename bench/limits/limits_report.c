@@ -190,17 +190,17 @@ static void json(json_t *j, const report_t *of)
     json_rows(j, "cache_lines", r, true);
 }
 
-void limits_report(FILE *file, format_t format, const void *result)
+int limits_report(FILE *file, format_t format, const void *result)
 {
     const limits_result_t *r = result;
-    report_write(file, format,
-                 &(report_t){.result = r,
-                             .test = "limits",
-                             .machine = &r->machine,
-                             .opts = r->opts,
-                             .nrows = r->nrows,
-                             .has_row = has_row,
-                             .columns = columns,
-                             .table = table,
-                             .json = json});
+    return report_write(file, format,
+                        &(report_t){.result = r,
+                                    .test = "limits",
+                                    .machine = &r->machine,
+                                    .opts = r->opts,
+                                    .nrows = r->nrows,
+                                    .has_row = has_row,
+                                    .columns = columns,
+                                    .table = table,
+                                    .json = json});
 }

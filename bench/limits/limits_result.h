@@ -42,6 +42,6 @@ summary_t limits_summary(const limits_result_t *result,
 
 /** Writes a limits_result_t. Errors of writing stay in the FILE.
  *  (limits_report.c) */
-void limits_report(FILE *file, format_t format, const void *result);
+int limits_report(FILE *file, format_t format, const void *result);
 
 #endif

@@ -85,6 +85,24 @@ int option_parse_names(const option_row_t *row, const char *text, void *field,
     return 0;
 }
 
+int option_parse_numbers(const option_row_t *row, const char *text, void *field,
+                         char *allowed, size_t size)
+{
+    (void)row;
+    snprintf(allowed, size, "a list of numbers from 1, like 4,4,2");
+    for (const char *c = text;; c++) {
+        if (*c < '1' || *c > '9')
+            return -1;
+        c += strspn(c, "0123456789");
+        if (!*c)
+            break;
+        if (*c != ',')
+            return -1;
+    }
+    *(const char **)field = text;
+    return 0;
+}
+
 /* Which names there are depends on the collective: coll_plan_make checks. */
 int option_parse_algorithms(const option_row_t *row, const char *text,
                             void *field, char *allowed, size_t size)

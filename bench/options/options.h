@@ -171,13 +171,15 @@ typedef struct options {
     struct shape {
         uint64_t ranks, ppn; /**< ppn 0: all on one node */
     } shapes[SHAPES_MAX];
-    unsigned nshapes;  /**< 0: only ranks and ppn above */
-    const char *table; /**< of railbench tune, NULL: the built-in one */
-    bool schedule;     /**< verify: show the operations */
-    uint64_t draws;    /**< verify: variants that are drawn for each row */
-    uint64_t seed;     /**< verify: from where, 0: from the clock */
-    const char *nodes; /**< verify: ranks of each node, NULL: by ppn */
-    uint64_t element;  /**< verify: bytes, of reductions; 0: by the size */
+    unsigned nshapes;       /**< 0: only ranks and ppn above */
+    const char *table;      /**< of railbench tune, NULL: the built-in one */
+    bool schedule;          /**< verify: show the operations */
+    uint64_t draws;         /**< verify: variants that are drawn for each row */
+    uint64_t seed;          /**< verify: from where, 0: from the clock */
+    const char *nodes;      /**< verify: ranks of each node, NULL: by ppn */
+    const char *rank_ports; /**< verify: ports of each rank, the last one of all
+                                 further ranks; NULL: all have as many */
+    uint64_t element;       /**< verify: bytes, of reductions; 0: by the size */
     struct goal_options {
         bool write;  /**< verify: the schedule as GOAL */
         double unit; /**< ... units of time for a byte that is copied */
@@ -316,6 +318,7 @@ typedef enum option_groups {
     OPTIONS_OVERLAP = 32768, /**< non-blocking calls beside computation */
     OPTIONS_SAMPLES = 65536, /**< how many repeats, without all the rest */
     OPTIONS_REDUCE = 131072, /**< what is reduced, and how */
+    OPTIONS_RANK_PORTS = 262144, /**< --rank-ports */
 } option_groups_t;
 
 /** What a test takes: the options on output, which all tests have, groups of
@@ -348,6 +351,11 @@ void options_free(options_t *opts);
 
 /** Most ranks of a node: all, if nobody says less. */
 uint64_t options_ppn(const options_t *opts);
+
+/** dcoll_args_t.port_begin as --rank-ports says. @return the most ports of a
+ *  rank, or 0 when one line went to stderr. */
+unsigned options_rank_ports(const options_t *opts, const option_table_t *table,
+                            unsigned nranks, unsigned *begin);
 
 /** Batches dropped before each size, if they don't take too long. */
 uint64_t options_warmup(const options_t *opts);

@@ -37,4 +37,7 @@ option_parser_t option_parse_pingpong;
 /** A count, or "off-cache": BUFFERS_OFF_CACHE. */
 option_parser_t option_parse_buffers;
 
+/** A list of numbers from 1, which stays text. */
+option_parser_t option_parse_numbers;
+
 #endif

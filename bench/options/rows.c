@@ -195,6 +195,13 @@ static const option_row_t shape_rows[] = {
      .max = DRAIL_MAX_RAILS},
 };
 
+static const option_row_t rank_ports_rows[] = {
+    {"--rank-ports", "K,...",
+     "ports of each rank, the last number of all further ranks, instead of "
+     "--ports",
+     .parse = option_parse_numbers, .field = AT(rank_ports)},
+};
+
 static const option_row_t algorithm_rows[] = {
     {"--algorithm", "A,...", "names, all, or auto (default auto)",
      .parse = option_parse_algorithms},
@@ -298,6 +305,7 @@ static const struct list {
     {"Rails", LIST(message_rows), OPTIONS_PAIR, 0},
     {"Algorithms", LIST(algorithm_rows), OPTIONS_ALGORITHM, 0},
     {"Algorithms", LIST(shape_rows), OPTIONS_SHAPE, 0},
+    {"Algorithms", LIST(rank_ports_rows), OPTIONS_RANK_PORTS, 0},
     {"Algorithms", LIST(block_rows), OPTIONS_BLOCKS, 0},
     {"Algorithms", LIST(reduction_rows), OPTIONS_REDUCE, 0},
     {"Algorithms", LIST(way_rows), OPTIONS_BLOCKS | OPTIONS_WAYS, 0},

@@ -299,7 +299,7 @@ static void table(FILE *file, const report_t *of)
     traffic_table(file, &r->traffic, r->opts->rail_stats);
 }
 
-void pair_report(FILE *file, format_t format, const void *result)
+int pair_report(FILE *file, format_t format, const void *result)
 {
     const result_t *r = result;
     const report_t report = {
@@ -314,5 +314,5 @@ void pair_report(FILE *file, format_t format, const void *result)
         .table = table,
         .json = pair_json,
         .histogram = pair_histogram};
-    report_write(file, format, &report);
+    return report_write(file, format, &report);
 }

@@ -6,7 +6,7 @@
 #include "bench/report/report.h"
 
 /** Writes a result_t. Errors of writing stay in the FILE. */
-void pair_report(FILE *file, format_t format, const void *result);
+int pair_report(FILE *file, format_t format, const void *result);
 
 /** Its JSON, and the file of --histogram. */
 void pair_json(json_t *json, const report_t *report);

@@ -12,10 +12,12 @@
  *  same for nodes, which have the ports of all their ranks. */
 unsigned bound_steps(const dcoll_shape_t *shape, bool shares);
 /** A lower bound of the blocks that go through a port of some rank: what must
- *  enter or leave a rank, or with @p shares the smallest node or that of the
- *  root, divided by its ports (the cut bound of Zhao et al. 2024, ForestColl,
- *  arXiv 2402.06787, for these sets); of an all-reduce also what all ranks send
- *  together. @p shares: memory within nodes has no bound. */
+ *  enter or leave a rank, or with @p shares a node, divided by its ports (the
+ *  cut bound of Zhao et al. 2024, ForestColl, arXiv 2402.06787: over a switch
+ *  that blocks nothing no other set of ranks has a larger one); of an
+ * all-reduce also what all ranks send together. @p shares: memory within nodes
+ * has no bound. Ranks may have different numbers of ports
+ *  (dcoll_args_t.port_begin). */
 double bound_blocks(const dcoll_args_t *args, const dcoll_shape_t *shape,
                     bool shares);
 

@@ -49,6 +49,7 @@ struct variant {
     dcoll_args_t args;
     dcoll_traffic_t traffic; /* irregular; args points to it */
     uint64_t *counts;        /* the same */
+    unsigned *ports;         /* regular: args points to it */
     char text[256];          /* which variant it is */
 };
 
@@ -62,6 +63,15 @@ static void name_args(struct variant *v)
              args->groups, args->depth, args->element);
 }
 
+/* dcoll_args_t.port_begin, which most algorithms do not look at. */
+static unsigned *draw_ports(const dcoll_shape_t *shape, uint64_t *random)
+{
+    unsigned *begin = calloc(shape->nranks + 1u, sizeof *begin);
+    for (unsigned r = 0; begin && r < shape->nranks; r++)
+        begin[r + 1] = begin[r] + 1 + prove_random(random, shape->ports);
+    return begin;
+}
+
 static int draw_variant(struct variant *v, const dcoll_algorithm_t *algorithm,
                         const dcoll_shape_t *shape, uint64_t *random)
 {
@@ -69,8 +79,9 @@ static int draw_variant(struct variant *v, const dcoll_algorithm_t *algorithm,
     v->shape.ports = 1 + prove_random(random, PORTS_MAX);
     if (algorithm->collective != DCOLL_ALLTOALLV) {
         v->args = draw_args(algorithm, &v->shape, random);
+        v->args.port_begin = v->ports = draw_ports(&v->shape, random);
         name_args(v);
-        return 0;
+        return v->ports ? 0 : DRAIL_ENOMEM;
     }
     v->args = (dcoll_args_t){.collective = algorithm->collective,
                              .depth = dcoll_depth(algorithm, &v->shape, 0,
@@ -108,6 +119,7 @@ int verify_draws(verify_row_t *row, const dcoll_shape_t *shape, unsigned count,
         if (!rc)
             rc = verify_variant(row, &v);
         free(v.counts);
+        free(v.ports);
     }
     return rc;
 }

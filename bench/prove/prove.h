@@ -43,10 +43,10 @@ typedef struct verify_result {
 } verify_result_t;
 
 /** Writes the whole verify_result_t. */
-void verify_report(FILE *file, format_t format, const void *result);
+int verify_report(FILE *file, format_t format, const void *result);
 /** Writes every operation of every rank of all rows: as CSV, one line each. */
-void verify_schedules(FILE *file, format_t format, const void *result);
+int verify_schedules(FILE *file, format_t format, const void *result);
 /** Writes the schedule of the first row as GOAL. */
-void verify_goal(FILE *file, format_t format, const void *result);
+int verify_goal(FILE *file, format_t format, const void *result);
 
 #endif

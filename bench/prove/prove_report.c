@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The report of `railbench prove`, and its schedules. */
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 
 #include "bench/report/json.h"
@@ -140,18 +141,18 @@ static void json(json_t *j, const report_t *of)
     report_json_rows(j, "results", of, true);
 }
 
-void verify_report(FILE *file, format_t format, const void *result)
+int verify_report(FILE *file, format_t format, const void *result)
 {
     const verify_result_t *r = result;
-    report_write(file, format,
-                 &(report_t){.result = r,
-                             .test = "verify",
-                             .machine = &r->machine,
-                             .opts = r->opts,
-                             .nrows = r->nrows,
-                             .columns = columns,
-                             .table = table,
-                             .json = json});
+    return report_write(file, format,
+                        &(report_t){.result = r,
+                                    .test = "verify",
+                                    .machine = &r->machine,
+                                    .opts = r->opts,
+                                    .nrows = r->nrows,
+                                    .columns = columns,
+                                    .table = table,
+                                    .json = json});
 }
 
 /* ----------------------------------------------------------- schedules --- */
@@ -186,7 +187,17 @@ static void operation(FILE *file, const verify_row_t *row, unsigned rank,
     }
 }
 
-void verify_schedules(FILE *file, format_t format, const void *result)
+/* It is not refused. 0, or -1 with errno: out of memory. */
+static int make(const verify_result_t *r, const verify_row_t *row,
+                dcoll_program_t *program)
+{
+    errno = ENOMEM;
+    return dcoll_program_make(row->algorithm, &r->shape, &row->args, program)
+               ? -1
+               : 0;
+}
+
+int verify_schedules(FILE *file, format_t format, const void *result)
 {
     const verify_result_t *r = result;
     (void)format;
@@ -197,26 +208,31 @@ void verify_schedules(FILE *file, format_t format, const void *result)
     for (unsigned i = 0; i < r->nrows; i++) {
         const verify_row_t *row = &r->rows[i];
         dcoll_program_t program;
-        if (dcoll_program_make(row->algorithm, &r->shape, &row->args, &program))
+        if (row->refusal)
             continue;
+        if (make(r, row, &program))
+            return -1;
         for (unsigned rank = 0; rank < r->shape.nranks; rank++)
             for (unsigned k = 0; k < program.rank[rank].nops; k++)
                 operation(file, row, rank, k, &program.rank[rank].ops[k]);
         dcoll_program_free(&program);
     }
+    return 0;
 }
 
-void verify_goal(FILE *file, format_t format, const void *result)
+int verify_goal(FILE *file, format_t format, const void *result)
 {
     const verify_result_t *r = result;
     const verify_row_t *row = r->rows;
     dcoll_program_t program;
     (void)format;
-    if (dcoll_program_make(row->algorithm, &r->shape, &row->args, &program))
-        return;
+    if (make(r, row, &program))
+        return -1;
     fprintf(file, "// %s %s, %zu bytes\n",
             dcoll_collective_name(row->algorithm->collective),
             row->algorithm->name, row->bytes);
-    goal_write(file, &program, r->opts->goal.unit);
+    const int rc = goal_write(file, &program, r->opts->goal.unit);
     dcoll_program_free(&program);
+    errno = ENOMEM;
+    return rc;
 }

@@ -25,6 +25,7 @@ typedef struct verify {
     verify_result_t result;
     const option_table_t *table;
     unsigned node_begin[NODES_MAX + 1];
+    unsigned port_begin[NODES_MAX + 1]; /* with --rank-ports */
     unsigned capacity;
     uint64_t random; /* of draws */
 } verify_t;
@@ -36,24 +37,6 @@ static int parse_given(const option_row_t *row, const char *text, void *field,
 {
     (void)row, (void)text, (void)allowed, (void)size;
     *(bool *)field = true;
-    return 0;
-}
-
-static int parse_nodes(const option_row_t *row, const char *text, void *field,
-                       char *allowed, size_t size)
-{
-    (void)row;
-    snprintf(allowed, size, "a list of ranks of each node, like 4,4,2");
-    for (const char *c = text;; c++) {
-        if (*c < '1' || *c > '9')
-            return -1;
-        c += strspn(c, "0123456789");
-        if (!*c)
-            break;
-        if (*c != ',')
-            return -1;
-    }
-    *(const char **)field = text;
     return 0;
 }
 
@@ -85,7 +68,7 @@ static int given_nodes(verify_t *v)
     return 0;
 }
 
-static int make_shape(verify_t *v)
+static int make_nodes(verify_t *v)
 {
     const options_t *opts = v->result.opts;
     unsigned ranks = (unsigned)opts->ranks;
@@ -97,6 +80,19 @@ static int make_shape(verify_t *v)
     v->result.shape.nranks = ranks;
     v->result.shape.nnodes = dcoll_shape_nodes(ranks, ppn, v->node_begin);
     return 0;
+}
+
+static int make_shape(verify_t *v)
+{
+    const options_t *opts = v->result.opts;
+    dcoll_shape_t *shape = &v->result.shape;
+    if (make_nodes(v))
+        return -1;
+    if (!opts->rank_ports)
+        return 0;
+    shape->ports =
+        options_rank_ports(opts, v->table, shape->nranks, v->port_begin);
+    return shape->ports ? 0 : -1;
 }
 
 /* ----------------------------------------------------------------- rows --- */
@@ -152,6 +148,7 @@ static verify_row_t regular_row(const verify_t *v,
             (opts->zero_copy == ZERO_COPY_AUTO && bytes >= cfg.zero_copy_bytes),
         .groups = (unsigned)opts->groups,
         .paced = opts->paced,
+        .port_begin = opts->rank_ports ? v->port_begin : NULL,
         .depth = cfg.depth,
     };
     if (!algorithm)
@@ -319,7 +316,7 @@ static void cost(verify_row_t *row, const dcoll_program_t *p)
     /* a barrier's messages are notifications alone */
     bool notes = p->args.collective == DCOLL_BARRIER;
     const dcoll_cost_model_t startup = {.ts = 1, .note = notes};
-    const dcoll_cost_model_t byte = {.tau = 1};
+    const dcoll_cost_model_t byte = {.tau = 1, .striped = p->args.port_begin};
     const dcoll_cost_model_t combining = {.combine = 1};
     row->startups = dcoll_cost(p, &startup);
     if (!row->bytes)
@@ -436,7 +433,7 @@ static int check_goal(const verify_t *v)
     return refusal ? -1 : 0;
 }
 
-static void (*writer(const options_t *opts))(FILE *, format_t, const void *)
+static int (*writer(const options_t *opts))(FILE *, format_t, const void *)
 {
     return opts->goal.write ? verify_goal
            : opts->schedule ? verify_schedules
@@ -495,7 +492,7 @@ static const option_row_t rows[] = {
      .parse = option_parse_names, .field = offsetof(options_t, collectives),
      .names = &collectives},
     {"--nodes", "N,...", "ranks of each node, instead of --ranks and --ppn",
-     .parse = parse_nodes, .field = offsetof(options_t, nodes)},
+     .parse = option_parse_numbers, .field = offsetof(options_t, nodes)},
     {"--element", "BYTES",
      "of reductions (default: 8, or less if a size is not of whole ones)",
      .parse = option_parse_count, .field = offsetof(options_t, element),
@@ -522,7 +519,8 @@ const bench_test_t test_verify = {
     .table = {.command = "railbench prove",
               .summary = "Proves schedules correct for any shape, and shows "
                          "what they need and cost. Nothing is sent.",
-              .groups = OPTIONS_SHAPE | OPTIONS_ALGORITHM | OPTIONS_BLOCKS,
+              .groups = OPTIONS_SHAPE | OPTIONS_ALGORITHM | OPTIONS_BLOCKS |
+                        OPTIONS_RANK_PORTS,
               .rows = rows,
               .nrows = sizeof rows / sizeof *rows},
     .name = "prove",

@@ -126,7 +126,7 @@ int outputs_open(outputs_t *outputs, const options_t *opts, const char *command)
 }
 
 static void copy_table(struct table_copy *copy,
-                       void (*write)(FILE *, format_t, const void *result),
+                       int (*write)(FILE *, format_t, const void *result),
                        const void *result)
 {
     FILE *file = open_memstream(&copy->text, &copy->size);
@@ -137,15 +137,15 @@ static void copy_table(struct table_copy *copy,
 }
 
 int outputs_write(outputs_t *outputs,
-                  void (*write)(FILE *, format_t, const void *result),
+                  int (*write)(FILE *, format_t, const void *result),
                   const void *result)
 {
     int rc = 0, error = 0;
     /* if one file fails, the others are still written */
     for (unsigned i = 0; i < outputs->count; i++) {
         output_t *output = &outputs->list[i];
-        write(output->file, output->format, result);
-        if (output_commit(output)) {
+        if (write(output->file, output->format, result) ||
+            output_commit(output)) {
             error = errno;
             rc = -1;
         }
@@ -157,7 +157,7 @@ int outputs_write(outputs_t *outputs,
 }
 
 int outputs_report(outputs_t *outputs,
-                   void (*write)(FILE *, format_t, const void *result),
+                   int (*write)(FILE *, format_t, const void *result),
                    const void *result)
 {
     int rc = outputs_write(outputs, write, result);

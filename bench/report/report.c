@@ -52,7 +52,7 @@ static void json(FILE *file, const report_t *of)
     json_end_object(j);
 }
 
-void report_write(FILE *file, format_t format, const report_t *of)
+int report_write(FILE *file, format_t format, const report_t *of)
 {
     if (format == FORMAT_TABLE)
         of->table(file, of);
@@ -62,6 +62,7 @@ void report_write(FILE *file, format_t format, const report_t *of)
         of->histogram(file, of);
     else
         csv(file, of);
+    return 0;
 }
 
 void report_rows(FILE *file, const report_t *of, unsigned group)

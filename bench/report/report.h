@@ -46,8 +46,8 @@ typedef struct report {
     void (*histogram)(FILE *file, const struct report *report);
 } report_t;
 
-/** Writes the result. Errors of writing stay in the FILE. */
-void report_write(FILE *file, format_t format, const report_t *report);
+/** Writes the result. Errors of writing stay in the FILE. @return 0. */
+int report_write(FILE *file, format_t format, const report_t *report);
 /** Column titles and rows; a blank line before each row whose index is a
  *  multiple of @p group, 0: none. */
 void report_rows(FILE *file, const report_t *report, unsigned group);

@@ -255,18 +255,18 @@ static void json(json_t *j, const report_t *of)
     report_json_rows(j, "violations", of, false);
 }
 
-static void report(FILE *file, format_t format, const void *result)
+static int report(FILE *file, format_t format, const void *result)
 {
     const check_t *c = result;
-    report_write(file, format,
-                 &(report_t){.result = c,
-                             .test = "check",
-                             .machine = &c->machine,
-                             .opts = c->opts,
-                             .nrows = c->count,
-                             .columns = columns,
-                             .table = table,
-                             .json = json});
+    return report_write(file, format,
+                        &(report_t){.result = c,
+                                    .test = "check",
+                                    .machine = &c->machine,
+                                    .opts = c->opts,
+                                    .nrows = c->count,
+                                    .columns = columns,
+                                    .table = table,
+                                    .json = json});
 }
 
 static int check_run(const bench_test_t *test, const options_t *opts)

@@ -119,7 +119,7 @@ static int tune_all(tuning_t *tuning)
     return status;
 }
 
-static void write_table(FILE *file, format_t format, const void *result)
+static int write_table(FILE *file, format_t format, const void *result)
 {
     const tuning_t *tuning = result;
     const machine_t *m = &tuning->machine;
@@ -142,6 +142,7 @@ static void write_table(FILE *file, format_t format, const void *result)
              report_spread(tuning->opts));
     coll_table_rails(tuning->opts, rails);
     dcoll_table_write(file, &tuning->table, rails, environment);
+    return 0;
 }
 
 static int tune_run(const bench_test_t *test, const options_t *opts)

@@ -55,6 +55,7 @@
     USE(allreduce_halving)                                                     \
     USE(allreduce_bruck)                                                       \
     USE(allreduce_direct)                                                      \
+    USE(allreduce_shares)                                                      \
     USE(reduce_scatter_block_bruck)                                            \
     USE(reduce_scatter_block_pat)                                              \
     USE(reduce_scatter_block_direct)                                           \

@@ -8,7 +8,8 @@
  * runs ahead in its own time until it needs a message that has not arrived yet.
  * If the ranks of a node share its wires, the bytes of a message also wait
  * until both nodes' wires have carried the earlier messages. A short message
- * takes the wire that is free first, a longer one takes all wires.
+ * takes the wire that is free first, a longer one takes all wires. If the model
+ * is striped, the same holds of the wires of each rank.
  */
 #include <stdlib.h>
 
@@ -52,8 +53,10 @@ struct cost {
     unsigned nranks, ports;
     struct rank_state *ranks;
     double *flags;
-    struct port *out, *in;        /* [rank * ports + port] */
-    double *wires_out, *wires_in; /* [node * wires + wire]: free from then on */
+    struct port *out, *in; /* [rank * ports + port] */
+    unsigned wires;        /* of a node, or (striped) of a rank, at most */
+    double *wires_out, *wires_in; /* [node or rank * wires + wire]: free from
+                                     then on */
     struct streams streams;
     struct message *messages;
     uint32_t nmessages, sent;
@@ -106,13 +109,14 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-/* When the wires of both nodes have carried the bytes, if they begin now. */
+/* When the first @p wires of both ends have carried the bytes, if they begin
+ * now. */
 static double over_wires(struct cost *c, double now, unsigned from, unsigned to,
-                         double bytes)
+                         unsigned wires, double bytes)
 {
-    unsigned wires = c->model->wires, first = 0, end = wires;
-    double *out = &c->wires_out[from * wires];
-    double *in = &c->wires_in[to * wires];
+    unsigned first = 0, end = wires;
+    double *out = &c->wires_out[from * c->wires];
+    double *in = &c->wires_in[to * c->wires];
     if (bytes < c->model->whole) {
         for (unsigned w = 1; w < wires; w++)
             if (later(out[w], in[w]) < later(out[first], in[first]))
@@ -133,8 +137,15 @@ static double carried(struct cost *c, double now, const struct message *m)
     const dcoll_shape_t *shape = c->program->shape;
     unsigned from = dcoll_shape_node(shape, m->from);
     unsigned to = dcoll_shape_node(shape, m->to);
-    if (c->model->wires && from != to)
-        return over_wires(c, now, from, to, m->bytes);
+    if (c->model->striped) {
+        const unsigned out =
+            dcoll_rank_ports(shape, &c->program->args, m->from);
+        const unsigned in = dcoll_rank_ports(shape, &c->program->args, m->to);
+        return over_wires(c, now, m->from, m->to, out < in ? out : in,
+                          m->bytes);
+    }
+    if (c->wires && from != to)
+        return over_wires(c, now, from, to, c->wires, m->bytes);
     return now + m->bytes * c->model->tau;
 }
 
@@ -425,7 +436,10 @@ static bool set_up(struct cost *c)
 {
     size_t ports = (size_t)c->nranks * c->ports;
     size_t flags = flags_of(c->program);
-    size_t wires = (size_t)c->program->shape->nnodes * c->model->wires;
+    const dcoll_shape_t *shape = c->program->shape;
+    c->wires = c->model->striped ? shape->ports : c->model->wires;
+    size_t wires =
+        (size_t)c->wires * (c->model->striped ? shape->nranks : shape->nnodes);
     c->nmessages = messages_of(c->program);
     c->ranks = calloc(c->nranks, sizeof *c->ranks);
     c->runnable = calloc(c->nranks, sizeof *c->runnable);

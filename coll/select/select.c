@@ -15,8 +15,9 @@
  * eight, for algorithms that relay all blocks over one node (two nodes gain
  * nothing by that, and many wait for that node). LITTLE: few, and all messages
  * of a node together are short. UNEVEN: several, and the longest of different
- * blocks has a large part of all bytes. */
-enum nodes { ANY, ONE, SEVERAL, EACH, SHORT, FEW, LITTLE, UNEVEN };
+ * blocks has a large part of all bytes. PORTS: several, and ranks have
+ * different numbers of ports. */
+enum nodes { ANY, ONE, SEVERAL, EACH, SHORT, FEW, LITTLE, UNEVEN, PORTS };
 
 #define SHORT_BYTES  8192u
 #define LITTLE_BYTES 4096u
@@ -130,6 +131,8 @@ static const struct rule rules[] = {
     {EACH, 2, ALWAYS, &allreduce_smp_slices, false},
     {ANY, 0, 2048, &allreduce_doubling, false},
     {ANY, 0, 65536, &allreduce_halving, false},
+    {ANY, 0, 262144, &allreduce_halving, true},
+    {PORTS, 0, ALWAYS, &allreduce_shares, true},
     {ANY, 0, ALWAYS, &allreduce_halving, true},
 
     {ONE, 0, 262144, &reduce_scatter_block_shm, false},
@@ -214,6 +217,8 @@ static bool is_among(const struct rule *rule, const dcoll_shape_t *shape,
         return few;
     case UNEVEN:
         return is_uneven(shape, args);
+    case PORTS:
+        return shape->nnodes > 1 && args->port_begin;
     default:
         return few && bytes <= LITTLE_BYTES / (ppn * blocks);
     }

@@ -13,9 +13,11 @@
 #define EAGER_BYTES        4096u
 #define EAGER_INLINE_BYTES 8192u /* where they are inline sends */
 #define EAGER_POLLED_BYTES 16384u
-/* Longer messages than that go in up to so many pieces: a rendezvous takes two
- * round trips, in which a wire would carry more. */
-#define PIECES_MAX       4u
-#define HEARTBEAT_CHECKS 8u /* within the time of env.silence_ms */
+/* Messages up to this go in pieces instead: over a wire, which would carry more
+ * in the two round trips of a rendezvous; within a host, if their memory is not
+ * registered, because that takes longer than two copies. */
+#define PIECES_BYTES        65536u
+#define PIECES_INLINE_BYTES 131072u
+#define HEARTBEAT_CHECKS    8u /* within the time of env.silence_ms */
 
 #endif

@@ -231,8 +231,8 @@ static const struct setting settings[] = {
      "long messages",
      "0", "0 or a power of 2 up to 1G", parse_align, 0, 0, 1u << 30, NULL},
     {"DRAIL_EAGER_BYTES",
-     "longer sends use rendezvous (bytes); auto: 4K, over rails that are "
-     "polled 64K",
+     "longer sends use rendezvous (bytes); auto: 4K, over shared memory 128K, "
+     "over rails that are polled 64K",
      "auto", "auto, or 0 to 1M", parse_eager_bytes, AT(cfg.eager_bytes), 0,
      1u << 20, NULL},
     {"DRAIL_EPS", "EPs per rail and peer", "1", "1 to 8", parse_number,

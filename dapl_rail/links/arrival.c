@@ -57,7 +57,9 @@ const char *arrival_direct(struct link *link, unsigned credits)
 {
     if (!credits_arrived(link, credits))
         return "credits";
-    link_owe(link);
+    if (++link->credits.owed >= link->rail->owner->cfg.depth / 2 ||
+        link->credits.replies)
+        link_pay(link);
     return NULL;
 }
 

@@ -8,6 +8,8 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/queue.h"
+#include "dapl_rail/links/room.h"
+#include "providers/core/extensions.h"
 
 /* A message with a credit has been posted. */
 static void credit_used(struct link *link)
@@ -107,13 +109,12 @@ int link_send(struct link *link, struct wire *wire, const void *payload,
 }
 
 /* Not inlined: only links with a journal need it. */
-static __attribute__((noinline)) void keep_for_replay(struct link *link,
-                                                      const struct wire *wire,
-                                                      const void *payload,
-                                                      size_t bytes)
+static __attribute__((noinline)) void
+keep_for_replay(struct link *link, const struct wire_words *head,
+                const void *payload, size_t bytes)
 {
-    struct gather g = gather_of(wire, sizeof *wire, payload, bytes);
-    size_t all = sizeof *wire + bytes;
+    struct gather g = gather_of(head, sizeof *head, payload, bytes);
+    size_t all = sizeof *head + bytes;
     struct dto d = {
         .verb = VERB_SEND,
         .local = {.virtual_address = (uintptr_t)send_place(link, all, false),
@@ -124,16 +125,35 @@ static __attribute__((noinline)) void keep_for_replay(struct link *link,
     link_keep_direct(link, &d);
 }
 
-bool link_try_send_direct(struct link *link, struct wire *wire,
-                          const void *payload, size_t bytes)
+/* Posts it if that needs no event. */
+static inline bool post_direct(struct link *link, const struct wire_words *head,
+                               const void *payload, size_t bytes)
+{
+    const struct dapl_direct *direct = link->rail->direct;
+    if (!direct || link->state != LINK_UP || !room_make(link) ||
+        room_event_due(link, true) ||
+        !direct->send(link->ep.handle, head, sizeof *head, payload, bytes,
+                      cookie_suppressed(link)))
+        return false;
+    link->queue.posted++;
+    link->queue.sent++;
+    return true;
+}
+
+bool link_try_send_direct(struct link *link, uint32_t seq, const void *payload,
+                          size_t bytes)
 {
     struct credits *c = &link->credits;
-    wire->credits = (uint16_t)c->owed;
-    if (!link->rail->direct || c->available <= 0 || !has_send_slot(link, 1) ||
-        !link_try_post_direct(link, wire, sizeof *wire, payload, bytes))
+    const struct wire_words head =
+        wire_words_of((struct wire){.type = WIRE_EAGER,
+                                    .credits = (uint16_t)c->owed,
+                                    .seq = seq,
+                                    .bytes = bytes});
+    if (c->available <= 0 || !has_send_slot(link, 1) ||
+        !post_direct(link, &head, payload, bytes))
         return false;
     if (link->journal.records)
-        keep_for_replay(link, wire, payload, bytes);
+        keep_for_replay(link, &head, payload, bytes);
     c->available--;
     c->reserved++;
     credit_used(link);

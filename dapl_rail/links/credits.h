@@ -58,10 +58,10 @@ int link_send(struct link *link, struct wire *wire, const void *payload,
 int link_send_put(struct link *link, const struct wire *wire,
                   const struct wire_put *put, const void *payload,
                   size_t bytes);
-/* Sends a message at once. False: nothing is sent; link_reserve() and
+/* Sends an eager message at once. False: nothing is sent; link_reserve() and
  * link_send() may do it. */
-bool link_try_send_direct(struct link *link, struct wire *wire,
-                          const void *payload, size_t bytes);
+bool link_try_send_direct(struct link *link, uint32_t seq, const void *payload,
+                          size_t bytes);
 /* Posts an RDMA write that is also the message which link_reserve() was for:
  * IMMED_NOTE_BITS of it. DRAIL_EAGAIN as above. */
 int link_write_immed(struct link *link, struct dto *write, uint32_t note,

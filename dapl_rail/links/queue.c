@@ -16,6 +16,7 @@
 #include "dapl_rail/links/failover/journal.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/room.h"
 #include "dapl_rail/rails/fail.h"
 #include "providers/core/extensions.h"
 
@@ -114,17 +115,6 @@ int link_room(const struct link *link)
     return (int)(link->queue.full_at - link->queue.posted);
 }
 
-/* A provider may recycle the entries of requests without an event only when a
- * later one has an event. So one in a quarter of the queue must have it, at
- * least. */
-static bool event_due(const struct link *link, bool send)
-{
-    const struct queue *q = &link->queue;
-    return q->posted + 1 - q->signalled >= link->rail->request_depth / 4 ||
-           (send && q->sent + 1 - q->sent_signalled >=
-                        link->rail->owner->cfg.depth / 4);
-}
-
 static DAT_RETURN post_suppressed(struct link *link, struct dto *d)
 {
     return post_now(link, d, cookie_suppressed(link),
@@ -164,13 +154,6 @@ static void op_posted(struct queue *q, const struct op *op)
     q->sent_signalled = op->sent;
 }
 
-/* False: the queue is full, or there is no memory for the journal. */
-static inline bool make_room(struct link *link)
-{
-    struct queue *q = &link->queue;
-    return q->posted != q->full_at && journal_make_room(&link->journal, q);
-}
-
 static DAT_RETURN post_signalled(struct link *link, struct dto *d,
                                  const struct completion *done)
 {
@@ -202,9 +185,9 @@ static int post_later(struct link *link, struct dto *d,
                          "rank %u: atomics go over %s, which is lost: %s",
                          link->peer->rank, link->rail->info.name,
                          sentence_text(link->why));
-    if (!make_room(link))
+    if (!room_make(link))
         return DRAIL_EAGAIN;
-    if (done || event_due(link, d->verb == VERB_SEND)) {
+    if (done || room_event_due(link, d->verb == VERB_SEND)) {
         const struct op *op = op_next(link, d, done);
         if (!op)
             return DRAIL_EAGAIN;
@@ -242,27 +225,15 @@ int link_post(struct link *link, struct dto *d, const struct completion *done)
     if (link->state != LINK_UP)
         return link->state == LINK_LOST ? post_later(link, d, done)
                                         : link_error(link);
-    if (!make_room(link))
+    if (!room_make(link))
         return DRAIL_EAGAIN;
-    DAT_RETURN status = done || event_due(link, d->verb == VERB_SEND)
+    DAT_RETURN status = done || room_event_due(link, d->verb == VERB_SEND)
                             ? post_signalled(link, d, done)
                             : post_suppressed(link, d);
     if (status != DAT_SUCCESS)
         return post_failed(link, d, done, status);
     dto_posted(link, d);
     return 0;
-}
-
-bool link_try_post_direct(struct link *link, const void *head,
-                          size_t head_bytes, const void *body, size_t bytes)
-{
-    if (link->state != LINK_UP || !make_room(link) || event_due(link, true) ||
-        !link->rail->direct->send(link->ep.handle, head, head_bytes, body,
-                                  bytes, cookie_suppressed(link)))
-        return false;
-    link->queue.posted++;
-    link->queue.sent++;
-    return true;
 }
 
 void link_keep_direct(struct link *link, struct dto *d)

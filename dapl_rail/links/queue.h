@@ -142,11 +142,7 @@ DAT_RETURN dto_post(struct link *link, struct dto *d, DAT_DTO_COOKIE cookie,
 /* Posts a request. done NULL: without an event. DRAIL_EAGAIN: no room now. */
 int link_post(struct link *link, struct dto *dto,
               const struct completion *done);
-/* Posts a send, by the provider's direct function (the rail has one), of a head
- * and the bytes behind it. False: nothing is posted; link_post() may do it. */
-bool link_try_post_direct(struct link *link, const void *head,
-                          size_t head_bytes, const void *body, size_t bytes);
-/* Records what link_try_post_direct() has posted, as link_post() would have. */
+/* Records what link_try_send_direct() has posted, as link_post() would have. */
 void link_keep_direct(struct link *link, struct dto *d);
 /* Posts an empty request with an event: it tells that all before it are
  * complete. */

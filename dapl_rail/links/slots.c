@@ -33,6 +33,15 @@ size_t eager_bytes(const struct rail *rail)
                                      : EAGER_BYTES;
 }
 
+size_t piece_bytes(const struct rail *rail)
+{
+    size_t most = eager_bytes(rail);
+    return rail->owner->cfg.eager_bytes == DRAIL_EAGER_AUTO &&
+                   most > EAGER_BYTES
+               ? most
+               : 0;
+}
+
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;

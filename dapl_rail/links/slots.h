@@ -59,6 +59,8 @@ struct slots {
 unsigned spare_receives(const drail_t *t);
 /* The longest message that this rail carries in a slot. */
 size_t eager_bytes(const struct rail *rail);
+/* The longest piece of a longer message; 0: these do not go in pieces. */
+size_t piece_bytes(const struct rail *rail);
 /* Length of a slot: a header, and an eager message or a key. */
 size_t slot_bytes(const drail_t *t);
 

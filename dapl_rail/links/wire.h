@@ -4,6 +4,7 @@
 #define DRAIL_LINKS_WIRE_H
 
 #include <stdint.h>
+#include <string.h>
 
 enum wire_type {
     WIRE_NOTIFY = 1, /* a notification, or its part on this rail */
@@ -40,6 +41,26 @@ struct wire {
     uint16_t lane;  /* 0: for the link that brings it; else lane_number() */
     uint64_t bytes; /* length of the message */
 };
+
+/* A header in whole words. The processor waits with a load until all bytes that
+ * it needs of the last stores are in one of them, or in the cache. */
+struct wire_words {
+    uint64_t word[sizeof(struct wire) / sizeof(uint64_t)];
+};
+
+static inline struct wire_words wire_words_of(struct wire w)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return (struct wire_words){
+        {w.type | (uint64_t)w.parts << 8 | (uint64_t)w.credits << 16 |
+             (uint64_t)w.id << 32,
+         w.seq | (uint64_t)w.rails << 32 | (uint64_t)w.lane << 48, w.bytes}};
+#else
+    struct wire_words words;
+    memcpy(&words, &w, sizeof words);
+    return words;
+#endif
+}
 
 /*
  * The 32 bits of immediate data of an RDMA write that notifies: credits in the

@@ -24,13 +24,11 @@ static uint64_t count(const struct peer *peer, unsigned rail,
 }
 
 /* Assumes that each request under way is as long as this message. */
-unsigned pick_rail(const struct peer *peer, uint32_t rails, size_t bytes)
+unsigned pick_sooner_rail(const struct peer *peer, uint32_t rails, size_t bytes)
 {
     drail_t *t = peer->owner;
     uint64_t posted[DRAIL_MAX_RAILS], complete[DRAIL_MAX_RAILS], all = 0;
     double weights[DRAIL_MAX_RAILS];
-    if (!cut_spreads(t, rails, bytes))
-        return short_rail(t, rails);
     for (unsigned r = 0; r < t->nrails; r++) {
         uint64_t under_way;
         posted[r] = count(peer, r, &under_way);

@@ -6,9 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct peer;
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/stripe/tuning/cut.h"
 
+/* The rail, among these, on which a message of so many bytes ends first. */
+unsigned pick_sooner_rail(const struct peer *peer, uint32_t rails,
+                          size_t bytes);
 /* The rail, among these, for a message of so many bytes to the peer. */
-unsigned pick_rail(const struct peer *peer, uint32_t rails, size_t bytes);
+static inline unsigned pick_rail(const struct peer *peer, uint32_t rails,
+                                 size_t bytes)
+{
+    return cut_spreads(peer->owner, rails, bytes)
+               ? pick_sooner_rail(peer, rails, bytes)
+               : short_rail(peer->owner, rails);
+}
 
 #endif

@@ -112,12 +112,15 @@ static bool protect(const struct table *t, int how)
 
 /* ------------------------------------------------ the MPI is loaded --- */
 
-/* PMPI_Allgather_init for MPI_Allgather_init and for its Fortran names:
+/* PMPIX_Comm_shrink for MPIX_Comm_shrink.
+ * PMPI_Allgather_init for MPI_Allgather_init and for its Fortran names:
  * mpi_allgather_init (with _, __, _f08_), MPI_ALLGATHER_INIT, and
  * ompi_allgather_init_f. */
 static bool below_name(const char *name, char below[LONGEST])
 {
     size_t prefix = strncmp(name, "ompi_", 5) ? 4 : 5;
+    if (!strncmp(name, "MPIX_", 5))
+        return snprintf(below, LONGEST, "P%s", name) < LONGEST;
     if (strncasecmp(name + prefix - 4, "mpi_", 4))
         return false;
     size_t n = (size_t)snprintf(below, LONGEST, "PMPI_%s", name + prefix);
@@ -169,6 +172,16 @@ PMPI_NEWER
 PMPI_LARGE
 #undef CALL
 
+static void *choose_revoke(void)
+{
+    return is_offered("PMPIX_Comm_revoke") ? (void *)MPIX_Comm_revoke : NULL;
+}
+
+static void *choose_shrink(void)
+{
+    return is_offered("PMPIX_Comm_shrink") ? (void *)MPIX_Comm_shrink : NULL;
+}
+
 static const struct {
     const char *name;
     void *(*choose)(void);
@@ -176,6 +189,8 @@ static const struct {
 #define CALL(name) {"MPI_" #name, choose_##name},
     PMPI_NEWER PMPI_LARGE
 #undef CALL
+    {"MPIX_Comm_revoke", choose_revoke},
+    {"MPIX_Comm_shrink", choose_shrink},
 };
 
 void exported_names_defer(void)

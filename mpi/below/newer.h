@@ -33,4 +33,8 @@ NEWER(Request_get_status_some, int, const MPI_Request[], int *, int[],
 
 #undef NEWER
 
+/* Extensions, which Open MPI declares in a header of their own. */
+int MPIX_Comm_revoke(MPI_Comm comm);
+int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *shrunk);
+
 #endif

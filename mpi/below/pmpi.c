@@ -7,6 +7,7 @@
 #include "mpi/below/below.h"
 
 struct pmpi pmpi;
+struct pmpix pmpix;
 
 static const struct {
     const char *name;
@@ -34,6 +35,8 @@ static void find(void)
             found = (void *)unsupported;
         memcpy((char *)&pmpi + calls[i].at, &found, sizeof found);
     }
+    *(void **)&pmpix.Comm_revoke = dlsym(RTLD_DEFAULT, "PMPIX_Comm_revoke");
+    *(void **)&pmpix.Comm_shrink = dlsym(RTLD_DEFAULT, "PMPIX_Comm_shrink");
     exported_names_hide();
     atomic_store_explicit(&pmpi.is_found, true, memory_order_release);
 }

@@ -86,6 +86,25 @@ extern struct pmpi {
 #undef CALL
 } pmpi;
 
+/* For programs that outlive a rank: extensions of Open MPI 5 and MPICH. NULL:
+ * the MPI below lacks them. */
+extern struct pmpix {
+    int (*Comm_revoke)(MPI_Comm comm);
+    int (*Comm_shrink)(MPI_Comm comm, MPI_Comm *shrunk);
+} pmpix;
+
+/* The classes of errors that such programs look for. */
+#if defined MPIX_ERR_PROC_FAILED
+#define CLASS_DIED    MPIX_ERR_PROC_FAILED
+#define CLASS_REVOKED MPIX_ERR_REVOKED
+#elif defined MPI_ERR_PROC_FAILED
+#define CLASS_DIED    MPI_ERR_PROC_FAILED
+#define CLASS_REVOKED MPI_ERR_REVOKED
+#else
+#define CLASS_DIED    MPI_ERR_OTHER
+#define CLASS_REVOKED MPI_ERR_OTHER
+#endif
+
 /* Looks them up. A function that the MPI below lacks returns an MPI error. */
 void pmpi_find(void);
 

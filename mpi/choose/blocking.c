@@ -105,13 +105,6 @@ static bool gathers(const struct layer_call *a)
            a->collective == LAYER_NEIGHBOR_ALLGATHERV;
 }
 
-/* All ranks give MPI_IN_PLACE, or none does. */
-static bool is_in_place(const struct layer_call *a)
-{
-    return a->send == MPI_IN_PLACE && (a->collective == LAYER_ALLTOALLV ||
-                                       a->collective == LAYER_ALLTOALLW);
-}
-
 static enum layer_reason reason_for(const struct layer_comm *c,
                                     const struct layer_call *a, int64_t bytes)
 {
@@ -124,7 +117,7 @@ static enum layer_reason reason_for(const struct layer_comm *c,
     if (c->has_twins && layer_is_of_neighbors(a->collective) && !gathers(a))
         return LAYER_TWINS;
     if (layer_is_irregular(a->collective))
-        return is_in_place(a) ? LAYER_IN_PLACE : LAYER_TAKEN;
+        return LAYER_TAKEN;
     if (bytes == 0 && a->collective != LAYER_BARRIER)
         return LAYER_EMPTY;
     bool reduces = layer_reduces(a->collective);

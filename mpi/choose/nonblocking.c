@@ -19,12 +19,19 @@ static int fail(const struct layer_call *a, int error)
 }
 
 static int open_work(const struct layer_comm *c, const struct layer_call *a,
-                     int64_t bytes, struct request_work *work)
+                     int64_t bytes, bool counted, struct request_work *work)
 {
     *work = (struct request_work){0};
     return layer_is_irregular(a->collective)
-               ? irregular_open(c, a, &work->irregular)
+               ? irregular_open(c, a, counted, &work->irregular)
                : regular_open(c, a, (size_t)bytes, &work->regular);
+}
+
+/* Does an error of open_work mean wrong arguments? Else the rank has no memory,
+ * or a block is too long. */
+static bool is_wrong(int error)
+{
+    return error && error != MPI_ERR_NO_MEM && error != MPI_ERR_COUNT;
 }
 
 /* Reductions that round are left, unless libdcoll makes all calls: time
@@ -39,8 +46,6 @@ static enum layer_reason judge(struct layer_comm *c, const struct layer_call *a,
     enum layer_reason reason = layer_judge(c, a, bytes);
     if (reason != LAYER_TAKEN)
         return reason;
-    if (a->collective == LAYER_ALLGATHERV && a->send == MPI_IN_PLACE)
-        return LAYER_IN_PLACE; /* only all-to-alls serve these forms */
     if (reduce_rounds(a) && !layer.always)
         return LAYER_INEXACT;
     if (c->deferred)
@@ -68,6 +73,9 @@ static enum layer_reason judge_begin(struct layer_comm *c,
         return layer_is_off() || a->comm == MPI_COMM_NULL ? LAYER_NO_TEAM
                                                           : LAYER_UNPREPARED;
     enum layer_reason reason = judge(c, a, bytes);
+    /* a rank can't know whether a block of another one is long */
+    if (reason == LAYER_TAKEN && layer_exchanges_in_place(a))
+        return LAYER_IN_PLACE;
     if (reason == LAYER_TAKEN && may_leave(c) &&
         !trials_prefer_dcoll(layer_trials(c, a, *bytes)))
         return LAYER_SLOWER;
@@ -91,11 +99,13 @@ int layer_begin(const struct layer_call *a, MPI_Request *request)
 {
     struct request_work work;
     int64_t bytes = 0;
+    bool counted = false;
     layer_setup();
     struct layer_comm *of = layer_is_off() ? NULL : layer_comm_find(a->comm);
     enum layer_reason reason = judge_begin(of, a, &bytes);
     struct layer_comm *c = serving(of, &reason);
-    int rc = reason == LAYER_TAKEN ? requests_may_begin(c, a, bytes) : 0;
+    int rc =
+        reason == LAYER_TAKEN ? requests_may_begin(c, a, bytes, &counted) : 0;
     if (rc == DRAIL_ENOTSUP)
         reason = LAYER_UNPREPARED;
     else if (rc)
@@ -109,7 +119,7 @@ int layer_begin(const struct layer_call *a, MPI_Request *request)
     }
     if (reason != LAYER_TAKEN)
         return below_begin(a, request);
-    rc = open_work(c, a, bytes, &work);
+    rc = open_work(c, a, bytes, counted, &work);
     if (!rc)
         rc = request_begin(c, a, work, request);
     return rc ? fail(a, team_call_missed(c, rc)) : MPI_SUCCESS;
@@ -144,9 +154,14 @@ int layer_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     struct layer_comm *c = serving(of, &reason);
     if (reason == LAYER_TAKEN) {
         double came = layer_now();
-        bool can = !open_work(c, a, bytes, &work) &&
-                   !(work.irregular && irregular_has_long(work.irregular));
-        int rc = request_init(c, a, &work, can, &taken, request);
+        int rc = open_work(c, a, bytes, false, &work);
+        if (is_wrong(rc)) {
+            request_init_skip(c);
+            return fail(a, rc);
+        }
+        bool can =
+            !rc && !(work.irregular && irregular_has_long(work.irregular));
+        rc = request_init(c, a, &work, can, &taken, request);
         of->spent += layer_now() - came;
         if (!taken)
             request_work_free(&work);

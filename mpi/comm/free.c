@@ -76,13 +76,14 @@ static void begin_end(struct layer_comm *c)
     c->ending = true;
 }
 
-/* Does no rank make more calls on it? Also true after a rank has died, as the
- * barrier would never complete. */
+/* Does no rank make more calls on it? Also true after a rank has died or the
+ * communicator was revoked, as the barrier would never complete. */
 static bool has_ended(struct layer_comm *c)
 {
     int done = 1;
     return pmpi.Test(&c->ended, &done, MPI_STATUS_IGNORE) || done ||
-           dcoll_team_error(c->team) == DRAIL_EPEER;
+           dcoll_team_error(c->team) == DRAIL_EPEER ||
+           dcoll_team_error(c->team) == REVOKED;
 }
 
 static bool try_end(struct layer_comm *c)

@@ -106,15 +106,16 @@ static int bound(const struct request *r, dcoll_alltoallv_t *call)
 static int init(struct request *r)
 {
     struct layer_comm *c = r->c;
-    dcoll_alltoallv_t call;
-    int rc = r->work.irregular ? bound(r, &call) : 0;
+    dcoll_alltoallv_t exchange;
+    int rc = r->work.irregular ? irregular_agree(c, r->work.irregular) : 0;
+    const dcoll_call_t *call = rc ? NULL : request_call(r);
+    if (!rc && !call)
+        rc = bound(r, &exchange);
     if (rc)
         return rc;
     queue_lock_drained(c->queue);
-    if (r->work.irregular)
-        rc = dcoll_alltoallv_init(c->team, &call, &r->dcoll);
-    else
-        rc = dcoll_init(c->team, regular_call(r->work.regular), &r->dcoll);
+    rc = call ? dcoll_init(c->team, call, &r->dcoll)
+              : dcoll_alltoallv_init(c->team, &exchange, &r->dcoll);
     team_skip_refused(c, rc);
     queue_unlock(c->queue);
     return rc;

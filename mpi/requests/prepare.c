@@ -79,22 +79,39 @@ static int would_wait(struct layer_comm *c, const dcoll_call_t *call,
         &(dcoll_alltoallv_t){.element = 1, .algorithm = team_algorithm(c)});
 }
 
-int requests_may_begin(struct layer_comm *c, const struct layer_call *a,
-                       int64_t bytes)
+/* As requests_may_begin. */
+static int may_begin(struct layer_comm *c, const dcoll_call_t *call,
+                     bool irregular)
 {
-    struct request_queue *q = queue_of(c);
-    bool irregular = layer_is_irregular(a->collective);
-    dcoll_call_t call = {0};
-    if (!q)
-        return DRAIL_ENOMEM;
-    if (!irregular)
-        call = regular_shape(c, a, (size_t)bytes);
-    queue_lock(q);
-    int rc = would_wait(c, &call, irregular);
-    queue_unlock(q);
+    queue_lock(c->queue);
+    int rc = would_wait(c, call, irregular);
+    queue_unlock(c->queue);
     if (rc == DRAIL_ENOTSUP)
-        miss(q, &call, irregular);
+        miss(c->queue, call, irregular);
     return rc == DRAIL_EAGAIN ? 0 : rc;
+}
+
+/* While an all-gather of these counts is not prepared, the all-to-all of any
+ * counts serves it. */
+int requests_may_begin(struct layer_comm *c, const struct layer_call *a,
+                       int64_t bytes, bool *counted)
+{
+    dcoll_call_t call = {0};
+    *counted = false;
+    if (!queue_of(c))
+        return DRAIL_ENOMEM;
+    if (!layer_is_irregular(a->collective)) {
+        call = regular_shape(c, a, (size_t)bytes);
+        return may_begin(c, &call, false);
+    }
+    if (counted_is_repeated(c, a)) {
+        call = counted_shape(c, a);
+        int rc = may_begin(c, &call, false);
+        *counted = !rc;
+        if (rc != DRAIL_ENOTSUP || a->send == MPI_IN_PLACE)
+            return rc;
+    }
+    return may_begin(c, &call, true);
 }
 
 static int prepare(struct layer_comm *c, const struct missed_call *m)

@@ -95,16 +95,15 @@ void team_skip_refused(struct layer_comm *c, int rc)
         dcoll_team_skip(c->team);
 }
 
-static int begin_irregular(struct request *r)
+static int begin_alltoallv(struct request *r)
 {
     dcoll_alltoallv_t call = unbounded(r);
     int rc = dcoll_alltoallv_would_wait(r->c->team, &call);
     return rc ? rc : dcoll_alltoallv_begin(r->c->team, &call, &r->dcoll);
 }
 
-static int begin_regular(struct request *r)
+static int begin_call(struct request *r, const dcoll_call_t *call)
 {
-    const dcoll_call_t *call = regular_call(r->work.regular);
     int rc = dcoll_would_wait(r->c->team, call);
     return rc ? rc : dcoll_begin(r->c->team, call, &r->dcoll);
 }
@@ -119,7 +118,8 @@ static int begin(struct request *r)
         dcoll_team_skip(r->c->team);
         return 0;
     }
-    rc = r->work.irregular ? begin_irregular(r) : begin_regular(r);
+    const dcoll_call_t *call = request_call(r);
+    rc = call ? begin_call(r, call) : begin_alltoallv(r);
     team_skip_refused(r->c, rc);
     return rc;
 }
@@ -265,11 +265,21 @@ void team_skip(struct layer_comm *c)
     queue_unlock(c->queue);
 }
 
-void team_give_up(const struct layer_comm *c, const char *why)
+static void end_team(const struct layer_comm *c, int code, const char *why)
 {
     if (c->queue)
         pthread_mutex_lock(&c->queue->lock);
-    dcoll_team_give_up(c->team, DRAIL_EJOB, why);
+    dcoll_team_give_up(c->team, code, why);
     if (c->queue)
         queue_unlock(c->queue);
+}
+
+void team_give_up(const struct layer_comm *c, const char *why)
+{
+    end_team(c, DRAIL_EJOB, why);
+}
+
+void team_revoke(const struct layer_comm *c)
+{
+    end_team(c, REVOKED, "the communicator is revoked");
 }

@@ -27,6 +27,12 @@ void request_work_free(struct request_work *work)
     *work = (struct request_work){0};
 }
 
+const dcoll_call_t *request_call(const struct request *r)
+{
+    return r->work.regular ? regular_call(r->work.regular)
+                           : irregular_counted(r->work.irregular);
+}
+
 int request_pack(struct request *r)
 {
     return r->work.regular ? regular_pack(r->c, r->work.regular)

@@ -85,6 +85,9 @@ int team_alltoallv(struct layer_comm *c, const dcoll_alltoallv_t *call);
 /* dcoll_team_skip, dcoll_team_give_up: for calls that this rank can't make. */
 void team_skip(struct layer_comm *c);
 void team_give_up(const struct layer_comm *c, const char *why);
+/* Ends the team as its communicator is revoked: its error is REVOKED. */
+#define REVOKED DRAIL_EINTR
+void team_revoke(const struct layer_comm *c);
 /* A team over several rails: if one is lost, this rank sends lost data again
  * even while the program is elsewhere. */
 void queue_guard(struct layer_comm *c);
@@ -96,9 +99,10 @@ void queues_advance(void);
 /* In a collective call that may block: prepares calls that have been missed. */
 void requests_prepare(struct layer_comm *c);
 /* Can libdcoll begin this non-blocking call without waiting for other ranks? 0;
- * DRAIL_ENOTSUP: no, on all ranks, and the miss is noted; or an error. */
+ * DRAIL_ENOTSUP: no, on all ranks, and the miss is noted; or an error.
+ * *counted: by the call of counted_shape(). */
 int requests_may_begin(struct layer_comm *c, const struct layer_call *call,
-                       int64_t bytes);
+                       int64_t bytes, bool *counted);
 
 /* ---- handle_map.c ---- */
 

@@ -57,45 +57,6 @@ static struct given equal_of(const void *user, int n, const int *ranks,
                           .same = same};
 }
 
-static struct given given_send(const struct layer_comm *c,
-                               const struct layer_call *a)
-{
-    const struct neighbors *to = &c->destinations;
-    if (a->send == MPI_IN_PLACE)
-        return (struct given){0};
-    switch (a->collective) {
-    case LAYER_SCATTERV:
-        if (a->root != c->rank)
-            return (struct given){0};
-        /* fall through */
-    case LAYER_ALLTOALLV:
-        return arrays_of(a->send, c->size, NULL, a->send_counts, a->send_displs,
-                         a->send_type);
-    case LAYER_ALLTOALLW:
-        return typed_of(a->send, c->size, NULL, a->send_counts, a->send_displs,
-                        a->send_types);
-    case LAYER_ALLGATHERV:
-        return equal_of(a->send, c->size, NULL, a->send_count, a->send_type,
-                        true);
-    case LAYER_GATHERV:
-        return equal_of(a->send, 1, &a->root, a->send_count, a->send_type,
-                        false);
-    case LAYER_NEIGHBOR_ALLGATHER:
-    case LAYER_NEIGHBOR_ALLGATHERV:
-        return equal_of(a->send, to->n, to->ranks, a->send_count, a->send_type,
-                        true);
-    case LAYER_NEIGHBOR_ALLTOALL:
-        return equal_of(a->send, to->n, to->ranks, a->send_count, a->send_type,
-                        false);
-    case LAYER_NEIGHBOR_ALLTOALLV:
-        return arrays_of(a->send, to->n, to->ranks, a->send_counts,
-                         a->send_displs, a->send_type);
-    default:
-        return typed_of(a->send, to->n, to->ranks, a->send_counts,
-                        a->send_displs, a->send_types);
-    }
-}
-
 static struct given given_recv(const struct layer_comm *c,
                                const struct layer_call *a)
 {
@@ -128,6 +89,47 @@ static struct given given_recv(const struct layer_comm *c,
     default:
         return typed_of(a->recv, from->n, from->ranks, a->recv_counts,
                         a->recv_displs, a->recv_types);
+    }
+}
+
+static struct given given_send(const struct layer_comm *c,
+                               const struct layer_call *a)
+{
+    const struct neighbors *to = &c->destinations;
+    if (layer_exchanges_in_place(a))
+        return given_recv(c, a);
+    if (a->send == MPI_IN_PLACE)
+        return (struct given){0};
+    switch (a->collective) {
+    case LAYER_SCATTERV:
+        if (a->root != c->rank)
+            return (struct given){0};
+        /* fall through */
+    case LAYER_ALLTOALLV:
+        return arrays_of(a->send, c->size, NULL, a->send_counts, a->send_displs,
+                         a->send_type);
+    case LAYER_ALLTOALLW:
+        return typed_of(a->send, c->size, NULL, a->send_counts, a->send_displs,
+                        a->send_types);
+    case LAYER_ALLGATHERV:
+        return equal_of(a->send, c->size, NULL, a->send_count, a->send_type,
+                        true);
+    case LAYER_GATHERV:
+        return equal_of(a->send, 1, &a->root, a->send_count, a->send_type,
+                        false);
+    case LAYER_NEIGHBOR_ALLGATHER:
+    case LAYER_NEIGHBOR_ALLGATHERV:
+        return equal_of(a->send, to->n, to->ranks, a->send_count, a->send_type,
+                        true);
+    case LAYER_NEIGHBOR_ALLTOALL:
+        return equal_of(a->send, to->n, to->ranks, a->send_count, a->send_type,
+                        false);
+    case LAYER_NEIGHBOR_ALLTOALLV:
+        return arrays_of(a->send, to->n, to->ranks, a->send_counts,
+                         a->send_displs, a->send_type);
+    default:
+        return typed_of(a->send, to->n, to->ranks, a->send_counts,
+                        a->send_displs, a->send_types);
     }
 }
 
@@ -282,7 +284,7 @@ static int locate(struct blocks *s, const struct layer_comm *c, bool in_bytes,
     MPI_Aint extent = 0;
     bool contiguous = false;
     memset(s->bytes, 0, (size_t)c->size * sizeof *s->bytes);
-    s->contiguous = true;
+    s->contiguous = !s->replaced;
     for (int i = 0; i < s->n; i++) {
         int rc = measure(&s->each[i], i ? &s->each[i - 1] : NULL, in_bytes,
                          &extent, &contiguous);
@@ -299,6 +301,44 @@ static int locate(struct blocks *s, const struct layer_comm *c, bool in_bytes,
     if (s->data || !s->all)
         return MPI_SUCCESS;
     return s->contiguous ? MPI_ERR_BUFFER : MPI_ERR_NO_MEM;
+}
+
+/* Does the user's memory have them one after another? *first: where. */
+static bool is_dense(const struct blocks *s, const size_t *counts,
+                     MPI_Aint *first)
+{
+    bool found = false;
+    MPI_Aint next = 0;
+    *first = 0;
+    if (s->n && !datatype_is_contiguous(s->each[0].type))
+        return false;
+    for (int r = 0; r < s->n; r++) {
+        const MPI_Aint at = s->each[r].at;
+        if (!counts[r])
+            continue;
+        if (!found)
+            *first = at;
+        else if (at != next)
+            return false;
+        found = true;
+        next = at + (MPI_Aint)counts[r];
+    }
+    return true;
+}
+
+int blocks_place(struct blocks *s, const struct layer_comm *c,
+                 const size_t *counts, struct buffer *buffer)
+{
+    MPI_Aint first;
+    s->contiguous = is_dense(s, counts, &first);
+    s->all = 0;
+    for (int r = 0; r < c->size; r++) {
+        s->places[r] = s->each[r].packed = s->all;
+        s->all += counts[r];
+    }
+    s->data =
+        s->contiguous ? s->user + first : buffer_reserve(buffer, s->all + 1);
+    return s->data || !s->all ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 /* Memory for the numbers of both sides. */
@@ -341,13 +381,16 @@ int blocks_open(const struct layer_comm *c, const struct layer_call *a,
     *recv = (struct blocks){.each = blocks + out.n,
                             .bytes = numbers + 2 * ranks,
                             .places = numbers + 3 * ranks};
-    open_side(send, c, a, &out, a->recv == MPI_IN_PLACE);
+    send->replaced = layer_exchanges_in_place(a);
+    open_side(send, c, a, &out, a->recv == MPI_IN_PLACE || send->replaced);
     open_side(recv, c, a, &in, a->send == MPI_IN_PLACE);
     int rc = locate(send, c, out.typed, sent);
     if (!rc)
         rc = locate(recv, c, in.typed, received);
-    /* long_blocks.c counts by an int, too: the call is left */
-    if (!rc && a->large && (send->has_long || recv->has_long))
+    /* long_blocks.c counts by an int, too, and packs nothing: the call is left
+     */
+    if (!rc && (a->large || send->replaced) &&
+        (send->has_long || recv->has_long))
         rc = MPI_ERR_COUNT;
     return rc;
 }

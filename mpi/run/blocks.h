@@ -25,6 +25,7 @@ struct blocks {
     bool contiguous; /* dcoll may use the user's data */
     bool same;       /* all ranks get the same block */
     bool repeats;    /* a rank has several */
+    bool replaced;   /* by those received: they must be packed */
     bool has_long;
     char *data;             /* the user's, or packed */
     size_t *bytes, *places; /* of each rank's blocks in data */
@@ -45,6 +46,12 @@ int blocks_open(const struct layer_comm *c, const struct layer_call *call,
                 struct buffer *counts, struct buffer *sent,
                 struct buffer *received, struct blocks *send,
                 struct blocks *recv);
+/* Another layout for one block of each rank: without gaps, in the order of the
+ * ranks, of so many bytes (also where @s counts none, in place). In the user's
+ * memory, if the blocks are so there, else packed into @buffer. An MPI error.
+ */
+int blocks_place(struct blocks *s, const struct layer_comm *c,
+                 const size_t *counts, struct buffer *buffer);
 /* Between the user's blocks and packed ones, one after another. MPI errors. */
 int blocks_pack(const struct blocks *s, const struct layer_comm *c,
                 char *packed);

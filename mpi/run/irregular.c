@@ -41,22 +41,13 @@ static int run_alltoallv(struct layer_comm *c, const struct blocks *send,
     return rc || recv->contiguous ? rc : blocks_unpack(recv, c, recv->data);
 }
 
-static int run(struct layer_comm *c, const struct layer_call *a,
-               const struct blocks *send, const struct blocks *recv)
-{
-    int rc = send->contiguous ? MPI_SUCCESS : blocks_pack(send, c, send->data);
-    if (rc)
-        return team_call_missed(c, rc);
-    return allgatherv_is_repeated(c, a, recv) ? allgatherv_run(c, a, send, recv)
-                                              : run_alltoallv(c, send, recv);
-}
-
 /* verify: the MPI below makes the call first. Its result is kept, and the
  * program's buffer filled with other bytes. */
 static int expect(struct layer_comm *c, const struct layer_call *a,
                   const struct blocks *recv)
 {
     char *expected = c->expected.data;
+    memset(expected, 0, recv->all); /* in place, a block is left out */
     int rc = below_run(a);
     if (!rc)
         rc = blocks_pack(recv, c, expected);
@@ -83,6 +74,7 @@ static int compare(struct layer_comm *c, const struct layer_call *a,
                    const struct blocks *recv)
 {
     char *expected = c->expected.data, *found = expected + recv->all;
+    memset(found, 0, recv->all);
     int rc = blocks_pack(recv, c, found);
     if (!rc && memcmp(expected, found, recv->all))
         tell_difference(c, a, recv);
@@ -93,16 +85,23 @@ int irregular_run(struct layer_comm *c, const struct layer_call *a)
 {
     struct blocks send, recv;
     int rc = blocks_open(c, a, &c->counts, &c->send, &c->recv, &send, &recv);
+    const bool counted = counted_is_repeated(c, a);
+    if (!rc && counted)
+        rc = counted_place(c, a, &send, &recv, c->gathered, &c->recv);
     bool can = !rc && (!layer.verify ||
                        buffer_reserve(&c->expected, 2 * recv.all + 1));
-    /* with large counts, only the rank itself knows that a block is long */
-    if ((layer.verify || a->large) && !team_all_can(c, can))
+    /* only the rank itself knows that a block is long */
+    const bool may_be_left = a->large || send.replaced;
+    if ((layer.verify || may_be_left) && !team_all_can(c, can))
         return LEFT_TO_MPI;
+    if (!rc && !send.contiguous)
+        rc = blocks_pack(&send, c, send.data);
     if (!rc && layer.verify)
         rc = expect(c, a, &recv);
     if (rc)
         return team_call_missed(c, rc);
-    rc = run(c, a, &send, &recv);
+    rc = counted ? counted_run(c, a, &send, &recv)
+                 : run_alltoallv(c, &send, &recv);
     if (!rc && layer.verify)
         rc = compare(c, a, &recv);
     layer_comm_trim(c);
@@ -117,10 +116,33 @@ struct irregular {
     struct blocks send, recv;
     struct long_blocks long_blocks;
     dcoll_alltoallv_t call;
+    size_t *known;        /* bytes of each rank's block, for … */
+    dcoll_call_t counted; /* … this one instead; NULL: not known */
 };
 
+/* From now on it is a call of counted.c, with these counts. */
+static int count(const struct layer_comm *c, struct irregular *o)
+{
+    const bool sends_all = o->a.collective == LAYER_SCATTERV;
+    return counted_place(c, &o->a, &o->send, &o->recv, o->known,
+                         sends_all ? &o->sent : &o->received);
+}
+
+static int count_as_known(const struct layer_comm *c, struct irregular *o)
+{
+    const size_t bytes = (size_t)c->size * sizeof *o->known;
+    if (o->a.send != MPI_IN_PLACE &&
+        o->send.bytes[c->rank] != c->gathered[c->rank])
+        return MPI_ERR_TRUNCATE;
+    o->known = malloc(bytes);
+    if (!o->known)
+        return MPI_ERR_NO_MEM;
+    memcpy(o->known, c->gathered, bytes);
+    return count(c, o);
+}
+
 int irregular_open(const struct layer_comm *c, const struct layer_call *a,
-                   struct irregular **out)
+                   bool counted, struct irregular **out)
 {
     struct irregular *o = calloc(1, sizeof *o);
     if (!o)
@@ -136,6 +158,8 @@ int irregular_open(const struct layer_comm *c, const struct layer_call *a,
         rc = blocks_keep_types(&o->recv);
     else
         o->recv.n = 0;
+    if (!rc && counted)
+        rc = count_as_known(c, o);
     if (!rc)
         rc = irregular_pack(c, o);
     if (rc)
@@ -145,8 +169,45 @@ int irregular_open(const struct layer_comm *c, const struct layer_call *a,
     return rc;
 }
 
+static int all_have(struct layer_comm *c, bool mine)
+{
+    if (team_all_can(c, mine))
+        return 0;
+    const int error = dcoll_team_error(c->team);
+    return error ? error : DRAIL_ENOMEM;
+}
+
+int irregular_agree(struct layer_comm *c, struct irregular *o)
+{
+    size_t all = 0;
+    if (!counted_can(o->a.collective))
+        return 0;
+    size_t *counts = o->known = malloc((size_t)c->size * sizeof *counts);
+    int rc = all_have(c, counts);
+    if (!rc)
+        rc = counted_agree(c, &o->a, &o->send, &o->recv, counts);
+    if (rc)
+        return rc;
+    for (int r = 0; r < c->size; r++)
+        all += counts[r];
+    if (!all)
+        return DRAIL_ENOTSUP;
+    rc = all_have(c, !count(c, o));
+    o->counted = counted_call(c, &o->a, &o->send, &o->recv, counts);
+    return rc;
+}
+
+const dcoll_call_t *irregular_counted(const struct irregular *o)
+{
+    return o->known ? &o->counted : NULL;
+}
+
 int irregular_pack(const struct layer_comm *c, struct irregular *o)
 {
+    if (o->known) {
+        o->counted = counted_call(c, &o->a, &o->send, &o->recv, o->known);
+        return counted_pack(c, &o->a, &o->send, &o->recv, o->known);
+    }
     o->call = bytes_of(&o->send, &o->recv);
     return o->send.contiguous ? MPI_SUCCESS
                               : blocks_pack(&o->send, c, o->send.data);
@@ -195,22 +256,38 @@ int irregular_unpack(const struct layer_comm *c, const struct irregular *o)
                               : blocks_unpack(&o->recv, c, o->recv.data);
 }
 
+/* The block for rank @r. An all-gather in place sends it from among the others.
+ */
+static const char *sent_to(const struct layer_comm *c,
+                           const struct irregular *o, int r, size_t *bytes)
+{
+    const struct blocks *send = &o->send, *recv = &o->recv;
+    if (o->a.collective != LAYER_ALLGATHERV || o->a.send != MPI_IN_PLACE) {
+        *bytes = send->bytes[r];
+        return send->data + send->places[r];
+    }
+    *bytes = r == c->rank ? 0 : o->known[c->rank];
+    return recv->data + recv->places[c->rank];
+}
+
 /* Messages, as all blocks together may be longer than an int counts. */
 int irregular_begin_check(const struct layer_comm *c, struct irregular *o,
                           MPI_Comm comm)
 {
-    const struct blocks *send = &o->send, *recv = &o->recv;
+    const struct blocks *recv = &o->recv;
     char *to = buffer_reserve(&o->expected, recv->all + 1);
     int rc = to ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     for (int r = 0; !rc && r < c->size; to += recv->bytes[r++])
         if (recv->bytes[r])
             rc = long_blocks_receive(&o->long_blocks, comm, to,
                                      (MPI_Count)recv->bytes[r], MPI_BYTE, r);
-    for (int r = 0; !rc && r < c->size; r++)
-        if (send->bytes[r])
-            rc = long_blocks_send(&o->long_blocks, comm,
-                                  send->data + send->places[r],
-                                  (MPI_Count)send->bytes[r], MPI_BYTE, r);
+    for (int r = 0; !rc && r < c->size; r++) {
+        size_t bytes;
+        const char *from = sent_to(c, o, r, &bytes);
+        if (bytes)
+            rc = long_blocks_send(&o->long_blocks, comm, from, (MPI_Count)bytes,
+                                  MPI_BYTE, r);
+    }
     return rc;
 }
 
@@ -233,6 +310,7 @@ void irregular_close(struct irregular *o)
     long_blocks_drop(&o->long_blocks);
     blocks_release_types(&o->send);
     blocks_release_types(&o->recv);
+    free(o->known);
     free(o->counts.data);
     free(o->sent.data);
     free(o->received.data);

@@ -59,8 +59,9 @@ int irregular_run(struct layer_comm *c, const struct layer_call *call);
 
 /* A call that does not block: as those of regular.c. */
 struct irregular;
+/* @counted: as counted_is_repeated. */
 int irregular_open(const struct layer_comm *c, const struct layer_call *call,
-                   struct irregular **out);
+                   bool counted, struct irregular **out);
 int irregular_pack(const struct layer_comm *c, struct irregular *o);
 /* Has this rank blocks of 2 GiB or more? They are begun in the order of the
  * calls, and complete independently of libdcoll. */
@@ -68,6 +69,11 @@ bool irregular_has_long(const struct irregular *o);
 int irregular_begin_long(const struct layer_comm *c, struct irregular *o);
 int irregular_test_long(struct irregular *o, int *done);
 const dcoll_alltoallv_t *irregular_call(const struct irregular *o);
+/* By a collective of libdcoll's own, with these counts. NULL: by the above. */
+const dcoll_call_t *irregular_counted(const struct irregular *o);
+/* The ranks agree on the counts of a persistent call, if its collective is
+ * counted_can. 0; DRAIL_ENOMEM, on all ranks; or another error of libdcoll. */
+int irregular_agree(struct layer_comm *c, struct irregular *o);
 /* *pair: the most bytes between this rank and another one. *rank: the bytes
  * that it sends, or receives, whichever is more. */
 void irregular_bounds(const struct layer_comm *c, const struct irregular *o,
@@ -80,16 +86,38 @@ int irregular_begin_check(const struct layer_comm *c, struct irregular *o,
 void irregular_compare(const struct layer_comm *c, const struct irregular *o);
 void irregular_close(struct irregular *o);
 
-/* ---- allgatherv.c ---- */
+/* ---- counted.c ---- */
 
 struct blocks;
-/* Shall libdcoll's all-gather make the call, rather than its all-to-all? The
- * same on all ranks. */
-bool allgatherv_is_repeated(struct layer_comm *c, const struct layer_call *call,
-                            const struct blocks *recv);
-/* Makes it. An MPI error, or LEFT_TO_MPI. */
-int allgatherv_run(struct layer_comm *c, const struct layer_call *call,
-                   const struct blocks *send, const struct blocks *recv);
+/* Has libdcoll such a collective of its own? */
+bool counted_can(int collective);
+/* Shall it make the call, rather than its all-to-all? The same on all ranks.
+ * Notes the counts in c->gathered. */
+bool counted_is_repeated(struct layer_comm *c, const struct layer_call *call);
+/* The call of libdcoll without buffers, by c->gathered. */
+dcoll_call_t counted_shape(const struct layer_comm *c,
+                           const struct layer_call *call);
+/* Fills @counts: bytes of each rank's block. 0, or an error of libdcoll. If
+ * this rank's arguments differ from what another rank says, the team ends. */
+int counted_agree(struct layer_comm *c, const struct layer_call *call,
+                  struct blocks *send, struct blocks *recv, size_t *counts);
+/* Lays out the blocks as libdcoll needs them, packed into @buffer if they are
+ * not so in the program's memory. An MPI error. */
+int counted_place(const struct layer_comm *c, const struct layer_call *call,
+                  struct blocks *send, struct blocks *recv,
+                  const size_t *counts, struct buffer *buffer);
+/* Packs the data to send; after counted_place. An MPI error. */
+int counted_pack(const struct layer_comm *c, const struct layer_call *call,
+                 const struct blocks *send, const struct blocks *recv,
+                 const size_t *counts);
+dcoll_call_t counted_call(const struct layer_comm *c,
+                          const struct layer_call *call,
+                          const struct blocks *send, const struct blocks *recv,
+                          const size_t *counts);
+/* Makes a blocking call with the counts of c->gathered, after counted_place.
+ * @send: packed. An MPI error, or LEFT_TO_MPI. */
+int counted_run(struct layer_comm *c, const struct layer_call *call,
+                const struct blocks *send, const struct blocks *recv);
 
 /* ---- long_blocks.c ---- */
 
@@ -165,7 +193,8 @@ int team_error_code(const struct layer_comm *c, int rc);
 /* This rank can't make a call that the others make, because of an MPI error,
  * which is returned. The team ends, on all ranks. */
 int team_call_missed(const struct layer_comm *c, int rc);
-/* Is a rank dead, or have the ranks made different calls? Then all calls of the
+/* Is a rank dead, or the communicator revoked, or have the ranks made different
+ * calls? Then all calls of the
  * communicator fail. */
 bool team_is_lost(const struct layer_comm *c);
 /* Makes a call of libdcoll. If libdcoll refuses this rank's arguments, the

@@ -7,17 +7,24 @@
 #include "mpi/requests/queue.h"
 #include "mpi/run/run.h"
 
-/* One code serves all errors, as MPI has few: its text is that of the latest.
- */
+/* One code for each kind of errors, as MPI has few: its text is that of the
+ * latest. */
+enum { DIED, IS_REVOKED, OTHER, KINDS };
 static struct {
-    int class, code;
+    int code;
     bool is_made;
-} failure;
+} failures[KINDS];
 
-static void make_error(void)
+static void make_errors(void)
 {
-    failure.is_made = !pmpi.Add_error_class(&failure.class) &&
-                      !pmpi.Add_error_code(failure.class, &failure.code);
+    int class[KINDS] = {CLASS_DIED, CLASS_REVOKED, MPI_ERR_OTHER};
+    bool made = !pmpi.Add_error_class(&class[OTHER]);
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (kind != OTHER && !pmpix.Comm_shrink)
+            class[kind] = class[OTHER];
+        failures[kind].is_made =
+            made && !pmpi.Add_error_code(class[kind], &failures[kind].code);
+    }
 }
 
 int team_error_code(const struct layer_comm *c, int rc)
@@ -26,8 +33,11 @@ int team_error_code(const struct layer_comm *c, int rc)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (rc == DRAIL_ENOMEM && !dcoll_team_error(c->team))
         return LEFT_TO_MPI; /* on all ranks, before the call has begun */
-    pthread_once(&once, make_error);
-    if (!failure.is_made)
+    pthread_once(&once, make_errors);
+    const int kind = rc == DRAIL_EPEER ? DIED
+                     : rc == REVOKED   ? IS_REVOKED
+                                       : OTHER;
+    if (!failures[kind].is_made)
         return MPI_ERR_OTHER;
     if (c->queue) /* the progress thread may write the text */
         queue_lock(c->queue);
@@ -35,8 +45,8 @@ int team_error_code(const struct layer_comm *c, int rc)
              drail_strerror(rc));
     if (c->queue)
         queue_unlock(c->queue);
-    pmpi.Add_error_string(failure.code, text);
-    return failure.code;
+    pmpi.Add_error_string(failures[kind].code, text);
+    return failures[kind].code;
 }
 
 int team_call_missed(const struct layer_comm *c, int rc)
@@ -51,7 +61,7 @@ int team_call_missed(const struct layer_comm *c, int rc)
 bool team_is_lost(const struct layer_comm *c)
 {
     int error = dcoll_team_error(c->team);
-    return error == DRAIL_EPEER || error == DRAIL_EINVAL;
+    return error == DRAIL_EPEER || error == DRAIL_EINVAL || error == REVOKED;
 }
 
 int team_call(struct layer_comm *c, const dcoll_call_t *call)

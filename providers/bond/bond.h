@@ -159,8 +159,7 @@ struct bond_range { /* core_mr.tp */
     struct bond_zone *zone;
     DAT_LMR_HANDLE lmr[BOND_MAX_MEMBERS];
     DAT_LMR_CONTEXT context[BOND_MAX_MEMBERS];
-    bool leaving;      /* no request may use it any more */
-    uint64_t retry_at; /* ns: a member could not free its LMR before */
+    bool leaving; /* no request may use it any more */
 };
 
 /* ---- threads that post ---- */

@@ -156,7 +156,7 @@ static void ping_all(struct bond_conn *c, uint64_t now)
  * then acknowledgements of the peer's system are signs of life, too, and a link
  * owes a sign of life while that system owes an acknowledgement. This end may
  * have no requests then: the peer reads. Returns how long the link may be
- * silent. */
+ * silent: a slow wire has shown that it answers late. */
 static uint64_t observe(struct bond_link *l, uint64_t now, uint64_t passed)
 {
     struct health wire = ep_health(l->ep);
@@ -173,7 +173,8 @@ static uint64_t observe(struct bond_link *l, uint64_t now, uint64_t passed)
     }
     l->alive = false;
     l->wire_bytes = wire.bytes;
-    return SILENCE_NS + wire.answer_ms * BOND_MS;
+    uint64_t slow = 2 * wire.answer_ms * BOND_MS;
+    return slow > SILENCE_NS ? slow : SILENCE_NS;
 }
 
 bool bond_link_silent(const struct bond_conn *c)

@@ -100,6 +100,21 @@ static inline DAT_RETURN dapl_writes_counted(DAT_EP_HANDLE ep,
 }
 
 /*
+ * Attempts to free an LMR. dat_lmr_free() waits up to a second for a peer that
+ * may still access the memory. This call does not wait: it returns
+ * DAT_INVALID_STATE, and asks the peer. From then on, no peer can begin an
+ * access; a later call frees the LMR when the peer has answered.
+ *
+ * Each provider of this project has it.
+ */
+#define DAPL_LMR_TRY_FREE_OP ((DAT_EXTENDED_OP)0x10004)
+
+static inline DAT_RETURN dapl_lmr_try_free(DAT_LMR_HANDLE lmr)
+{
+    return dat_extension_op(lmr, DAPL_LMR_TRY_FREE_OP);
+}
+
+/*
  * Synchronous RDMA. With this flag of dat_ep_post_rdma_write() and _read(), the
  * request is complete when the call returns DAT_SUCCESS: all bytes have moved,
  * and there is no event. Any other return: the request can't complete in the

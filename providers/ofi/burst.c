@@ -27,13 +27,6 @@ static int cork(const struct ofi_conn *c, int on)
     return setsockopt(c->fd, IPPROTO_TCP, TCP_CORK, &on, sizeof on);
 }
 
-/* Do consumers read the CQ by polling, and does none sleep? */
-static bool consumers_poll(const struct ofi_ia *oia)
-{
-    return atomic_load(&oia->away) && !atomic_load(&oia->watched) &&
-           !atomic_load(&oia->rests);
-}
-
 void ofi_burst_posts(struct ofi_conn *c)
 {
     struct ofi_ia *oia = c->oia;
@@ -41,15 +34,15 @@ void ofi_burst_posts(struct ofi_conn *c)
     if (c->burst_polls != polls)
         c->burst = 0;
     c->burst_polls = polls;
-    if (c->corked || c->burst++ < ALONE || c->fd < 0 || !consumers_poll(oia) ||
-        cork(c, 1))
+    if (c->corked || c->burst++ < ALONE || c->fd < 0 ||
+        !ofi_consumers_poll(oia) || cork(c, 1))
         return;
     c->corked = true;
     c->next_corked = atomic_load(&oia->corked);
     while (!atomic_compare_exchange_weak(&oia->corked, &c->next_corked, c))
         ;
     /* the IA's thread looks once more when it has decided to sleep */
-    if (!consumers_poll(oia))
+    if (!ofi_consumers_poll(oia))
         ofi_thread_wake(oia);
 }
 

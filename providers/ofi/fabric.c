@@ -137,10 +137,11 @@ static int open_queues(struct ofi_ia *oia)
     err = fi_cq_open(oia->domain, &cq, &oia->cq, oia);
     if (err)
         return failed(oia, "fi_cq_open", err);
-    return wait_fd(oia, &oia->eq->fid, &oia->eq_fd) ||
-                   wait_fd(oia, &oia->cq->fid, &oia->cq_fd)
-               ? -1
-               : 0;
+    if (wait_fd(oia, &oia->eq->fid, &oia->eq_fd) ||
+        wait_fd(oia, &oia->cq->fid, &oia->cq_fd))
+        return -1;
+    ofi_signal_find(oia);
+    return 0;
 }
 
 static int open_control(struct ofi_ia *oia)

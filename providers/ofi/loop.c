@@ -139,6 +139,16 @@ static void end_bursts(struct ofi_ia *oia)
     pthread_mutex_unlock(&oia->cq_lock);
 }
 
+/* Ends what consumers began while they saw the last state of `away` or `rests`.
+ */
+static void settle(struct ofi_ia *oia)
+{
+    end_bursts(oia);
+    pthread_mutex_lock(&oia->cq_lock);
+    ofi_signal_unmute(oia);
+    pthread_mutex_unlock(&oia->cq_lock);
+}
+
 /* Decides which threads read the CQ: consumers, or this one, which then waits
  * for it. */
 static void mind_cq(struct ofi_ia *oia, struct minding *m)
@@ -150,12 +160,12 @@ static void mind_cq(struct ofi_ia *oia, struct minding *m)
         atomic_store(&oia->away, false);
         m->away_ns = 0;
         ofi_thread_await_cq(oia);
-        end_bursts(oia); /* that have begun before `away` was changed */
+        settle(oia);
         return;
     }
     if (try_rest(oia, m)) {
         m->away_ns = 0;
-        end_bursts(oia); /* the same of `rests` */
+        settle(oia);
         return;
     }
     m->away_ns = m->away_ns ? 2 * m->away_ns : AWAY_NS;

@@ -18,6 +18,7 @@
  *  loop.c        what the thread does: the EQ, deadlines, the link; and the CQ
  *                while no consumer polls, so that a target need not act
  *  sleep.c       consumers that sleep
+ *  signal.c      the CQ's signal, which nobody needs while consumers poll
  *  socket.c      the TCP socket of a connection: what libfabric does not tell
  *  attributes.c  attributes of an EP that describe its TCP connection
  *
@@ -230,6 +231,11 @@ struct ofi_ia {
     _Atomic(struct ofi_conn *) corked; /* ended under cq_lock */
     atomic_bool away;                  /* it leaves the CQ to consumers, … */
     atomic_bool rests; /* … and sleeps until no consumer watches the CQ */
+    /* the signal of the CQ, under cq_lock (signal.c) */
+    int signal_fd; /* -1: not known */
+    uint64_t signal_data;
+    bool muted;
+    unsigned unslept; /* polls since the last unmuting */
     /* sleepers */
     atomic_uint sleepers; /* wait for completions on bells */
     atomic_bool watched;  /* another one waits for the CQ's descriptor */
@@ -241,6 +247,13 @@ struct ofi_ia {
 static inline struct ofi_ia *ofi_ia(struct core_ia *ia)
 {
     return ia->tp;
+}
+
+/* Do consumers read the CQ by polling, and does none sleep? */
+static inline bool ofi_consumers_poll(const struct ofi_ia *oia)
+{
+    return atomic_load(&oia->away) && !atomic_load(&oia->watched) &&
+           !atomic_load(&oia->rests);
 }
 
 /* Sends a control message; ep->lock is held. 0 or -errno. */
@@ -415,6 +428,13 @@ bool ofi_socket_acked(int fd, struct ofi_acked *acked);
 
 /* attributes.c */
 void ofi_ep_attributes(struct core_ep *ep, DAT_EP_ATTR *attr);
+
+/* signal.c; cq_lock is held */
+void ofi_signal_find(struct ofi_ia *oia);
+/* A consumer polls the CQ. */
+void ofi_signal_polled(struct ofi_ia *oia);
+/* Before any thread sleeps on the CQ. */
+void ofi_signal_unmute(struct ofi_ia *oia);
 
 /* sleep.c */
 void ofi_arm(struct core_ia *ia, uint64_t bell);

@@ -553,6 +553,7 @@ void ofi_advance(struct ofi_ia *oia, bool sure)
     if (sure)
         core_lock_wanted(&oia->cq_lock, &oia->cq_wanted);
     if (sure || core_lock_to_poll(&oia->cq_lock, &oia->cq_wanted)) {
+        ofi_signal_polled(oia);
         ofi_drain(oia);
         pthread_mutex_unlock(&oia->cq_lock);
     }
@@ -564,6 +565,7 @@ bool ofi_look(struct ofi_ia *oia, bool *any)
     struct fid *cq = &oia->cq->fid;
     pthread_mutex_lock(&oia->cq_lock);
     *any = ofi_drain(oia);
+    ofi_signal_unmute(oia);
     int busy = fi_trywait(oia->fabric, &cq, 1);
     pthread_mutex_unlock(&oia->cq_lock);
     return !busy;

@@ -56,6 +56,9 @@ struct sim_rail {
     double latency, gap, connection_gap, turnaround, receive_gap;
     unsigned streams, connections;
     double connection_cost;
+    unsigned slow_nodes; /* the first so many nodes have slow_rate, not
+                            limit.rate */
+    double slow_rate;
 };
 
 /*

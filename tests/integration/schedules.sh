@@ -75,6 +75,78 @@ assert of('allgather', 'smp-bruck-all')[:2] == [1, 1], rows" \
 }
 check "steps and blocks beside the fewest" least
 
+# rounds: the table by N and k of docs/collectives.md is what prove prints, for
+# the algorithms that are said to take as many steps, or twice as many
+rounds()
+{
+    python3 - "$bench" "$SOURCE/docs/collectives.md" <<'PY'
+import csv
+import re
+import subprocess
+import sys
+bench, doc = sys.argv[1:]
+HALVES = {("allgather", "bruck"): 1, ("allgather", "pat"): 1,
+          ("reduce_scatter_block", "bruck"): 1,
+          ("reduce_scatter_block", "pat"): 1,
+          ("scan", "doubling"): 1, ("exscan", "doubling"): 1,
+          ("allreduce", "bruck"): 2, ("bcast", "scatter-allgather"): 2}
+def prove(ranks, ports, size, collectives, algorithms):
+    out = subprocess.run(
+        [bench, "prove", "--ranks", ranks, "--ppn", "1", "--ports", ports,
+         "--sizes", str(size), "--draws", "0", "--format", "csv",
+         "--collective", ",".join(collectives),
+         "--algorithm", ",".join(algorithms)],
+        check=True, text=True, stdout=subprocess.PIPE).stdout
+    return {(r["collective"], r["algorithm"]): r
+            for r in csv.DictReader(out.splitlines())}
+with open(doc, encoding="utf-8") as f:
+    rows = re.findall(r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) "
+                      r"\|$", f.read(), re.M)
+for n, *of_ports, circulant in rows:
+    for k, steps in enumerate(of_ports, 1):
+        got = {}
+        for whole in 1, 2: # slices need longer blocks
+            of = [key for key in HALVES if HALVES[key] == whole]
+            got.update(prove(n, str(k), 8 if whole == 1 else 64 * int(n),
+                             {c for c, _ in of}, {a for _, a in of}))
+        for key, halves in HALVES.items():
+            r = got[key]
+            assert r["verdict"] == "correct", (n, k, r)
+            assert int(r["steps"]) == halves * int(steps), (n, k, r)
+            assert int(r["steps_least"]) == int(steps), (n, k, r)
+    r = prove(n, "1", 8, ["bcast"], ["circulant"])["bcast", "circulant"]
+    assert r["steps"] == circulant, (n, r)
+assert len(rows) > 10 and int(rows[-1][0]) == 128, rows
+PY
+}
+check "the table of rounds is what prove prints" rounds
+
+# one rank has a port, the others two: at most 1.15 times the cut bound
+unequal()
+{
+    "$bench" prove --ranks 4 --ppn 1 --rank-ports 1,2 --sizes 16M --draws 0 \
+        --collective allreduce --algorithm shares,halving --element 8192 \
+        --format json >"$work/unequal.json" && python3 -c "
+import json, sys
+shares, halving = json.load(open(sys.argv[1]))['results']
+assert shares['verdict'] == halving['verdict'] == 'correct', (shares, halving)
+assert shares['blocks_least'] == 1, shares
+assert shares['blocks'] <= 1.15 < 1.4 < halving['blocks'], (shares, halving)" \
+        "$work/unequal.json"
+}
+check "an all-reduce of ranks with different numbers of ports" unequal
+check "it runs, and auto takes it" "$bench" allreduce --rank-ports 1,2 --ranks 4 \
+    --ppn 1 --algorithm shares,auto --sizes 8,64K,1M --validate --repeat 1 \
+    --iterations 3 --output "$work/run"
+check "too many ports of a rank" status 2 "at most 16 ports" "$bench" prove \
+    --rank-ports 1,17 --ranks 4
+check "ports of more ranks than there are" status 2 "no more numbers" "$bench" \
+    prove --rank-ports 1,2,1 --ranks 2
+check "ports of ranks, twice" status 2 "without --ports" "$bench" prove \
+    --rank-ports 1,2 --ports 2 --ranks 4
+check "ports that are no numbers" status 2 "a list of numbers" "$bench" prove \
+    --rank-ports 1,,2 --ranks 4
+
 # --- GOAL -------------------------------------------------------------------
 
 # 8 ranks: 3 steps, each of o + L + o and of a gap for the bytes
@@ -99,6 +171,11 @@ check "GOAL without shared memory" status 2 "share no memory" "$bench" prove \
     --goal --collective bcast --algorithm shm-bcast --ranks 2 --sizes 8
 check "GOAL without irregular sizes" status 2 "run time only" "$bench" prove \
     --goal --collective alltoallv --algorithm a1 --ranks 4 --sizes 8
+
+check "GOAL on a full disk" status 1 "No space left" "$bench" prove --goal \
+    --collective bcast --algorithm binomial --ranks 8 --sizes 1K --output /dev/full
+goal_to_full() { "$bench" prove --goal --collective bcast --algorithm binomial >/dev/full; }
+check "GOAL to a full standard output" status 1 "No space left" goal_to_full
 
 # ranks run ahead of a slow root by 256 starts, of 4K blocks by less
 depths()

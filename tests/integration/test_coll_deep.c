@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short gathers, broadcasts and scatters within a node, and gathers and
+ * Short gathers, broadcasts, scatters and scans within a node, and gathers and
  * scatters between nodes, are deep: a rank that needs no other rank runs ahead
  * until all places are used. Here one rank stays behind until the places are
  * reused; no data that it has not read are lost. Between nodes, one credit of
@@ -13,7 +13,7 @@
 #include "ranks.h"
 
 /* Half of the starts are whole groups of those that a credit is for. */
-enum { RANKS = 4, QUEUE = 8, STARTS = 640, LIMIT = 20 /* seconds */ };
+enum { RANKS = 4, QUEUE = 8, STARTS = 768, LIMIT = 20 /* seconds */ };
 
 struct one { /* collective */
     const char *algorithm;
@@ -25,6 +25,8 @@ static const struct one ones[] = {
     {"shm-gather", DCOLL_GATHER, 1, 0},
     {"shm-bcast", DCOLL_BCAST, 0, 1},
     {"shm-scatter", DCOLL_SCATTER, 0, 2},
+    {"shm-scan", DCOLL_SCAN, 0, 2},
+    {"shm-exscan", DCOLL_EXSCAN, 0, 2},
     {"direct", DCOLL_SCATTER, 0, 2},
     {"binomial", DCOLL_SCATTER, 0, 1},
     {"smp-gather", DCOLL_GATHER, 2, 0}, /* 2: master of the other node */
@@ -61,6 +63,21 @@ static void give(const struct rank *r, const struct one *one, unsigned start,
         recv[0] = block(start, 0, 0);
 }
 
+static bool scans(const struct one *one)
+{
+    return one->collective == DCOLL_SCAN || one->collective == DCOLL_EXSCAN;
+}
+
+/* Of the ranks before this one and, in a scan, of this one. */
+static uint64_t sum(const struct rank *r, const struct one *one, unsigned start)
+{
+    const unsigned count = r->rank + (one->collective == DCOLL_SCAN);
+    uint64_t all = 0;
+    for (unsigned i = 0; i < count; i++)
+        all += block(start, i, 0);
+    return all;
+}
+
 static void look(const struct rank *r, const struct one *one, unsigned start,
                  const uint64_t *recv)
 {
@@ -68,6 +85,8 @@ static void look(const struct rank *r, const struct one *one, unsigned start,
         check(recv[0] == block(start, 0, 0));
     if (one->collective == DCOLL_SCATTER)
         check(recv[0] == block(start, 0, r->rank));
+    if (scans(one) && (r->rank || one->collective == DCOLL_SCAN))
+        check(recv[0] == sum(r, one, start));
     for (unsigned i = 0;
          one->collective == DCOLL_GATHER && !r->rank && i < r->size; i++)
         check(recv[i] == block(start, i, 0));
@@ -85,6 +104,8 @@ static void run(struct rank *r, dcoll_team_t *team, unsigned which)
                          .algorithm = one->algorithm};
     if (one->collective == DCOLL_BCAST)
         call.send = NULL;
+    if (scans(one))
+        call.reduction = dcoll_reduction(DCOLL_UINT64, DCOLL_SUM);
     expect(r, 0, dcoll_init(team, &call, &q));
     unsigned depth = dcoll_depth(dcoll_request_algorithm(q),
                                  dcoll_team_shape(team), sizeof *send, 2);

@@ -2,7 +2,7 @@
 /*
  * Leaf and spine switches of a platform, to a thousandth: messages within a
  * leaf have the rail's rate and latency; those between leaves share its
- * uplinks, and take longer by the latency of the spine.
+ * uplinks, and take longer by the latency of the spine. Nodes with a slow rail.
  */
 #include "sim_end.h"
 
@@ -107,5 +107,11 @@ int main(int argc, char **argv)
            "four times as many, one uplink");
     report(takes(LEAF("4", "wiring = node\n"), 4, 4, 1, LATENCY_NS),
            "as many uplinks as ports");
+    report(
+        takes("slow_nodes = 4\nslow_rate = 0.5 GB/s\n", 4, 4, 0.5, LATENCY_NS),
+        "from nodes with a slow rail");
+    report(
+        takes("slow_nodes = 1\nslow_rate = 0.5 GB/s\n", 1, 1, 0.5, LATENCY_NS),
+        "from the only such node");
     return reported();
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of memory that is not registered: up to 8 KB they go over shared
+/* Messages of memory that is not registered: up to 128 KB they go over shared
  * memory without a registration. */
 #include "failover.h"
 
-#define MOST 8192u
-#define ROW  20u
+#define MOST  131072u
+#define EAGER 8192u
+#define ROW   20u
 
 static unsigned char bytes[MOST + 1];
 
@@ -40,7 +41,8 @@ static uint64_t gets(const struct rank *r)
 
 static void without_registration(struct rank *r)
 {
-    static const size_t sizes[] = {4096, 4097, 6000, MOST - 1, MOST};
+    static const size_t sizes[] = {4096,      4097,  6000,     EAGER - 1, EAGER,
+                                   EAGER + 1, 65536, MOST - 1, MOST};
     uint64_t before = registrations(r);
     for (unsigned n = 0; n < ROW * sizeof sizes / sizeof *sizes; n++)
         pass(r, sizes[n / ROW], n, NULL);
@@ -63,9 +65,9 @@ static void registered_ones(struct rank *r)
     expect(r, 0,
            drail_mem_register(r->t, bytes, sizeof bytes,
                               DRAIL_ACCESS_REMOTE_READ, &mem));
-    pass(r, MOST, 0, mem);
+    pass(r, EAGER, 0, mem);
     check(!gets(r));
-    pass(r, MOST + 1, 0, mem);
+    pass(r, EAGER + 1, 0, mem);
     check(r->rank == 0 || gets(r));
     barrier(r);
     drail_mem_release(mem);

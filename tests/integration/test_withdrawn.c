@@ -8,7 +8,7 @@
 #include "tests/stand_in.h"
 
 #define DEPTH 4u
-#define BYTES (1u << 16)
+#define BYTES (1u << 18)
 
 static _Atomic bool *withdrawn; /* in memory that the ranks share */
 static unsigned reads;          /* of this rank */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An ordinary MPI program's calls with counts that all ranks know:
- * MPI_Reduce_scatter, with operations that commute or not, and MPI_Allgatherv,
- * with the same counts again, with others, in place, with gaps and with a
- * strided type; blocking, non-blocking and persistent.
+ * An ordinary MPI program's calls with a count for each rank:
+ * MPI_Reduce_scatter, with operations that commute or not, MPI_Allgatherv,
+ * MPI_Gatherv and MPI_Scatterv, with the same counts again, with others, in
+ * place, with gaps and with a strided type, MPI_Alltoallv and MPI_Alltoallw in
+ * place; blocking, non-blocking and persistent.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -96,6 +97,18 @@ static void try_reduce_scatter(int form, int kind, int in_place, MPI_Op op)
 
 /* ---------------------------------------------------------- all-gather --- */
 
+/* Completes a request, and starts it again if it is persistent. */
+static void complete(MPI_Request *request, int form)
+{
+    for (int start = 0; start < (form == PERSISTENT ? 2 : 1); start++) {
+        if (form == PERSISTENT)
+            MPI_Start(request);
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+    if (form == PERSISTENT)
+        MPI_Request_free(request);
+}
+
 /* Blocks of a type with gaps, or gaps between blocks. */
 static void spread(int gap)
 {
@@ -103,14 +116,14 @@ static void spread(int gap)
         displs[r] = at;
 }
 
-static void check_gathered(int kind, int stride)
+static void check_gathered(int kind, int stride, const char *what)
 {
     int good = 1;
     for (int r = 0; r < size; r++)
         for (int i = 0; i < counts[r]; i++)
             good &= recv[(displs[r] + i) * stride] == 1000 * r + i;
     if (!good)
-        wrong("allgatherv", kind);
+        wrong(what, kind);
 }
 
 static void try_allgatherv(int form, int kind, int in_place, int gap,
@@ -127,12 +140,166 @@ static void try_allgatherv(int form, int kind, int in_place, int gap,
     if (form == BLOCKING)
         MPI_Allgatherv(from, counts[rank], MPI_INT, recv, counts, displs, type,
                        MPI_COMM_WORLD);
-    else {
+    else if (form == NONBLOCKING)
         MPI_Iallgatherv(from, counts[rank], MPI_INT, recv, counts, displs, type,
                         MPI_COMM_WORLD, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+#if MPI_VERSION >= 4
+    else
+        MPI_Allgatherv_init(from, counts[rank], MPI_INT, recv, counts, displs,
+                            type, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+#endif
+    if (form != BLOCKING)
+        complete(&request, form);
+    check_gathered(kind, stride, "allgatherv");
+}
+
+/* --------------------------------------------------- gather and scatter --- */
+
+/* Arguments of the root are wrong on purpose on other ranks. */
+static void try_gatherv(int form, int kind, int in_place, int root, int gap,
+                        MPI_Datatype type, int stride)
+{
+    MPI_Request request;
+    set_counts(kind);
+    spread(gap);
+    const int here = rank == root, *all = here ? counts : NULL;
+    in_place &= here;
+    memset(recv, -1, MOST * sizeof *recv);
+    for (int i = 0; i < counts[rank]; i++)
+        (in_place ? recv + displs[rank] * stride
+                  : send)[in_place ? i * stride : i] = 1000 * rank + i;
+    const void *from = in_place ? MPI_IN_PLACE : send;
+    if (form == BLOCKING)
+        MPI_Gatherv(from, counts[rank], MPI_INT, here ? recv : NULL, all,
+                    here ? displs : NULL, type, root, MPI_COMM_WORLD);
+    else if (form == NONBLOCKING)
+        MPI_Igatherv(from, counts[rank], MPI_INT, here ? recv : NULL, all,
+                     here ? displs : NULL, type, root, MPI_COMM_WORLD,
+                     &request);
+#if MPI_VERSION >= 4
+    else
+        MPI_Gatherv_init(from, counts[rank], MPI_INT, here ? recv : NULL, all,
+                         here ? displs : NULL, type, root, MPI_COMM_WORLD,
+                         MPI_INFO_NULL, &request);
+#endif
+    if (form != BLOCKING)
+        complete(&request, form);
+    if (here)
+        check_gathered(kind, stride, "gatherv");
+    else if (recv[0] != -1)
+        wrong("gatherv of another root", kind);
+}
+
+static void try_scatterv(int form, int kind, int in_place, int root, int gap,
+                         MPI_Datatype type, int stride)
+{
+    MPI_Request request;
+    int good = 1;
+    set_counts(kind);
+    spread(gap);
+    const int here = rank == root, *all = here ? counts : NULL;
+    const int mine = counts[rank];
+    void *to = in_place && here ? MPI_IN_PLACE : recv;
+    memset(recv, -1, MOST * sizeof *recv);
+    for (int r = 0; r < size; r++)
+        for (int i = 0; i < counts[r]; i++)
+            send[(displs[r] + i) * stride] = here ? 1000 * r + i : -2;
+    if (form == BLOCKING)
+        MPI_Scatterv(here ? send : NULL, all, here ? displs : NULL, type, to,
+                     mine, MPI_INT, root, MPI_COMM_WORLD);
+    else if (form == NONBLOCKING)
+        MPI_Iscatterv(here ? send : NULL, all, here ? displs : NULL, type, to,
+                      mine, MPI_INT, root, MPI_COMM_WORLD, &request);
+#if MPI_VERSION >= 4
+    else
+        MPI_Scatterv_init(here ? send : NULL, all, here ? displs : NULL, type,
+                          to, mine, MPI_INT, root, MPI_COMM_WORLD,
+                          MPI_INFO_NULL, &request);
+#endif
+    if (form != BLOCKING)
+        complete(&request, form);
+    for (int i = 0; i < mine && to == recv; i++)
+        good &= recv[i] == 1000 * rank + i;
+    if (!good || recv[to == recv ? mine : 0] != -1)
+        wrong("scatterv", kind);
+}
+
+/* ------------------------------------------------- all-to-all in place --- */
+
+static void exchange(int form, int typed, MPI_Request *request)
+{
+    static MPI_Datatype types[64];
+    static int bytes[64];
+    for (int r = 0; r < size; r++) {
+        types[r] = MPI_INT;
+        bytes[r] = displs[r] * (int)sizeof(int);
     }
-    check_gathered(kind, stride);
+    if (form == BLOCKING && typed)
+        MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, recv, counts, bytes,
+                      types, MPI_COMM_WORLD);
+    else if (form == BLOCKING)
+        MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, recv, counts,
+                      displs, MPI_INT, MPI_COMM_WORLD);
+    else if (form == NONBLOCKING && typed)
+        MPI_Ialltoallw(MPI_IN_PLACE, NULL, NULL, NULL, recv, counts, bytes,
+                       types, MPI_COMM_WORLD, request);
+    else if (form == NONBLOCKING)
+        MPI_Ialltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, recv,
+                       counts, displs, MPI_INT, MPI_COMM_WORLD, request);
+#if MPI_VERSION >= 4
+    else if (typed)
+        MPI_Alltoallw_init(MPI_IN_PLACE, NULL, NULL, NULL, recv, counts, bytes,
+                           types, MPI_COMM_WORLD, MPI_INFO_NULL, request);
+    else
+        MPI_Alltoallv_init(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, recv,
+                           counts, displs, MPI_INT, MPI_COMM_WORLD,
+                           MPI_INFO_NULL, request);
+#endif
+}
+
+/* Two ranks exchange as many elements in both directions. */
+static void try_exchange(int form, int kind, int typed)
+{
+    MPI_Request request;
+    int good = 1;
+    for (int r = 0; r < size; r++)
+        counts[r] = kind == 0   ? (r + rank) % 3
+                    : kind == 1 ? 1000 * (r * rank == 0)
+                                : 5 + r * rank;
+    spread(1);
+    memset(recv, -1, MOST * sizeof *recv);
+    for (int r = 0; r < size; r++)
+        for (int i = 0; i < counts[r]; i++)
+            recv[displs[r] + i] = 10000 * rank + 2000 * r + i;
+    exchange(form, typed, &request);
+    if (form == NONBLOCKING)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (form == PERSISTENT) { /* once: the second start would send back */
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+    }
+    for (int r = 0; r < size; r++) {
+        for (int i = 0; i < counts[r]; i++)
+            good &= recv[displs[r] + i] == 10000 * r + 2000 * rank + i;
+        good &= recv[displs[r] + counts[r]] == -1;
+    }
+    if (!good)
+        wrong(typed ? "alltoallw in place" : "alltoallv in place", kind);
+}
+
+/* All forms that this MPI has. */
+static void try_blocks(int form, int kind, int in_place, MPI_Datatype strided)
+{
+    for (int root = 0; root < size; root += size - 1) {
+        try_gatherv(form, kind, in_place, root, 0, MPI_INT, 1);
+        try_gatherv(form, kind, in_place, root, 1, strided, 2);
+        try_scatterv(form, kind, in_place, root, 0, MPI_INT, 1);
+        try_scatterv(form, kind, in_place, root, 1, strided, 2);
+    }
+    try_allgatherv(form, kind, in_place, 0, MPI_INT, 1);
+    try_allgatherv(form, kind, in_place, 2, MPI_INT, 1);
+    try_allgatherv(form, kind, in_place, 1, strided, 2);
 }
 
 int main(int argc, char **argv)
@@ -160,11 +327,13 @@ int main(int argc, char **argv)
                     MPI_Barrier(MPI_COMM_WORLD); /* prepares missed calls */
                 }
                 for (int call = 0; call < 3; call++)
-                    for (int form = 0; form < PERSISTENT; form++) {
-                        try_allgatherv(form, kind, in_place, 0, MPI_INT, 1);
-                        try_allgatherv(form, kind, in_place, 2, MPI_INT, 1);
-                        try_allgatherv(form, kind, in_place, 1, strided, 2);
-                    }
+                    for (int form = 0; form < PERSISTENT; form++)
+                        try_blocks(form, kind, in_place, strided);
+                if (MPI_VERSION >= 4 && !again)
+                    try_blocks(PERSISTENT, kind, in_place, strided);
+                for (int form = 0; form < (MPI_VERSION >= 4 ? FORMS : 2);
+                     form++)
+                    try_exchange(form, kind, in_place);
             }
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)

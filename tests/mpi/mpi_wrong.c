@@ -145,6 +145,51 @@ static int null_scattered(MPI_Comm comm, int faulty)
                         COUNT, MPI_INT, FAULTY, comm);
 }
 
+#if MPI_VERSION >= 4
+/* The same when requests are made. */
+static int different_gather_init(MPI_Comm comm, int faulty)
+{
+    MPI_Request request;
+    set_counts(COUNT);
+    return MPI_Gatherv_init(send, COUNT - faulty, MPI_INT, recv, counts, displs,
+                            MPI_INT, 0, comm, MPI_INFO_NULL, &request);
+}
+
+static int different_scatter_init(MPI_Comm comm, int faulty)
+{
+    MPI_Request request;
+    set_counts(COUNT);
+    return MPI_Scatterv_init(send, counts, displs, MPI_INT, recv,
+                             COUNT + faulty, MPI_INT, 0, comm, MPI_INFO_NULL,
+                             &request);
+}
+
+static int different_allgather_init(MPI_Comm comm, int faulty)
+{
+    MPI_Request request;
+    set_counts(COUNT + faulty);
+    return MPI_Allgatherv_init(send, COUNT, MPI_INT, recv, counts, displs,
+                               MPI_INT, comm, MPI_INFO_NULL, &request);
+}
+
+static int negative_gather_init(MPI_Comm comm, int faulty)
+{
+    MPI_Request request;
+    set_counts(COUNT);
+    return MPI_Gatherv_init(send, faulty ? -1 : COUNT, MPI_INT, recv, counts,
+                            displs, MPI_INT, 0, comm, MPI_INFO_NULL, &request);
+}
+
+static int null_scatter_init(MPI_Comm comm, int faulty)
+{
+    MPI_Request request;
+    set_counts(COUNT);
+    return MPI_Scatterv_init(faulty ? NULL : send, counts, displs, MPI_INT,
+                             recv, COUNT, MPI_INT, FAULTY, comm, MPI_INFO_NULL,
+                             &request);
+}
+#endif
+
 static int negative_exchanged(MPI_Comm comm, int faulty)
 {
     MPI_Datatype types[] = {MPI_INT, MPI_INT, MPI_INT};
@@ -204,6 +249,16 @@ static const struct wrong {
      0},
     {"scatterv, negative count", negative_scattered, -1, "", "rank 1", 0},
     {"scatterv, no buffer", null_scattered, -1, "", "rank 1", 0},
+#if MPI_VERSION >= 4
+    {"gatherv_init, different counts", different_gather_init, -1,
+     "count of rank 1", "recvcounts[1]", 0},
+    {"scatterv_init, different counts", different_scatter_init, -1,
+     "count of rank 1", "sendcounts[1]", 0},
+    {"allgatherv_init, different counts", different_allgather_init, -1,
+     "recvcounts[0]", "rank 1", 0},
+    {"gatherv_init, negative count", negative_gather_init, -1, "", "rank 1", 0},
+    {"scatterv_init, no buffer", null_scatter_init, -1, "", "rank 1", 0},
+#endif
     {"alltoallw, negative count", negative_exchanged, -1, "", "rank 1", 0},
     {"neighbor_alltoall, not expected", unexpected, FAULTY, "rank 0", NULL, 0},
     {"neighbor_alltoall, not sent", missing, FAULTY + 1, "rank 1", NULL, 0},

@@ -8,6 +8,7 @@
 
 #include <dat2/dat_ib_extensions.h>
 
+#include "member_frees.h"
 #include "member_posts.h"
 #include "tests/cable.h"
 
@@ -40,17 +41,16 @@ static _Atomic(DAT_LMR_HANDLE) refused;
 static atomic_uint refusals; /* to come */
 static atomic_bool freed;
 
-STAND_IN DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr)
+static bool may_free(DAT_LMR_HANDLE lmr)
 {
     if (refusals && (!refused || lmr == refused)) {
         refused = lmr;
         refusals--;
-        return DAT_CLASS_ERROR | DAT_INVALID_STATE;
+        return false;
     }
-    DAT_RETURN ret = real(dat_lmr_free)(lmr);
-    if (lmr == refused && ret == DAT_SUCCESS)
+    if (lmr == refused)
         atomic_store(&freed, true);
-    return ret;
+    return true;
 }
 
 /* PZs of members that were freed too early. */
@@ -145,18 +145,39 @@ static void lose_in_turn(unsigned round)
         pause_ms(300);
 }
 
-/* All members fail at the same time, and return soon. */
-static void fail_all(unsigned round)
+static void pull_all(void)
+{
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(cable_pull(&cable[i]), 0);
+}
+
+static void plug_all(void)
+{
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(cable_plug(&cable[i]), 0);
+}
+
+/* All members fail at the same time, and return so many ms later. */
+static void fail_for(unsigned round, long ms)
 {
     if (!round)
         await_join();
     if (round % 20 != 10)
         return;
-    for (unsigned i = 0; i < 2; i++)
-        assert_int_equal(cable_pull(&cable[i]), 0);
-    pause_ms(round % 3 * 20);
-    for (unsigned i = 0; i < 2; i++)
-        assert_int_equal(cable_plug(&cable[i]), 0);
+    pull_all();
+    pause_ms(ms);
+    plug_all();
+}
+
+static void fail_all(unsigned round)
+{
+    fail_for(round, round % 3 * 20);
+}
+
+/* The bond waits for a second. */
+static void fail_long(unsigned round)
+{
+    fail_for(round, 500 + round % 3 * 170);
 }
 
 /* Members fail faster than they return. */
@@ -302,6 +323,11 @@ static void broken(void **state)
 static void all_broken(void **state)
 {
     bond_stream("bond0", 200, fail_all);
+}
+
+static void broken_long(void **state)
+{
+    bond_stream("bond0", 80, fail_long);
 }
 
 static void broken_fast(void **state)
@@ -461,8 +487,58 @@ static void none_left(void **state)
     assert_int_equal(cable_pull(&cable[1]), 0);
     expect_silence(me.conn, 500);
     both_break(&peer, &me, 2 * SOON_US);
-    assert_int_equal(cable_plug(&cable[0]), 0);
-    assert_int_equal(cable_plug(&cable[1]), 0);
+    plug_all();
+    peer_close(&peer, &me);
+}
+
+/* All members are lost, and the peer disconnects meanwhile. The first member
+ * that returns brings the answer that the connection is gone: this end waits no
+ * longer. */
+static void gone(void **state)
+{
+    peer_t peer;
+    end_t me;
+    both_open(&peer, &me);
+    await_join();
+    pull_all();
+    peer_disconnect(&peer, DAT_CLOSE_ABRUPT_FLAG);
+    peer_expect_event(&peer, EVD_CONN, DAT_CONNECTION_EVENT_DISCONNECTED);
+    expect_silence(me.conn, 200);
+    plug_all();
+    DAT_EVENT event;
+    DAT_COUNT more;
+    DAT_OK(dat_evd_wait(me.conn, SOON_US / 2, 1, &event, &more));
+    assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
+    peer_close(&peer, &me);
+}
+
+/* A graceful disconnect waits for the peer's receives. Meanwhile the lead is
+ * lost, then all members, which return. */
+static void while_draining(void **state)
+{
+    enum { MESSAGES = 4 };
+    peer_t peer;
+    end_t me;
+    both_open(&peer, &me);
+    await_join();
+    for (unsigned i = 0; i < MESSAGES; i++) {
+        DAT_LMR_TRIPLET seg = local(&me.mem, 8 * i, 8);
+        DAT_OK(dat_ep_post_send(me.ep, 1, &seg, cookie(i),
+                                DAT_COMPLETION_SUPPRESS_FLAG));
+    }
+    DAT_OK(dat_ep_disconnect(me.ep, DAT_CLOSE_GRACEFUL_FLAG));
+    pull_first();
+    pause_ms(100);
+    pull_second();
+    pause_ms(100);
+    plug_all();
+    expect_silence(me.conn, 100);
+    for (unsigned i = 0; i < MESSAGES; i++)
+        peer_post_recv(&peer, 8 * i, 8, i);
+    for (unsigned i = 0; i < MESSAGES; i++)
+        peer_expect_dto(&peer, EVD_RECV, i, DAT_DTO_SUCCESS, 8);
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    peer_expect_event(&peer, EVD_CONN, DAT_CONNECTION_EVENT_DISCONNECTED);
     peer_close(&peer, &me);
 }
 
@@ -481,7 +557,10 @@ int main(void)
         cmocka_unit_test(read_before_write),
         cmocka_unit_test(all_broken),
         cmocka_unit_test(broken_fast),
+        cmocka_unit_test(broken_long),
         cmocka_unit_test(broken_by_peer),
+        cmocka_unit_test(gone),
+        cmocka_unit_test(while_draining),
         cmocka_unit_test(freed_later),
         cmocka_unit_test(freed_last),
         cmocka_unit_test(atomics_all_broken),

@@ -55,6 +55,24 @@ static void flushed_in_order(void **state)
     }
 }
 
+/* An RDMA write, which may have been carried out, behind a send that has not
+ * been received. */
+static void flushed_behind_a_failed_one(void **state)
+{
+    end_t a, b;
+    ends_open(&a, &b, MEMORY_MEMFD, 4096);
+    end_connect_both(&a, &b);
+    DAT_LMR_TRIPLET from = local(&a.mem, 0, 8);
+    DAT_RMR_TRIPLET to = remote(&b.mem, 8, 8);
+    DAT_OK(dat_ep_post_send(a.ep, 1, &from, cookie(1), 0));
+    DAT_OK(dat_ep_post_rdma_write(a.ep, 1, &from, cookie(2), &to, 0));
+    expect_silence(a.request, 20);
+    DAT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_ABRUPT_FLAG));
+    EXPECT_DTO(a.request, 1, DAT_DTO_ERR_FLUSHED, 0);
+    EXPECT_DTO(a.request, 2, DAT_DTO_ERR_FLUSHED, 0);
+    ends_close(&a, &b);
+}
+
 /* ------------------------------------------------------ link model: due --- */
 
 /* The link is taken for long by writes; a message behind it is delivered late,
@@ -151,6 +169,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flushed_in_order),
+        cmocka_unit_test(flushed_behind_a_failed_one),
         cmocka_unit_test(graceful_disconnection),
         cmocka_unit_test(abrupt_disconnection),
         cmocka_unit_test(received_in_order),

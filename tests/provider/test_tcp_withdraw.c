@@ -5,15 +5,18 @@
  * memory is in use, or nothing accesses it any more.
  */
 #include "tcp.h"
+#include "providers/core/extensions.h"
 #include "tests/stop_inside.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
+#include <time.h>
 
-#define BYTES (64u << 20) /* more than the sockets take */
-#define OLD   0x11
-#define NEW   0x5a
+#define BYTES    (64u << 20) /* more than the sockets take */
+#define OLD      0x11
+#define NEW      0x5a
+#define ATTEMPTS 20u
 
 typedef struct meeting {
     DAT_CONN_QUAL qual; /* set before the gate opens */
@@ -129,11 +132,31 @@ static void written_by_a_stopped_peer(void **state)
     finish(&me, m);
 }
 
+/* The call does not wait for the peer, as dat_lmr_free() does, for a second. */
+static void attempts_do_not_wait(void **state)
+{
+    end_t me;
+    meeting_t *m;
+    pid_t pid = begin(&me, &m, reader);
+    time_t from = time(NULL);
+    for (unsigned i = 0; i < ATTEMPTS; i++)
+        DAT_FAILS(dapl_lmr_try_free(me.mem.lmr), DAT_INVALID_STATE);
+    assert_true(time(NULL) - from < ATTEMPTS / 2);
+    go_on(pid);
+    for (unsigned i = 0; dapl_lmr_try_free(me.mem.lmr) != DAT_SUCCESS; i++) {
+        assert_true(i < WAIT_MS);
+        poll_pause();
+    }
+    me.mem.lmr = DAT_HANDLE_NULL;
+    finish(&me, m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(read_by_a_stopped_peer),
         cmocka_unit_test(written_by_a_stopped_peer),
+        cmocka_unit_test(attempts_do_not_wait),
     };
     tcp_or_skip();
     return cmocka_run_group_tests(tests, NULL, NULL);

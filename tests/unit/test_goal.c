@@ -3,6 +3,7 @@
  * bench/goal: a schedule that is written as GOAL and read again takes the same
  * time and is written as the same text; wrong files are refused, with the line.
  */
+#include <time.h>
 #include <unistd.h>
 #include "unit.h"
 #include "bench/goal/goal.h"
@@ -181,6 +182,11 @@ static const struct {
      "line 3: 'jump' where 'send', 'recv' or 'calc'"},
     {"num_ranks 1\nrank 0 {\ncalc 99999999999999999999\n}\n",
      "line 3: '99999999999999999999' where a number"},
+    {"num_ranks 1\nrank 0 {\n\x1b[31mcalc 1\n}\n",
+     "line 3: '\\x1b' where 'send', 'recv' or 'calc'"},
+    {"num_ranks 1\nrank 0 {\ncalc 1 \xc3\xa9\n}\n",
+     "line 3: '\\xc3' where the end of the line"},
+    {"num_ranks 1\nrank 0 {\ncalc \x7f\n}\n", "line 3: '\\x7f' where a number"},
     /* read, but no schedule */
     {"num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\na requires b\nb requires "
      "a\n}\n",
@@ -277,6 +283,67 @@ static void test_started_receive(void **state)
     unlink(path);
 }
 
+/* Many messages for a rank, which receives them in the opposite order. */
+static void write_backwards(unsigned senders, unsigned each)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "num_ranks %u\nrank 0 {\n", senders + 1);
+    for (unsigned i = senders * each; i-- > 0;)
+        fprintf(file, "r%u: recv 1b from %u tag %u\n", i, 1 + i / each, i);
+    for (unsigned i = senders * each - 1; i-- > 0;)
+        fprintf(file, "r%u requires r%u\n", i, i + 1);
+    fprintf(file, "}\n");
+    for (unsigned r = 0; r < senders; r++) {
+        fprintf(file, "rank %u {\n", r + 1);
+        for (unsigned i = r * each; i < (r + 1) * each; i++)
+            fprintf(file, "send 1b to 0 tag %u\n", i);
+        fprintf(file, "}\n");
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Two ranks of many wait for each other in turn. */
+static void write_turns(unsigned ranks, unsigned turns)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "num_ranks %u\n", ranks);
+    for (unsigned r = 0; r < ranks; r++) {
+        fprintf(file, "rank %u {\n", r);
+        for (unsigned i = 0; r < 2 && i < turns; i++)
+            fprintf(file, "l%u: %s 1b %s %u\n", i, i % 2 == r ? "send" : "recv",
+                    i % 2 == r ? "to" : "from", 1 - r);
+        for (unsigned i = 1; r < 2 && i < turns; i++)
+            fprintf(file, "l%u requires l%u\n", i, i - 1);
+        fprintf(file, "}\n");
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+/* In a time that is not quadratic. */
+static void test_many_messages(void **state)
+{
+    char why[256] = "";
+    dcoll_shape_t shape;
+    dcoll_program_t p;
+    open_path();
+    for (unsigned turns = 0; turns < 2; turns++) {
+        if (turns)
+            write_turns(1024, 60000);
+        else
+            write_backwards(8, 60000);
+        const clock_t begin = clock();
+        if (in_order(&shape, &p, why))
+            fail_msg("%s", why);
+        const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+        print_message("%.2f s\n", seconds);
+        assert_true(seconds < 30);
+        goal_program_free(&shape, &p);
+    }
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_wrong),
         cmocka_unit_test(test_any_order),
         cmocka_unit_test(test_started_receive),
+        cmocka_unit_test(test_many_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,9 +32,10 @@ static int put_back(void **state)
     return 0;
 }
 
-static void write_row(FILE *file, format_t format, const void *result)
+static int write_row(FILE *file, format_t format, const void *result)
 {
     fprintf(file, "%s\n", (const char *)result);
+    return 0;
 }
 
 static const char *text_of(int fd)

@@ -147,7 +147,8 @@ static void test_keys(void **state)
     expect(20, "latence = 1 us", 0,
            "x.platform:20: 'latence' is no key of [rail]; allowed are adapter, "
            "rate, duplex_rate, carrier, latency, gap, connection_gap, "
-           "turnaround, receive_gap, streams, connections, connection_cost");
+           "turnaround, receive_gap, streams, connections, connection_cost, "
+           "slow_nodes, slow_rate");
     expect(13, "rate = 1 GB/s", 0,
            "x.platform:13: rate is given twice, first in line 12; allowed is "
            "once");
@@ -211,7 +212,8 @@ static void test_values_wrong(void **state)
     expect(15, "[rail h]", 0,
            "x.platform:16: 'bus' is no key of [rail]; allowed are adapter, "
            "rate, duplex_rate, carrier, latency, gap, connection_gap, "
-           "turnaround, receive_gap, streams, connections, connection_cost");
+           "turnaround, receive_gap, streams, connections, connection_cost, "
+           "slow_nodes, slow_rate");
     expect(18, "carrier = cable", 0,
            "x.platform:18: carrier = cable is unknown; allowed are adapter, "
            "processor");

@@ -11,6 +11,7 @@ const dcoll_algorithm_t exscan_shm = {
         "each posts its block in shared memory and combines those before",
     .memory = "NODE: N blocks of more than 56 bytes, in whole cache lines; "
               "TEMP: 1; N shorter ones",
+    .ahead = DCOLL_AHEAD_FLAGS,
     .refuses = node_refuses_several,
     .generate = node_prefix_generate,
 };

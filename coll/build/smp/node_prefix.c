@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "coll/build/grant.h"
 #include "coll/build/smp/node.h"
 #include "coll/build/smp/node_prefix.h"
 
@@ -39,14 +40,18 @@ void node_prefix_generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     s->node_bytes = node_row_bytes(&node);
     s->temp_bytes = node_fits_line(args->bytes) ? node_row_temp(&node)
                                                 : combine_stride(args->bytes);
-    for (unsigned r = rank + 1; r <= last; r++)
+    for (unsigned r = rank + 1; r <= last; r++) {
         node_await(&node, r, NODE_DONE, args->depth);
+        grant_in_bulk(s, args);
+    }
     if (rank < last)
         node_post(&node, dcoll_at(DCOLL_SEND, 0), node_row_own(&node),
                   args->bytes);
     await_earlier(&node);
     if (all.count)
         combine_in_order(s, args, &all, dcoll_at(DCOLL_RECV, 0), args->bytes);
-    if (rank > node.first)
+    if (rank > node.first) {
         node_signal(&node, NODE_DONE);
+        grant_in_bulk(s, args);
+    }
 }

@@ -2,7 +2,8 @@
 /*
  * Scan and exscan within a node: each rank posts its block, and combines those
  * of the ranks before it in order. A rank waits before it posts until the later
- * ranks have read its block of `depth` starts ago.
+ * ranks have read its block of `depth` starts ago, of which they tell once in
+ * half of the depth: earlier ranks may run ahead of later ones.
  */
 #ifndef DCOLL_NODE_PREFIX_H
 #define DCOLL_NODE_PREFIX_H

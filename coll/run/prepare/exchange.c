@@ -2,10 +2,20 @@
 #include "coll/run/prepare/exchange.h"
 #include "coll/run/node/prefault.h"
 
+/* Different numbers of ports of ranks are almost always seen. */
+static uint64_t ports_of(const dcoll_team_t *team)
+{
+    uint64_t sum = 0;
+    for (unsigned r = 0; team->port_begin && r < team->shape.nranks; r++)
+        sum = sum * 31 + team->port_begin[r + 1];
+    return sum;
+}
+
 static uint64_t mode_of(const dcoll_request_t *q)
 {
     return (uint64_t)q->args.groups << 32 | q->team->shape.ports << 16 |
-           q->args.depth << 2 | q->args.paced << 1 | q->args.zero_copy;
+           q->args.depth << 2 | q->args.paced << 1 | q->args.zero_copy |
+           ports_of(q->team) % UINT16_MAX << 48;
 }
 
 int request_gather_new(drail_job_t *job, struct request_gather *gather)

@@ -47,6 +47,29 @@ static void shape_make(dcoll_team_t *team)
     team->locals = dcoll_shape_locals(&team->shape, team->rank);
 }
 
+/* Ranks that have different numbers of ports. */
+static int ports_make(dcoll_team_t *team)
+{
+    const unsigned *begin = team->cfg.port_begin, n = team->shape.nranks;
+    team->cfg.port_begin = NULL; /* it belongs to the caller */
+    if (!begin)
+        return 0;
+    for (unsigned r = 0; r < n; r++)
+        if (begin[r + 1] <= begin[r] ||
+            begin[r + 1] - begin[r] > team->shape.ports)
+            return team_fail(team, DRAIL_EINVAL,
+                             "port_begin: rank %u has %d ports: allowed are 1 "
+                             "to %u",
+                             r, (int)(begin[r + 1] - begin[r]),
+                             team->shape.ports);
+    team->port_begin = calloc(n + 1u, sizeof *team->port_begin);
+    if (!team->port_begin)
+        return team_fail(team, DRAIL_ENOMEM, "out of memory");
+    for (unsigned r = 0; r < n; r++)
+        team->port_begin[r + 1] = begin[r + 1] - begin[0];
+    return 0;
+}
+
 static int config_check(const dcoll_config_t *cfg, drail_error_t *err)
 {
     if (cfg->depth != 1 && cfg->depth != 2)
@@ -129,7 +152,9 @@ static int team_join(dcoll_team_t *team, const struct team_gather *gather)
 {
     shape_make(team);
     load_table(team);
-    int rc = team_exchange(team, gather);
+    int rc = ports_make(team);
+    if (!rc)
+        rc = team_exchange(team, gather);
     if (!rc)
         rc = wire_times_measure(team, entry_barrier_connect(team));
     if (!rc)
@@ -196,6 +221,7 @@ void dcoll_team_free(dcoll_team_t *team)
     release_or_defer(team, team->ledger_mem, &team->ledgers);
     deferred_release_end(team);
     free(team->node_begin);
+    free(team->port_begin);
     free(team->begin);
     free(team->connected);
     free(team->entered);

@@ -104,6 +104,7 @@ struct dcoll_team {
     /* ranks, nodes, hosts */
     dcoll_shape_t shape;
     unsigned *node_begin;
+    unsigned *port_begin; /* dcoll_args_t.port_begin; NULL: all have k */
     unsigned rank, node;
     unsigned first, locals; /* the first rank of my node, and their number */
     bool oversubscribed;    /* see cores_oversubscribed() */

@@ -16,9 +16,8 @@
 /* The wait for an ended EP's completions; and until it is reset. */
 #define FLUSH_NS (1000 * BOND_MS)
 #define FORCE_NS (20 * BOND_MS)
-/* Between the first attempts to free memory; then twice as long each time. An
- * attempt may take a second, and the bond is locked meanwhile. */
-#define FREE_NS (1000 * BOND_MS)
+/* Between the first attempts to free memory; then twice as long each time. */
+#define FREE_NS (10 * BOND_MS)
 
 /* ---------------------------------------------------------------- birth --- */
 
@@ -127,10 +126,10 @@ void bond_link_close(struct bond_link *l)
 /* False: a peer of the member may still access the memory. */
 static bool memory_free(struct bond_link *l)
 {
-    if (l->lmr && dat_lmr_free(l->lmr))
+    if (l->lmr && !bond_lmr_free(l->m, l->lmr))
         return false;
     l->lmr = DAT_HANDLE_NULL;
-    if (l->mark_lmr && dat_lmr_free(l->mark_lmr))
+    if (l->mark_lmr && !bond_lmr_free(l->m, l->mark_lmr))
         return false;
     l->mark_lmr = DAT_HANDLE_NULL;
     if (l->region)

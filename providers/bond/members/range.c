@@ -8,11 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "dapl_rail/platform/busywait.h"
-
 #include "providers/bond/members/members.h"
-
-#define RETRY_NS 1000000000u
 
 static struct bond_entry *entry_of(struct bond_ia *b, const struct core_mr *mr)
 {
@@ -42,7 +38,7 @@ static void publish(struct bond_entry *e, const struct core_mr *mr,
 static bool release(const struct bond_ia *b, struct bond_range *r)
 {
     for (unsigned i = 0; i < b->params.count; i++) {
-        if (r->lmr[i] && dat_lmr_free(r->lmr[i]))
+        if (r->lmr[i] && !bond_lmr_free(&b->member[i], r->lmr[i]))
             return false;
         r->lmr[i] = DAT_HANDLE_NULL;
     }
@@ -53,6 +49,14 @@ static void range_delete(struct bond_ia *b, struct bond_range *r)
 {
     bond_zone_put(b, r->zone);
     free(r);
+}
+
+/* Of a range that no peer knows. */
+static void unregister_all(const struct bond_ia *b, const struct bond_range *r)
+{
+    for (unsigned i = 0; i < b->params.count; i++)
+        if (r->lmr[i])
+            dat_lmr_free(r->lmr[i]);
 }
 
 static int register_all(struct bond_ia *b, struct bond_range *r,
@@ -85,7 +89,7 @@ DAT_RETURN bond_mr_publish(struct core_ia *ia, struct core_mr *mr)
     if (!r->zone) {
         free(r);
     } else if (register_all(b, r, mr, remote)) {
-        release(b, r);
+        unregister_all(b, r);
         range_delete(b, r);
     } else {
         mr->tp = r;
@@ -97,29 +101,21 @@ DAT_RETURN bond_mr_publish(struct core_ia *ia, struct core_mr *mr)
 }
 
 /* The members may take long to free their LMRs, as long as a silent link lasts:
- * meanwhile the bond carries requests, and looks for silent links. */
+ * core calls this again and again. */
 bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
 {
     struct bond_ia *b = bond_ia(ia);
     struct bond_range *r = mr->tp;
-    if (busywait_now_ns() < r->retry_at) /* each attempt takes long */
-        return false;
     pthread_mutex_lock(&b->lock);
     withdraw(entry_of(b, mr));
     r->leaving = true;
-    pthread_mutex_unlock(&b->lock);
-    core_ia_unlock(ia);
     bool released = release(b, r);
-    core_ia_lock(ia);
-    if (!released) {
-        r->retry_at = busywait_now_ns() + RETRY_NS;
-        return false;
+    if (released) {
+        mr->tp = NULL;
+        range_delete(b, r);
     }
-    pthread_mutex_lock(&b->lock);
-    mr->tp = NULL;
-    range_delete(b, r);
     pthread_mutex_unlock(&b->lock);
-    return true;
+    return released;
 }
 
 const struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key)

@@ -140,13 +140,12 @@ DAT_RETURN core_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask,
     return DAT_SUCCESS;
 }
 
-DAT_RETURN core_lmr_free(DAT_LMR_HANDLE handle)
+static DAT_RETURN lmr_free(DAT_LMR_HANDLE handle, unsigned patience)
 {
     struct core_lmr *lmr = core_object_get(handle, DAT_HANDLE_TYPE_LMR);
     if (!lmr)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
     struct core_ia *ia = lmr->o.ia;
-    unsigned patience = CORE_PATIENCE;
     DAT_RETURN ret = DAT_SUCCESS;
     core_ia_lock(ia);
     if (atomic_load(&lmr->o.refs) || /* an RMR is bound to it */
@@ -156,6 +155,16 @@ DAT_RETURN core_lmr_free(DAT_LMR_HANDLE handle)
         lmr_end(lmr);
     core_ia_unlock(ia);
     return ret;
+}
+
+DAT_RETURN core_lmr_free(DAT_LMR_HANDLE lmr)
+{
+    return lmr_free(lmr, CORE_PATIENCE);
+}
+
+DAT_RETURN core_lmr_try_free(DAT_LMR_HANDLE lmr)
+{
+    return lmr_free(lmr, 0);
 }
 
 /* Memory is coherent: there is nothing to do (attribute lmr_sync_req). */

@@ -102,13 +102,19 @@ struct core_request *core_request_queue(struct core_ep *ep,
     return r;
 }
 
+/* A request behind one that has failed does not succeed, even if it is carried
+ * out: a success tells that all before have succeeded. */
 void core_requests_retire(struct core_ep *ep)
 {
     uint64_t head = atomic_load_explicit(&ep->sq_head, memory_order_relaxed);
+    bool failed = false;
     while (head != atomic_load_explicit(&ep->sq_tail, memory_order_acquire)) {
         struct core_request *r = core_request_at(ep, head);
         if (!r->done)
             break;
+        if (failed && r->status == DAT_DTO_SUCCESS)
+            r->status = DAT_DTO_ERR_FLUSHED;
+        failed = r->status != DAT_DTO_SUCCESS;
         core_request_event(ep, r->op, r->w.cookie, r->w.flags, r->status,
                            r->w.total);
         atomic_store_explicit(&ep->sq_head, ++head, memory_order_release);

@@ -2,7 +2,8 @@
 /*
  * The InfiniBand extensions of dat_ib_extensions.h that are offered: RDMA write
  * with immediate data, and the two 64-bit atomics; placed receives; the number
- * of counted writes; and the functions for direct messages.
+ * of counted writes; the functions for direct messages; and attempts to free an
+ * LMR.
  */
 #include "providers/core/internal.h"
 
@@ -78,6 +79,8 @@ static DAT_RETURN direct_of(const struct core_ep *ep, va_list args)
 DAT_RETURN core_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op,
                              va_list args)
 {
+    if (op == DAPL_LMR_TRY_FREE_OP)
+        return core_lmr_try_free(handle);
     struct core_ep *ep = core_ep_get(handle);
     if (!ep)
         return core_bad_handle(DAT_HANDLE_TYPE_EP);

@@ -26,6 +26,23 @@ static inline bool has_receive(struct shm_conn *c, size_t bytes)
  * plain_copy on the EPYC: the receiver has read these lines last. */
 #define PLAIN_MOST 2048u
 
+/* Word by word: the consumer has just stored them, and a load of more than one
+ * store would wait until these are in the cache. */
+static inline void write_head(unsigned char *to, const unsigned char *head,
+                              size_t bytes)
+{
+    for (; bytes >= sizeof(uint64_t); bytes -= sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, head, sizeof word);
+        __asm__ volatile("" : "+r"(word)); /* no vector of several */
+        memcpy(to, &word, sizeof word);
+        to += sizeof word;
+        head += sizeof word;
+    }
+    if (bytes)
+        memcpy(to, head, bytes);
+}
+
 static inline void write_body(void *to, const void *body, size_t bytes)
 {
     if (bytes > PLAIN_MOST)
@@ -68,7 +85,7 @@ bool shm_direct_send(DAT_EP_HANDLE handle, const void *head, size_t head_bytes,
     if (!m)
         return false;
     m->head = (struct shm_head){.kind = SHM_INLINE, .length = (uint32_t)total};
-    short_copy(m->payload, head, head_bytes);
+    write_head(m->payload, head, head_bytes);
     write_body(m->payload + head_bytes, body, bytes);
     shm_ring_commit(c, m, lines);
     c->tx_index++;
@@ -120,6 +137,9 @@ static bool take_next(struct shm_conn *c, uint64_t most, unsigned polls,
     if (h.kind != SHM_INLINE || h.length > most || h.length > SHM_INLINE_MAX ||
         !take_message(context, m->payload, h.length))
         return false;
+    /* mostly an answer follows: the peer, which polls for it, gives its line up
+     * while this message is counted and the answer is checked */
+    shm_ring_prefetch(c);
     shm_rx_release(c, m, h.length);
     count_taken(c);
     atomic_store_explicit(&c->ep->received, true, memory_order_relaxed);

@@ -8,7 +8,7 @@
 #include "providers/sim/platform.h"
 #include "units.h"
 
-#define SIM_KEYS_MAX  12 /* of a section */
+#define SIM_KEYS_MAX  14 /* of a section */
 #define SIM_WORDS_MAX 2
 
 enum sim_key_kind {

@@ -113,8 +113,10 @@ static std::vector<Port> node_new(const sim_platform &p, s4u::NetZone *zone,
         adapters.emplace_back(zone, name + "adapter" + std::to_string(i),
                               p.adapter[i].limit, of_adapter[i]);
     for (unsigned i = 0; i < p.rails; i++) {
-        Part rail(zone, name + "rail" + std::to_string(i), p.rail[i].limit,
-                  INFINITY);
+        sim_limit limit = p.rail[i].limit;
+        if (node < p.rail[i].slow_nodes)
+            limit.rate = p.rail[i].slow_rate;
+        Part rail(zone, name + "rail" + std::to_string(i), limit, INFINITY);
         const Part &adapter = adapters[p.rail[i].adapter];
         const Part &bus = buses[p.adapter[p.rail[i].adapter].bus];
         s4u::NetZone *leaf = leaves.of(node, i);

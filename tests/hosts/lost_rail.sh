@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# All-reduces of 16 MiB on four hosts with two rails, while one host has lost one
+# of them: its other rail is the bottleneck, 2 m (N-1)/N bytes in each direction.
+# The other hosts keep both. Wanted is 1.15 times that bound; measured was 1.32
+# (seven calls of 1.24 to 1.38 s), and the test bears 1.5. By hand: RATE is in
+# Mbit/s, ALGORITHM one of all-reduce, CALLS a file for all times.
+# shellcheck source=tests/hosts/hosts.bash
+. "${SOURCE:?}/tests/hosts/hosts.bash"
+rate=${RATE:-200}
+inside --hosts 4 --rails 2 --rate "$rate"
+bytes=$((16 << 20))
+
+now() # CLOCK_MONOTONIC, as the program prints it
+{
+    awk '{ print $1 }' /proc/uptime
+}
+
+# took FROM SECONDS UNTIL: the median of calls that began so long behind FROM, and
+# ended before UNTIL
+took()
+{
+    awk -v from="$1" -v settles="$2" -v until="$3" \
+        '$1 == "call" && $2 > from + settles && $2 + $3 < until { print $3 }' "$work/calls" |
+        sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
+}
+
+# within SECONDS FACTOR RAILS: of the time that so many rails take at best
+within()
+{
+    awk -v took="$1" -v most="$2" -v rails="$3" -v m="$bytes" -v mbit="$rate" 'BEGIN {
+        bound = 2 * m * 3 / 4 / (rails * mbit * 1e6 / 8)
+        printf "# %.3f s, %.2f times the bound of %.3f s\n", took, took / bound, bound
+        exit !(took && took <= most * bound)
+    }'
+}
+
+export DRAIL_RAILS=tcp-rail0,tcp-rail1
+ranks 4 1 timeout -k 10 60 "$BUILD/test/hosts/reduce_long" $bytes 28 ${ALGORITHM:+"$ALGORITHM"} \
+    >"$work/calls" 2>&1 &
+program=$!
+sleep 9
+cut=$(now)
+testbed cut rail1 n4
+sleep 11
+mended=$(now)
+testbed mend rail1 n4
+check 'all calls are right' wait $program
+[ -z "${CALLS:-}" ] || cp "$work/calls" "$CALLS"
+check 'two rails' within "$(took 0 0 "$cut")" 1.25 2
+check 'a host has lost a rail' within "$(took "$cut" 1.5 "$mended")" 1.5 1
+check 'it is back' within "$(took "$mended" 2 1e9)" 1.25 2

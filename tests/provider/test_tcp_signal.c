@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libfabric's tcp writes a byte for each completion, to wake who sleeps on its
+ * queue. Where all poll, it need not. Who polls and then sleeps is woken.
+ */
+#include "tcp.h"
+
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MESSAGES 500u /* of a try */
+#define POLLS    200u
+#define ROUNDS   50u
+#define LONG     (8u << 20) /* more than the sockets take */
+#define SOON_NS  1000000000u
+
+static atomic_uint bytes_written; /* one at a time */
+
+STAND_IN ssize_t write(int fd, const void *from, size_t bytes)
+{
+    atomic_fetch_add(&bytes_written, bytes == 1);
+    return real(write)(fd, from, bytes);
+}
+
+static void poll_both(end_t *a, end_t *b)
+{
+    DAT_EVENT event;
+    while (dat_evd_dequeue(b->recv, &event) != DAT_SUCCESS)
+        dat_evd_dequeue(a->request, &event);
+}
+
+/* Sends messages; returns how often a byte was written meanwhile. */
+static unsigned try_messages(end_t *a, end_t *b)
+{
+    atomic_store(&bytes_written, 0);
+    for (unsigned i = 0; i < MESSAGES; i++) {
+        DAT_LMR_TRIPLET from = local(&a->mem, 0, 8);
+        DAT_LMR_TRIPLET to = local(&b->mem, 0, 8);
+        DAT_OK(dat_ep_post_recv(b->ep, 1, &to, cookie(i),
+                                DAT_COMPLETION_DEFAULT_FLAG));
+        DAT_OK(dat_ep_post_send(a->ep, 1, &from, cookie(i),
+                                DAT_COMPLETION_SUPPRESS_FLAG));
+        poll_both(a, b);
+    }
+    return atomic_load(&bytes_written);
+}
+
+/* It takes some milliseconds until the provider knows that all poll. */
+static void silent_while_all_poll(void **state)
+{
+    time_t until = time(NULL) + WAIT_MS / 1000;
+    end_t a, b;
+    ends_open(&a, &b, MEMORY_MALLOC, 4096);
+    end_connect_both(&a, &b);
+    while (try_messages(&a, &b) > MESSAGES / 10)
+        assert_true(time(NULL) < until);
+    ends_close(&a, &b);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void poll_in_vain(DAT_EVD_HANDLE evd)
+{
+    DAT_EVENT event;
+    for (unsigned i = 0; i < POLLS; i++)
+        DAT_FAILS(dat_evd_dequeue(evd, &event), DAT_QUEUE_EMPTY);
+}
+
+static void woken_after_polls(void **state)
+{
+    peer_t peer;
+    end_t me;
+    DAT_EVENT event;
+    DAT_COUNT more;
+    peer_open(&peer, &me,
+              &(peer_options_t){PEER_PROCESS, MEMORY_MALLOC, LONG,
+                                DAT_MEM_PRIV_ALL_FLAG});
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        size_t bytes = i % 2 ? LONG : 8;
+        DAT_LMR_TRIPLET seg = local(&me.mem, 0, bytes);
+        peer_post_recv(&peer, 0, bytes, i);
+        poll_in_vain(me.request);
+        uint64_t began = now_ns();
+        DAT_OK(dat_ep_post_send(me.ep, 1, &seg, cookie(i),
+                                DAT_COMPLETION_DEFAULT_FLAG));
+        DAT_OK(dat_evd_wait(me.request, WAIT_MS * 1000, 1, &event, &more));
+        assert_true(now_ns() - began < SOON_NS);
+        peer_expect_dto(&peer, EVD_RECV, i, DAT_DTO_SUCCESS, bytes);
+    }
+    peer_close(&peer, &me);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(silent_while_all_poll),
+        cmocka_unit_test(woken_after_polls),
+    };
+    tcp_or_skip();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
