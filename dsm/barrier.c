@@ -7,11 +7,11 @@
 #include "dsm/pages/fetch.h"
 #include "dsm/pages/flush.h"
 #include "dsm/pages/history.h"
-#include "dsm/pages/pack.h"
 #include "dsm/pages/pages.h"
 #include "dsm/release.h"
 #include "dsm/sync/claims.h"
 #include "dsm/sync/notices.h"
+#include "dsm/sync/pack_exchange.h"
 #include "dsm/sync/peer_wait.h"
 
 /* Ranks that have made equally many allocations must have made the same. */
@@ -68,7 +68,7 @@ static int exchange_and_settle(ddsm_t *d, const void *note)
     if (!rc)
         rc = exchange_arrivals(d, note);
     if (!rc)
-        rc = pack_settle(d);
+        rc = pack_exchange(d);
     return rc || !d->has_pack ? rc : returns_hand_over(d);
 }
 

@@ -5,7 +5,8 @@
  *   base/   this state; entering it, one thread at a time; errors
  *   pages/  map (addresses), pages (states and protection), fetch, flush, diff
  *           and pack (writing home), handler, fault and signals, huge, coalesce
- *   sync/   control (memory that other ranks read), notices, ticket, peer_wait
+ *   sync/   control (memory that other ranks read), notices, pack_exchange,
+ *           ticket, peer_wait
  *   .       the public calls, and the progress thread
  */
 #ifndef DSM_BASE_SPACE_H
@@ -166,14 +167,14 @@ struct control {
     /* buffers of RDMA reads: */
     struct pack_part *read_part; /* of another rank's pack, */
     char *read_pack;             /* and that part; pack_room bytes */
-    uint64_t *probe;     /* `broken` of each rank */
-    uint64_t *word;      /* a lock's word, */
-    uint64_t *clock;     /* its clock, */
-    uint64_t *abandoned; /* and its slots */
-    uint64_t *reserved;  /* another rank's log */
-    uint64_t *end;       /* its releases, and its end, */
-    uint64_t *ends;      /* ends of all ranks' logs */
-    char *ones;          /* COPIED_ONES bytes of 1, to put to `copied` */
+    uint64_t *probe;             /* `broken` of each rank */
+    uint64_t *word;              /* a lock's word, */
+    uint64_t *clock;             /* its clock, */
+    uint64_t *abandoned;         /* and its slots */
+    uint64_t *reserved;          /* another rank's log */
+    uint64_t *end;               /* its releases, and its end, */
+    uint64_t *ends;              /* ends of all ranks' logs */
+    char *ones; /* COPIED_ONES bytes of 1, to put to `copied` */
     struct range *range;
 };
 
@@ -213,7 +214,7 @@ struct ddsm {
     bool settling;          /* in a barrier: its claims are not settled yet */
     size_t moving_first, moving_end; /* all DDSM_MOVING pages are in between */
     struct page_list dirty, written;
-    bool has_pack; /* in a barrier: this rank's pack is not empty */
+    bool has_pack;      /* in a barrier: this rank's pack is not empty */
     uint64_t next_name; /* of the interval after the next barrier */
     struct past (*pasts)[PASTS]; /* for each name of an interval */
     /* of this interval, for each of its names: */

@@ -3,11 +3,8 @@
 
 #include <string.h>
 
-#include "dsm/base/rdma.h"
 #include "dsm/pages/diff.h"
 #include "dsm/pages/pages.h"
-#include "dsm/sync/control.h"
-#include "dsm/sync/peer_wait.h"
 
 /* Adjacent lines with changes: in a part such a header, and for each line its
  * mask of 8 bytes, then the bytes whose bits are set. Lines count from the
@@ -164,8 +161,7 @@ static bool is_within(const ddsm_t *d, const struct run *run)
     return run->line < lines && run->count <= lines - run->line;
 }
 
-/* False: what another rank has packed is wrong. */
-static bool apply(ddsm_t *d, const char *from, const char *end)
+bool pack_apply(ddsm_t *d, const char *from, const char *end)
 {
     struct run run;
     while (from < end) {
@@ -178,34 +174,4 @@ static bool apply(ddsm_t *d, const char *from, const char *end)
             from = apply_line(to + i * DIFF_LINE, from);
     }
     return from == end;
-}
-
-static int settle_with(ddsm_t *d, unsigned rank)
-{
-    struct control *c = &d->control;
-    int rc = control_read(d, rank,
-                          c->pack_parts_offset + d->rank * sizeof *c->read_part,
-                          c->read_part, sizeof *c->read_part);
-    const struct pack_part part = *c->read_part;
-    if (rc || !part.bytes)
-        return rc;
-    rc = control_read(d, rank, c->pack_offset + part.offset, c->read_pack,
-                      part.bytes);
-    if (!rc && !apply(d, c->read_pack, c->read_pack + part.bytes))
-        rc = space_break(d, space_fail(d, DRAIL_EDAT,
-                                       "rank %u has packed wrong changes", rank));
-    return rc;
-}
-
-int pack_settle(ddsm_t *d)
-{
-    bool any = false;
-    int rc = 0;
-    for (unsigned r = 0; r < d->size && !rc; r++) {
-        const bool has = d->control.arrivals[r].packed_from != UINT64_MAX;
-        any |= has;
-        if (has && r != d->rank)
-            rc = settle_with(d, r);
-    }
-    return rc || !any ? rc : peer_wait_run(d, d->meet_request, "barrier");
 }

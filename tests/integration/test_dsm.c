@@ -43,8 +43,8 @@ static void handed_on(struct rank *r)
 }
 
 /* Rank 1 writes pages in many pieces and waits in a barrier. Rank 2 meanwhile
- * acquires what rank 1 has released, and reads pages that are not home yet. After
- * the barrier it must find them new. */
+ * acquires what rank 1 has released, and reads pages that are not home yet.
+ * After the barrier it must find them new. */
 static void many_pieces(struct rank *r)
 {
     enum { PAGES = 40, BYTES = PAGES * 4096, STEP = 3, ROUNDS = 8 };
@@ -62,8 +62,7 @@ static void many_pieces(struct rank *r)
         }
         ok(d, ddsm_barrier(d));
         for (size_t i = 0; i < BYTES; i++)
-            check(p[i] ==
-                  (i % STEP ? 0 : (unsigned char)(round + i / STEP)));
+            check(p[i] == (i % STEP ? 0 : (unsigned char)(round + i / STEP)));
         ok(d, ddsm_barrier(d));
     }
     ddsm_stats_t s;

@@ -26,7 +26,7 @@ class HostsLaunch(NamedTuple):
     """Over which rails, and by which engine; no rails: one host alone."""
     rails: str
     engine: str
-    compiler = "railomp"
+    compiler: str = "railomp"
 
     def name(self):
         if not self.rails:
@@ -35,12 +35,13 @@ class HostsLaunch(NamedTuple):
         return f"{rails}{', threaded' if self.engine == 'threaded' else ''}"
 
     def settings(self, rank, port):
-        found = {"OMP_NUM_THREADS": 1, "RAILOMP_STATS": 1}
+        words = ["OMP_NUM_THREADS=1", "RAILOMP_STATS=1"]
         if self.rails:
-            found |= {"DRAIL_RAILS": self.rails, "DRAIL_ENGINE": self.engine,
-                      "DRAIL_RENDEZVOUS": f"n1:{port}", "DRAIL_RANKS": HOSTS,
-                      "DRAIL_RANK": rank}
-        return [f"{name}={value}" for name, value in found.items()]
+            words += [f"DRAIL_RAILS={self.rails}",
+                      f"DRAIL_ENGINE={self.engine}",
+                      f"DRAIL_RENDEZVOUS=n1:{port}", f"DRAIL_RANKS={HOSTS}",
+                      f"DRAIL_RANK={rank}"]
+        return words
 
     def command(self, path, rank, port):
         return on(f"n{rank + 1}", [
