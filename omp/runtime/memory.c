@@ -264,10 +264,14 @@ void memory_barrier(const void *mine, void *all)
         check(ddsm_barrier_note(space, mine, all), "barrier");
 }
 
-void memory_interval(uint64_t name)
+bool memory_is_copied(void)
 {
-    if (space)
-        check(ddsm_interval_now(space, name), "prefetch");
+    return space && !ddsm_pages_are_shared(space);
+}
+
+void memory_interval(const uint64_t names[DDSM_NAMES])
+{
+    check(ddsm_interval_names(space, names), "prefetch");
 }
 
 void memory_release(void)
