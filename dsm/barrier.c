@@ -11,6 +11,7 @@
 #include "dsm/release.h"
 #include "dsm/sync/claims.h"
 #include "dsm/sync/notices.h"
+#include "dsm/sync/pack_exchange.h"
 #include "dsm/sync/peer_wait.h"
 
 /* Ranks that have made equally many allocations must have made the same. */
@@ -36,10 +37,12 @@ static int release(ddsm_t *d)
 {
     returns_collect(d);
     release_begin(d);
-    int rc = d->broken ? d->broken : flush(d);
+    struct arrival *arrival = d->control.arrival;
+    int rc = d->broken ? d->broken : flush_and_pack(d);
     if (!rc) {
         d->settling = true;
-        claims_make(d, d->control.arrival);
+        arrival->packed_from = d->has_pack ? d->log_end : UINT64_MAX;
+        claims_make(d, arrival);
         notices_append(d);
     }
     release_end(d);
@@ -53,16 +56,26 @@ static int exchange_arrivals(ddsm_t *d, const void *note)
                       note ? ARRIVAL_RANGES - NOTE_RANGES : ARRIVAL_RANGES);
     if (note)
         memcpy(place_of_note(arrival), note, DDSM_NOTE_BYTES);
-    int rc = returns_hand_over(d);
-    if (!rc)
-        rc = peer_wait_run(d, d->barrier_request, "barrier");
+    int rc = peer_wait_run(d, d->barrier_request, "barrier");
     return rc ? rc : check_shapes(d);
 }
 
-/* Pages that find no room for mappings come by faults. */
-static int turn(ddsm_t *d, uint64_t name)
+/* Blocks may be used again only when what this rank has written to them is
+ * home, so behind a pack. */
+static int exchange_and_settle(ddsm_t *d, const void *note)
 {
-    const struct page_list *list = history_turn(d, name);
+    int rc = d->has_pack ? 0 : returns_hand_over(d);
+    if (!rc)
+        rc = exchange_arrivals(d, note);
+    if (!rc)
+        rc = pack_exchange(d);
+    return rc || !d->has_pack ? rc : returns_hand_over(d);
+}
+
+/* Pages that find no room for mappings come by faults. */
+static int begin_interval(ddsm_t *d, const uint64_t *names)
+{
+    const struct page_list *list = history_turn(d, names);
     if (!list)
         return 0;
     const drail_error_t before = d->error;
@@ -77,11 +90,19 @@ static int turn(ddsm_t *d, uint64_t name)
     return rc;
 }
 
+static int turn(ddsm_t *d, const uint64_t *names)
+{
+    const uint64_t start = space_now_ns();
+    int rc = begin_interval(d, names);
+    d->stats.ahead_ns += space_now_ns() - start;
+    return rc;
+}
+
 static int barrier(ddsm_t *d, const void *note)
 {
     int rc = release(d);
     if (!rc)
-        rc = exchange_arrivals(d, note);
+        rc = exchange_and_settle(d, note);
     /* another thread may have faulted meanwhile (by reading: a read may be
      * taken for a write) */
     if (!rc)
@@ -96,7 +117,7 @@ static int barrier(ddsm_t *d, const void *note)
     d->settling = false;
     d->interval++;
     if (!rc)
-        rc = turn(d, d->next_name);
+        rc = turn(d, (uint64_t[DDSM_NAMES]){d->next_name});
     if (!rc)
         returns_take(d);
     return rc;
@@ -133,14 +154,21 @@ void ddsm_interval(ddsm_t *d, uint64_t name)
     space_leave(d);
 }
 
-int ddsm_interval_now(ddsm_t *d, uint64_t name)
+int ddsm_interval_names(ddsm_t *d, const uint64_t names[DDSM_NAMES])
 {
-    if (!d)
+    uint64_t copy[DDSM_NAMES]; /* they may lie in the view */
+    if (!d || !names)
         return DRAIL_EINVAL;
+    memcpy(copy, names, sizeof copy);
     int rc = space_enter(d);
     if (rc)
         return rc;
-    rc = d->broken ? d->broken : turn(d, name);
+    rc = d->broken ? d->broken : turn(d, copy);
     space_leave(d);
     return rc;
+}
+
+int ddsm_interval_now(ddsm_t *d, uint64_t name)
+{
+    return ddsm_interval_names(d, (uint64_t[DDSM_NAMES]){name});
 }

@@ -350,6 +350,12 @@ void ddsm_interval(ddsm_t *d, uint64_t name);
  *  by ddsm_barrier_note()). Call it right after the barrier.
  *  @return 0; an error of the transport, which breaks the memory (R4). */
 int ddsm_interval_now(ddsm_t *d, uint64_t name);
+/** The same with several names, from the most exact one to the least: for
+ *  example of a turn of a loop, and of the loop. The library uses the first of
+ *  them under which it remembers an interval, and remembers this one under all.
+ *  @param names 0: left out. */
+enum { DDSM_NAMES = 3 };
+int ddsm_interval_names(ddsm_t *d, const uint64_t names[DDSM_NAMES]);
 
 /**
  * Takes a lock, which one thread of one rank holds at a time, in the order of
@@ -474,11 +480,15 @@ typedef struct ddsm_stats {
     uint64_t diffs;         /**< pages compared with their twins */
     uint64_t pieces;        /**< RDMA writes of pieces that differed */
     uint64_t diff_bytes;    /**< bytes of these pieces */
+    uint64_t packed_bytes;  /**< of changes in many pieces, which travel
+                                 together in a barrier */
     uint64_t invalidated;   /**< copies that other ranks' writes made old */
     uint64_t shared_writes; /**< pages that another rank, too, has written
                                  between the same two barriers */
     uint64_t barriers, locks;
     uint64_t fault_ns;   /**< in faults, their fetches included */
+    uint64_t ahead_ns;   /**< in fetching in advance: ddsm_prefetch(), and what
+                              intervals of a name begin with */
     uint64_t flush_ns;   /**< comparing pages and writing pieces home */
     uint64_t barrier_ns; /**< in barriers, their flush included */
     uint64_t lock_ns;    /**< in ddsm_lock() */

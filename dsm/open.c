@@ -126,13 +126,15 @@ static int tables(ddsm_t *d)
     d->visits.page = malloc(d->pages * sizeof *d->visits.page);
     for (unsigned use = 0; use < USES; use++)
         d->recorded[use].page = malloc(d->pages * sizeof(uint32_t));
+    d->pasts = calloc(DDSM_NAMES, sizeof *d->pasts);
+    d->foretold_by = DDSM_NAMES;
     d->vector_clock = calloc(n, sizeof *d->vector_clock);
     d->unfenced = calloc(n, sizeof *d->unfenced);
     d->held = calloc(d->cfg.locks, sizeof *d->held);
     d->store_keys = calloc(n, sizeof *d->store_keys);
     return d->page && d->cost && d->huge && d->dirty.page && d->written.page &&
                    d->visits.page && d->recorded[USE_FETCH].page &&
-                   d->recorded[USE_WRITE].page && d->vector_clock &&
+                   d->recorded[USE_WRITE].page && d->pasts && d->vector_clock &&
                    d->unfenced && d->held && d->store_keys
                ? 0
                : space_fail(d, DRAIL_ENOMEM, "out of memory for %zu pages",

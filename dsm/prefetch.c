@@ -26,6 +26,7 @@ int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable)
                         "memory that is allocated",
                         start, bytes);
     if (!rc && bytes) {
+        const uint64_t began = space_now_ns();
         const drail_error_t before = d->error;
         rc = prefetch(d, first, count, writable);
         if (rc == DRAIL_ENOMEM && !d->broken) {
@@ -38,6 +39,7 @@ int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable)
             if (!rc)
                 d->error = before;
         }
+        d->stats.ahead_ns += space_now_ns() - began;
     }
     space_leave(d);
     return rc;

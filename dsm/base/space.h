@@ -3,9 +3,10 @@
  * A rank's state of a space. Read the other folders in this order:
  *
  *   base/   this state; entering it, one thread at a time; errors
- *   pages/  map (addresses), pages (states and protection), fetch, flush and
- *           diff (writing home), handler, fault and signals, huge, coalesce
- *   sync/   control (memory that other ranks read), notices, ticket, peer_wait
+ *   pages/  map (addresses), pages (states and protection), fetch, flush, diff
+ *           and pack (writing home), handler, fault and signals, huge, coalesce
+ *   sync/   control (memory that other ranks read), notices, pack_exchange,
+ *           ticket, peer_wait
  *   .       the public calls, and the progress thread
  */
 #ifndef DSM_BASE_SPACE_H
@@ -36,6 +37,7 @@ struct page {
     bool visited;          /* is in ddsm.visits */
     bool noticed;          /* not allocated here, but written by another rank */
     bool written;          /* is in ddsm.written */
+    bool packed;           /* its changes are in this rank's pack (pack.h) */
     bool used;             /* has been fetched or written */
     bool exclusive;  /* DDSM_MOVING: no other rank has a copy (claims.h) */
     uint8_t writes;  /* intervals with writes of this rank, … */
@@ -65,11 +67,12 @@ struct page_list {
 
 /* What faults have fetched, and made writable, in the last intervals of one
  * name (history.h). */
-enum { PASTS = 256 };
+enum { PASTS = 4096 };
 enum use { USE_FETCH, USE_WRITE, USES };
 struct past {
     uint64_t name;
     unsigned times;
+    bool is_good; /* at the last test most pages were used, and foretold */
     unsigned pause, pauses; /* intervals without a history; so many times */
     struct page_list list[2][USES]; /* of every second interval */
 };
@@ -113,10 +116,17 @@ enum {
 struct arrival {
     uint64_t allocs, shape; /* number of ddsm_alloc calls, a hash of them */
     uint64_t head;          /* position of the end of the log */
+    uint64_t packed_from;   /* the same before this barrier, if this rank has a
+                               pack (pack.h), or UINT64_MAX */
     uint32_t claims, count;
     /* the claimed pages; then the last `count` ranges of the log; a note takes
      * the place of the last NOTE_RANGES */
     struct range range[ARRIVAL_RANGES];
+};
+
+/* What a rank's pack (pack.h) has for a home. */
+struct pack_part {
+    uint64_t offset, bytes; /* from the begin of the pack */
 };
 
 /* A reduction of so many bytes uses a request that ddsm_open has prepared. */
@@ -151,15 +161,20 @@ struct control {
     /* only this rank uses these: */
     struct arrival *arrival, *arrivals;
     char *reduce_in, *reduce_out;
+    struct pack_part *pack_parts; /* of this rank's pack, for each home */
+    char *pack;                   /* pack_room bytes */
+    size_t pack_room, pack_parts_offset, pack_offset;
     /* buffers of RDMA reads: */
-    uint64_t *probe;     /* `broken` of each rank */
-    uint64_t *word;      /* a lock's word, */
-    uint64_t *clock;     /* its clock, */
-    uint64_t *abandoned; /* and its slots */
-    uint64_t *reserved;  /* another rank's log */
-    uint64_t *end;       /* its releases, and its end, */
-    uint64_t *ends;      /* ends of all ranks' logs */
-    char *ones;          /* COPIED_ONES bytes of 1, to put to `copied` */
+    struct pack_part *read_part; /* of another rank's pack, */
+    char *read_pack;             /* and that part; pack_room bytes */
+    uint64_t *probe;             /* `broken` of each rank */
+    uint64_t *word;              /* a lock's word, */
+    uint64_t *clock;             /* its clock, */
+    uint64_t *abandoned;         /* and its slots */
+    uint64_t *reserved;          /* another rank's log */
+    uint64_t *end;               /* its releases, and its end, */
+    uint64_t *ends;              /* ends of all ranks' logs */
+    char *ones; /* COPIED_ONES bytes of 1, to put to `copied` */
     struct range *range;
 };
 
@@ -199,11 +214,16 @@ struct ddsm {
     bool settling;          /* in a barrier: its claims are not settled yet */
     size_t moving_first, moving_end; /* all DDSM_MOVING pages are in between */
     struct page_list dirty, written;
+    bool has_pack;      /* in a barrier: this rank's pack is not empty */
     uint64_t next_name; /* of the interval after the next barrier */
-    struct past pasts[PASTS];
-    struct page_list *past; /* of this interval, by use; NULL: no name */
-    struct past *named;     /* to which that belongs */
-    bool learning;
+    struct past (*pasts)[PASTS]; /* for each name of an interval */
+    /* of this interval, for each of its names: */
+    struct past *named[DDSM_NAMES];     /* NULL: no such name, or a pause */
+    struct page_list *into[DDSM_NAMES]; /* its lists now, by use */
+    unsigned foretold_by;               /* the name that had a past */
+    bool is_named;
+    bool learning; /* pages that are fetched in advance are held */
+    bool tests;    /* ... to find whether the past is right */
     struct page_list recorded[USES]; /* for this interval's past */
     struct page_list visits;         /* copies of DDSM_OPEN pages */
     struct streams reads, writes;

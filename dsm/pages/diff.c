@@ -2,11 +2,7 @@
 #include "dsm/pages/diff.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
-
-/* A line of 64 bytes becomes 64 bits: bit i says that byte i differs. */
-enum { LINE = 64 };
 
 /* Bit i: byte i of @x is not 0. */
 static unsigned bytes_differ(uint64_t x)
@@ -17,12 +13,12 @@ static unsigned bytes_differ(uint64_t x)
     return bits;
 }
 
-/* Bit i: the element of byte i differs. */
-static uint64_t line_differs(const char *now, const char *before,
-                             unsigned element_shift)
+uint64_t diff_line(const char *now, const char *before, unsigned element_shift)
 {
     uint64_t bits = 0;
-    for (unsigned w = 0; w < LINE / 8; w++) {
+    if (!memcmp(now, before, DIFF_LINE))
+        return 0;
+    for (unsigned w = 0; w < DIFF_LINE / 8; w++) {
         uint64_t a, b;
         memcpy(&a, now + 8 * w, 8);
         memcpy(&b, before + 8 * w, 8);
@@ -47,12 +43,10 @@ int diff_pieces(const void *now, const void *before, size_t bytes,
     const char *a = now, *b = before;
     size_t start = 0; /* of the open piece */
     bool open = false;
-    for (size_t at = 0; at < bytes; at += LINE) {
-        uint64_t bits = memcmp(a + at, b + at, LINE)
-                            ? line_differs(a + at, b + at, element_shift)
-                            : 0;
+    for (size_t at = 0; at < bytes; at += DIFF_LINE) {
+        const uint64_t bits = diff_line(a + at, b + at, element_shift);
         unsigned i = 0;
-        while (i < LINE) {
+        while (i < DIFF_LINE) {
             /* the next byte where differing changes */
             uint64_t other = (open ? ~bits : bits) >> i;
             if (!other)

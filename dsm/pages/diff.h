@@ -4,6 +4,13 @@
 #define DSM_PAGES_DIFF_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+/* A line of bytes, one bit each. */
+enum { DIFF_LINE = 64 };
+/* Of two lines: bit i says that the element of byte i differs. Elements are as
+ * below. */
+uint64_t diff_line(const char *now, const char *before, unsigned element_shift);
 
 /* Called for each piece that differs; another result than 0 ends the
  * comparison and is its result. */

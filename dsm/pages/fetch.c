@@ -31,12 +31,15 @@ static int make_readable(ddsm_t *d, size_t first, size_t count)
 
 static void hold(ddsm_t *d, size_t first, size_t count)
 {
-    d->stats.predicted += count;
+    if (d->tests)
+        d->stats.predicted += count;
     for (size_t p = first; p < first + count; p++)
         d->page[p].held = true;
 }
 
-static int begin(ddsm_t *d, size_t first, size_t count, drail_req_t *req)
+/* Reads that are too short to be cut take turns at the rails. */
+static int begin(ddsm_t *d, size_t first, size_t count, unsigned turn,
+                 drail_req_t *req)
 {
     const unsigned home = d->page[first].home;
     const size_t offset = first << d->page_shift;
@@ -52,7 +55,8 @@ static int begin(ddsm_t *d, size_t first, size_t count, drail_req_t *req)
     d->stats.fetched_pages += count;
     for (size_t p = first; p < first + count; p++)
         d->cost[p].fetches++;
-    return drail_get(d->t, home, &xfer, 0, req);
+    return drail_get(d->t, home, &xfer,
+                     DRAIL_ON_RAIL(turn % drail_nrails(d->t)), req);
 }
 
 /* Runs whose reads are under way. */
@@ -128,7 +132,7 @@ static size_t add_runs(ddsm_t *d, struct batch *b, size_t first, size_t end)
             struct run *run = &b->run[b->n];
             run->first = p;
             run->count = count;
-            b->rc = begin(d, p, count, &run->req);
+            b->rc = begin(d, p, count, b->n, &run->req);
             if (b->rc)
                 b->rc = space_break_rails(d, b->rc, "fetching pages");
             else
@@ -160,7 +164,7 @@ int fetch_ahead(ddsm_t *d, size_t page)
     const size_t count = held ? 1 : run_of(d, page, end);
     stream->next = page + count;
     history_record(d, USE_FETCH, page, count);
-    if (d->learning && d->page[page].home != d->rank)
+    if (d->tests && d->page[page].home != d->rank)
         *(held ? &d->stats.predicted_used : &d->stats.unpredicted) += count;
     return fetch(d, page, count);
 }

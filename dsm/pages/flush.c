@@ -4,6 +4,7 @@
 #include "dsm/base/rdma.h"
 #include "dsm/pages/diff.h"
 #include "dsm/pages/exclusive.h"
+#include "dsm/pages/pack.h"
 #include "dsm/pages/pages.h"
 
 /* A differing piece that may grow over the border of a page. */
@@ -31,7 +32,10 @@ static int put(struct piece *p)
     d->stats.diff_bytes += p->bytes;
     d->unfenced[p->home] = true;
     p->bytes = 0;
-    return drail_put(d->t, p->home, &xfer, 0, 0, NULL);
+    /* pieces that are too short to be cut take turns at the rails */
+    return drail_put(d->t, p->home, &xfer,
+                     DRAIL_ON_RAIL(d->stats.pieces % drail_nrails(d->t)), 0,
+                     NULL);
 }
 
 static int differs(void *context, size_t offset, size_t bytes)
@@ -61,6 +65,10 @@ static int write_home(ddsm_t *d, size_t first, size_t count)
         piece.differs = false;
         if (rc || page->home == d->rank)
             continue;
+        if (page->packed) {
+            page->packed = false;
+            continue;
+        }
         const char *now = d->store + piece.page;
         const char *before = d->twins + piece.page;
         d->stats.diffs++;
@@ -125,7 +133,7 @@ static int stop_writes(ddsm_t *d)
     return rc;
 }
 
-int flush(ddsm_t *d)
+static int flush_to(ddsm_t *d, bool packs)
 {
     struct page_list *dirty = &d->dirty;
     const uint64_t start = space_now_ns();
@@ -142,6 +150,8 @@ int flush(ddsm_t *d)
     rc = tell_lock_ended(d);
     if (rc || !dirty->count)
         return rc;
+    if (packs)
+        d->has_pack = pack_changes(d, dirty);
     for (size_t i = 0, n; i < dirty->count && !rc; i += n) {
         n = pages_run(dirty, i);
         rc = write_home(d, dirty->page[i], n);
@@ -151,4 +161,15 @@ int flush(ddsm_t *d)
     dirty->count = 0;
     d->stats.flush_ns += space_now_ns() - start;
     return rc ? space_break_rails(d, rc, "writing pages home") : 0;
+}
+
+int flush(ddsm_t *d)
+{
+    return flush_to(d, false);
+}
+
+int flush_and_pack(ddsm_t *d)
+{
+    d->has_pack = false;
+    return flush_to(d, true);
 }

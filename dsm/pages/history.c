@@ -9,7 +9,7 @@
 void history_record(ddsm_t *d, enum use use, size_t first, size_t count)
 {
     struct page_list *list = &d->recorded[use];
-    for (size_t p = first; p < first + count && d->past; p++) {
+    for (size_t p = first; p < first + count && d->is_named; p++) {
         if (d->page[p].recorded & 1 << use)
             continue;
         d->page[p].recorded |= (uint8_t)(1 << use);
@@ -27,19 +27,14 @@ static void unique(struct page_list *list)
     list->count = n;
 }
 
-/* Adds the recorded pages to the past interval, or after learning replaces what
- * it had by them. Without memory they are forgotten. */
-static void keep(ddsm_t *d, enum use use)
+/* Adds the recorded pages to a list, or replaces what it had by them. Without
+ * memory they are forgotten. */
+static void keep_in(struct page_list *list, const struct page_list *recorded,
+                    bool replaces)
 {
-    struct page_list *recorded = &d->recorded[use];
-    struct page_list *list = &d->past[use];
-    if (!recorded->count && !d->learning)
-        return;
-    const size_t before = d->learning ? 0 : list->count;
+    const size_t before = replaces ? 0 : list->count;
     const size_t count = before + recorded->count;
     uint32_t *page = count ? realloc(list->page, count * sizeof *page) : NULL;
-    for (size_t i = 0; i < recorded->count; i++)
-        d->page[recorded->page[i]].recorded &= (uint8_t) ~(1 << use);
     if (page) {
         memcpy(page + before, recorded->page,
                recorded->count * sizeof *recorded->page);
@@ -49,6 +44,20 @@ static void keep(ddsm_t *d, enum use use)
     } else if (!count) {
         list->count = 0;
     }
+}
+
+/* Lists of less exact names than that which has foretold the interval lack what
+ * was fetched in advance, unless it was held. */
+static void keep(ddsm_t *d, enum use use)
+{
+    struct page_list *recorded = &d->recorded[use];
+    for (unsigned i = 0; i < DDSM_NAMES; i++)
+        if (d->into[i] && (recorded->count || d->learning) &&
+            (i <= d->foretold_by || d->learning))
+            keep_in(&d->into[i][use], recorded,
+                    d->learning && i <= d->foretold_by);
+    for (size_t i = 0; i < recorded->count; i++)
+        d->page[recorded->page[i]].recorded &= (uint8_t) ~(1 << use);
     recorded->count = 0;
 }
 
@@ -59,28 +68,34 @@ static void forget(struct past *past)
     past->times = 0;
 }
 
-static struct past *past_of(ddsm_t *d, uint64_t name)
+/* @exactness: the place of the name among those of the interval. NULL: it has
+ * none, or there is a pause. */
+static struct past *past_of(ddsm_t *d, unsigned exactness, uint64_t name)
 {
-    struct past *past = &d->pasts[hash_place(name, PASTS)];
+    struct past *past = &d->pasts[exactness][hash_place(name, PASTS)];
     if (!name)
         return NULL;
     if (past->name != name) { /* new, or another one's place */
         forget(past);
         past->pause = past->pauses = 0;
+        past->is_good = false;
         past->name = name;
     }
-    return past;
+    if (!past->pause)
+        return past;
+    past->pause--;
+    return NULL;
 }
 
-/* Was most of what had been fetched in advance not used? Of pages that others
- * have written meanwhile, page.held no longer says so. */
-static bool was_useless(const ddsm_t *d)
+/* How many of the pages that had been fetched in advance were used? Of pages
+ * that others have written meanwhile, page.held no longer says so. */
+static size_t count_used(const ddsm_t *d)
 {
-    const struct page_list *list = &d->past[USE_FETCH];
-    size_t unused = 0;
+    const struct page_list *list = &d->into[d->foretold_by][USE_FETCH];
+    size_t used = 0;
     for (size_t i = 0; i < list->count; i++)
-        unused += !(d->page[list->page[i]].recorded & 1 << USE_FETCH);
-    return 2 * unused > list->count;
+        used += (d->page[list->page[i]].recorded & 1 << USE_FETCH) != 0;
+    return used;
 }
 
 /* Intervals of that name differ: for some time nothing is fetched in advance,
@@ -118,34 +133,80 @@ static bool is_time_to_learn(unsigned times)
     return times == FIRST || times == SECOND;
 }
 
-const struct page_list *history_turn(ddsm_t *d, uint64_t name)
+/* The interval that ends. */
+static void end_interval(ddsm_t *d)
 {
-    const bool useless = d->past && d->learning && was_useless(d);
-    for (unsigned use = 0; use < USES && d->past; use++)
+    struct past *tested = d->tests ? d->named[d->foretold_by] : NULL;
+    bool useless = false;
+    if (tested) {
+        const size_t foretold = d->into[d->foretold_by][USE_FETCH].count;
+        const size_t used = count_used(d);
+        useless = 2 * used < foretold;
+        tested->is_good = 10 * used >= 9 * foretold &&
+                          5 * used >= 4 * d->recorded[USE_FETCH].count;
+    }
+    for (unsigned use = 0; use < USES && d->is_named; use++)
         keep(d, use);
     if (useless)
-        pause_history(d->named);
-    struct past *past = past_of(d, name);
-    if (past && past->pause) {
-        past->pause--;
-        past = NULL;
+        pause_history(tested);
+}
+
+/* Chooses the most exact name that has a past; DDSM_NAMES: none has. */
+static void begin_interval(ddsm_t *d, const uint64_t *names)
+{
+    d->foretold_by = DDSM_NAMES;
+    d->is_named = false;
+    for (unsigned i = 0; i < DDSM_NAMES; i++) {
+        struct past *past = past_of(d, i, names[i]);
+        d->named[i] = past;
+        d->into[i] = NULL;
+        if (!past)
+            continue;
+        if (past->times == 1)
+            begin_second(past);
+        if (past->times && d->foretold_by == DDSM_NAMES)
+            d->foretold_by = i;
+        d->into[i] = past->list[past->times % 2];
+        d->is_named = true;
     }
-    if (past && past->times == 1)
-        begin_second(past);
-    struct page_list *list = past ? past->list[past->times % 2] : NULL;
-    d->past = list;
-    d->named = past;
-    d->learning = past && is_time_to_learn(past->times++);
+}
+
+static void leave_out(ddsm_t *d, unsigned name)
+{
+    d->named[name] = NULL;
+    d->into[name] = NULL;
+}
+
+const struct page_list *history_turn(ddsm_t *d, const uint64_t *names)
+{
+    end_interval(d);
+    begin_interval(d, names);
+    const unsigned by = d->foretold_by;
+    struct past *past = by < DDSM_NAMES ? d->named[by] : NULL;
+    const struct page_list *list = past ? d->into[by] : NULL;
+    d->tests = past && is_time_to_learn(past->times);
+    d->learning = d->tests;
+    /* more exact names are new: they learn, unless this one is good enough */
+    for (unsigned i = 0; i < by && past; i++)
+        if (past->is_good)
+            leave_out(d, i);
+        else
+            d->learning |= d->named[i] != NULL;
+    for (unsigned i = 0; i < DDSM_NAMES; i++)
+        if (d->named[i])
+            d->named[i]->times++;
     /* a page that is readable already does not fault: it counts as used */
-    for (size_t i = 0; d->learning && i < list->count; i++)
-        if (d->page[list->page[i]].state != PAGE_INVALID)
-            history_record(d, USE_FETCH, list->page[i], 1);
+    for (size_t i = 0; d->learning && i < list[USE_FETCH].count; i++)
+        if (d->page[list[USE_FETCH].page[i]].state != PAGE_INVALID)
+            history_record(d, USE_FETCH, list[USE_FETCH].page[i], 1);
     return list;
 }
 
 void history_close(ddsm_t *d)
 {
-    for (unsigned i = 0; i < PASTS; i++)
+    struct past *all = d->pasts ? d->pasts[0] : NULL;
+    for (size_t i = 0; all && i < (size_t)DDSM_NAMES * PASTS; i++)
         for (unsigned k = 0; k < 2 * USES; k++)
-            free(d->pasts[i].list[k / USES][k % USES].page);
+            free(all[i].list[k / USES][k % USES].page);
+    free(all);
 }

@@ -4,6 +4,9 @@
  * barriers (ddsm_interval). Pages that faults fetch in an interval are fetched
  * at once when an interval of that name begins again; those that faults make
  * writable are made so, too.
+ * An interval may have several names, from the most exact one to the least. The
+ * most exact one that has been before tells what to fetch. Others that are more
+ * exact learn the pages meanwhile, unless this one foretells well.
  * Many programs swap two arrays in each step, so every second interval has a
  * history of its own.
  *
@@ -24,10 +27,11 @@ enum { LEARN_PERIOD = 16 };
 /* A fault has fetched these pages, or has found that the page was held; or it
  * has made them writable. */
 void history_record(ddsm_t *d, enum use use, size_t first, size_t count);
-/* An interval ends, and one of @name begins. Returns the pages to fetch now,
+/* An interval ends, and one of these @names begins: DDSM_NAMES, of which some
+ * are 0. Returns the pages to fetch now,
  * and then to make writable; if ddsm.learning is set, to hold, and not to make
  * writable. NULL: none. */
-const struct page_list *history_turn(ddsm_t *d, uint64_t name);
+const struct page_list *history_turn(ddsm_t *d, const uint64_t *names);
 void history_close(ddsm_t *d);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "dsm/base/rdma.h"
 #include "dsm/pages/exclusive.h"
+#include "dsm/pages/pack.h"
 #include "dsm/sync/ticket.h"
 
 static size_t lines(size_t bytes)
@@ -32,6 +33,7 @@ int control_open(ddsm_t *d)
     c->locks_offset = place(&end, own_locks * c->lock_bytes);
     const size_t arrival = place(&end, sizeof(struct arrival));
     const size_t arrivals = place(&end, d->size * sizeof(struct arrival));
+    const size_t pack_parts = place(&end, d->size * sizeof(struct pack_part));
     const size_t reduce_in = place(&end, REDUCE_INLINE_BYTES);
     const size_t reduce_out = place(&end, REDUCE_INLINE_BYTES);
     const size_t broken = place(&end, sizeof(uint64_t));
@@ -50,6 +52,10 @@ int control_open(ddsm_t *d)
     const size_t copied = place(&end, d->pages);
     const size_t copied_blocks = place(&end, d->pages / COPIED_BLOCK + 1);
     const size_t ones = place(&end, COPIED_ONES);
+    const size_t read_part = place(&end, sizeof(struct pack_part));
+    c->pack_room = pack_room(d);
+    const size_t pack = place(&end, c->pack_room);
+    const size_t read_pack = place(&end, c->pack_room);
     c->keys = calloc(d->size, sizeof *c->keys);
     if (!c->keys)
         return space_fail(d, DRAIL_ENOMEM, "out of memory");
@@ -62,6 +68,12 @@ int control_open(ddsm_t *d)
     c->arrivals = (struct arrival *)(c->start + arrivals);
     c->reduce_in = c->start + reduce_in;
     c->reduce_out = c->start + reduce_out;
+    c->pack_parts_offset = pack_parts;
+    c->pack_parts = (struct pack_part *)(c->start + pack_parts);
+    c->pack_offset = pack;
+    c->pack = c->start + pack;
+    c->read_part = (struct pack_part *)(c->start + read_part);
+    c->read_pack = c->start + read_pack;
     c->broken_offset = broken;
     c->broken = (_Atomic uint64_t *)(c->start + broken);
     c->ticket_rounds_offset = ticket_rounds;

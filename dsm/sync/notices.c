@@ -125,10 +125,20 @@ static int read_log(ddsm_t *d, unsigned rank, uint64_t from, uint64_t count)
                         d->control.reserved, sizeof(uint64_t));
 }
 
+/* This rank may know notices of a pack already, and may have fetched the pages
+ * before the pack was home. */
+static uint64_t first_to_apply(const ddsm_t *d, unsigned rank,
+                               const struct arrival *arrival)
+{
+    const uint64_t known = d->vector_clock[rank];
+    return arrival && arrival->packed_from < known ? arrival->packed_from
+                                                   : known;
+}
+
 int notices_apply(ddsm_t *d, unsigned rank, uint64_t head,
                   const struct arrival *arrival)
 {
-    const uint64_t from = d->vector_clock[rank];
+    const uint64_t from = first_to_apply(d, rank, arrival);
     const struct range *range = d->control.range;
     int rc = 0;
     if (rank == d->rank || head <= from)

@@ -22,11 +22,6 @@ void fail_as(unsigned rank)
     snprintf(name, sizeof name, "rank %u: ", rank);
 }
 
-int status_of(int code)
-{
-    return code == DRAIL_EINVAL || code == DRAIL_ENORAIL ? NOT_SERVED : FAILED;
-}
-
 void fail(int status, const char *format, ...)
 {
     char text[512];
@@ -41,4 +36,12 @@ void fail(int status, const char *format, ...)
     fflush(NULL);
     /* not exit: it would wait for the other ranks */
     _exit(*first);
+}
+
+void fail_open(int code, const char *why)
+{
+    for (unsigned ms = 0; code == DRAIL_EPEER && !*first && ms < 500; ms++)
+        usleep(1000);
+    fail(code == DRAIL_EINVAL || code == DRAIL_ENORAIL ? NOT_SERVED : FAILED,
+         "%s", why);
 }

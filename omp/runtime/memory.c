@@ -211,7 +211,7 @@ void memory_open(drail_job_t *job)
                          "(allowed: 1 MiB)");
     const int rc = ddsm_open(job, &config, &space, &error);
     if (rc)
-        fail(status_of(rc), "%s", error.text);
+        fail_open(rc, error.text);
     shared_words = shared_pages(WORDS_BYTES, 0, DDSM_OPEN);
     open_stacks();
     open_heap(heap);
@@ -267,10 +267,14 @@ void memory_barrier(const void *mine, void *all)
         check(ddsm_barrier_note(space, mine, all), "barrier");
 }
 
-void memory_interval(uint64_t name)
+bool memory_is_copied(void)
 {
-    if (space)
-        check(ddsm_interval_now(space, name), "prefetch");
+    return space && !ddsm_pages_are_shared(space);
+}
+
+void memory_interval(const uint64_t names[DDSM_NAMES])
+{
+    check(ddsm_interval_names(space, names), "prefetch");
 }
 
 void memory_release(void)

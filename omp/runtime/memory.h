@@ -44,9 +44,11 @@ enum { NOTE_BYTES = DDSM_NOTE_BYTES };
  * wait: all see what all have written. Without @all, notes are not exchanged.
  * @all has NOTE_BYTES for each rank. */
 void memory_barrier(const void *mine, void *all);
-/* Call it right after memory_barrier(): names the interval that begins. The
- * rank fetches the pages that it used in earlier intervals of that name. */
-void memory_interval(uint64_t name);
+/* Do ranks have copies of pages, which are fetched? */
+bool memory_is_copied(void);
+/* Call it right after memory_barrier(), if so: names the interval that begins.
+ * The rank fetches the pages that it used in earlier intervals of that name. */
+void memory_interval(const uint64_t names[DDSM_NAMES]);
 /* What this rank has written can be seen after a memory_acquire(). */
 void memory_release(void);
 void memory_acquire(void);

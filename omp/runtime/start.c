@@ -178,7 +178,7 @@ run_ranks(drail_job_config_t *job, struct program *program)
     fail_once(&outcome->failed);
     int rc = drail_job_run(job, rank_main, program);
     if (rc && !outcome->is_over)
-        fail(status_of(rc), "%s", job->error->text);
+        fail_open(rc, job->error->text);
     drail_launch_close(job->launch);
     fflush(NULL);
     _exit(outcome->status);
@@ -195,7 +195,7 @@ int railomp_main(int (*program)(int, char **, char **), int argc, char **argv,
     job.grace_ms = GRACE_MS;
     const int rc = drail_launch_open(&job, &job.launch);
     if (rc)
-        fail(status_of(rc), "%s", error.text);
+        fail_open(rc, error.text);
     const unsigned launched = drail_launch_size(job.launch);
     if (!launched)
         job.nranks = asked_ranks();

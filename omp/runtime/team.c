@@ -8,6 +8,7 @@
 
 #include "omp/runtime/fail.h"
 #include "omp/runtime/files.h"
+#include "omp/runtime/interval.h"
 #include "omp/runtime/memory.h"
 #include "omp/runtime/output.h"
 #include "omp/runtime/statistics/regions.h"
@@ -132,12 +133,6 @@ static void meet(struct team *team, enum meeting meeting)
     team->given = NULL;
 }
 
-/* An interval of the region, after a place in it. */
-static uint64_t name_of(const struct team *team, const void *site)
-{
-    return (uintptr_t)team->function + 31 * (uintptr_t)site + 1;
-}
-
 /* The threads of a rank run tasks until none is left; the last thread to come
  * meets the other ranks. */
 static void await_all(struct thread *t, enum meeting meeting, const void *site)
@@ -156,7 +151,7 @@ static void await_all(struct thread *t, enum meeting meeting, const void *site)
     pool.counts.barriers += meeting == MEET_BARRIER;
     if (memory_ranks() > 1) {
         meet(team, meeting);
-        memory_interval(name_of(team, site));
+        interval_begin(site);
     }
     atomic_fetch_add(&pool.passed, 1);
     task_wake();
@@ -248,7 +243,7 @@ static void run_here(struct team *team, const struct thread *pattern)
     const bool ends_lines = files_begin_lines();
     pool.counts.regions++;
     regions_begin();
-    memory_interval((uintptr_t)team->function);
+    interval_begin_region(team->function);
     for (unsigned i = 1; i < team->here; i++) {
         struct worker *w = pool.workers[i - 1];
         w->thread = *pattern;

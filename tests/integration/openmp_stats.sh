@@ -203,7 +203,7 @@ check 'many.c' "$BUILD/bin/railomp-cc" '-DTHREADS(n)=n == 1 ? 2 : 3' -O0 many.c 
 RAILOMP_STATS=1 RAILOMP_RANKS=3 OMP_NUM_THREADS=1 timeout -k 5 60 ./many 2>err
 # each thread has taken a lock in each region
 check 'locks of all regions' [ "$(awk '$2 == "region" { inside = 1; next }
-    $2 == "variable" { inside = 0 } inside { sum += $11 } END { print sum }' err)" \
+    $2 == "variable" { inside = 0 } inside { sum += $12 } END { print sum }' err)" \
     -eq 1100 ]
 
 # --- scripts/compare-openmp -----------------------------------------------------
@@ -211,12 +211,23 @@ check 'locks of all regions' [ "$(awk '$2 == "region" { inside = 1; next }
 RAILOMP_STATS=1 RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./regions 2>err
 check 'the costs of an iteration are those of the ranks, not of the regions' \
     env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SOURCE/tools" python3 -c '
-from railtools.compare_openmp import costs_of
+from railtools.openmp_programs import costs_of
 with open("err", encoding="utf-8") as text:
     costs = costs_of(" Iterations      =    2", text.read())
 assert costs["regions"] > 0 and costs["rank"] == 0.5, costs'
+check 'communication of regions, and of those that move more than 1 MB' \
+    env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SOURCE/tools" python3 -c '
+from railtools.openmp_hosts import communication_of
+from railtools.openmp_programs import regions_of
+with open("err", encoding="utf-8") as text:
+    regions = regions_of(text.read())
+assert regions["take_turns._omp_fn.0"]["locks"] == 500, regions
+assert list(communication_of(regions)) == ["communication"]
+regions["take_turns._omp_fn.0"]["put_bytes"] = 6 << 20
+assert len(communication_of(regions)) == 2'
 compare=$SOURCE/scripts/compare-openmp
 refused 'no shape' "shapes.*'2'" "$compare" --shapes 2
+refused 'between hosts without NPB' 'hosts: .*needs --npb' "$compare" --hosts
 refused 'no rank' "'0x1'" "$compare" --shapes 0x1
 refused 'programs of NPB, whose folder is missing' 'needs --npb' "$compare" \
     --programs ep

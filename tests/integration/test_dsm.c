@@ -42,6 +42,36 @@ static void handed_on(struct rank *r)
     ddsm_close(d);
 }
 
+/* Rank 1 writes pages in many pieces and waits in a barrier. Rank 2 meanwhile
+ * acquires what rank 1 has released, and reads pages that are not home yet.
+ * After the barrier it must find them new. */
+static void many_pieces(struct rank *r)
+{
+    enum { PAGES = 40, BYTES = PAGES * 4096, STEP = 3, ROUNDS = 8 };
+    const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0};
+    ddsm_t *d = space(r, 1 << 20, 0);
+    volatile unsigned char *p = ddsm_alloc(d, BYTES, &at);
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        for (size_t i = 0; i < BYTES && r->rank == 1; i += STEP)
+            p[i] = (unsigned char)(round + i / STEP);
+        if (r->rank == 2) {
+            usleep(20000);
+            ok(d, ddsm_acquire(d));
+            for (size_t i = 0; i < BYTES; i += 4096)
+                check(p[i + 1] == 0 || (i + 1) % STEP == 0);
+        }
+        ok(d, ddsm_barrier(d));
+        for (size_t i = 0; i < BYTES; i++)
+            check(p[i] == (i % STEP ? 0 : (unsigned char)(round + i / STEP)));
+        ok(d, ddsm_barrier(d));
+    }
+    ddsm_stats_t s;
+    ddsm_stats(d, &s);
+    check((r->rank == 1) == (s.packed_bytes > BYTES / STEP));
+    check(s.pieces == 0);
+    ddsm_close(d);
+}
+
 /* More ranges than the log holds: all copies are made old then. */
 static void long_log(struct rank *r)
 {
@@ -562,6 +592,7 @@ static const struct test tests[] = {
     {"locks of 1", 1, locks, NULL, APART},
     {"locks of 4", 4, locks, NULL, APART},
     {"handed on", 3, handed_on, NULL, APART},
+    {"many pieces", 3, many_pieces, NULL, APART},
     {"long log", 2, long_log, NULL, APART},
     {"over the end", 2, over_the_end, NULL, APART},
     {"broken", 2, broken, NULL, APART},

@@ -10,25 +10,39 @@ each number of threads; the rounds are repeated. Figures are medians over the
 rounds with their non-parametric 95 % confidence interval, ratios are those of
 each round.
 
+With --hosts, they run on two hosts of scripts/testbed (it needs root).
+
 DIR (default results/openmp-<date>; an existing one is never touched: -2, -3 ...
 is appended) gets openmp.txt (tables, commands) and openmp-samples.csv (every
 round). Both are written after each round.
 """
 import argparse
-import itertools
 import os
 import platform
 import re
 import shlex
-import shutil
-import statistics
-import subprocess
+import sys
 import tempfile
 import time
 from typing import NamedTuple
 
+from railtools import openmp_hosts
 from railtools.files import claim, csv_text, hide, leave, replace
 from railtools.noise import busy_share, shares_text
+from railtools.openmp_programs import (
+    CLASSES,
+    COMPILERS,
+    CONSTRUCTS,
+    NPB,
+    compile_both,
+    compile_npb,
+    copy_npb,
+    costs_of,
+    ended,
+    figures_of,
+    regions_of,
+)
+from railtools.openmp_samples import Samples, cell, ratio
 from railtools.options import (
     Parser,
     add_rounds,
@@ -39,22 +53,10 @@ from railtools.options import (
     whole,
     wrong,
 )
-from railtools.paths import BIN, ROOT, revision
-from railtools.programs import Failure, run, start, stop
-from railtools.rounds import (
-    Tries,
-    few_rounds,
-    in_turn,
-    interval_text,
-    median_interval,
-    paired,
-)
+from railtools.paths import ROOT, revision
+from railtools.programs import Failure, start, stop
+from railtools.rounds import few_rounds, in_turn
 
-CONSTRUCTS = "constructs"
-NPB = ("ep", "cg", "is", "mg", "ft", "bt", "sp", "lu")
-CLASSES = ("S", "W", "A", "B", "C")
-COMPILERS = {"gcc": ["gcc", "-fopenmp"],
-             "railomp": [os.path.join(ROOT, BIN, "railomp-cc")]}
 FAULTS = ("read_faults", "write_faults")
 LIMIT_S = 120  # for one launch
 
@@ -80,113 +82,22 @@ class Launch(NamedTuple):
         """gcc's with as many threads."""
         return Launch("gcc", 1, self.ranks * self.threads)
 
-
-# ------------------------------------------------------------- compiling ---
-
-def compile_both(name, folder, arguments):
-    for compiler, words in COMPILERS.items():
-        run([*words, "-O3", "-w", *arguments, "-lm", "-o",
-             os.path.join(folder, f"{name}.{compiler}")])
-
-
-def copy_npb(source, folder):
-    """With times of more digits, as class S ends in hundredths of a second;
-    and a declaration that is.c lacks."""
-    tree = os.path.join(folder, "npb")
-    shutil.copytree(source, tree, ignore=shutil.ignore_patterns(".git"))
-    shutil.copy(os.path.join(tree, "config", "make.def.template"),
-                os.path.join(tree, "config", "make.def"))
-    path = os.path.join(tree, "common", "c_print_results.c")
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    replace(path, re.sub(r"(Time in seconds = +%12)\.2f", r"\1.6f", text))
-    replace(os.path.join(tree, "timers.h"), "double timer_read(int n);\n")
-    run(["gcc", "-w", "-o", os.path.join(tree, "sys", "setparams"),
-         os.path.join(tree, "sys", "setparams.c"), "-lm"])
-    return tree
-
-
-def compile_npb(tree, folder, name, size):
-    place = os.path.join(tree, name.upper())
-    common = os.path.join(tree, "common")
-    run(["sh", "-c", 'cd "$0" && ../sys/setparams "$1" "$2"', place, name,
-         size])
-    compile_both(f"{name}.{size}", folder, [
-        "-include", os.path.join(tree, "timers.h"), f"-I{common}",
-        os.path.join(place, f"{name}.c"),
-        *(os.path.join(common, f"{part}.c") for part in (
-            "c_print_results", "c_timers", "wtime",
-            *([] if name == "is" else ["c_randdp"])))])  # it has its own
+    def run(self, folder, program, samples, times):
+        """(standard output, standard error)"""
+        words = [os.path.join(folder, f"{program}.{self.compiler}"),
+                 *([str(times)] if program == CONSTRUCTS else [])]
+        settings = self.settings()
+        samples.commands[hide(shlex.join(
+            [*(f"{n}={v}" for n, v in settings.items()), *words]),
+            {folder + "/": ""})] = None
+        process = start(words, os.environ | settings)
+        try:
+            return ended(process, LIMIT_S)
+        finally:
+            stop(process)
 
 
 # ------------------------------------------------------------- measuring ---
-
-class Samples:
-    def __init__(self):
-        self.figures = {}  # {(program, figure, launch): {round: value}}
-        self.costs = {}  # {(program, launch): {title: sum over the ranks}}
-        self.tries = Tries()
-        self.noise, self.seconds, self.commands = [], [], {}
-
-    def add(self, program, launch, number, found):
-        for figure, value in found.items():
-            key = program, figure, launch
-            self.figures.setdefault(key, {})[number] = value
-
-
-def launched(folder, program, launch, commands, times):
-    """(standard output, standard error)"""
-    words = [os.path.join(folder, f"{program}.{launch.compiler}"),
-             *([str(times)] if program == CONSTRUCTS else [])]
-    settings = launch.settings()
-    commands[hide(shlex.join(
-        [*(f"{n}={v}" for n, v in settings.items()), *words]),
-        {folder + "/": ""})] = None
-    process = start(words, os.environ | settings)
-    try:
-        out, err = process.communicate(timeout=LIMIT_S)
-        if process.returncode:
-            raise Failure(f"exit status {process.returncode}: "
-                          f"{(err.strip() or out.strip())[-200:]}")
-        return out, err
-    except subprocess.TimeoutExpired:
-        raise Failure(f"no end within {LIMIT_S} s") from None
-    finally:
-        stop(process)
-
-
-def figures_of(program, out):
-    """{figure: value}; of NPB seconds, if the result is right."""
-    if program == CONSTRUCTS:
-        lines = [line.split(" ", 1) for line in out.splitlines()]
-        return {name: float(us) for us, name in lines}
-    seconds = re.search(r"Time in seconds = +(\S+)", out)
-    if not seconds or not re.search(r"Verification += +SUCCESSFUL", out):
-        raise Failure("does not verify")
-    return {"s": float(seconds[1])}
-
-
-def costs_of(out, err):
-    """What the ranks' lines add up to, for each iteration."""
-    lines = [line.split()[1:] for line in err.splitlines()
-             if line.startswith("railomp: ")]
-    iterations = re.search(r"Iterations += +(\d+)", out)
-    if len(lines) < 2 or not iterations:
-        return {}
-    # the tables of regions and variables come behind the ranks' lines
-    ranks = list(itertools.takewhile(lambda line: line[0].isdigit(),
-                                     lines[1:]))
-    found = {}
-    for column, title in enumerate(lines[0]):
-        cells = [line[column].rstrip("%") for line in ranks]
-        numbers = [float(cell) for cell in cells
-                   if cell != "-" and title != "memory"]
-        is_share = title in ("efficiency", "coverage")
-        if numbers:
-            found[title] = (statistics.fmean(numbers) if is_share else
-                            sum(numbers) / max(1, int(iterations[1])))
-    return found
-
 
 def go_round(samples, folder, programs, launches, times):
     number, begin = len(samples.seconds) + 1, time.monotonic()
@@ -198,10 +109,14 @@ def go_round(samples, folder, programs, launches, times):
                 continue
             progress(f"round {number}: {where}")
             try:
-                out, err = launched(folder, program, launch,
-                                    samples.commands, times)
+                out, err = launch.run(folder, program, samples, times)
+                regions = regions_of(err)
                 samples.add(program, launch, number, figures_of(program, out))
                 samples.costs[program, launch] = costs_of(out, err)
+                samples.regions[program, launch] = regions
+                if isinstance(launch, openmp_hosts.HostsLaunch):
+                    samples.add(program, launch, number,
+                                openmp_hosts.communication_of(regions))
                 samples.tries.add(where)
             except Failure as error:
                 samples.tries.add(where, str(error))
@@ -210,17 +125,6 @@ def go_round(samples, folder, programs, launches, times):
 
 
 # --------------------------------------------------------------- results ---
-
-def cell(samples, key, digits):
-    values = samples.figures.get(key, {}).values()
-    return interval_text(median_interval(values), digits) if values else "-"
-
-
-def ratio(samples, program, figure, above, below):
-    found = paired(samples.figures.get((program, figure, above), {}),
-                   samples.figures.get((program, figure, below), {}))
-    return interval_text(found[0], 2) if found else "-"
-
 
 def rows(samples, program):
     """(figure, launch) that were measured, of railomp-cc."""
@@ -270,17 +174,21 @@ def npb_table(samples, programs):
     return [*lines, ""]
 
 
-def report(samples, programs):
-    lines = [f"OpenMP on several ranks, {time.strftime('%Y-%m-%d')}",
+def report(samples, programs, args):
+    lines = [f"OpenMP on several {'hosts' if args.hosts else 'ranks'}, {time.strftime('%Y-%m-%d')}",
              f"revision {revision()}; {platform.machine()}, Linux "
              f"{platform.release()}, {os.cpu_count()} cores",
              f"Rounds: {len(samples.seconds)}. Before each of them "
              f"{shares_text(samples.noise)}.",
              *few_rounds(len(samples.seconds)), ""]
-    if CONSTRUCTS in programs:
+    if args.hosts:
+        lines.insert(-1, f"Hosts of scripts/testbed, one core each; rails of "
+                         f"{args.rate} Mbit/s.")
+        lines += openmp_hosts.tables(samples, programs)
+    elif CONSTRUCTS in programs:
         lines += constructs_table(samples)
     others = [program for program in programs if program != CONSTRUCTS]
-    if others:
+    if others and not args.hosts:
         lines += npb_table(samples, others)
     failures = samples.tries.failures(len(samples.seconds))
     lines += [f"{where}: {how}" for where, how in failures]
@@ -288,9 +196,8 @@ def report(samples, programs):
         f"    {command}" for command in samples.commands)]) + "\n"
 
 
-def table_of_samples(samples):
-    return csv_text([["program", "figure", "compiler", "ranks", "threads",
-                      "round", "value"], *(
+def table_of_samples(samples, kind):
+    return csv_text([["program", "figure", *kind._fields, "round", "value"], *(
         [program, figure, *launch, number, f"{value:.6g}"]
         for (program, figure, launch), values in samples.figures.items()
         for number, value in values.items())])
@@ -314,6 +221,11 @@ def options():
     parser.add_argument("--times", metavar="N", type=whole(1, 10000000),
                         default=10000, help=f"of each of {CONSTRUCTS} "
                                             "(default %(default)s)")
+    parser.add_argument("--hosts", action="store_true", help=(
+        "programs of NPB on two hosts of scripts/testbed, a rank on each: over "
+        "one rail, two rails, and two rails with a thread for each"))
+    parser.add_argument("--rate", metavar="MBIT", type=whole(1, 100000),
+                        default=1000, help="of a rail (default 1000)")
     parser.add_argument("--npb", metavar="FOLDER", help="sources of NPB 3.0")
     parser.add_argument("--programs", metavar="P,...",
                         type=chosen_of((CONSTRUCTS, *NPB)),
@@ -326,7 +238,10 @@ def options():
         help="where to put the result")
     args = parser.parse_args()
     settle_rounds(args)
-    chosen = args.programs or [CONSTRUCTS, *(NPB if args.npb else ())]
+    chosen = args.programs or [*([] if args.hosts else [CONSTRUCTS]),
+                               *(NPB if args.npb else ())]
+    if args.hosts and (CONSTRUCTS in chosen or not args.npb):
+        wrong("--hosts: programs of NPB only: it needs --npb")
     if not args.npb and chosen != [CONSTRUCTS]:
         wrong(f"--programs: {', '.join(chosen)} needs --npb")
     if args.npb and not os.path.isdir(os.path.join(args.npb, "common")):
@@ -351,15 +266,21 @@ def build(args, folder):
                 yield f"{name}.{size}"
 
 
+def launches_of(args):
+    if args.hosts:
+        return openmp_hosts.LAUNCHES
+    return list(dict.fromkeys(
+        found for launch in args.shapes for found in (launch, launch.peer())))
+
+
 def go(folder, built, args):
     samples, programs = Samples(), list(build(args, built))
-    launches = list(dict.fromkeys(
-        found for launch in args.shapes for found in (launch, launch.peer())))
+    launches = launches_of(args)
     while another_round(args, samples.seconds):
         go_round(samples, built, programs, launches, args.times)
-        text = report(samples, programs)
+        text = report(samples, programs, args)
         replace(os.path.join(folder, "openmp-samples.csv"),
-                table_of_samples(samples))
+                table_of_samples(samples, type(launches[0])))
         replace(os.path.join(folder, "openmp.txt"), text)
     print(text)
     print(f"results: {folder}", flush=True)
@@ -370,9 +291,16 @@ def main():
     args = options()
     if not os.path.exists(COMPILERS["railomp"][0]):
         wrong("railomp-cc is not there; make builds it")
+    if args.hosts and "TESTBED_HOSTS" not in os.environ:
+        os.execv(os.path.join(ROOT, "scripts", "testbed"), [
+            "testbed", "--hosts", str(openmp_hosts.HOSTS), "--rails", "2",
+            "--rate", f"{args.rate}mbit", os.path.abspath(sys.argv[0]),
+            *sys.argv[1:]])
+    openmp_hosts.begin()
     folder = claim(args.dir)
     try:
-        with tempfile.TemporaryDirectory() as built:
+        with tempfile.TemporaryDirectory(
+                dir=openmp_hosts.FOLDER if args.hosts else None) as built:
             return go(folder, built, args)
     finally:
         leave(folder)

@@ -111,17 +111,18 @@ static void print_region(uintptr_t function, const union cost *here,
                          const union cost *all)
 {
     const ddsm_stats_t *m = &all->memory;
-    fprintf(stderr,
-            "railomp: %#14lx %8llu %10.3f %10.3f %9llu %9.3f %13llu %10llu "
-            "%13llu %8llu %9.3f  %s%s\n",
-            (unsigned long)function, (unsigned long long)here->times,
-            ms(here->ns), ms(m->barrier_ns),
-            (unsigned long long)(m->read_faults + m->write_faults),
-            ms(m->fault_ns),
-            (unsigned long long)(m->fetched_pages * memory_page_bytes()),
-            (unsigned long long)m->diff_bytes,
-            (unsigned long long)m->shared_writes, (unsigned long long)m->locks,
-            ms(m->lock_ns), name_of(function), advice(all));
+    fprintf(
+        stderr,
+        "railomp: %#14lx %8llu %10.3f %10.3f %9llu %9.3f %9.3f %13llu %10llu "
+        "%13llu %8llu %9.3f  %s%s\n",
+        (unsigned long)function, (unsigned long long)here->times, ms(here->ns),
+        ms(m->barrier_ns),
+        (unsigned long long)(m->read_faults + m->write_faults), ms(m->fault_ns),
+        ms(m->ahead_ns),
+        (unsigned long long)(m->fetched_pages * memory_page_bytes()),
+        (unsigned long long)(m->diff_bytes + m->packed_bytes),
+        (unsigned long long)m->shared_writes, (unsigned long long)m->locks,
+        ms(m->lock_ns), name_of(function), advice(all));
 }
 
 static void add_cost(union cost *sum, const union cost *cost)
@@ -152,7 +153,8 @@ static void print_regions(void)
     if (is_first)
         fprintf(stderr,
                 "railomp:         region    times    time_ms barrier_ms    "
-                "faults  fault_ms fetched_bytes  put_bytes shared_writes    "
+                "faults  fault_ms  ahead_ms fetched_bytes  put_bytes "
+                "shared_writes    "
                 "locks   lock_ms  name\n");
     for (unsigned i = 0; i < REGIONS; i++) {
         uint64_t told[2] = {0};

@@ -34,25 +34,26 @@ static void print_share(double share)
 
 static void print_titles(void)
 {
-    fprintf(stderr, "railomp: rank  regions barriers barrier_ms read_faults "
-                    "write_faults  fault_ms    locks  lock_ms     pages "
-                    "fetched_bytes  put_bytes efficiency   coverage memory\n");
+    fprintf(stderr,
+            "railomp: rank  regions barriers barrier_ms read_faults "
+            "write_faults  fault_ms  ahead_ms    locks  lock_ms     pages "
+            "fetched_bytes  put_bytes efficiency   coverage memory\n");
 }
 
 static void print_line(unsigned rank, const union line *l)
 {
     const ddsm_stats_t *m = &l->memory;
-    fprintf(stderr,
-            "railomp: %4u %8llu %8llu %10.3f %11llu %12llu %9.3f %8llu %8.3f "
-            "%9llu %13llu %10llu",
-            rank, (unsigned long long)l->team.regions,
-            (unsigned long long)l->team.barriers, ms(m->barrier_ns),
-            (unsigned long long)m->read_faults,
-            (unsigned long long)m->write_faults, ms(m->fault_ns),
-            (unsigned long long)m->locks, ms(m->lock_ns),
-            (unsigned long long)m->fetched_pages,
-            (unsigned long long)(m->fetched_pages * memory_page_bytes()),
-            (unsigned long long)m->diff_bytes);
+    fprintf(
+        stderr,
+        "railomp: %4u %8llu %8llu %10.3f %11llu %12llu %9.3f %9.3f %8llu %8.3f "
+        "%9llu %13llu %10llu",
+        rank, (unsigned long long)l->team.regions,
+        (unsigned long long)l->team.barriers, ms(m->barrier_ns),
+        (unsigned long long)m->read_faults, (unsigned long long)m->write_faults,
+        ms(m->fault_ns), ms(m->ahead_ns), (unsigned long long)m->locks,
+        ms(m->lock_ns), (unsigned long long)m->fetched_pages,
+        (unsigned long long)(m->fetched_pages * memory_page_bytes()),
+        (unsigned long long)(m->diff_bytes + m->packed_bytes));
     print_share(ddsm_efficiency(m));
     print_share(ddsm_coverage(m));
     fprintf(stderr, " %s\n", memory_kind());

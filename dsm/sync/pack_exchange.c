@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dsm/sync/pack_exchange.h"
+
+#include "dsm/pages/pack.h"
+#include "dsm/sync/control.h"
+#include "dsm/sync/peer_wait.h"
+
+static int settle_with(ddsm_t *d, unsigned rank)
+{
+    struct control *c = &d->control;
+    int rc = control_read(d, rank,
+                          c->pack_parts_offset + d->rank * sizeof *c->read_part,
+                          c->read_part, sizeof *c->read_part);
+    const struct pack_part part = *c->read_part;
+    if (rc || !part.bytes)
+        return rc;
+    rc = control_read(d, rank, c->pack_offset + part.offset, c->read_pack,
+                      part.bytes);
+    if (!rc && !pack_apply(d, c->read_pack, c->read_pack + part.bytes))
+        rc = space_break(d,
+                         space_fail(d, DRAIL_EDAT,
+                                    "rank %u has packed wrong changes", rank));
+    return rc;
+}
+
+int pack_exchange(ddsm_t *d)
+{
+    bool any = false;
+    int rc = 0;
+    for (unsigned r = 0; r < d->size && !rc; r++) {
+        const bool has = d->control.arrivals[r].packed_from != UINT64_MAX;
+        any |= has;
+        if (has && r != d->rank)
+            rc = settle_with(d, r);
+    }
+    return rc || !any ? rc : peer_wait_run(d, d->meet_request, "barrier");
+}
