@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * C: lines, in regions (files.c). C++: std::cout, if it is not synchronised
- * with stdio, in barriers. Fortran: standard output and error at the end of each
- * statement of a region that prints, and at the begin of the region; other units
- * of ranks but 0 in barriers, as libgfortran does not close these at the end.
+ * with stdio, in barriers. Fortran: standard output and error at the end of
+ * each statement of a region that prints, and at the begin of the region; other
+ * units of ranks but 0 in barriers, as libgfortran does not close these at the
+ * end.
  */
 #include "omp/runtime/output.h"
 
