@@ -60,9 +60,11 @@ unsigned memory_ranks(void)
 
 static void check(int rc, const char *what)
 {
+    const char *why = rc ? ddsm_last_error(space) : NULL;
+    if (rc && strstr(why, drail_strerror(rc)))
+        fail(FAILED, "%s", why);
     if (rc)
-        fail(FAILED, "%s: %s: %s", what, drail_strerror(rc),
-             ddsm_last_error(space));
+        fail(FAILED, "%s: %s: %s", what, drail_strerror(rc), why);
 }
 
 /* A fault could not be served. */

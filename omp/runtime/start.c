@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ struct program {
     int (*main)(int, char **, char **);
     int argc;
     char **argv, **envp;
+    bool is_forked; /* its ranks are; no launcher has started them */
 };
 
 /* How the program has ended. Ranks that were forked share it with the process
@@ -137,9 +139,20 @@ static void check_program(drail_job_t *job)
          "rank %u runs another program: all ranks must run the same file", r);
 }
 
+/* From now on these end the process, as they end a program of one process.
+ * libdapl_rail would have them end waits only. */
+static void signals_end(void)
+{
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+}
+
 static int rank_main(drail_job_t *job, void *context)
 {
+    const struct program *p = context;
     fail_as(drail_job_rank(job));
+    if (p->is_forked)
+        signals_end();
     check_program(job);
     settings_read(drail_job_size(job),
                   drail_job_local_size(job, drail_job_rank(job)));
@@ -177,6 +190,8 @@ run_ranks(drail_job_config_t *job, struct program *program)
         fail(FAILED, "out of memory");
     fail_once(&outcome->failed);
     int rc = drail_job_run(job, rank_main, program);
+    if (rc == DRAIL_EINTR && program->is_forked && !outcome->is_over)
+        raise(SIGTERM);
     if (rc && !outcome->is_over)
         fail_open(rc, job->error->text);
     drail_launch_close(job->launch);
@@ -187,7 +202,7 @@ run_ranks(drail_job_config_t *job, struct program *program)
 int railomp_main(int (*program)(int, char **, char **), int argc, char **argv,
                  char **envp)
 {
-    struct program p = {program, argc, argv, envp};
+    struct program p = {program, argc, argv, envp, false};
     drail_job_config_t job;
     drail_error_t error = {0};
     drail_job_config_init(&job);
@@ -197,7 +212,8 @@ int railomp_main(int (*program)(int, char **, char **), int argc, char **argv,
     if (rc)
         fail_open(rc, error.text);
     const unsigned launched = drail_launch_size(job.launch);
-    if (!launched)
+    p.is_forked = !launched;
+    if (p.is_forked)
         job.nranks = asked_ranks();
     if (launched ? launched > 1 : job.nranks > 1)
         run_ranks(&job, &p);

@@ -313,6 +313,7 @@ background=()
 
 cat >ends.c <<'END'
 #include <omp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -347,12 +348,14 @@ int main(int argc, char **argv)
                 exit(4);
             if (!strcmp(said, "null"))
                 *(volatile int *)NULL = 1;
+            if (!strcmp(said, "raise"))
+                raise(SIGTERM);
             if (!strcmp(said, "fork"))
                 fork();
             if (!strcmp(said, "deep"))
                 deep(1300 << 10);
         }
-        while (!strcmp(said, "null"))
+        while (!strcmp(said, "null") || !strcmp(said, "stay"))
             usleep(1000);
     }
     exit(7);
@@ -373,6 +376,17 @@ check 'exit(7)' exited_with 7 $?
 check 'what runs at exit' cmp out <(printf 'well at exit\ndestroyed\n')
 check 'a rank aborts' ended 1 'rank 1 .*(signal 6|has died|is gone)|is gone: rank 1' abort
 check 'a rank dereferences NULL' ended 1 'rank 1 .*(signal 11|has died|is gone)|is gone: rank 1' null
+check 'a rank raises SIGTERM' ended 1 'rank 1 .*(signal 15|has died|is gone)|is gone: rank 1' raise
+# terminated: a signal ends the program and its ranks, as one process
+terminated()
+{
+    RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./ends stay >out 2>err &
+    local program=$!
+    sleep 1
+    kill "$program" && { wait "$program" || exited_with 143 $?; } &&
+        [ ! -s err ] && ! pgrep -s 0 -x ends
+}
+check 'SIGTERM' terminated
 check 'a rank calls exit' ended 1 'rank 1: exit\(4\) was called' exit
 check 'a rank forks' ended 2 'rank 1: fork\(\) is not served' fork
 # shallow STATUS REGEX WORD: the same with stacks of 1 MiB, two in each rank
