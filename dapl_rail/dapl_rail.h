@@ -990,13 +990,13 @@ void drail_set_guard(drail_t *rail, const drail_guard_t *guard);
  * by DRAIL_ETIMEOUT. After DRAIL_ETIMEOUT or DRAIL_EINTR the message has not
  * been sent.
  *
- * With DRAIL_EAGER_AUTO and a cfg.depth of 64 or more, a somewhat longer
- * message is copied, too, and goes in pieces, each of which needs a credit:
- *  - over rails that are polled (rule 5), up to 64 KiB in pieces of 16 KiB.
- * With several rails, the first such send after a drail_recv() from that peer
- *    does not: it uses rendezvous.
- *  - over shared memory, up to 128 KiB in pieces of 8 KiB, unless @p mem is
- *    given.
+ * With DRAIL_EAGER_AUTO, a somewhat longer message is copied, too, and goes in
+ * pieces, each of which needs a credit:
+ *  - over rails that are polled (rule 5), with a cfg.depth of 16 or more, up to
+ *    64 KiB in pieces of 16 KiB. With several rails, the first such send after
+ *    a drail_recv() from that peer does not: it uses rendezvous.
+ *  - over shared memory, with a cfg.depth of 64 or more, up to 128 KiB in
+ *    pieces of 8 KiB, unless @p mem is given.
  *
  * A longer message (rendezvous) waits until the peer has read it by striped
  * RDMA. After DRAIL_ETIMEOUT or DRAIL_EINTR in this wait:

@@ -164,8 +164,8 @@ static int choose_address(struct opening *o)
     d->symmetric = same;
     if (!same && d->cfg.base)
         return space_fail(d, DRAIL_EINVAL,
-                          "%zu bytes at %p: something else is there, on this "
-                          "rank or another",
+                          "%zu bytes at %p: something else is there, or it is "
+                          "more than ulimit -v, on this rank or another",
                           d->bytes, d->cfg.base);
     return d->view || map_reserve(d, NULL)
                ? 0

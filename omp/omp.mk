@@ -6,7 +6,7 @@ OMP_OBJ := $(call objects,omp/runtime omp/runtime/statistics omp/runtime/tasks)
 LIBOMP  := $(LIB)/librailomp.so
 OMPDIR  := $(LIB)/railomp
 OMP_PARTS := $(addprefix $(OMPDIR)/,program.o program_io.o program_files.o \
-  program_returned.o \
+  program_fortran.o program_returned.o program_signal.o program_wide.o \
   libgomp.spec)
 # the plugin is one of the compiler that the wrappers call
 OMP_CXX := g++
@@ -45,5 +45,11 @@ $(OMPDIR)/%.spec: omp/wrapper/%.spec
 $(OMPDIR)/atomics.so: omp/plugin/atomics.cc
 	$(call say,CXX,$<)$(OMP_CXX) -std=gnu++17 -O2 -g -Wall -fno-rtti -fPIC -shared \
 	  -isystem $(OMP_HEADERS) $< -o $@
-$(BIN)/railomp-%: omp/wrapper/railomp-cc
-	$(call say,GEN)sed 's|@VERSION@|$(VERSION)|' $< > $@ && chmod 755 $@
+# Programs are not sanitized, but load the libraries of the sanitizers first if
+# librailomp is.
+comma := ,
+OMP_SANITIZERS := $(filter -l%,$(patsubst undefined,-lubsan,$(patsubst address,-lasan,$\
+  $(subst $(comma), ,$(SANITIZE)))))
+$(BIN)/railomp-%: omp/wrapper/railomp-cc $(FLAGS_STAMP)
+	$(call say,GEN)sed 's|@VERSION@|$(VERSION)|;s|@SANITIZERS@|$(OMP_SANITIZERS)|' $< > $@ && \
+	  chmod 755 $@

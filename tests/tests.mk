@@ -7,6 +7,8 @@
 # make test-bare-build          what both begin with: packages and the build
 # make test TESTS=provider/     only tests with this text in their path
 # make tests                    builds the test programs of one build
+# make test-mutations           is a missing barrier or lock of Cluster OpenMP found?
+#                               (tests/omp/mutations.txt; takes hours)
 # make test-hosts               those of several hosts (tests/hosts/hosts.mk)
 #
 # Each tests/<suite>/test_*.c is a program (other .c files there are helpers
@@ -49,7 +51,7 @@ BOND_CONF := $(TEST_BIN)/provider/bond.conf
 
 include tests/hosts/hosts.mk
 
-.PHONY: test tests test-sanitizers test-bare test-bare-build
+.PHONY: test tests test-sanitizers test-mutations test-bare test-bare-build
 tests: all $(TEST_PROGRAMS) $(TEST_SCRIPTS) $(HOSTS_TESTS)
 ifeq ($(SANITIZE),)
 tests: peers # what tests of comparisons compare with
@@ -200,15 +202,16 @@ TSAN = BUILD=$(BUILD)/tsan WHEELS=$(WHEELS) SANITIZE=thread CC=clang CFLAGS='-O1
 # It tells TSan of OpenMP's ordering; libomp does not find it by itself.
 ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 
-# Foreign programs can't load a sanitized provider, nor can those of railomp-cc
-# load a sanitized librailomp; documents, packages and what only scripts do are
-# the same in every build, and peers there are for one; a sanitizer's calloc is
-# not to be replaced; provider and transport are what has threads.
+# Foreign programs can't load a sanitized provider; documents, packages and what
+# only scripts do are the same in every build, and peers there are for one; a
+# sanitizer's calloc is not to be replaced; provider and transport are what has
+# threads. Programs of railomp-cc are not sanitized themselves: accesses to what
+# ranks share are not checked there, but the runtime's are.
 PLAIN_ONLY := dapltest dtest dapl_walk bond impi2018 tcp docs install layers \
   suite compare_p2p compare_coll compare_layer mpi_layer mpi_faults mpi_forms \
   mpi_requests mpi_sets mpi_threads deb peers_present test_dsm_memory calibrate irregular_figures \
   reproduce reports build_mpi moved mpi4py timens tune_time rail_numbers \
-  killed degrade_any openmp openmp_build openmp_stats
+  killed degrade_any
 SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
 # (ThreadSanitizer ends programs whose handler of SIGSEGV calls what is not safe
 # in handlers, and programs that fork while they have threads. It does not see
@@ -253,6 +256,9 @@ test-sanitizers:
 	@$(MAKE) $(TSAN) tests
 	@$(MAKE) $(FUZZ) fuzzers
 	@$(TEST_RUNS) $(TEST_ASAN) $(TEST_TSAN) $(FUZZ_TESTS)
+
+test-mutations:
+	@tests/omp/mutations $(BUILD)/mutations $(if $(TESTS),--match '$(TESTS)')
 
 test-bare:
 	@tests/bare/readme

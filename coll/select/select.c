@@ -6,6 +6,7 @@
  * Algorithms that refuse the shape are skipped.
  */
 #include "coll/algorithms/algorithms.h"
+#include "coll/build/reduce/shares.h"
 #include "table.h"
 
 /* ---------------------------------------------------------------- rules */
@@ -196,6 +197,13 @@ static bool is_uneven(const dcoll_shape_t *shape, const dcoll_args_t *args)
                UNEVEN_RATIO * args->begin[shape->nranks];
 }
 
+static bool ports_differ(const dcoll_shape_t *shape, const dcoll_args_t *args)
+{
+    return args->port_begin &&
+           args->port_begin[shape->nranks] !=
+               shape->nranks * shares_least_ports(shape, args);
+}
+
 static bool is_among(const struct rule *rule, const dcoll_shape_t *shape,
                      const dcoll_args_t *args)
 {
@@ -218,7 +226,7 @@ static bool is_among(const struct rule *rule, const dcoll_shape_t *shape,
     case UNEVEN:
         return is_uneven(shape, args);
     case PORTS:
-        return shape->nnodes > 1 && args->port_begin;
+        return shape->nnodes > 1 && ports_differ(shape, args);
     default:
         return few && bytes <= LITTLE_BYTES / (ppn * blocks);
     }

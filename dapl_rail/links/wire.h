@@ -3,6 +3,7 @@
 #ifndef DRAIL_LINKS_WIRE_H
 #define DRAIL_LINKS_WIRE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -47,6 +48,16 @@ struct wire {
 struct wire_words {
     uint64_t word[sizeof(struct wire) / sizeof(uint64_t)];
 };
+
+_Static_assert(sizeof(struct wire) == 3 * sizeof(uint64_t) &&
+                   offsetof(struct wire, parts) == 1 &&
+                   offsetof(struct wire, credits) == 2 &&
+                   offsetof(struct wire, id) == 4 &&
+                   offsetof(struct wire, seq) == 8 &&
+                   offsetof(struct wire, rails) == 12 &&
+                   offsetof(struct wire, lane) == 14 &&
+                   offsetof(struct wire, bytes) == 16,
+               "the fields are where wire_words_of() has them");
 
 static inline struct wire_words wire_words_of(struct wire w)
 {

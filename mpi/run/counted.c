@@ -61,9 +61,7 @@ static size_t own_bytes(const struct layer_comm *c, const struct layer_call *a,
                         const struct blocks *send, const struct blocks *recv)
 {
     switch (a->collective) {
-    case LAYER_ALLGATHERV:
-        return (size_t)datatype_bytes(
-            layer_count_at(a, a->recv_counts, c->rank), a->recv_type);
+    case LAYER_ALLGATHERV: /* root 0: all ranks get the same block */
     case LAYER_GATHERV:
         return a->send == MPI_IN_PLACE
                    ? (size_t)datatype_bytes(

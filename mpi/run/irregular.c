@@ -91,7 +91,7 @@ int irregular_run(struct layer_comm *c, const struct layer_call *a)
     bool can = !rc && (!layer.verify ||
                        buffer_reserve(&c->expected, 2 * recv.all + 1));
     /* only the rank itself knows that a block is long */
-    const bool may_be_left = a->large || send.replaced;
+    const bool may_be_left = a->large || layer_exchanges_in_place(a);
     if ((layer.verify || may_be_left) && !team_all_can(c, can))
         return LEFT_TO_MPI;
     if (!rc && !send.contiguous)
@@ -190,11 +190,9 @@ int irregular_agree(struct layer_comm *c, struct irregular *o)
         return rc;
     for (int r = 0; r < c->size; r++)
         all += counts[r];
-    if (!all)
-        return DRAIL_ENOTSUP;
-    rc = all_have(c, !count(c, o));
+    rc = all_have(c, !count(c, o)); /* if counts differ, all ranks fail here */
     o->counted = counted_call(c, &o->a, &o->send, &o->recv, counts);
-    return rc;
+    return rc || all ? rc : DRAIL_ENOTSUP;
 }
 
 const dcoll_call_t *irregular_counted(const struct irregular *o)

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "dsm/ddsm.h"
+
 static char name[24]; /* of the rank, if there are several */
 static _Atomic int own, *first = &own;
 
@@ -34,4 +36,12 @@ void fail(int status, const char *format, ...)
     fflush(NULL);
     /* not exit: it would wait for the other ranks */
     _exit(*first);
+}
+
+void fail_open(int code, const char *why)
+{
+    for (unsigned ms = 0; code == DRAIL_EPEER && !*first && ms < 500; ms++)
+        usleep(1000);
+    fail(code == DRAIL_EINVAL || code == DRAIL_ENORAIL ? NOT_SERVED : FAILED,
+         "%s", why);
 }

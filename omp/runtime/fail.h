@@ -11,6 +11,11 @@ enum {
 __attribute__((noreturn, format(printf, 2, 3))) void
 fail(int status, const char *format, ...);
 
+/* Ends this rank because libddsm or the rails can't be opened. The status tells
+ * whether a setting is wrong. If another rank failed, it knows why: it may
+ * speak first. */
+__attribute__((noreturn)) void fail_open(int code, const char *why);
+
 /* Of the ranks that share @status, only the first one that fails says why, and
  * all end with its status. 0: none has failed. */
 void fail_once(_Atomic int *status);

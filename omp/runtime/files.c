@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "omp/runtime/fail.h"
 #include "omp/runtime/memory.h"
@@ -27,7 +28,12 @@ struct file_job {
     struct file_job *next;
     FILE *file;
     unsigned owner;
-    enum file_action { FILE_WRITES, FILE_FLUSHES, FILE_CLOSES } action;
+    enum file_action {
+        FILE_WRITES,
+        FILE_WRITES_WIDE, /* the text has wchar_t */
+        FILE_FLUSHES,
+        FILE_CLOSES
+    } action;
     size_t bytes, room;
     char text[];
 };
@@ -35,6 +41,7 @@ struct file_job {
 /* FILEs of this rank, but the standard ones. */
 enum { OWN_FILES = 1024 };
 static FILE *_Atomic own[OWN_FILES];
+static FILE *pipes[OWN_FILES]; /* railomp_file_is_pipe() */
 static _Atomic unsigned own_end;
 
 static pthread_mutex_t draining = PTHREAD_MUTEX_INITIALIZER;
@@ -89,11 +96,25 @@ static bool add_own(FILE *file)
     return false;
 }
 
-static void remove_own(const FILE *file)
+/* Returns the pipe that belongs to it. */
+static FILE *remove_own(const FILE *file)
+{
+    FILE *pipe = NULL;
+    for (unsigned i = 0; i < own_end; i++) {
+        if (own[i] != file)
+            continue;
+        pipe = pipes[i];
+        pipes[i] = NULL;
+        own[i] = NULL;
+    }
+    return pipe;
+}
+
+void railomp_file_is_pipe(void *file, void *pipe)
 {
     for (unsigned i = 0; i < own_end; i++)
         if (own[i] == file)
-            own[i] = NULL;
+            pipes[i] = pipe;
 }
 
 /* ----------------------------------------------------- files of all ranks */
@@ -154,11 +175,11 @@ bool railomp_file_opened(void *file)
     return publish(file, 0);
 }
 
-void railomp_file_closes(void *file)
+void *railomp_file_closes(void *file)
 {
     if (memory_ranks() == 1 || !is_own(file))
-        return;
-    remove_own(file);
+        return NULL;
+    FILE *pipe = remove_own(file);
     memory_lock(&WORDS->lock);
     struct shared_file **at = find(file), *found = *at;
     if (found && found->owner == memory_rank()) {
@@ -166,14 +187,15 @@ void railomp_file_closes(void *file)
         memory_free(found);
     }
     memory_unlock(&WORDS->lock);
+    return pipe;
 }
 
 /* -------------------------------------------------------- list, and owner */
 
 static bool queue_is_for(const struct file_job *last, const FILE *file,
-                         size_t bytes)
+                         enum file_action action, size_t bytes)
 {
-    return last && last->file == file && last->action == FILE_WRITES &&
+    return bytes && last && last->file == file && last->action == action &&
            bytes <= last->room - last->bytes;
 }
 
@@ -185,7 +207,7 @@ static bool queue(FILE *file, enum file_action action, const void *text,
     memory_lock(&WORDS->lock);
     const struct shared_file *found = *find(file);
     struct file_job *last = WORDS->last;
-    if (found && (action != FILE_WRITES || !queue_is_for(last, file, bytes))) {
+    if (found && !queue_is_for(last, file, action, bytes)) {
         const size_t room = bytes > LEAST ? bytes : LEAST;
         struct file_job *job = allocated(sizeof *job + room);
         *job = (struct file_job){.file = file,
@@ -244,6 +266,24 @@ static void write_text(const struct file_job *job)
     free(text);
 }
 
+static void write_wide(const struct file_job *job)
+{
+    for (size_t at = 0; at < job->bytes; at += sizeof(wchar_t)) {
+        wchar_t c;
+        memcpy(&c, job->text + at, sizeof c);
+        fputwc(c, job->file);
+    }
+}
+
+/* And the pipe that belongs to it. */
+static void close_file(FILE *file)
+{
+    FILE *pipe = railomp_file_closes(file);
+    fclose(file);
+    if (pipe)
+        pclose(pipe);
+}
+
 static void carry_out(const struct file_job *job)
 {
     if (!is_own(job->file))
@@ -252,12 +292,14 @@ static void carry_out(const struct file_job *job)
     case FILE_WRITES:
         write_text(job);
         return;
+    case FILE_WRITES_WIDE:
+        write_wide(job);
+        return;
     case FILE_FLUSHES:
         fflush(job->file);
         return;
     case FILE_CLOSES:
-        railomp_file_closes(job->file);
-        fclose(job->file);
+        close_file(job->file);
     }
 }
 
@@ -313,6 +355,12 @@ void railomp_file_write(void *file, const void *text, size_t bytes)
 {
     if (bytes)
         queue(file, FILE_WRITES, text, bytes);
+}
+
+void railomp_file_write_wide(void *file, const wchar_t *text, size_t count)
+{
+    if (count)
+        queue(file, FILE_WRITES_WIDE, text, count * sizeof *text);
 }
 
 void railomp_file_flush(void *file)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #include "omp/runtime/fail.h"
 #include "omp/runtime/icv.h"
 #include "omp/runtime/program_data.h"
+#include "omp/wrapper/program.h"
 
 /* Where the space begins in all ranks: far from what the kernel places, and
  * above the shadow memory of AddressSanitizer. */
@@ -23,10 +25,15 @@ enum {
     WORDS_BYTES = 4096,
     LOCKS = 1 << 16,
     STACKS_LEAST = 8, /* a region may ask for more threads than there are */
+    STACKS_LEAST_TOGETHER = 128, /* of all ranks */
+    STACKS_MOST = 1024,
     GUARD_BYTES = 64 << 10, /* below each stack */
 };
 #define HEAP_BYTES  ((size_t)4 << 30)
+#define HEAP_LEAST  ((size_t)1 << 20) /* of a rank */
+#define HEAP_MOST   ((size_t)1 << 40)
 #define STACK_BYTES ((size_t)8 << 20) /* if the system sets no limit */
+#define STACK_LEAST ((size_t)64 << 10)
 #define STACK_MOST  ((size_t)512 << 20)
 
 static struct shared_words own_words;
@@ -92,9 +99,29 @@ static size_t whole_pages(size_t bytes)
     return (bytes + 4095) & ~(size_t)4095;
 }
 
-static void plan_stacks(void)
+static size_t heap_bytes(unsigned all_ranks)
+{
+    const size_t bytes = setting_bytes("RAILOMP_HEAP", HEAP_BYTES);
+    if (bytes < all_ranks * HEAP_LEAST || bytes > HEAP_MOST)
+        fail(NOT_SERVED,
+             "RAILOMP_HEAP '%s' is wrong (allowed: 1M for each rank, to 1T)",
+             getenv("RAILOMP_HEAP") ? getenv("RAILOMP_HEAP") : "4G");
+    return whole_pages(bytes);
+}
+
+static unsigned larger(unsigned a, unsigned b)
+{
+    return a > b ? a : b;
+}
+
+static void plan_stacks(unsigned all_ranks)
 {
     struct rlimit limit;
+    if (settings.threads > STACKS_MOST)
+        fail(NOT_SERVED,
+             "OMP_NUM_THREADS %u is not served on several ranks (allowed: 1 to "
+             "%d in each)",
+             settings.threads, STACKS_MOST);
     stack_bytes = STACK_BYTES;
     if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur != RLIM_INFINITY)
         stack_bytes = limit.rlim_cur;
@@ -103,8 +130,10 @@ static void plan_stacks(void)
     if (stack_bytes > STACK_MOST)
         stack_bytes = STACK_MOST;
     stack_bytes = whole_pages(stack_bytes);
-    stack_count =
-        settings.threads > STACKS_LEAST ? settings.threads : STACKS_LEAST;
+    stack_count = larger(larger(settings.threads, STACKS_LEAST),
+                         STACKS_LEAST_TOGETHER / all_ranks);
+    if (settings.limit > stack_count * all_ranks)
+        settings.limit = stack_count * all_ranks;
 }
 
 static void *shared_pages(size_t bytes, unsigned home, ddsm_kind_t kind)
@@ -166,9 +195,9 @@ void memory_open(drail_job_t *job)
     drail_error_t error = {0};
     void *data;
     size_t data_bytes;
-    const size_t heap = whole_pages(setting_bytes("RAILOMP_HEAP", HEAP_BYTES));
+    const size_t heap = heap_bytes(drail_job_size(job));
     program_data(&data, &data_bytes);
-    plan_stacks();
+    plan_stacks(drail_job_size(job));
     ddsm_config_init(&config);
     config.failed = fault_failed;
     rank = drail_job_rank(job);
@@ -180,8 +209,9 @@ void memory_open(drail_job_t *job)
     if (early_is_overfull())
         fail(NOT_SERVED, "what runs before main allocates too much memory "
                          "(allowed: 1 MiB)");
-    if (ddsm_open(job, &config, &space, &error))
-        fail(FAILED, "%s", error.text);
+    const int rc = ddsm_open(job, &config, &space, &error);
+    if (rc)
+        fail_open(rc, error.text);
     shared_words = shared_pages(WORDS_BYTES, 0, DDSM_OPEN);
     open_stacks();
     open_heap(heap);
@@ -206,14 +236,11 @@ void memory_alone(void)
 static int choose_stack(pthread_attr_t *attributes, unsigned thread)
 {
     if (!space)
-        return settings.stack
-                   ? pthread_attr_setstacksize(attributes, settings.stack)
-                   : 0;
-    if (thread >= stack_count)
-        fail(NOT_SERVED,
-             "a region of more than %u threads in a rank is not served; set "
-             "OMP_NUM_THREADS",
-             stack_count);
+        return settings.stack ? pthread_attr_setstacksize(
+                                    attributes, settings.stack > STACK_LEAST
+                                                    ? settings.stack
+                                                    : STACK_LEAST)
+                              : 0;
     return pthread_attr_setstack(attributes, guard_of(thread) + GUARD_BYTES,
                                  stack_bytes);
 }
@@ -331,6 +358,13 @@ uint64_t memory_atomic(ddsm_atomic_t op, void *word, size_t bytes,
     check(ddsm_atomic(space, op, word, bytes, operand, expected, &old),
           "atomic");
     return old;
+}
+
+void railomp_handles_signal(int number)
+{
+    if (number == SIGSEGV && space && !ddsm_pages_are_shared(space))
+        fail(NOT_SERVED, "a handler of SIGSEGV is not served on several ranks: "
+                         "the shared memory has one");
 }
 
 /* ------------------------------------------------------------- statistics */

@@ -71,7 +71,10 @@ static void at_exit(int status, void *unused)
         stats_print();
         end_thread();
     }
-    /* within a region: the other ranks find out, and need not tell */
+    /* within a region: the other ranks find out, and need not tell. What they
+     * have written to this rank's files before counts. */
+    files_drain();
+    fflush(NULL);
     outcome->failed = FAILED;
     _exit(status);
 }
@@ -175,7 +178,7 @@ run_ranks(drail_job_config_t *job, struct program *program)
     fail_once(&outcome->failed);
     int rc = drail_job_run(job, rank_main, program);
     if (rc && !outcome->is_over)
-        fail(rc == DRAIL_EINVAL ? NOT_SERVED : FAILED, "%s", job->error->text);
+        fail_open(rc, job->error->text);
     drail_launch_close(job->launch);
     fflush(NULL);
     _exit(outcome->status);
@@ -190,8 +193,9 @@ int railomp_main(int (*program)(int, char **, char **), int argc, char **argv,
     drail_job_config_init(&job);
     job.error = &error;
     job.grace_ms = GRACE_MS;
-    if (drail_launch_open(&job, &job.launch))
-        fail(FAILED, "%s", error.text);
+    const int rc = drail_launch_open(&job, &job.launch);
+    if (rc)
+        fail_open(rc, error.text);
     const unsigned launched = drail_launch_size(job.launch);
     if (!launched)
         job.nranks = asked_ranks();

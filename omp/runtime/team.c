@@ -10,6 +10,7 @@
 #include "omp/runtime/files.h"
 #include "omp/runtime/interval.h"
 #include "omp/runtime/memory.h"
+#include "omp/runtime/output.h"
 #include "omp/runtime/statistics/regions.h"
 #include "omp/runtime/sleep.h"
 #include "omp/runtime/tasks/pool.h"
@@ -74,24 +75,6 @@ struct thread *self(void)
 
 /* --------------------------------------------------------------- barriers */
 
-/* libgfortran's, and what C++ programs are linked with */
-void _gfortran_flush_i4(int32_t *unit) __attribute__((weak));
-void railomp_flush_cxx(void) __attribute__((weak));
-
-void team_flush_output(void)
-{
-    if (memory_ranks() == 1)
-        return;
-    if (railomp_flush_cxx)
-        railomp_flush_cxx();
-    /* Not in rank 0, where a region may begin within an output statement: that
-     * has locked the unit. Nothing else writes at the end what other ranks have
-     * printed. */
-    if (_gfortran_flush_i4 && memory_rank())
-        _gfortran_flush_i4(NULL);
-    fflush(stdout);
-}
-
 static struct note *note_of(char *all, unsigned rank)
 {
     return (struct note *)(all + (size_t)rank * NOTE_BYTES);
@@ -134,7 +117,8 @@ static void meet(struct team *team, enum meeting meeting)
 {
     const struct note mine = {.meeting = (uint16_t)meeting,
                               .copyprivate = team->given};
-    team_flush_output();
+    output_flush();
+    output_flush_units();
     char *all = exchange(&mine);
     for (unsigned r = 0; r < memory_ranks(); r++) {
         const struct note *note = note_of(all, r);
@@ -327,7 +311,7 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
     pattern.loops = pool.loops;
     pattern.turns = pool.turns;
     if (memory_ranks() > 1) {
-        team_flush_output();
+        output_begin_region();
         exchange(&(struct note){.meeting = MEET_FORK,
                                 .is_combined = is_combined,
                                 .threads = team.threads,
@@ -339,6 +323,7 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
                                 .icv = t->icv});
     }
     run_here(&team, &pattern);
+    output_end_region();
     atomic_store(&pool.busy, false);
 }
 

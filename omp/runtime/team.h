@@ -70,10 +70,6 @@ struct counts {
 };
 struct counts team_counts(void);
 
-/* With several ranks: what this one has printed comes before what others print
- * later. */
-void team_flush_output(void);
-
 /* For ranks but 0: takes part in all regions until the program ends. */
 void team_serve(void);
 /* For rank 0: ends the other ranks' team_serve(). False: this is a thread of a

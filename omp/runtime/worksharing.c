@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GOMP_barrier, GOMP_loop_…, GOMP_sections_…, GOMP_ordered_…, GOMP_single_… */
 #include "omp/runtime/memory.h"
+#include "omp/runtime/output.h"
 #include "omp/runtime/team.h"
 
 #include "omp/runtime/interface.h"
@@ -123,7 +124,7 @@ void GOMP_ordered_start(void)
 /* the turn passes when the thread asks for its next chunk */
 void GOMP_ordered_end(void)
 {
-    team_flush_output();
+    output_flush();
 }
 
 /* --------------------------------------------------------------- sections */

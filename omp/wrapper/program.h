@@ -41,8 +41,11 @@ void railomp_prepare(const void *start, size_t bytes, bool writable);
 
 /* This rank has opened it. False: another rank has one at the same address. */
 bool railomp_file_opened(void *file);
-/* Before it closes one of its own. */
-void railomp_file_closes(void *file);
+/* Before it closes one of its own. Returns what belongs to it, or NULL. */
+void *railomp_file_closes(void *file);
+/* @pipe, which the program does not know, is to be closed by pclose() when
+ * @file is. */
+void railomp_file_is_pipe(void *file, void *pipe);
 /* The file to use here in place of @file; NULL: it is another rank's. */
 void *railomp_file_here(void *file);
 /* The same for what only the owner can do: ends the program if it is another
@@ -50,8 +53,17 @@ void *railomp_file_here(void *file);
 void *railomp_file_needed(void *file, const char *function);
 /* For another rank's file: its owner does it, in a barrier at the latest. */
 void railomp_file_write(void *file, const void *text, size_t bytes);
+void railomp_file_write_wide(void *file, const wchar_t *text, size_t count);
 void railomp_file_flush(void *file);
 void railomp_file_close(void *file);
+
+/* Before the program sets what a signal does: ends it if that can't be. */
+void railomp_handles_signal(int number);
+
+/* Fortran: a statement that writes or reads begins; one of that unit ends
+ * (INT32_MAX: of a variable). */
+void railomp_statement_begins(void);
+void railomp_statement_ends(int32_t unit);
 
 #pragma GCC visibility pop
 #endif

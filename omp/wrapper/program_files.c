@@ -2,22 +2,20 @@
 /* Linked into each program. The program's calls of the C library with a FILE
  * come here. If the rank has not opened the file, a call that writes is passed
  * on to the rank that has, its owner; other calls are refused. */
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "omp/wrapper/program.h"
-
-/* the linker's names */
-#define WRAPPED(type, name, ...)                                               \
-    type __real_##name(__VA_ARGS__);                                           \
-    type __wrap_##name(__VA_ARGS__);                                           \
-    type __wrap_##name(__VA_ARGS__)
+#include "omp/wrapper/wrapped_files.h"
 
 int __real_vasprintf(char **text, const char *format, va_list arguments);
 void __real_free(void *p);
 FILE *__real_fdopen(int fd, const char *mode);
+int __real_fclose(FILE *file);
+int __real_pclose(FILE *file);
+int __real_fileno_unlocked(FILE *file);
 
 /* ---------------------------------------------------------- open and close */
 
@@ -27,17 +25,8 @@ static FILE *opened(FILE *file, const char *mode)
 {
     while (file && !railomp_file_opened(file)) {
         railomp_file_closes(file);
-        file = __real_fdopen(fileno_unlocked(file), mode);
+        file = __real_fdopen(__real_fileno_unlocked(file), mode);
     }
-    return file;
-}
-
-/* A FILE of memory has no descriptor, and one of popen() is more than its
- * descriptor: no other FILE can take its place. */
-static FILE *opened_as_is(FILE *file)
-{
-    if (file)
-        railomp_file_opened(file);
     return file;
 }
 
@@ -66,68 +55,108 @@ WRAPPED(FILE *, tmpfile64, void)
     return opened(__real_tmpfile64(), "w+");
 }
 
+/* If the address is another rank's, a FILE of the same descriptor takes its
+ * place. */
 WRAPPED(FILE *, popen, const char *command, const char *mode)
 {
-    return opened_as_is(__real_popen(command, mode));
+    FILE *pipe = __real_popen(command, mode);
+    if (!pipe || railomp_file_opened(pipe))
+        return pipe;
+    railomp_file_closes(pipe);
+    const int copy = fcntl(__real_fileno_unlocked(pipe), F_DUPFD_CLOEXEC, 0);
+    FILE *file = opened(__real_fdopen(copy, mode), mode);
+    if (file)
+        railomp_file_is_pipe(file, pipe);
+    return file;
 }
 
+/* A FILE of memory has no descriptor: it is opened again, while the one before
+ * keeps its address from being used. */
 WRAPPED(FILE *, fmemopen, void *start, size_t bytes, const char *mode)
 {
-    return opened_as_is(__real_fmemopen(start, bytes, mode));
+    FILE *file = __real_fmemopen(start, bytes, mode);
+    if (!file || railomp_file_opened(file))
+        return file;
+    railomp_file_closes(file);
+    FILE *other = __wrap_fmemopen(start, bytes, mode);
+    __real_fclose(file);
+    return other;
 }
 
 WRAPPED(FILE *, open_memstream, char **start, size_t *bytes)
 {
-    return opened_as_is(__real_open_memstream(start, bytes));
+    FILE *file = __real_open_memstream(start, bytes);
+    if (!file || railomp_file_opened(file))
+        return file;
+    railomp_file_closes(file);
+    FILE *other = __wrap_open_memstream(start, bytes);
+    __real_fclose(file);
+    __real_free(*start);
+    *start = NULL;
+    return other;
+}
+
+/* Its own FILE, and what belongs to it. */
+static int close_own(FILE *file)
+{
+    FILE *pipe = railomp_file_closes(file);
+    const int rc = __real_fclose(file);
+    return pipe ? __real_pclose(pipe) : rc;
 }
 
 WRAPPED(int, fclose, FILE *file)
 {
     FILE *here = railomp_file_here(file);
-    if (!here) {
-        railomp_file_close(file);
-        return 0;
-    }
-    railomp_file_closes(here);
-    return __real_fclose(here);
+    if (here)
+        return close_own(here);
+    railomp_file_close(file);
+    return 0;
 }
 
+/* The second one is that of popen(). */
 WRAPPED(int, pclose, FILE *file)
 {
-    FILE *here = railomp_file_needed(file, "pclose");
-    railomp_file_closes(here);
-    return __real_pclose(here);
+    return close_own(railomp_file_needed(file, "pclose"));
 }
 
 /* ------------------------------------------------------------------ output */
 
-WRAPPED(int, fflush, FILE *file)
-{
-    FILE *here = railomp_file_here(file);
-    if (here || !file)
-        return __real_fflush(here);
-    railomp_file_flush(file);
-    return 0;
-}
+#define FLUSHES(name)                                                          \
+    WRAPPED(int, name, FILE *file)                                             \
+    {                                                                          \
+        FILE *here = railomp_file_here(file);                                  \
+        if (here || !file)                                                     \
+            return __real_##name(here);                                        \
+        railomp_file_flush(file);                                              \
+        return 0;                                                              \
+    }
+FLUSHES(fflush)
+FLUSHES(fflush_unlocked)
 
-WRAPPED(size_t, fwrite, const void *from, size_t bytes, size_t count,
-        FILE *file)
-{
-    FILE *here = railomp_file_here(file);
-    if (here)
-        return __real_fwrite(from, bytes, count, here);
-    railomp_file_write(file, from, bytes * count);
-    return bytes ? count : 0;
-}
+#define WRITES(name)                                                           \
+    WRAPPED(size_t, name, const void *from, size_t bytes, size_t count,        \
+            FILE *file)                                                        \
+    {                                                                          \
+        FILE *here = railomp_file_here(file);                                  \
+        if (here)                                                              \
+            return __real_##name(from, bytes, count, here);                    \
+        railomp_file_write(file, from, bytes *count);                          \
+        return bytes ? count : 0;                                              \
+    }
+WRITES(fwrite)
+WRITES(fwrite_unlocked)
 
-WRAPPED(int, fputs, const char *text, FILE *file)
-{
-    FILE *here = railomp_file_here(file);
-    if (here)
-        return __real_fputs(text, here);
-    railomp_file_write(file, text, strlen(text));
-    return 1;
-}
+#define PUTS(name)                                                             \
+    WRAPPED(int, name, const char *text, FILE *file)                           \
+    {                                                                          \
+        FILE *here = railomp_file_here(file);                                  \
+        if (here)                                                              \
+            return __real_##name(text, here);                                  \
+        railomp_file_write(file, text, strlen(text));                          \
+        return 1;                                                              \
+    }
+PUTS(fputs)
+PUTS(fputs_unlocked)
 
 #define PUTS_ONE(name)                                                         \
     WRAPPED(int, name, int c, FILE *file)                                      \
@@ -142,6 +171,17 @@ WRAPPED(int, fputs, const char *text, FILE *file)
 PUTS_ONE(fputc)
 PUTS_ONE(putc)
 PUTS_ONE(_IO_putc)
+PUTS_ONE(fputc_unlocked)
+PUTS_ONE(putc_unlocked)
+
+WRAPPED(int, putw, int word, FILE *file)
+{
+    FILE *here = railomp_file_here(file);
+    if (here)
+        return __real_putw(word, here);
+    railomp_file_write(file, &word, sizeof word);
+    return 0;
+}
 
 /* The text is made here, as it may be made of private memory. */
 WRAPPED(int, vfprintf, FILE *file, const char *format, va_list arguments)
@@ -187,8 +227,6 @@ WRAPPED(int, __fprintf_chk, FILE *file, int flag, const char *format, ...)
 
 /* ----------------------------------------------------- what the owner does */
 
-#define NEEDS_OWN(name) railomp_file_needed(file, #name)
-
 #define OF_FILE(type, name)                                                    \
     WRAPPED(type, name, FILE *file)                                            \
     {                                                                          \
@@ -208,16 +246,30 @@ OF_FILE(void, clearerr)
 OF_FILE(void, setlinebuf)
 OF_FILE(void, flockfile)
 OF_FILE(void, funlockfile)
+OF_FILE(int, ftrylockfile)
+OF_FILE(int, getw)
+OF_FILE(int, fgetc_unlocked)
+OF_FILE(int, getc_unlocked)
+OF_FILE(int, feof_unlocked)
+OF_FILE(int, ferror_unlocked)
+OF_FILE(int, fileno_unlocked)
+OF_FILE(void, clearerr_unlocked)
 
-WRAPPED(char *, fgets, char *to, int room, FILE *file)
-{
-    return __real_fgets(to, room, NEEDS_OWN(fgets));
-}
+#define GETS(name)                                                             \
+    WRAPPED(char *, name, char *to, int room, FILE *file)                      \
+    {                                                                          \
+        return __real_##name(to, room, NEEDS_OWN(name));                       \
+    }
+GETS(fgets)
+GETS(fgets_unlocked)
 
-WRAPPED(size_t, fread, void *to, size_t bytes, size_t count, FILE *file)
-{
-    return __real_fread(to, bytes, count, NEEDS_OWN(fread));
-}
+#define READS(name)                                                            \
+    WRAPPED(size_t, name, void *to, size_t bytes, size_t count, FILE *file)    \
+    {                                                                          \
+        return __real_##name(to, bytes, count, NEEDS_OWN(name));               \
+    }
+READS(fread)
+READS(fread_unlocked)
 
 /* with -D_FORTIFY_SOURCE: @room bytes are at @to */
 WRAPPED(char *, __fgets_chk, char *to, size_t room, int most, FILE *file)
@@ -281,6 +333,11 @@ WRAPPED(void, setbuf, FILE *file, char *buffer)
     __real_setbuf(NEEDS_OWN(setbuf), buffer);
 }
 
+WRAPPED(void, setbuffer, FILE *file, char *buffer, size_t bytes)
+{
+    __real_setbuffer(NEEDS_OWN(setbuffer), buffer, bytes);
+}
+
 WRAPPED(FILE *, freopen, const char *path, const char *mode, FILE *file)
 {
     return __real_freopen(path, mode, NEEDS_OWN(freopen));
@@ -302,14 +359,5 @@ WRAPPED(int, __isoc99_vfscanf, FILE *file, const char *format,
     return __real___isoc99_vfscanf(NEEDS_OWN(fscanf), format, arguments);
 }
 
-#define SCANS(name, by)                                                        \
-    WRAPPED(int, name, FILE *file, const char *format, ...)                    \
-    {                                                                          \
-        va_list arguments;                                                     \
-        va_start(arguments, format);                                           \
-        const int found = __wrap_##by(file, format, arguments);                \
-        va_end(arguments);                                                     \
-        return found;                                                          \
-    }
-SCANS(fscanf, vfscanf)
-SCANS(__isoc99_fscanf, __isoc99_vfscanf)
+SCANS(fscanf, vfscanf, char)
+SCANS(__isoc99_fscanf, __isoc99_vfscanf, char)

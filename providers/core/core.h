@@ -310,6 +310,8 @@ struct core_ep {
     /* unfinished requests: appended by the poster, retired under lock */
     uint32_t sq_mask, sq_stride, sq_tp; /* sq_tp: where a request has its tp */
     unsigned char *sq;                  /* core_request_at */
+    bool sq_failed; /* a request has failed: no later one succeeds until the EP
+                       is reset; under lock */
 
     /* From here on, what pollers read without a lock (rule 6): atomic, and not
      * cleared when the memory serves another EP. */

@@ -54,7 +54,8 @@ struct shm_conn {
     _Atomic uint64_t rq_base; /* receives of the EP before this connection, less
                                  the messages that direct.c has taken */
     uint64_t rx_taken;        /* messages received */
-    uint64_t tx_tail;         /* next line to write */
+    uint64_t tx_tail;         /* next line to write; shm_ring_prefetch() reads
+                                 it in any thread */
     uint64_t tx_head;         /* the receiver's head, last seen */
     uint64_t tx_index;        /* messages sent */
     uint64_t tx_backlogged;   /* of those, into the backlog */

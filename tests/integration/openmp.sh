@@ -11,6 +11,9 @@ programs=$SOURCE/tests/omp
 cd "$work" || exit 1
 unset OMP_SCHEDULE OMP_NUM_THREADS RAILOMP_RANKS RAILOMP_PAGES
 
+# a library that is preloaded comes before that of the sanitizer; crashes are to
+# be told by the runtime
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0:handle_segv=0:handle_abort=0
 preload=
 # build NAME SUFFIX COMPILER WRAPPER: as NAME.gcc and NAME.railomp
 build()
@@ -43,8 +46,11 @@ check 'printing builds' build printing c gcc railomp-cc
 check 'pipeline builds' build pipeline c gcc railomp-cc
 check 'cxx builds' build cxx cpp g++ railomp-c++
 check 'fortran builds' build fortran f90 gfortran railomp-fortran
+check 'output builds' build output f90 gfortran railomp-fortran
+check 'wide builds' build wide c gcc railomp-cc
+check 'barriers builds' build barriers c gcc railomp-cc
 
-for name in atomics worksharing sharing tasks printing pipeline cxx fortran; do
+for name in atomics worksharing sharing tasks printing wide pipeline cxx fortran output barriers; do
     for shape in '1 1' '1 3' '2 1' '2 2' '3 1' '4 1'; do
         check "$name, ${shape/ / rank(s) x }" same $name "${shape% *}" "${shape#* }"
     done
@@ -56,7 +62,7 @@ done
 
 gcc -O2 -shared -fPIC "-I$SOURCE" "$programs/delays.c" -o delays.so
 preload=$PWD/delays.so
-for name in worksharing sharing tasks printing cxx fortran; do
+for name in worksharing sharing tasks printing wide cxx fortran output barriers; do
     check "$name, 2 ranks x 2, with pauses" same $name 2 2
     check "$name, 2 ranks x 2, with pauses, on shared pages" same $name 2 2 shared
 done
@@ -70,6 +76,29 @@ PRINTED=1 RAILOMP_RANKS=3 OMP_NUM_THREADS=2 timeout -k 5 60 ./printing.railomp |
 check 'all lines of all ranks' [ "$(wc -l <out)" -eq 1800 ]
 check '… are whole' [ "$(grep -vc \
     '^thread   [0-5]: a line of a length that no buffer divides$' out)" -eq 0 ]
+
+# --- more threads than OMP_NUM_THREADS --------------------------------------------
+
+cat >many.c <<'END'
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    int threads = 0, other = 0;
+#pragma omp parallel num_threads(100) reduction(+ : threads)
+    threads++;
+#pragma omp parallel num_threads(1000000) reduction(+ : other)
+    other++;
+    printf("%d, %d\n", threads, other == omp_get_thread_limit());
+    return 0;
+}
+END
+"$BUILD/bin/railomp-cc" many.c -o many
+for ranks in 2 3; do
+    RAILOMP_RANKS=$ranks OMP_NUM_THREADS=1 timeout -k 5 60 ./many >out
+    check "100 threads on $ranks ranks, and as many as there may be" \
+        [ "$(cat out)" = '100, 1' ]
+done
 
 cat >reads.c <<'END'
 #include <omp.h>
@@ -102,6 +131,8 @@ of_headers fread -D_FORTIFY_SOURCE=2 \
     '{ char own[10]; line[0] = fread(own, 1, 5 + omp_get_level(), file); }'
 of_headers freopen64 -D_FILE_OFFSET_BITS=64 'freopen("reads.c", "r", file);'
 of_headers fgetpos -g '{ fpos_t position; fgetpos(file, \&position); }'
+of_headers setbuffer -g '{ setbuffer(file, NULL, 0); }'
+of_headers getw -g '{ line[0] = getw(file); }'
 
 cat >files.c <<'END'
 #include <stdio.h>
@@ -151,6 +182,69 @@ os.write(terminal, b"x\n")
 os.waitpid(pid, 0)
 sys.exit(not shown)'
 check 'a terminal shows a line at once' exited_with 0 $?
+
+# The program ends in a region, after another rank has written to its file.
+cat >exits.c <<'END'
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    FILE *file = fopen("exits.out", "w");
+    int written = 0;
+#pragma omp parallel
+    for (;;) {
+#pragma omp critical
+        {
+            if (omp_get_thread_num()) {
+                if (!written++)
+                    fprintf(file, "of the other rank\n");
+            } else if (written) {
+                fprintf(file, "of rank 0\n");
+                exit(5);
+            }
+        }
+    }
+}
+END
+"$BUILD/bin/railomp-cc" exits.c -o exits
+for pages in shared copied; do
+    RAILOMP_PAGES=$pages RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./exits >out 2>err
+    check "exit in a region, pages are $pages" exited_with 5 $?
+    check '... nothing is lost' cmp exits.out <(printf 'of the other rank\nof rank 0\n')
+done
+
+# Fortran: what libgfortran would write when the process ends normally, which only
+# rank 0 does.
+cat >units.f90 <<'END'
+program units
+  use omp_lib
+  implicit none
+  character(20) :: text
+  !$omp parallel private(text)
+  if (omp_get_thread_num() == 1) then
+     open (10, file='units.out')
+     write (10, '(a)') 'of a file'
+     write (0, '(a)') 'an error'
+     call fput(':')
+     write (text, '(i4)') nested()
+  end if
+  !$omp barrier
+  if (omp_get_thread_num() == 0) write (0, '(a)') 'after it'
+  !$omp end parallel
+contains
+  integer function nested()
+    print '(a)', 'nested'
+    nested = 1
+  end function
+end program
+END
+"$BUILD/bin/railomp-fortran" units.f90 -o units
+RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./units >out 2>err
+check 'Fortran units of another rank' exited_with 0 $?
+check '... its file' cmp units.out <(echo 'of a file')
+check '... errors' cmp err <(printf 'an error\nafter it\n')
+check '... output within a statement' cmp out <(echo ':nested')
 
 # --- tasks ----------------------------------------------------------------------
 
@@ -317,3 +411,45 @@ told 'no stack' OMP_STACKSIZE=1x
 told 'no pages' RAILOMP_PAGES=none
 told 'no heap' RAILOMP_HEAP=1X
 told 'no heap of 2^64 bytes' RAILOMP_HEAP=16777216T
+told 'no heap of 2^60 bytes' RAILOMP_HEAP=1048576T
+told 'a heap that is too small' RAILOMP_HEAP=100K
+told 'an empty setting' RAILOMP_PAGES=
+told 'no chunk behind the comma' OMP_SCHEDULE=dynamic,
+told 'no limit of threads' OMP_THREAD_LIMIT=0
+told 'no levels' OMP_MAX_ACTIVE_LEVELS=-1
+told 'no policy' OMP_WAIT_POLICY=lazy
+told 'no statistics' RAILOMP_STATS=yes
+for value in '' -1 2x 99999999999999999999 16385; do
+    refused "RAILOMP_RANKS='$value'" "RAILOMP_RANKS.'$value'.is.wrong" \
+        env RAILOMP_RANKS="$value" ./ends
+done
+two_ranks=(env RAILOMP_RANKS=2 OMP_NUM_THREADS=1)
+refused 'too many threads' 'OMP_NUM_THREADS.100000.is.not.served' \
+    "${two_ranks[@]}" OMP_NUM_THREADS=100000 ./ends
+refused 'no such rail' 'none0:.not.listed|no.such.rail' "${two_ranks[@]}" DRAIL_RAILS=none0 ./ends
+refused 'no such engine' 'DRAIL_ENGINE=turbo' \
+    "${two_ranks[@]}" DRAIL_ENGINE=turbo ./ends
+refused 'a launcher that names no rank' 'DRAIL_RANK' \
+    env DRAIL_RENDEZVOUS=127.0.0.1:1 ./ends
+refused 'a rank that is not there' 'rank.7.of.2' \
+    env DRAIL_RENDEZVOUS=127.0.0.1:1 DRAIL_RANKS=2 DRAIL_RANK=7 ./ends
+# a sanitizer needs more
+[ -n "${ASAN:=$(ldd ./ends | grep libasan)}" ] ||
+    refused 'no memory' 'more.than.ulimit.-v' \
+        bash -c 'ulimit -v 1000000 && RAILOMP_RANKS=2 OMP_NUM_THREADS=1 exec ./ends'
+OMP_STACKSIZE=1b OMP_NUM_THREADS=2 ./ends well >out 2>err
+check 'a stack that is too short is made longer' exited_with 7 $?
+
+cat >handles.c <<'END'
+#include <signal.h>
+int main(void)
+{
+    signal(SIGSEGV, SIG_IGN);
+    return 0;
+}
+END
+for standard in gnu17 c99; do
+    "$BUILD/bin/railomp-cc" -std=$standard handles.c -o handles
+    refused "a handler of SIGSEGV, -std=$standard" 'handler.of.SIGSEGV' \
+        "${two_ranks[@]}" RAILOMP_PAGES=copied ./handles
+done

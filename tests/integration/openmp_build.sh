@@ -71,17 +71,24 @@ check 'an error of the compiler is as ever' sh -c '! "$0" -c none.c 2>err &&
     grep -q "none.c: No such file" err' "$cc"
 
 # its main is wrapped, as railomp-cc does it, but its data have no fixed address
-gcc -fopenmp -fPIE -pie "-I$SOURCE" hello.c "$SOURCE/omp/wrapper/program.c" \
+sanitizers=$(sed -n "s/^sanitizers='\(.*\)'/\1/p" "$cc")
+# shellcheck disable=SC2086
+gcc ${sanitizers:+-Wl,--no-as-needed $sanitizers} -fopenmp -fPIE -pie "-I$SOURCE" hello.c "$SOURCE/omp/wrapper/program.c" \
     -Wl,--wrap=main "-L$BUILD/lib" "-Wl,-rpath,$BUILD/lib" -lrailomp -o pie
 refused 'a program at any address' 'position-independent' \
     env RAILOMP_RANKS=2 ./pie
 
 # --- what is refused -------------------------------------------------------------
 
-for option in -shared -pie -fPIE -fpie -static -static-pie -flto -flto=2; do
+for option in -shared -pie -fPIE -fpie -static -static-pie -flto -flto=2 \
+    -m32 -static-libgfortran -Wl,-pie -Wl,-O1,-shared -fsanitize=thread \
+    -fsanitize=undefined,address; do
     refused "$option" "railomp-cc:.'$option'.is.not.allowed" \
         "$cc" $option hello.c -o refused
 done
+
+refused '-Xlinker -pie' "railomp-cc:.'-Wl,-pie'.is.not.allowed" \
+    "$cc" -Xlinker -pie hello.c -o refused
 
 cat >asm.c <<'END'
 int counter;
@@ -151,3 +158,11 @@ not_served 'tasks' 'int y = 0;
 #pragma omp parallel reduction(task, + : y)
 y++;
 x[1] = y;'
+printf 'void __kmpc_fork_call(void);\nint main(void)\n{\n__kmpc_fork_call();\nreturn 0;\n}\n' >bad.c
+refused 'an object of clang' '__kmpc_fork_call:.code.of.another.compiler' \
+    "$cc" bad.c -o refused
+printf 'void GOMP_new_construct(void);\nint main(void)\n{\nGOMP_new_construct();\nreturn 0;\n}\n' >bad.c
+refused 'an unknown symbol of libgomp' 'GOMP_new_construct:.this.call.is.not' \
+    "$cc" bad.c -o refused
+refused 'a compiler that is not there' "no.compiler.'none'" \
+    env RAILOMP_CC=none "$cc" hello.c -o refused

@@ -107,12 +107,35 @@ static void bad_depth(struct rank *r)
     check(err.code == DRAIL_EINVAL);
 }
 
+/* So are ports of a rank; ranks with different ones learn it in a call. */
+static void bad_ports(struct rank *r)
+{
+    const dcoll_reduction_t *sum = dcoll_reduction(DCOLL_UINT64, DCOLL_SUM);
+    unsigned begin[RANKS + 1] = {0, 1, 3, 4};
+    uint64_t send = 1, recv;
+    dcoll_config_t cfg;
+    dcoll_team_t *team;
+    drail_error_t err = {0};
+    dcoll_config_init(&cfg);
+    cfg.ports = 2;
+    cfg.port_begin = begin;
+    begin[RANKS] = r->rank == 1 ? 3 : 4;
+    expect(r, DRAIL_EINVAL, dcoll_team_create(r->job, r->t, &cfg, &team, &err));
+    check(strstr(err.text, r->rank == 1 ? "has 0 ports" : "rank 1") != NULL);
+    begin[RANKS] = r->rank == 1 ? 5 : 4;
+    expect(r, 0, dcoll_team_create(r->job, r->t, &cfg, &team, &err));
+    expect(r, DRAIL_EINVAL, dcoll_allreduce(team, &send, &recv, 1, sum));
+    barrier(r); /* the others look at our ledger */
+    dcoll_team_free(team);
+}
+
 static const struct test tests[] = {
     {"no memory for a team", RANKS, no_memory, NULL, APART},
     {"no memory for a call", RANKS, bounded, patient, APART},
     {"no memory for a call, several nodes", RANKS, bounded, patient,
      APART | PPN(1)},
     {"a depth that is not allowed", RANKS, bad_depth, NULL, APART},
+    {"ports that are not allowed", RANKS, bad_ports, NULL, APART},
 };
 
 RUN_TESTS(tests)

@@ -60,6 +60,13 @@ static void mapped_anew(struct rank *r)
     barrier(r);
 }
 
+static void by_rendezvous(struct rank *r)
+{
+    one_way(r, 0, 0);
+    barrier(r);
+    check(r->rank == 0 || gets(r));
+}
+
 static uint64_t failures(const struct rank *r)
 {
     return rail_stats(r, 0).failures + rail_stats(r, 1).failures;
@@ -98,6 +105,19 @@ static void hasty(drail_config_t *cfg)
     cfg->timeout_ms = 1000;
 }
 
+/* Pieces would take more than a quarter of the credits. */
+static void few_credits(drail_config_t *cfg)
+{
+    only_one(cfg);
+    cfg->depth = 63;
+}
+
+static void eager_bytes_set(drail_config_t *cfg)
+{
+    only_one(cfg);
+    cfg->eager_bytes = 8192;
+}
+
 static void two(drail_config_t *cfg)
 {
     use_rails(cfg, "shm0", "shm1");
@@ -111,6 +131,8 @@ static const struct test tests[] = {
     {"without credits", 2, without_credits, hasty, 0},
     {"too long", 2, too_long, only_one, 0},
     {"without waiting", 2, without_waiting, only_one, 0},
+    {"few credits", 2, by_rendezvous, few_credits, 0},
+    {"eager bytes set", 2, by_rendezvous, eager_bytes_set, 0},
     {"connections break", 2, connections_break, two, 0},
 };
 

@@ -172,6 +172,24 @@ static int different_allgather_init(MPI_Comm comm, int faulty)
                                MPI_INT, comm, MPI_INFO_NULL, &request);
 }
 
+/* A rank sends less than all ranks expect of it, itself too. */
+static int short_allgather_init(MPI_Comm comm, int faulty)
+{
+    MPI_Request request;
+    set_counts(COUNT);
+    return MPI_Allgatherv_init(send, COUNT - faulty, MPI_INT, recv, counts,
+                               displs, MPI_INT, comm, MPI_INFO_NULL, &request);
+}
+
+/* No rank sends anything, but the root expects something. */
+static int empty_gather_init(MPI_Comm comm, int faulty)
+{
+    MPI_Request request;
+    set_counts(faulty ? COUNT : 0);
+    return MPI_Gatherv_init(send, 0, MPI_INT, recv, counts, displs, MPI_INT,
+                            FAULTY, comm, MPI_INFO_NULL, &request);
+}
+
 static int negative_gather_init(MPI_Comm comm, int faulty)
 {
     MPI_Request request;
@@ -256,6 +274,10 @@ static const struct wrong {
      "count of rank 1", "sendcounts[1]", 0},
     {"allgatherv_init, different counts", different_allgather_init, -1,
      "recvcounts[0]", "rank 1", 0},
+    {"allgatherv_init, too few elements", short_allgather_init, -1,
+     "count of rank 1", "recvcounts[1]", 0},
+    {"gatherv_init, empty blocks", empty_gather_init, -1, "recvcounts[0]",
+     "rank 1", 0},
     {"gatherv_init, negative count", negative_gather_init, -1, "", "rank 1", 0},
     {"scatterv_init, no buffer", null_scatter_init, -1, "", "rank 1", 0},
 #endif

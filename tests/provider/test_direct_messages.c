@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Direct messages (providers/core/extensions.h): short ones without events. */
+#include <pthread.h>
 #include <time.h>
 
 #include "providers/core/extensions.h"
@@ -193,6 +194,35 @@ static void ended(void **state)
     ends_close(&a, &b);
 }
 
+#define MANY 1000
+
+static void *send_many(void *end)
+{
+    unsigned n = 0;
+    while (n < MANY && sends(end, 8))
+        n++;
+    return n == MANY ? end : NULL;
+}
+
+/* One thread sends on the EP while another one takes. */
+static void both_ways_at_once(void **state)
+{
+    end_t a, b;
+    pthread_t sender;
+    void *sent;
+    open_both(&a, &b, 2);
+    post_recvs(&a, 2);
+    assert_int_equal(pthread_create(&sender, NULL, send_many, &b), 0);
+    for (unsigned n = 0; n < MANY; n++) {
+        assert_true(sends(&a, 8));
+        assert_true(takes(&b));
+        assert_true(takes(&a));
+    }
+    assert_int_equal(pthread_join(sender, &sent), 0);
+    assert_non_null(sent);
+    ends_close(&a, &b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +231,7 @@ int main(void)
         cmocka_unit_test(behind_another),
         cmocka_unit_test(too_long),
         cmocka_unit_test(ended),
+        cmocka_unit_test(both_ways_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

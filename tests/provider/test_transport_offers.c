@@ -168,11 +168,29 @@ static void net_abort(struct core_ep *ep)
 
 /* ---- data */
 
+static bool keeps; /* requests, until the test ends them by end_request() */
+
+static void end_request(struct core_ep *ep, DAT_DTO_COMPLETION_STATUS status)
+{
+    core_ep_lock(ep);
+    struct core_request *r = core_request_at(ep, atomic_load(&ep->sq_head));
+    r->status = status;
+    r->done = true;
+    core_requests_retire(ep);
+    core_ep_unlock(ep);
+}
+
 /* Sends alone. */
 static DAT_RETURN net_post(struct core_ep *ep, const struct core_dto *dto)
 {
     if (dto->op != CORE_SEND)
         return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
+    if (keeps) {
+        core_ep_lock(ep);
+        core_request_queue(ep, dto);
+        core_ep_unlock(ep);
+        return DAT_SUCCESS;
+    }
     struct item *item = deliver(ep->tp, DATA);
     item->bytes = dto->total;
     memcpy(item->data, (void *)(uintptr_t)dto->seg[0].virtual_address,
@@ -444,6 +462,34 @@ static void requests_are_refused(void **state)
     EXPECT_DTO(s->receiver.recv, 1, DAT_DTO_SUCCESS, MESSAGE);
 }
 
+/* A request that is carried out after one that has failed does not succeed. It
+ * does on the next connection of the EP. */
+static void requests_behind_a_failed_one_fail(void **state)
+{
+    struct scene *s = *state;
+    end_t *a = &s->sender, *b = &s->receiver;
+    DAT_LMR_TRIPLET from = local(&a->mem, 0, 8);
+    for (unsigned connection = 0; connection < 2; connection++) {
+        keeps = true;
+        for (uint64_t n = 1; n <= 4; n++)
+            DAT_OK(dat_ep_post_send(a->ep, 1, &from, cookie(n), 0));
+        keeps = false;
+        end_request(nets[0].ep, DAT_DTO_SUCCESS);
+        EXPECT_DTO(a->request, 1, DAT_DTO_SUCCESS, 8);
+        end_request(nets[0].ep, DAT_DTO_ERR_REMOTE_ACCESS);
+        EXPECT_DTO(a->request, 2, DAT_DTO_ERR_REMOTE_ACCESS, 0);
+        end_request(nets[0].ep, DAT_DTO_SUCCESS);
+        EXPECT_DTO(a->request, 3, DAT_DTO_ERR_FLUSHED, 0);
+        DAT_OK(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
+        EXPECT_DTO(a->request, 4, DAT_DTO_ERR_FLUSHED, 0);
+        EXPECT_EVENT(a->conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+        EXPECT_EVENT(b->conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+        DAT_OK(dat_ep_reset(a->ep));
+        DAT_OK(dat_ep_reset(b->ep));
+        end_connect_both(a, b);
+    }
+}
+
 /* Ranges that it does not publish leave nothing behind. */
 static void memory_is_refused(void **state)
 {
@@ -651,6 +697,7 @@ int main(void)
         WITH_SCENE(receives_are_handed_over),
         WITH_SCENE(due_by_the_mere_passing_of_time),
         WITH_SCENE(requests_are_refused),
+        WITH_SCENE(requests_behind_a_failed_one_fail),
         WITH_SCENE(memory_is_refused),
         WITH_SCENE(abilities_are_the_transports),
         WITH_ENDS(failed_connect),

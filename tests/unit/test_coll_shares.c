@@ -180,13 +180,15 @@ static void test_near_the_bound(void **unused)
 /* Long blocks of ranks with different numbers of ports. */
 static void test_auto(void **unused)
 {
-    unsigned nodes[5], begin[] = {0, 1, 3, 5, 7};
+    unsigned nodes[5], begin[] = {0, 1, 3, 5, 7}, equal[] = {0, 2, 4, 6, 8};
     const dcoll_shape_t shape = {4, dcoll_shape_nodes(4, 1, nodes), nodes, 2};
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         dcoll_args_t args = {.collective = DCOLL_ALLREDUCE,
                              .bytes = i & 1 ? 1 << 20 : 1 << 16,
                              .element = 8,
-                             .port_begin = i & 2 ? begin : NULL,
+                             .port_begin = i < 2   ? NULL
+                                           : i < 4 ? begin
+                                                   : equal,
                              .depth = 2};
         assert_ptr_equal(
             dcoll_table_select(NULL, DRAIL_ENGINE_SINGLE, &shape, &args),
@@ -194,13 +196,33 @@ static void test_auto(void **unused)
     }
 }
 
+/* Steps of the largest job fit in a schedule. */
+static void test_most_ranks(void **unused)
+{
+    const unsigned n = DRAIL_MAX_RANKS;
+    unsigned *nodes = calloc(n + 1u, sizeof *nodes);
+    const dcoll_shape_t shape = {n, dcoll_shape_nodes(n, 1, nodes), nodes, 1};
+    const dcoll_args_t args = {DCOLL_ALLREDUCE, .bytes = 64u * n, .depth = 2};
+    dcoll_schedule_t s = {0};
+    unsigned last = 0;
+    allreduce_shares.generate(&shape, &args, 0, &s);
+    for (unsigned i = 0; i < s.nops; i++)
+        if (s.ops[i].kind == DCOLL_PUT) {
+            assert_true(s.ops[i].step > last || !last);
+            last = s.ops[i].step;
+        }
+    assert_int_equal(s.error, 0);
+    assert_true(last > 2 * n);
+    dcoll_schedule_free(&s);
+    free(nodes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verified),
-        cmocka_unit_test(test_planted),
-        cmocka_unit_test(test_near_the_bound),
-        cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_verified),       cmocka_unit_test(test_planted),
+        cmocka_unit_test(test_near_the_bound), cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_most_ranks),
     };
     const char *seed = getenv("COLL_SEED");
     state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL);

@@ -40,6 +40,14 @@ void ofi_thread_watch(struct ofi_conn *unused)
 {
 }
 
+void ofi_signal_polled(struct ofi_ia *unused)
+{
+}
+
+void ofi_signal_unmute(struct ofi_ia *unused)
+{
+}
+
 STAND_IN void fi_freeinfo(struct fi_info *unused)
 {
 }

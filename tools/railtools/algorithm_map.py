@@ -55,7 +55,12 @@ def simulate(args, platform, collective, nodes, name):
     try:
         out = run(command, args.limit)
     except Failure as failure:
-        state = ENDED if "no end within" in str(failure) else REFUSED
+        if "no end within" in str(failure):
+            state = ENDED
+        elif "--algorithm" in str(failure):
+            state = REFUSED
+        else:
+            raise
         return [dict(row, bytes="", latency_us="", state=state)]
     return [dict(row, bytes=got["bytes"] or 0, latency_us=got["latency_us"],
                  state=DONE) for got in csv.DictReader(out.splitlines())]
@@ -70,6 +75,8 @@ def read_times(path):
 
 def simulate_all(args, path):
     rows = read_times(path)
+    if any(int(row["ppn"]) != args.ppn for row in rows):
+        raise Failure(f"{path}: not of --ppn {args.ppn}")
     known = {(r["platform"], r["collective"], int(r["nodes"]), r["algorithm"])
              for r in rows}
     ended = {(r["platform"], r["collective"], int(r["nodes"]),

@@ -21,8 +21,8 @@
 /* More pieces overlap more; messages shorter than this cost more than that. */
 #define PIECES_MOST   32u
 #define MESSAGE_BYTES (16u << 10)
-/* Stages from the operands of a piece to its results. */
-#define LAG 2u
+/* Most stages from the operands of a piece to its results. */
+#define LAG_MOST 2u
 
 struct run {
     const dcoll_shape_t *shape;
@@ -31,6 +31,7 @@ struct run {
     dcoll_schedule_t *s;
     struct shares shares;
     unsigned ports; /* that all ranks have */
+    unsigned lag;   /* stages; of one piece 1: its steps fit for any N */
     grant_t grant;
     unsigned taken; /* stages whose messages have been waited for */
     bool permitted; /* grants for my results have been taken */
@@ -103,7 +104,8 @@ static void wait_for(const struct run *x, unsigned distance, unsigned stage,
 {
     const struct shares *s = &x->shares;
     const unsigned from = flat_before(s->nranks, x->rank, distance);
-    const unsigned piece = results ? stage - LAG : stage; /* too many: none */
+    const unsigned piece =
+        results ? stage - x->lag : stage; /* too many: none */
     if (piece >= s->pieces || !shares_bytes(s, results ? from : x->rank, piece))
         return;
     set_step(x, stage, results, distance);
@@ -141,7 +143,7 @@ static void put_result(const struct run *x, unsigned piece, unsigned distance)
     const unsigned target = flat_after(x->shape->nranks, x->rank, distance);
     const dcoll_place_t place =
         vector_at(x, shares_begin(&x->shares, x->rank, piece));
-    set_step(x, piece + LAG, true, distance);
+    set_step(x, piece + x->lag, true, distance);
     if (!x->permitted)
         grant_take(x->s, x->grant, x->args, target);
     dcoll_add_put(x->s, target, port_of(x, distance), place, place,
@@ -173,10 +175,10 @@ static void fill_vector(const struct run *x)
 static void exchange(struct run *x)
 {
     const unsigned pieces = x->shares.pieces;
-    for (unsigned stage = 0; stage < pieces + LAG; stage++) {
-        const unsigned done = stage - LAG; /* too many: none */
+    for (unsigned stage = 0; stage < pieces + x->lag; stage++) {
+        const unsigned done = stage - x->lag; /* too many: none */
         const bool results =
-            stage >= LAG && shares_bytes(&x->shares, x->rank, done);
+            stage >= x->lag && shares_bytes(&x->shares, x->rank, done);
         x->s->phase = (uint8_t)(stage + 1);
         if (results) {
             take_until(x, done);
@@ -190,7 +192,7 @@ static void exchange(struct run *x)
         }
         x->permitted |= results;
     }
-    take_until(x, pieces + LAG);
+    take_until(x, pieces + x->lag);
 }
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
@@ -203,6 +205,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                     .shares = shares_of(shape, args, pieces_of(shape, args)),
                     .ports = shares_least_ports(shape, args),
                     .grant = args->zero_copy ? GRANT_READY : GRANT_IMPLIED};
+    x.lag = x.shares.pieces < LAG_MOST ? x.shares.pieces : LAG_MOST;
     s->phase = 1;
     s->temp_bytes = row_at(&x, rank, 0, 0).offset +
                     shape->nranks * combine_stride(share_bytes(&x, rank));

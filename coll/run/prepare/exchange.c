@@ -14,8 +14,7 @@ static uint64_t ports_of(const dcoll_team_t *team)
 static uint64_t mode_of(const dcoll_request_t *q)
 {
     return (uint64_t)q->args.groups << 32 | q->team->shape.ports << 16 |
-           q->args.depth << 2 | q->args.paced << 1 | q->args.zero_copy |
-           ports_of(q->team) % UINT16_MAX << 48;
+           q->args.depth << 2 | q->args.paced << 1 | q->args.zero_copy;
 }
 
 int request_gather_new(drail_job_t *job, struct request_gather *gather)
@@ -47,7 +46,7 @@ static int compare_calls(dcoll_request_t *q, const drail_gathered_t *all)
     for (unsigned r = 0; r < team->shape.nranks; r++) {
         const struct proposal *o = proposal_of(all, r);
         if (call_same(&o->call, &q->call) && o->id == q->id) {
-            if (o->mode == mode_of(q))
+            if (o->mode == mode_of(q) && o->ports == ports_of(team))
                 continue;
             return team_fail(team, DRAIL_EINVAL,
                              "rank %u and rank %u have different settings or "
@@ -159,6 +158,7 @@ int prepare_exchange(dcoll_request_t *q, int failed, const struct needs *needs,
         .call = q->call,
         .id = q->id,
         .mode = mode_of(q),
+        .ports = ports_of(q->team),
         .remote = needs->remote || request_has_node(q),
         .error = failed,
         .footprint = q->footprint,

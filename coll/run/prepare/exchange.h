@@ -14,6 +14,7 @@ struct proposal {
     struct call call;
     uint64_t id;
     uint64_t mode;   /* settings that must be equal on all ranks */
+    uint64_t ports;  /* a hash of all ranks' numbers of ports: equal, too */
     uint64_t remote; /* my schedule needs the second all-gather */
     int64_t error;   /* of preparing my part */
     struct footprint footprint;

@@ -150,11 +150,8 @@ static int team_alloc(drail_job_t *job, drail_t *rail,
  * ranks that have succeeded already. */
 static int team_join(dcoll_team_t *team, const struct team_gather *gather)
 {
-    shape_make(team);
     load_table(team);
-    int rc = ports_make(team);
-    if (!rc)
-        rc = team_exchange(team, gather);
+    int rc = team_exchange(team, gather);
     if (!rc)
         rc = wire_times_measure(team, entry_barrier_connect(team));
     if (!rc)
@@ -175,6 +172,11 @@ int team_create(drail_job_t *job, drail_t *rail, const dcoll_config_t *cfg,
     int rc = config_check(cfg, &why);
     if (!rc)
         rc = team_alloc(job, rail, cfg, shrunk, &team);
+    if (!rc) {
+        shape_make(team);
+        rc = ports_make(team);
+        why = team->error;
+    }
     if (!rc)
         rc = team_gather_new(team, &gather);
     rc = team_agree(job, rc, drail_config_of(rail)->timeout_ms, &why);

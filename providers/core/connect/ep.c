@@ -490,6 +490,7 @@ DAT_RETURN core_ep_reset(DAT_EP_HANDLE handle)
     DAT_EP_STATE state = core_ep_state(ep);
     if (state == DAT_EP_STATE_DISCONNECTED) {
         ia->transport->ep_release(ep);
+        ep->sq_failed = false;
         core_ep_set_idle(ep);
     } else if (state > DAT_EP_STATE_UNCONFIGURED_RESERVED) {
         ret = core_ep_bad_state(state);

@@ -107,14 +107,13 @@ struct core_request *core_request_queue(struct core_ep *ep,
 void core_requests_retire(struct core_ep *ep)
 {
     uint64_t head = atomic_load_explicit(&ep->sq_head, memory_order_relaxed);
-    bool failed = false;
     while (head != atomic_load_explicit(&ep->sq_tail, memory_order_acquire)) {
         struct core_request *r = core_request_at(ep, head);
         if (!r->done)
             break;
-        if (failed && r->status == DAT_DTO_SUCCESS)
+        if (ep->sq_failed && r->status == DAT_DTO_SUCCESS)
             r->status = DAT_DTO_ERR_FLUSHED;
-        failed = r->status != DAT_DTO_SUCCESS;
+        ep->sq_failed = r->status != DAT_DTO_SUCCESS;
         core_request_event(ep, r->op, r->w.cookie, r->w.flags, r->status,
                            r->w.total);
         atomic_store_explicit(&ep->sq_head, ++head, memory_order_release);

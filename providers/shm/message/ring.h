@@ -57,7 +57,7 @@ static inline void shm_ring_commit(struct shm_conn *c, struct shm_msg *m,
     if (atomic_load_explicit(&next->seq, memory_order_relaxed) == end + 1)
         atomic_store_explicit(&next->seq, 0, memory_order_relaxed);
     atomic_store_explicit(&m->seq, c->tx_tail + 1, memory_order_release);
-    c->tx_tail = end;
+    __atomic_store_n(&c->tx_tail, end, __ATOMIC_RELAXED);
 }
 
 #define SHM_PAGE_LINES  (4096u / SHM_LINE)
@@ -83,10 +83,11 @@ static inline bool shm_ring_turns(const struct shm_conn *c, uint64_t n)
 }
 
 /* The receiver polls the next line: takes it from its cache while the message
- * is checked. */
+ * is checked. Another thread may be sending: then it may be another line. */
 static inline void shm_ring_prefetch(const struct shm_conn *c)
 {
-    prefetch_for_write(shm_line(c->tx_ring, c->tx_tail));
+    uint64_t tail = __atomic_load_n(&c->tx_tail, __ATOMIC_RELAXED);
+    prefetch_for_write(shm_line(c->tx_ring, tail));
 }
 
 /* Room for n lines in the ring, and for the first line of the next message; or

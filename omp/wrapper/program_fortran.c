@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Linked into each program: the begin and the end of Fortran's statements that
+ * write or read, which are calls of libgfortran. */
+#include <stdint.h>
+
+#include "omp/wrapper/program.h"
+
+/* How the statement's parameters begin (GCC: libgfortran/io/io.h). */
+struct parameters {
+    int32_t flags, unit;
+};
+
+enum { IS_INTERNAL = 1 << 14 }; /* a flag: a variable takes a unit's place */
+
+/* the linker's names; a program in C has none of them */
+#define BEGINS(name)                                                           \
+    void __real__gfortran_st_##name(struct parameters *p)                      \
+        __attribute__((weak));                                                 \
+    void __wrap__gfortran_st_##name(struct parameters *p);                     \
+    void __wrap__gfortran_st_##name(struct parameters *p)                      \
+    {                                                                          \
+        railomp_statement_begins();                                            \
+        __real__gfortran_st_##name(p);                                         \
+    }
+#define ENDS(name)                                                             \
+    void __real__gfortran_st_##name(struct parameters *p)                      \
+        __attribute__((weak));                                                 \
+    void __wrap__gfortran_st_##name(struct parameters *p);                     \
+    void __wrap__gfortran_st_##name(struct parameters *p)                      \
+    {                                                                          \
+        const int unit = p->flags & IS_INTERNAL ? INT32_MAX : p->unit;         \
+        __real__gfortran_st_##name(p);                                         \
+        railomp_statement_ends(unit);                                          \
+    }
+BEGINS(write)
+ENDS(write_done)
+BEGINS(read)
+ENDS(read_done)
