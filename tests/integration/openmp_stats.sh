@@ -165,6 +165,16 @@ check '… pages of every second word are' \
 check '… also as a variable' [ "$(of_variable shared split)" -ge 4 ]
 check '… whose faults are counted' [ "$(of_variable faults split)" -ge 8 ]
 check '… what takes turns has an advice' grep -q 'take_turns.*; use reductions' err
+check 'communication of regions, and of those that move more than 1 MB' \
+    env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SOURCE/tools" python3 -c '
+from railtools.openmp_hosts import communication_of
+from railtools.openmp_programs import regions_of
+with open("err", encoding="utf-8") as text:
+    regions = regions_of(text.read())
+assert regions["take_turns._omp_fn.0"]["locks"] == 500, regions
+assert list(communication_of(regions)) == ["communication"]
+regions["take_turns._omp_fn.0"]["put_bytes"] = 6 << 20
+assert len(communication_of(regions)) == 2'
 strip regions
 RAILOMP_STATS=1 RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./regions 2>err
 check 'a program without symbols' exited_with 0 $?
@@ -215,16 +225,6 @@ from railtools.openmp_programs import costs_of
 with open("err", encoding="utf-8") as text:
     costs = costs_of(" Iterations      =    2", text.read())
 assert costs["regions"] > 0 and costs["rank"] == 0.5, costs'
-check 'communication of regions, and of those that move more than 1 MB' \
-    env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SOURCE/tools" python3 -c '
-from railtools.openmp_hosts import communication_of
-from railtools.openmp_programs import regions_of
-with open("err", encoding="utf-8") as text:
-    regions = regions_of(text.read())
-assert regions["take_turns._omp_fn.0"]["locks"] == 500, regions
-assert list(communication_of(regions)) == ["communication"]
-regions["take_turns._omp_fn.0"]["put_bytes"] = 6 << 20
-assert len(communication_of(regions)) == 2'
 compare=$SOURCE/scripts/compare-openmp
 refused 'no shape' "shapes.*'2'" "$compare" --shapes 2
 refused 'between hosts without NPB' 'hosts: .*needs --npb' "$compare" --hosts

@@ -106,7 +106,7 @@ COMMUNICATION = ("barrier_ms", "fault_ms", "ahead_ms", "lock_ms")
 
 
 def regions_of(err):
-    """{region's name: {title: number}}"""
+    """{region's name, or its address: {title: number}}"""
     lines = [line.split()[1:] for line in err.splitlines()
              if line.startswith("railomp: ")]
     at = [n for n, line in enumerate(lines) if line[0] == "region"]
@@ -118,5 +118,5 @@ def regions_of(err):
         if not line[0].startswith("0x"):
             break
         name = line[len(titles) + 1].rstrip(";")
-        found[name] = dict(zip(titles, map(float, line[1:])))
+        found[line[0] if name == "(no" else name] = dict(zip(titles, map(float, line[1:])))
     return found
