@@ -32,7 +32,8 @@ struct page {
     uint8_t state;
     uint8_t element_shift; /* logarithm of ddsm_place_t.element */
     uint8_t kind;          /* ddsm_kind_t */
-    bool held;             /* invalid, but its contents are here (history.h) */
+    bool held;             /* if invalid, its contents are here all the same
+                              (history.h, pack.h) */
     uint8_t recorded;      /* bits of the lists ddsm.recorded that it is in */
     bool visited;          /* is in ddsm.visits */
     bool noticed;          /* not allocated here, but written by another rank */

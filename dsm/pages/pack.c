@@ -107,6 +107,7 @@ static void pack_page(ddsm_t *d, struct packing *p, size_t page)
         return;
     }
     d->page[page].packed = true;
+    d->page[page].held = true; /* until the home has read them, only here */
     d->stats.diffs++;
     d->cost[page].diffs++;
     pages_announce(d, page);
