@@ -218,6 +218,7 @@ struct ddsm {
     bool has_pack;      /* in a barrier: this rank's pack is not empty */
     uint64_t next_name; /* of the interval after the next barrier */
     struct past (*pasts)[PASTS]; /* for each name of an interval */
+    size_t remembered;           /* pages in all their lists */
     /* of this interval, for each of its names: */
     struct past *named[DDSM_NAMES];     /* NULL: no such name, or a pause */
     struct page_list *into[DDSM_NAMES]; /* its lists now, by use */
