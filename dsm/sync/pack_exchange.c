@@ -33,7 +33,9 @@ int pack_exchange(ddsm_t *d)
 {
     bool any = false;
     int rc = 0;
-    for (unsigned r = 0; r < d->size && !rc; r++) {
+    /* not all homes read from one rank at a time */
+    for (unsigned i = 0; i < d->size && !rc; i++) {
+        const unsigned r = (d->rank + i) % d->size;
         const bool has = d->control.arrivals[r].packed_from != UINT64_MAX;
         any |= has;
         if (has && r != d->rank)
