@@ -97,7 +97,9 @@ typedef struct ddsm_config {
                             at its home or a copy, twice for a copy that is
                             written. If a quarter of an aligned 2 MiB is used,
                             the kernel may take all of it. Over verbs the whole
-                            space is pinned on each rank */
+                            space is pinned on each rank, and four times as
+                            much, at most 64 MiB, for changes that travel
+                            together in a barrier */
     size_t page_bytes; /**< a power of two up to 1 GiB, and a multiple of the
                             system's page size, which is the default */
     void *base;        /**< the address of the space on all ranks: a multiple of

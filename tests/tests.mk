@@ -87,6 +87,8 @@ $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/memory/copy_choice
 $(TEST_BIN)/unit/test_copy_trials $(TEST_BIN)/unit/test_copy_cold: \
   $(BUILD)/obj/providers/shm/memory/copy.o $(BUILD)/obj/providers/shm/memory/copy_cold.o
 $(TEST_BIN)/unit/test_dsm_diff: $(BUILD)/obj/dsm/pages/diff.o
+$(TEST_BIN)/unit/test_dsm_history: $(addprefix $(BUILD)/obj/dsm/pages/,history.o)
+$(TEST_BIN)/unit/test_dsm_pack: $(addprefix $(BUILD)/obj/dsm/pages/,diff.o pack.o)
 $(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/sync/ticket.o
 $(TEST_BIN)/unit/test_dsm_lock: $(filter-out %/control.o %/open.o,$(DSM_OBJ))
 $(TEST_BIN)/unit/test_dsm_bench: $(DSM_OBJ)

@@ -32,7 +32,8 @@ struct page {
     uint8_t state;
     uint8_t element_shift; /* logarithm of ddsm_place_t.element */
     uint8_t kind;          /* ddsm_kind_t */
-    bool held;             /* invalid, but its contents are here (history.h) */
+    bool held;             /* if invalid, its contents are here all the same
+                              (history.h, pack.h) */
     uint8_t recorded;      /* bits of the lists ddsm.recorded that it is in */
     bool visited;          /* is in ddsm.visits */
     bool noticed;          /* not allocated here, but written by another rank */
@@ -217,6 +218,7 @@ struct ddsm {
     bool has_pack;      /* in a barrier: this rank's pack is not empty */
     uint64_t next_name; /* of the interval after the next barrier */
     struct past (*pasts)[PASTS]; /* for each name of an interval */
+    size_t remembered;           /* pages in all their lists */
     /* of this interval, for each of its names: */
     struct past *named[DDSM_NAMES];     /* NULL: no such name, or a pause */
     struct page_list *into[DDSM_NAMES]; /* its lists now, by use */

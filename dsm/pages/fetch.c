@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dsm/pages/fetch.h"
 
+#include "dsm/base/rdma.h"
 #include "dsm/pages/exclusive.h"
 #include "dsm/pages/history.h"
 #include "dsm/pages/huge.h"
@@ -37,7 +38,8 @@ static void hold(ddsm_t *d, size_t first, size_t count)
         d->page[p].held = true;
 }
 
-/* Reads that are too short to be cut take turns at the rails. */
+/* @turn: its number in a batch. A read alone takes the rail that the transport
+ * chooses. */
 static int begin(ddsm_t *d, size_t first, size_t count, unsigned turn,
                  drail_req_t *req)
 {
@@ -55,8 +57,7 @@ static int begin(ddsm_t *d, size_t first, size_t count, unsigned turn,
     d->stats.fetched_pages += count;
     for (size_t p = first; p < first + count; p++)
         d->cost[p].fetches++;
-    return drail_get(d->t, home, &xfer,
-                     DRAIL_ON_RAIL(turn % drail_nrails(d->t)), req);
+    return drail_get(d->t, home, &xfer, turn ? rdma_turn(d, turn) : 0, req);
 }
 
 /* Runs whose reads are under way. */

@@ -32,9 +32,7 @@ static int put(struct piece *p)
     d->stats.diff_bytes += p->bytes;
     d->unfenced[p->home] = true;
     p->bytes = 0;
-    /* pieces that are too short to be cut take turns at the rails */
-    return drail_put(d->t, p->home, &xfer,
-                     DRAIL_ON_RAIL(d->stats.pieces % drail_nrails(d->t)), 0,
+    return drail_put(d->t, p->home, &xfer, rdma_turn(d, d->stats.pieces), 0,
                      NULL);
 }
 

@@ -29,12 +29,13 @@ static void unique(struct page_list *list)
 
 /* Adds the recorded pages to a list, or replaces what it had by them. Without
  * memory they are forgotten. */
-static void keep_in(struct page_list *list, const struct page_list *recorded,
-                    bool replaces)
+static void keep_in(ddsm_t *d, struct page_list *list,
+                    const struct page_list *recorded, bool replaces)
 {
     const size_t before = replaces ? 0 : list->count;
     const size_t count = before + recorded->count;
     uint32_t *page = count ? realloc(list->page, count * sizeof *page) : NULL;
+    d->remembered -= list->count;
     if (page) {
         memcpy(page + before, recorded->page,
                recorded->count * sizeof *recorded->page);
@@ -44,6 +45,7 @@ static void keep_in(struct page_list *list, const struct page_list *recorded,
     } else if (!count) {
         list->count = 0;
     }
+    d->remembered += list->count;
 }
 
 /* Lists of less exact names than that which has foretold the interval lack what
@@ -54,18 +56,33 @@ static void keep(ddsm_t *d, enum use use)
     for (unsigned i = 0; i < DDSM_NAMES; i++)
         if (d->into[i] && (recorded->count || d->learning) &&
             (i <= d->foretold_by || d->learning))
-            keep_in(&d->into[i][use], recorded,
+            keep_in(d, &d->into[i][use], recorded,
                     d->learning && i <= d->foretold_by);
     for (size_t i = 0; i < recorded->count; i++)
         d->page[recorded->page[i]].recorded &= (uint8_t) ~(1 << use);
     recorded->count = 0;
 }
 
-static void forget(struct past *past)
+static void forget(ddsm_t *d, struct past *past)
 {
-    for (unsigned i = 0; i < 2 * USES; i++)
-        past->list[i / USES][i % USES].count = 0;
+    for (unsigned i = 0; i < 2 * USES; i++) {
+        struct page_list *list = &past->list[i / USES][i % USES];
+        d->remembered -= list->count;
+        free(list->page);
+        *list = (struct page_list){0};
+    }
     past->times = 0;
+}
+
+/* A program whose intervals always have new names: its lists would take more
+ * and more memory. */
+static void forget_if_too_much(ddsm_t *d)
+{
+    enum { MOST = 256 }; /* for each page: a quarter of a page of 4 KiB */
+    if (d->remembered / MOST < d->pages)
+        return;
+    for (size_t i = 0; i < (size_t)DDSM_NAMES * PASTS; i++)
+        forget(d, &d->pasts[i / PASTS][i % PASTS]);
 }
 
 /* @exactness: the place of the name among those of the interval. NULL: it has
@@ -76,7 +93,7 @@ static struct past *past_of(ddsm_t *d, unsigned exactness, uint64_t name)
     if (!name)
         return NULL;
     if (past->name != name) { /* new, or another one's place */
-        forget(past);
+        forget(d, past);
         past->pause = past->pauses = 0;
         past->is_good = false;
         past->name = name;
@@ -100,10 +117,10 @@ static size_t count_used(const ddsm_t *d)
 
 /* Intervals of that name differ: for some time nothing is fetched in advance,
  * and then it is tried again. */
-static void pause_history(struct past *past)
+static void pause_history(ddsm_t *d, struct past *past)
 {
     enum { SHORTEST = 8, MOST = 10 };
-    forget(past);
+    forget(d, past);
     past->pause = SHORTEST << past->pauses;
     if (past->pauses < MOST)
         past->pauses++;
@@ -111,7 +128,7 @@ static void pause_history(struct past *past)
 
 /* Most programs do not swap arrays: the second interval begins like the first
  * one. */
-static void begin_second(struct past *past)
+static void begin_second(ddsm_t *d, struct past *past)
 {
     for (unsigned use = 0; use < USES; use++) {
         const struct page_list *from = &past->list[0][use];
@@ -121,6 +138,7 @@ static void begin_second(struct past *past)
         if (!page)
             continue;
         memcpy(page, from->page, bytes);
+        d->remembered += from->count - to->count;
         *to = (struct page_list){page, from->count};
     }
 }
@@ -148,7 +166,7 @@ static void end_interval(ddsm_t *d)
     for (unsigned use = 0; use < USES && d->is_named; use++)
         keep(d, use);
     if (useless)
-        pause_history(tested);
+        pause_history(d, tested);
 }
 
 /* Chooses the most exact name that has a past; DDSM_NAMES: none has. */
@@ -163,7 +181,7 @@ static void begin_interval(ddsm_t *d, const uint64_t *names)
         if (!past)
             continue;
         if (past->times == 1)
-            begin_second(past);
+            begin_second(d, past);
         if (past->times && d->foretold_by == DDSM_NAMES)
             d->foretold_by = i;
         d->into[i] = past->list[past->times % 2];
@@ -180,6 +198,7 @@ static void leave_out(ddsm_t *d, unsigned name)
 const struct page_list *history_turn(ddsm_t *d, const uint64_t *names)
 {
     end_interval(d);
+    forget_if_too_much(d);
     begin_interval(d, names);
     const unsigned by = d->foretold_by;
     struct past *past = by < DDSM_NAMES ? d->named[by] : NULL;

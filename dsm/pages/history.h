@@ -16,6 +16,7 @@
  * prediction was right. Pages that were not used are forgotten. So are pages
  * that were made writable and were not written. If most of them were not used,
  * intervals of that name differ: then there is a pause, longer each time.
+ * When the lists of all names together are long, all of them are forgotten.
  */
 #ifndef DSM_PAGES_HISTORY_H
 #define DSM_PAGES_HISTORY_H

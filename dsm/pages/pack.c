@@ -107,6 +107,7 @@ static void pack_page(ddsm_t *d, struct packing *p, size_t page)
         return;
     }
     d->page[page].packed = true;
+    d->page[page].held = true; /* until the home has read them, only here */
     d->stats.diffs++;
     d->cost[page].diffs++;
     pages_announce(d, page);
@@ -141,11 +142,16 @@ bool pack_changes(ddsm_t *d, const struct page_list *dirty)
 
 /* ------------------------------------------------------------- carrying out */
 
-static const char *apply_line(char *to, const char *from)
+/* NULL: the part ends within the line. */
+static const char *apply_line(char *to, const char *from, const char *end)
 {
     uint64_t mask;
+    if (end - from < MASK)
+        return NULL;
     memcpy(&mask, from, MASK);
     from += MASK;
+    if (end - from < __builtin_popcountll(mask))
+        return NULL;
     if (mask == UINT64_MAX) {
         memcpy(to, from, DIFF_LINE);
         return from + DIFF_LINE;
@@ -165,13 +171,18 @@ bool pack_apply(ddsm_t *d, const char *from, const char *end)
 {
     struct run run;
     while (from < end) {
+        if ((size_t)(end - from) < sizeof run)
+            return false;
         memcpy(&run, from, sizeof run);
         from += sizeof run;
         if (!is_within(d, &run))
             return false;
         char *to = d->store + run.line * DIFF_LINE;
-        for (uint64_t i = 0; i < run.count && from < end; i++)
-            from = apply_line(to + i * DIFF_LINE, from);
+        for (uint64_t i = 0; i < run.count; i++) {
+            from = apply_line(to + i * DIFF_LINE, from, end);
+            if (!from)
+                return false;
+        }
     }
-    return from == end;
+    return true;
 }

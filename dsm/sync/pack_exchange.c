@@ -5,6 +5,12 @@
 #include "dsm/sync/control.h"
 #include "dsm/sync/peer_wait.h"
 
+static int wrong(ddsm_t *d, unsigned rank)
+{
+    return space_break(
+        d, space_fail(d, DRAIL_EDAT, "rank %u has packed wrong changes", rank));
+}
+
 static int settle_with(ddsm_t *d, unsigned rank)
 {
     struct control *c = &d->control;
@@ -14,12 +20,12 @@ static int settle_with(ddsm_t *d, unsigned rank)
     const struct pack_part part = *c->read_part;
     if (rc || !part.bytes)
         return rc;
+    if (part.bytes > c->pack_room || part.offset > c->pack_room - part.bytes)
+        return wrong(d, rank);
     rc = control_read(d, rank, c->pack_offset + part.offset, c->read_pack,
                       part.bytes);
     if (!rc && !pack_apply(d, c->read_pack, c->read_pack + part.bytes))
-        rc = space_break(d,
-                         space_fail(d, DRAIL_EDAT,
-                                    "rank %u has packed wrong changes", rank));
+        rc = wrong(d, rank);
     return rc;
 }
 
@@ -27,7 +33,9 @@ int pack_exchange(ddsm_t *d)
 {
     bool any = false;
     int rc = 0;
-    for (unsigned r = 0; r < d->size && !rc; r++) {
+    /* not all homes read from one rank at a time */
+    for (unsigned i = 0; i < d->size && !rc; i++) {
+        const unsigned r = (d->rank + i) % d->size;
         const bool has = d->control.arrivals[r].packed_from != UINT64_MAX;
         any |= has;
         if (has && r != d->rank)

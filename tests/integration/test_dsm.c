@@ -72,6 +72,30 @@ static void many_pieces(struct rank *r)
     ddsm_close(d);
 }
 
+/* All ranks write each page in many pieces; the homes take turns. A rank's pack
+ * has parts for all others. */
+static void pieces_of_all(struct rank *r)
+{
+    enum { PAGES = 12, BYTES = PAGES * 4096, ROUNDS = 6 };
+    const ddsm_place_t at = {.homes = DDSM_CYCLIC};
+    ddsm_t *d = space(r, 1 << 20, 0);
+    volatile unsigned char *p = ddsm_alloc(d, BYTES, &at);
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        for (size_t i = r->rank; i < BYTES; i += r->size + 1)
+            p[i] = (unsigned char)(round + i % 251);
+        ok(d, ddsm_barrier(d));
+        for (size_t i = 0; i < BYTES; i++)
+            check(p[i] == (i % (r->size + 1) == r->size
+                               ? 0
+                               : (unsigned char)(round + i % 251)));
+        ok(d, ddsm_barrier(d));
+    }
+    ddsm_stats_t s;
+    ddsm_stats(d, &s);
+    check(s.packed_bytes > 0);
+    ddsm_close(d);
+}
+
 /* More ranges than the log holds: all copies are made old then. */
 static void long_log(struct rank *r)
 {
@@ -593,6 +617,7 @@ static const struct test tests[] = {
     {"locks of 4", 4, locks, NULL, APART},
     {"handed on", 3, handed_on, NULL, APART},
     {"many pieces", 3, many_pieces, NULL, APART},
+    {"pieces of all", 4, pieces_of_all, NULL, APART},
     {"long log", 2, long_log, NULL, APART},
     {"over the end", 2, over_the_end, NULL, APART},
     {"broken", 2, broken, NULL, APART},

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mappings run out, all pages are made one mapping, and another rank fetches a
- * page meanwhile. */
+/* Mappings run out, and all pages are made one mapping, while another rank
+ * fetches a page or has not yet read a pack. */
 #include <errno.h>
+#include <pthread.h>
 
 #include "dsm_scene.h"
 
-static _Atomic enum step { NONE, STOPPED, FETCHED } * step;
+static _Atomic enum step { NONE, STOPPED, FETCHED, SEEN } * step;
 
 /* Of the rank that runs out of mappings. */
-static enum { REST, REFUSE, COALESCE } next;
+static _Atomic enum { REST, REFUSE, COALESCE, FLUSH, ONCE } next;
 static volatile unsigned char *written;
 
 static bool covers(const char *start, size_t bytes)
@@ -18,8 +19,8 @@ static bool covers(const char *start, size_t bytes)
 
 STAND_IN int mprotect(void *start, size_t bytes, int protection)
 {
-    if (next == REFUSE) {
-        next = COALESCE;
+    if (next == REFUSE || next == ONCE) {
+        next = next == REFUSE ? COALESCE : REST;
         errno = ENOMEM;
         return -1;
     }
@@ -29,6 +30,8 @@ STAND_IN int mprotect(void *start, size_t bytes, int protection)
         check_within(60, *step == FETCHED);
         *written = 2; /* as another thread could */
     }
+    if (next == FLUSH && protection == PROT_READ && covers(start, bytes))
+        next = REST;
     return real(mprotect)(start, bytes, protection);
 }
 
@@ -60,8 +63,55 @@ static void fetched_meanwhile(struct rank *r)
     ddsm_close(d);
 }
 
+enum { BYTES = 4096, STEP = 3 };
+
+static void *read_in_barrier(void *other)
+{
+    check_within(60, next == REST); /* the barrier protects the page */
+    next = ONCE;
+    check(*(volatile unsigned char *)other == 9);
+    for (size_t i = 0; i < BYTES; i++)
+        check(written[i] == (i % STEP ? 0 : 7));
+    *step = SEEN;
+    return NULL;
+}
+
+/* A rank has packed its changes, which are not home yet. Its other thread reads
+ * the page, which has just lost its protection. */
+static void packed_meanwhile(struct rank *r)
+{
+    const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0};
+    ddsm_t *d = space(r, 1 << 20, 0);
+    volatile unsigned char *p = ddsm_alloc(d, 2 * BYTES, &at);
+    pthread_t reader;
+    if (r->rank == 0)
+        p[BYTES] = 9;
+    ok(d, ddsm_barrier(d));
+    if (r->rank == 1) {
+        for (size_t i = 0; i < BYTES; i += STEP)
+            p[i] = 7;
+        written = p;
+        next = FLUSH;
+        check(!pthread_create(&reader, NULL, read_in_barrier,
+                              (void *)(p + BYTES)));
+    } else {
+        check_within(60, *step == SEEN);
+    }
+    ok(d, ddsm_barrier(d));
+    if (r->rank == 1)
+        pthread_join(reader, NULL);
+    for (size_t i = 0; i < BYTES; i++)
+        check(p[i] == (i % STEP ? 0 : 7));
+    ddsm_stats_t s;
+    ddsm_stats(d, &s);
+    check((r->rank == 1) == (s.packed_bytes > 0));
+    ok(d, ddsm_barrier(d));
+    ddsm_close(d);
+}
+
 static const struct test tests[] = {
     {"fetched meanwhile", 2, fetched_meanwhile, NULL, APART},
+    {"packed meanwhile", 2, packed_meanwhile, NULL, APART},
 };
 
 RUN_TESTS_AFTER(step = shared_memory(sizeof *step), 1, tests)
