@@ -86,20 +86,19 @@ typedef struct dcoll_team dcoll_team_t;
 
 /** Settings of a team. ports, port_begin, depth, zero_copy_bytes, groups, paced
  *  and any_order must be the same on all ranks: if not, the first call that
- * they affect fails with DRAIL_EINVAL and breaks the team. */
+ *  they affect fails with DRAIL_EINVAL and breaks the team. */
 typedef struct dcoll_config {
-    unsigned ports;             /**< k of the multi-port algorithms, at most
-                                     DRAIL_MAX_RAILS; 0: one per rail. `auto` uses one port
-                                     between nodes that only TCP joins: messages use all
-                                     rails there anyway */
-    const unsigned *port_begin; /**< hosts have different numbers of rails, or
-                                     rails of different rates: N + 1 entries,
-                                     rank r has port_begin[r + 1] -
-                                     port_begin[r] ports, 1 to k. Long
-                                     all-reduces between nodes are then divided
-                                     by them. Read while the team is created; a
-                                     team that dcoll_team_shrink() makes has
-                                     none. NULL: all have k */
+    unsigned ports; /**< k of the multi-port algorithms, at most
+                         DRAIL_MAX_RAILS; 0: one per rail. `auto` uses one port
+                         between nodes that only TCP joins: messages use all
+                         rails there anyway */
+    /** Hosts have different numbers of rails, or rails of different rates: rank
+     *  r has port_begin[r + 1] - port_begin[r] ports, 1 to k, of N + 1 entries.
+     *  Set `ports` to the most of all ranks: 0 means this rank's own rails.
+     *  Long all-reduces between nodes are then divided by them. Read while the
+     *  team is created; a team that dcoll_team_shrink() makes has none. NULL:
+     *  all have k. */
+    const unsigned *port_begin;
     unsigned depth; /**< 1 or 2 (default): how many starts of the same call have
                          buffers at the same time. With 2, gather, reduce to a
                          root, scatter and broadcast of short blocks get more:

@@ -56,7 +56,8 @@ typedef struct app_figures {
 
 app_figures_t app_figures(const app_result_t *result, unsigned cell);
 
-/** Writes an app_result_t. Errors of writing stay in the FILE. */
+/** Writes an app_result_t. Errors of writing stay in the FILE.
+ *  @return 0. */
 int app_report(FILE *file, format_t format, const void *result);
 
 /** Runs all setups. @return exit status. */

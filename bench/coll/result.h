@@ -155,7 +155,8 @@ hist_t *coll_each_of(const coll_result_t *result, const coll_cell_t *cell);
 
 /** CSV of the histograms of single calls. */
 void coll_histogram(FILE *file, const report_t *report);
-/** Writes a coll_result_t. Errors of writing stay in the FILE. */
+/** Writes a coll_result_t. Errors of writing stay in the FILE.
+ *  @return 0. */
 int coll_report(FILE *file, format_t format, const void *result);
 
 #endif

@@ -58,7 +58,8 @@ void diff_free(diff_result_t *diff);
 
 const char *verdict_name(verdict_t verdict);
 
-/** Writes a diff_result_t. Errors of writing stay in the FILE. */
+/** Writes a diff_result_t. Errors of writing stay in the FILE.
+ *  @return 0. */
 int diff_report(FILE *file, format_t format, const void *result);
 
 #endif

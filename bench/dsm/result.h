@@ -65,7 +65,8 @@ double dsm_result_alone(const dsm_result_t *result, const dsm_part_t *part);
 /** Name of a figure, a column of the CSV. */
 const char *dsm_figure_name(dsm_figure_t figure);
 
-/** Writes a dsm_result_t. Errors of writing stay in the FILE. */
+/** Writes a dsm_result_t. Errors of writing stay in the FILE.
+ *  @return 0. */
 int dsm_report(FILE *file, format_t format, const void *result);
 
 #endif

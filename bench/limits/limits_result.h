@@ -41,7 +41,7 @@ summary_t limits_summary(const limits_result_t *result,
                          const limits_row_t *row);
 
 /** Writes a limits_result_t. Errors of writing stay in the FILE.
- *  (limits_report.c) */
+ *  @return 0. (limits_report.c) */
 int limits_report(FILE *file, format_t format, const void *result);
 
 #endif

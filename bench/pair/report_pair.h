@@ -5,7 +5,8 @@
 
 #include "bench/report/report.h"
 
-/** Writes a result_t. Errors of writing stay in the FILE. */
+/** Writes a result_t. Errors of writing stay in the FILE.
+ *  @return 0. */
 int pair_report(FILE *file, format_t format, const void *result);
 
 /** Its JSON, and the file of --histogram. */

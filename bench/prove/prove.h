@@ -42,7 +42,8 @@ typedef struct verify_result {
     unsigned nrows;
 } verify_result_t;
 
-/** Writes the whole verify_result_t. */
+/** Writes the whole verify_result_t. These are output_writer_t: 0, or -1 with
+ *  errno if there is no memory for a schedule. */
 int verify_report(FILE *file, format_t format, const void *result);
 /** Writes every operation of every rank of all rows: as CSV, one line each. */
 int verify_schedules(FILE *file, format_t format, const void *result);

@@ -433,7 +433,7 @@ static int check_goal(const verify_t *v)
     return refusal ? -1 : 0;
 }
 
-static int (*writer(const options_t *opts))(FILE *, format_t, const void *)
+static output_writer_t *writer(const options_t *opts)
 {
     return opts->goal.write ? verify_goal
            : opts->schedule ? verify_schedules

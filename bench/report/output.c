@@ -125,8 +125,7 @@ int outputs_open(outputs_t *outputs, const options_t *opts, const char *command)
     return rc;
 }
 
-static void copy_table(struct table_copy *copy,
-                       int (*write)(FILE *, format_t, const void *result),
+static void copy_table(struct table_copy *copy, output_writer_t *write,
                        const void *result)
 {
     FILE *file = open_memstream(&copy->text, &copy->size);
@@ -136,8 +135,7 @@ static void copy_table(struct table_copy *copy,
     fclose(file);
 }
 
-int outputs_write(outputs_t *outputs,
-                  int (*write)(FILE *, format_t, const void *result),
+int outputs_write(outputs_t *outputs, output_writer_t *write,
                   const void *result)
 {
     int rc = 0, error = 0;
@@ -156,8 +154,7 @@ int outputs_write(outputs_t *outputs,
     return rc;
 }
 
-int outputs_report(outputs_t *outputs,
-                   int (*write)(FILE *, format_t, const void *result),
+int outputs_report(outputs_t *outputs, output_writer_t *write,
                    const void *result)
 {
     int rc = outputs_write(outputs, write, result);

@@ -26,15 +26,15 @@ typedef struct outputs {
  * @return 0, or -1 when one line went to stderr. */
 int outputs_open(outputs_t *outputs, const options_t *opts,
                  const char *command);
-/** Writes @p result to each in its format and commits it. @p write leaves
- *  errors of writing in the FILE; it returns 0, or -1 with errno if something
- *  else is missing. @return 0 or -1 with errno. */
-int outputs_write(outputs_t *outputs,
-                  int (*write)(FILE *, format_t, const void *result),
+/** Writes a result. It leaves errors of writing in the FILE. @return 0, or -1
+ *  with errno if something else is missing. */
+typedef int output_writer_t(FILE *file, format_t format, const void *result);
+/** Writes @p result to each in its format and commits it. @return 0 or -1 with
+ *  errno. */
+int outputs_write(outputs_t *outputs, output_writer_t *write,
                   const void *result);
 /** The same; an error is a line on stderr. */
-int outputs_report(outputs_t *outputs,
-                   int (*write)(FILE *, format_t, const void *result),
+int outputs_report(outputs_t *outputs, output_writer_t *write,
                    const void *result);
 /** Removes what was not committed, by this process or a child of it. */
 void outputs_discard(outputs_t *outputs);

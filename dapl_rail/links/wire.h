@@ -43,8 +43,9 @@ struct wire {
     uint64_t bytes; /* length of the message */
 };
 
-/* A header in whole words. The processor waits with a load until all bytes that
- * it needs of the last stores are in one of them, or in the cache. */
+/* A header in whole words. It is copied soon after it is stored. A load whose
+ * bytes come from several recent stores must wait until these are in the cache;
+ * a load of one stored word need not. */
 struct wire_words {
     uint64_t word[sizeof(struct wire) / sizeof(uint64_t)];
 };

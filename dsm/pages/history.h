@@ -29,9 +29,8 @@ enum { LEARN_PERIOD = 16 };
  * has made them writable. */
 void history_record(ddsm_t *d, enum use use, size_t first, size_t count);
 /* An interval ends, and one of these @names begins: DDSM_NAMES, of which some
- * are 0. Returns the pages to fetch now,
- * and then to make writable; if ddsm.learning is set, to hold, and not to make
- * writable. NULL: none. */
+ * are 0. Returns the pages to fetch now, and then to make writable; if
+ * ddsm.learning is set, to hold, and not to make writable. NULL: none. */
 const struct page_list *history_turn(ddsm_t *d, const uint64_t *names);
 void history_close(ddsm_t *d);
 

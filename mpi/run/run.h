@@ -194,8 +194,7 @@ int team_error_code(const struct layer_comm *c, int rc);
  * which is returned. The team ends, on all ranks. */
 int team_call_missed(const struct layer_comm *c, int rc);
 /* Is a rank dead, or the communicator revoked, or have the ranks made different
- * calls? Then all calls of the
- * communicator fail. */
+ * calls? Then all calls of the communicator fail. */
 bool team_is_lost(const struct layer_comm *c);
 /* Makes a call of libdcoll. If libdcoll refuses this rank's arguments, the
  * other ranks are told. */

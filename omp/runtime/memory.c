@@ -60,11 +60,12 @@ unsigned memory_ranks(void)
 
 static void check(int rc, const char *what)
 {
-    const char *why = rc ? ddsm_last_error(space) : NULL;
-    if (rc && strstr(why, drail_strerror(rc)))
+    if (!rc)
+        return;
+    const char *why = ddsm_last_error(space);
+    if (strstr(why, drail_strerror(rc)))
         fail(FAILED, "%s", why);
-    if (rc)
-        fail(FAILED, "%s: %s: %s", what, drail_strerror(rc), why);
+    fail(FAILED, "%s: %s: %s", what, drail_strerror(rc), why);
 }
 
 /* A fault could not be served. */
@@ -364,7 +365,7 @@ uint64_t memory_atomic(ddsm_atomic_t op, void *word, size_t bytes,
 
 void railomp_handles_signal(int number)
 {
-    if (number == SIGSEGV && space && !ddsm_pages_are_shared(space))
+    if (number == SIGSEGV && memory_is_copied())
         fail(NOT_SERVED, "a handler of SIGSEGV is not served on several ranks: "
                          "the shared memory has one");
 }

@@ -140,23 +140,14 @@ FLUSHES(fflush_unlocked)
         FILE *here = railomp_file_here(file);                                  \
         if (here)                                                              \
             return __real_##name(from, bytes, count, here);                    \
-        railomp_file_write(file, from, bytes *count);                          \
+        railomp_file_write(file, from, (bytes) * (count));                     \
         return bytes ? count : 0;                                              \
     }
 WRITES(fwrite)
 WRITES(fwrite_unlocked)
 
-#define PUTS(name)                                                             \
-    WRAPPED(int, name, const char *text, FILE *file)                           \
-    {                                                                          \
-        FILE *here = railomp_file_here(file);                                  \
-        if (here)                                                              \
-            return __real_##name(text, here);                                  \
-        railomp_file_write(file, text, strlen(text));                          \
-        return 1;                                                              \
-    }
-PUTS(fputs)
-PUTS(fputs_unlocked)
+PUTS(fputs, char, railomp_file_write, strlen)
+PUTS(fputs_unlocked, char, railomp_file_write, strlen)
 
 #define PUTS_ONE(name)                                                         \
     WRAPPED(int, name, int c, FILE *file)                                      \
@@ -198,32 +189,9 @@ WRAPPED(int, vfprintf, FILE *file, const char *format, va_list arguments)
     return length;
 }
 
-WRAPPED(int, fprintf, FILE *file, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = __wrap_vfprintf(file, format, arguments);
-    va_end(arguments);
-    return length;
-}
-
-/* with -D_FORTIFY_SOURCE */
-WRAPPED(int, __vfprintf_chk, FILE *file, int flag, const char *format,
-        va_list arguments)
-{
-    FILE *here = railomp_file_here(file);
-    return here ? __real___vfprintf_chk(here, flag, format, arguments)
-                : __wrap_vfprintf(file, format, arguments);
-}
-
-WRAPPED(int, __fprintf_chk, FILE *file, int flag, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = __wrap___vfprintf_chk(file, flag, format, arguments);
-    va_end(arguments);
-    return length;
-}
+PRINTS(fprintf, vfprintf, char)
+VPRINTS_CHECKED(__vfprintf_chk, vfprintf, char)
+PRINTS_CHECKED(__fprintf_chk, __vfprintf_chk, char)
 
 /* ----------------------------------------------------- what the owner does */
 
@@ -255,13 +223,8 @@ OF_FILE(int, ferror_unlocked)
 OF_FILE(int, fileno_unlocked)
 OF_FILE(void, clearerr_unlocked)
 
-#define GETS(name)                                                             \
-    WRAPPED(char *, name, char *to, int room, FILE *file)                      \
-    {                                                                          \
-        return __real_##name(to, room, NEEDS_OWN(name));                       \
-    }
-GETS(fgets)
-GETS(fgets_unlocked)
+GETS(fgets, char)
+GETS(fgets_unlocked, char)
 
 #define READS(name)                                                            \
     WRAPPED(size_t, name, void *to, size_t bytes, size_t count, FILE *file)    \

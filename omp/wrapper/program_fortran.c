@@ -13,20 +13,19 @@ struct parameters {
 enum { IS_INTERNAL = 1 << 14 }; /* a flag: a variable takes a unit's place */
 
 /* the linker's names; a program in C has none of them */
-#define BEGINS(name)                                                           \
+#define WRAPPED_CALL(name)                                                     \
     void __real__gfortran_st_##name(struct parameters *p)                      \
         __attribute__((weak));                                                 \
     void __wrap__gfortran_st_##name(struct parameters *p);                     \
-    void __wrap__gfortran_st_##name(struct parameters *p)                      \
+    void __wrap__gfortran_st_##name(struct parameters *p)
+#define BEGINS(name)                                                           \
+    WRAPPED_CALL(name)                                                         \
     {                                                                          \
         railomp_statement_begins();                                            \
         __real__gfortran_st_##name(p);                                         \
     }
 #define ENDS(name)                                                             \
-    void __real__gfortran_st_##name(struct parameters *p)                      \
-        __attribute__((weak));                                                 \
-    void __wrap__gfortran_st_##name(struct parameters *p);                     \
-    void __wrap__gfortran_st_##name(struct parameters *p)                      \
+    WRAPPED_CALL(name)                                                         \
     {                                                                          \
         const int unit = p->flags & IS_INTERNAL ? INT32_MAX : p->unit;         \
         __real__gfortran_st_##name(p);                                         \

@@ -26,17 +26,8 @@ PUTS_ONE(putwc)
 PUTS_ONE(fputwc_unlocked)
 PUTS_ONE(putwc_unlocked)
 
-#define PUTS(name)                                                             \
-    WRAPPED(int, name, const wchar_t *text, FILE *file)                        \
-    {                                                                          \
-        FILE *here = railomp_file_here(file);                                  \
-        if (here)                                                              \
-            return __real_##name(text, here);                                  \
-        railomp_file_write_wide(file, text, wcslen(text));                     \
-        return 1;                                                              \
-    }
-PUTS(fputws)
-PUTS(fputws_unlocked)
+PUTS(fputws, wchar_t, railomp_file_write_wide, wcslen)
+PUTS(fputws_unlocked, wchar_t, railomp_file_write_wide, wcslen)
 
 /* As long as it needs: vswprintf() does not tell how long the text is. In
  * private memory; NULL: an error. */
@@ -71,32 +62,9 @@ WRAPPED(int, vfwprintf, FILE *file, const wchar_t *format, va_list arguments)
     return length;
 }
 
-WRAPPED(int, fwprintf, FILE *file, const wchar_t *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = __wrap_vfwprintf(file, format, arguments);
-    va_end(arguments);
-    return length;
-}
-
-/* with -D_FORTIFY_SOURCE */
-WRAPPED(int, __vfwprintf_chk, FILE *file, int flag, const wchar_t *format,
-        va_list arguments)
-{
-    FILE *here = railomp_file_here(file);
-    return here ? __real___vfwprintf_chk(here, flag, format, arguments)
-                : __wrap_vfwprintf(file, format, arguments);
-}
-
-WRAPPED(int, __fwprintf_chk, FILE *file, int flag, const wchar_t *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = __wrap___vfwprintf_chk(file, flag, format, arguments);
-    va_end(arguments);
-    return length;
-}
+PRINTS(fwprintf, vfwprintf, wchar_t)
+VPRINTS_CHECKED(__vfwprintf_chk, vfwprintf, wchar_t)
+PRINTS_CHECKED(__fwprintf_chk, __vfwprintf_chk, wchar_t)
 
 /* ----------------------------------------------------- what the owner does */
 
@@ -110,13 +78,8 @@ GETS_ONE(getwc)
 GETS_ONE(fgetwc_unlocked)
 GETS_ONE(getwc_unlocked)
 
-#define GETS(name)                                                             \
-    WRAPPED(wchar_t *, name, wchar_t *to, int room, FILE *file)                \
-    {                                                                          \
-        return __real_##name(to, room, NEEDS_OWN(name));                       \
-    }
-GETS(fgetws)
-GETS(fgetws_unlocked)
+GETS(fgetws, wchar_t)
+GETS(fgetws_unlocked, wchar_t)
 
 /* with -D_FORTIFY_SOURCE */
 WRAPPED(wchar_t *, __fgetws_chk, wchar_t *to, size_t room, int most, FILE *file)

@@ -162,6 +162,7 @@ static inline drail_rail_stats_t stats_sum(const struct rank *r)
         sum.failures += s.failures;
         sum.retries += s.retries;
         sum.carried += s.carried;
+        sum.gets += s.gets;
         sum.up &= s.up;
     }
     return sum;

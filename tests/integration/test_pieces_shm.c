@@ -8,20 +8,12 @@
 
 #define SECONDS 2.0
 
-static uint64_t gets(const struct rank *r)
-{
-    uint64_t n = 0;
-    for (unsigned i = 0; i < drail_nrails(r->t); i++)
-        n += rail_stats(r, i).gets;
-    return n;
-}
-
 static void both_ways(struct rank *r)
 {
     one_way(r, 0, 0);
     barrier(r);
     one_way(r, 1, ROW);
-    check(!gets(r));
+    check(!stats_sum(r).gets);
 }
 
 /* All pieces lie in the ring, and those for which it has no room elsewhere,
@@ -36,7 +28,7 @@ static void to_a_late_peer(struct rank *r)
             receive_one(r, n);
         barrier_outside(r);
     }
-    check(!gets(r));
+    check(!stats_sum(r).gets);
 }
 
 /* Each message lies at the address of the one before, in other memory. */
@@ -64,12 +56,7 @@ static void by_rendezvous(struct rank *r)
 {
     one_way(r, 0, 0);
     barrier(r);
-    check(r->rank == 0 || gets(r));
-}
-
-static uint64_t failures(const struct rank *r)
-{
-    return rail_stats(r, 0).failures + rail_stats(r, 1).failures;
+    check(r->rank == 0 || stats_sum(r).gets);
 }
 
 /* The connection that carries the pieces breaks while they are on their way. */
@@ -82,7 +69,7 @@ static void connections_break(struct rank *r)
             cut.left[0] = (unsigned)(rnd(r) % (2 * ROW));
         one_way(r, 0, first);
         one_way(r, 1, first);
-        more = seconds() < end || failures(r) < 3;
+        more = seconds() < end || stats_sum(r).failures < 3;
         check(seconds() < end + 30);
         if (r->rank == 0)
             expect(r, 0, drail_send(r->t, 1, &more, sizeof more, NULL));

@@ -31,14 +31,6 @@ static void pass(struct rank *r, size_t length, unsigned id, drail_mem_t *mem)
     }
 }
 
-static uint64_t gets(const struct rank *r)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < drail_nrails(r->t); i++)
-        sum += rail_stats(r, i).gets;
-    return sum;
-}
-
 static void without_registration(struct rank *r)
 {
     static const size_t sizes[] = {4096,      4097,  6000,     EAGER - 1, EAGER,
@@ -47,7 +39,7 @@ static void without_registration(struct rank *r)
     for (unsigned n = 0; n < ROW * sizeof sizes / sizeof *sizes; n++)
         pass(r, sizes[n / ROW], n, NULL);
     check(registrations(r) == before);
-    check(!gets(r));
+    check(!stats_sum(r).gets);
 }
 
 static void longer_ones(struct rank *r)
@@ -56,7 +48,7 @@ static void longer_ones(struct rank *r)
     pass(r, MOST + 1, 0, NULL);
     check(registrations(r) > before);
     barrier(r);
-    check(r->rank == 0 || gets(r));
+    check(r->rank == 0 || stats_sum(r).gets);
 }
 
 static void registered_ones(struct rank *r)
@@ -66,9 +58,9 @@ static void registered_ones(struct rank *r)
            drail_mem_register(r->t, bytes, sizeof bytes,
                               DRAIL_ACCESS_REMOTE_READ, &mem));
     pass(r, EAGER, 0, mem);
-    check(!gets(r));
+    check(!stats_sum(r).gets);
     pass(r, EAGER + 1, 0, mem);
-    check(r->rank == 0 || gets(r));
+    check(r->rank == 0 || stats_sum(r).gets);
     barrier(r);
     drail_mem_release(mem);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What waits for what: the thread that all others depend on is late. */
+/* Each construct that waits for threads. One thread comes late on purpose; the
+ * others must wait for it, or they read old values. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

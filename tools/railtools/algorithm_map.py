@@ -11,6 +11,7 @@ at once with --draw, the script writes FOLDER/map.txt and FOLDER/map.svg.
 import argparse
 import collections
 import csv
+import itertools
 import os
 
 from railtools.files import replace
@@ -73,35 +74,35 @@ def read_times(path):
         return list(csv.DictReader(file))
 
 
+def key_of(row):
+    return (row["platform"], row["collective"], int(row["nodes"]),
+            row["algorithm"])
+
+
 def simulate_all(args, path):
     rows = read_times(path)
     if any(int(row["ppn"]) != args.ppn for row in rows):
         raise Failure(f"{path}: not of --ppn {args.ppn}")
-    known = {(r["platform"], r["collective"], int(r["nodes"]), r["algorithm"])
-             for r in rows}
-    ended = {(r["platform"], r["collective"], int(r["nodes"]),
-              r["algorithm"]) for r in rows if r["state"] == ENDED}
-    new = not rows
+    known = set(map(key_of, rows))
+    ended = {key_of(row) for row in rows if row["state"] == ENDED}
     with open(path, "a", encoding="ascii") as file:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if new:
+        if not rows:
             table.writeheader()
         names = {c: names_of(args, c) for c in args.collective}
-        for nodes in args.nodes:
-            for platform in args.platform:
-                for collective in args.collective:
-                    for name in names[collective]:
-                        key = (platform, collective, nodes, name)
-                        if key in known or any(
-                                (*key[:2], fewer, name) in ended
-                                for fewer in range(nodes)):
-                            continue
-                        progress(" ".join(map(str, key)))
-                        got = simulate(args, *key)
-                        if got[0]["state"] == ENDED:
-                            ended.add(key)
-                        table.writerows(got)
-                        file.flush()
+        for nodes, platform, collective in itertools.product(
+                args.nodes, args.platform, args.collective):
+            for name in names[collective]:
+                key = (platform, collective, nodes, name)
+                if key in known or any((*key[:2], fewer, name) in ended
+                                       for fewer in range(nodes)):
+                    continue
+                progress(" ".join(map(str, key)))
+                got = simulate(args, *key)
+                if got[0]["state"] == ENDED:
+                    ended.add(key)
+                table.writerows(got)
+                file.flush()
     progress("")
 
 

@@ -42,11 +42,12 @@ static const struct proposal *proposal_of(const drail_gathered_t *all,
 static int compare_calls(dcoll_request_t *q, const drail_gathered_t *all)
 {
     dcoll_team_t *team = q->team;
+    const struct proposal *mine = proposal_of(all, team->rank);
     char ours[128], theirs[128];
     for (unsigned r = 0; r < team->shape.nranks; r++) {
         const struct proposal *o = proposal_of(all, r);
         if (call_same(&o->call, &q->call) && o->id == q->id) {
-            if (o->mode == mode_of(q) && o->ports == ports_of(team))
+            if (o->mode == mine->mode && o->ports == mine->ports)
                 continue;
             return team_fail(team, DRAIL_EINVAL,
                              "rank %u and rank %u have different settings or "
