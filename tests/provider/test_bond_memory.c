@@ -9,8 +9,8 @@
 
 #define MARK_BYTES 8u
 
-static unsigned regions; /* LMRs of members that peers can write */
-static DAT_VLEN longest; /* of these */
+static unsigned regions;     /* LMRs of members that peers can write */
+static DAT_VLEN longest;     /* of these */
 static DAT_LMR_HANDLE table; /* of keys, the latest of the second member */
 
 STAND_IN DAT_RETURN dat_lmr_create(
