@@ -567,6 +567,8 @@ bool ofi_look(struct ofi_ia *oia, bool *any)
     *any = ofi_drain(oia);
     ofi_signal_unmute(oia);
     int busy = fi_trywait(oia->fabric, &cq, 1);
+    if (busy) /* perhaps by what it has just moved into the CQ itself */
+        *any |= ofi_drain(oia);
     pthread_mutex_unlock(&oia->cq_lock);
     return !busy;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libfabric's tcp writes a byte for each completion, to wake who sleeps on its
- * queue. Where all poll, it need not. Who sleeps is woken.
+ * queue. Where all poll, it need not. Who sleeps is woken, and nobody goes to
+ * sleep over a message that arrives just then.
  */
 #include "tcp.h"
 
@@ -14,10 +15,16 @@
 #define MESSAGES 50u /* of a try: soon over, also on busy cores */
 #define ROUNDS   20u
 #define SOON_NS  1000000000u
+#define NAP_NS   1000000u /* of the provider */
+#define BLIND    20000u   /* looks at the queue: longer than a nap */
+#define TRIES    20u      /* sometimes the IA's thread sees the message first */
 #define ASLEEP   ((struct timespec){.tv_nsec = 10000000})
 
 static atomic_uint bytes_written; /* one at a time */
 static atomic_uint mutes;
+/* This thread sees nothing in its next looks at the queue, or until the
+ * provider has unmuted the signal: only its last look before it sleeps. */
+static _Thread_local unsigned blind;
 
 STAND_IN ssize_t write(int fd, const void *from, size_t bytes)
 {
@@ -29,7 +36,18 @@ STAND_IN int epoll_ctl(int set, int op, int fd, struct epoll_event *event)
 {
     if (op == EPOLL_CTL_MOD && !event->events)
         atomic_fetch_add(&mutes, 1);
+    else if (op == EPOLL_CTL_MOD)
+        blind = 0;
     return real(epoll_ctl)(set, op, fd, event);
+}
+
+STAND_IN int epoll_wait(int set, struct epoll_event *events, int most, int ms)
+{
+    int n = real(epoll_wait)(set, events, most, ms);
+    if (n <= 0 || ms || !blind)
+        return n;
+    blind--;
+    return 0;
 }
 
 static void poll_both(end_t *a, end_t *b)
@@ -129,11 +147,45 @@ static void unmuted_while_one_sleeps(void **state)
     peer_close(&peer, &me);
 }
 
+static uint64_t wait_blindly_ns(end_t *a, end_t *b)
+{
+    DAT_EVENT event;
+    DAT_COUNT more;
+    DAT_LMR_TRIPLET from = local(&a->mem, 0, 8), to = local(&b->mem, 0, 8);
+    DAT_OK(dat_ep_post_recv(b->ep, 1, &to, cookie(0),
+                            DAT_COMPLETION_DEFAULT_FLAG));
+    poll_until_muted(b->recv);
+    DAT_OK(dat_ep_post_send(a->ep, 1, &from, cookie(0),
+                            DAT_COMPLETION_SUPPRESS_FLAG));
+    uint64_t began = now_ns();
+    blind = BLIND;
+    DAT_OK(dat_evd_wait(b->recv, WAIT_MS * 1000, 1, &event, &more));
+    blind = 0;
+    return now_ns() - began;
+}
+
+/* The look itself moves the message into the queue. */
+static void seen_by_the_last_look(void **state)
+{
+    time_t until = time(NULL) + 6 * WAIT_MS / 1000;
+    end_t a, b;
+    ends_open(&a, &b, MEMORY_MALLOC, 4096);
+    end_connect_both(&a, &b);
+    for (unsigned quick = 0; quick < TRIES / 2;) {
+        assert_true(time(NULL) < until);
+        quick = 0;
+        for (unsigned i = 0; i < TRIES; i++)
+            quick += wait_blindly_ns(&a, &b) < NAP_NS;
+    }
+    ends_close(&a, &b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(silent_while_all_poll),
         cmocka_unit_test(unmuted_while_one_sleeps),
+        cmocka_unit_test(seen_by_the_last_look),
     };
     tcp_or_skip();
     return cmocka_run_group_tests(tests, NULL, NULL);
