@@ -25,6 +25,10 @@
 #define TURN_NS        8e5 /* … but ends after so long in any case, … */
 #define TURN_NS_MIN    5e4 /* … and not earlier than this */
 #define LONG_NS        1e6 /* two parts that last so long are enough, … */
+/* If the champion takes so long for the messages of a turn, one bad turn
+ * eliminates. Other ranks try sets, too: at first in step with this one, later
+ * each disturbs the times of the others. */
+#define SURE_NS        2e6
 #define LONG_MESSAGES  20  /* … if they have so many messages */
 #define SKIP_MESSAGES  2   /* do not count after a change of set: caches, … */
 #define SKIP_BYTES     8e6 /* … sleeping threads; unless they are so long */
@@ -352,6 +356,7 @@ void tuner_measured(struct tuner *c, uint32_t set, unsigned messages,
         double rate = e->rate[0];
         if (c->rate <= 0)
             c->rate = rate;
+        c->comparison.one_round |= rate * e->shortest >= SURE_NS * c->rate;
         if (comparison_record(&c->comparison, rate))
             comparison_ends(c);
     } else if (complete(e)) {
