@@ -3,8 +3,8 @@
  * Programs that go on after a rank has died (ULFM). The MPI below agrees on the
  * ranks that are left. The new communicator then gets a team as any other.
  * Ranks that wait for this one by libdcoll must hear that it has left the old
- * communicator: its team is given up. If no rank has died, the program may go on
- * with the old one.
+ * communicator: its team is given up. If no rank has died, the program may go
+ * on with the old one.
  */
 #include "mpi/comm/comm.h"
 #include "mpi/requests/requests.h"

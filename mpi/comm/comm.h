@@ -52,8 +52,8 @@ struct layer_comm {
     struct trials (*trials)[LAYER_CLASSES]; /* of each collective */
     struct repeated_call repeated[LAYER_COLLECTIVES];
     struct buffer send, recv, expected, counts;
-    size_t *gathered; /* bytes of each rank's block in the latest
-                         MPI_Allgatherv by libdcoll, … */
+    size_t *gathered;          /* bytes of each rank's block in the latest
+                                  MPI_Allgatherv by libdcoll, … */
     struct counted counted[2]; /* … MPI_Scatterv and MPI_Gatherv */
     void *told;                /* by each rank, of its block (counted.c) */
     /* Bytes that send and recv have on all ranks, and that a rank could not

@@ -143,15 +143,12 @@ static uint64_t sum_with(uint64_t sum, size_t bytes)
 }
 
 static struct told told_by(const struct layer_comm *c,
-                           const struct layer_call *a,
-                           const struct blocks *send, const struct blocks *recv)
+                           const struct layer_call *a, struct blocks *send,
+                           struct blocks *recv)
 {
-    const struct blocks *all = send->has_long || recv->has_long
-                                   ? NULL
-                                   : all_blocks(c, a, (struct blocks *)send,
-                                                (struct blocks *)recv);
-    struct told mine = {.bytes = own_bytes(c, a, send, recv),
-                        .can = !send->has_long && !recv->has_long};
+    const bool can = !send->has_long && !recv->has_long;
+    const struct blocks *all = can ? all_blocks(c, a, send, recv) : NULL;
+    struct told mine = {.bytes = own_bytes(c, a, send, recv), .can = can};
     for (int r = 0; all && r < c->size; r++) {
         const bool own = is_in_place(a) && r == c->rank;
         mine.sum = sum_with(mine.sum, own ? mine.bytes : all->bytes[r]);
@@ -179,8 +176,7 @@ static bool are_repeated(struct layer_comm *c, const struct layer_call *a,
 }
 
 const size_t *counted_counts(struct layer_comm *c, const struct layer_call *a,
-                             bool can, const struct blocks *send,
-                             const struct blocks *recv)
+                             bool can, struct blocks *send, struct blocks *recv)
 {
     const struct told none = {0};
     const bool gathers = a->collective == LAYER_GATHERV;

@@ -119,8 +119,7 @@ dcoll_call_t counted_call(const struct layer_comm *c,
  * if they must. @can: this rank can make the call; its blocks are set. */
 const size_t *counted_counts(struct layer_comm *c,
                              const struct layer_call *call, bool can,
-                             const struct blocks *send,
-                             const struct blocks *recv);
+                             struct blocks *send, struct blocks *recv);
 /* What counted_counts reserves for each rank, in bytes. */
 size_t counted_told_bytes(void);
 /* Makes a blocking call with these counts, after counted_place. @send: packed.

@@ -34,8 +34,7 @@ static dcoll_call_t call_of(const struct scene *s, size_t bytes)
                           .send = s->mine,
                           .recv = s->all,
                           .bytes = bytes,
-                          .reduction =
-                              dcoll_reduction(DCOLL_INT64, DCOLL_SUM)};
+                          .reduction = dcoll_reduction(DCOLL_INT64, DCOLL_SUM)};
 }
 
 static void give(const struct scene *s, size_t n)
@@ -69,8 +68,7 @@ static bool divides(const struct scene *s, size_t bytes)
     dcoll_request_t *q;
     give(s, bytes / sizeof *s->mine);
     expect(s->r, 0, dcoll_begin(s->team, &call, &q));
-    const bool by_ports =
-        !strcmp(dcoll_request_algorithm(q)->name, "shares");
+    const bool by_ports = !strcmp(dcoll_request_algorithm(q)->name, "shares");
     expect(s->r, 0, dcoll_wait(q, -1));
     check_sums(s, bytes / sizeof *s->mine);
     return by_ports;
@@ -78,9 +76,8 @@ static bool divides(const struct scene *s, size_t bytes)
 
 static void in_scene(struct rank *r, void (*play)(const struct scene *s))
 {
-    struct scene s = {.r = r,
-                      .mine = malloc(LONG_BYTES),
-                      .all = malloc(LONG_BYTES)};
+    struct scene s = {
+        .r = r, .mine = malloc(LONG_BYTES), .all = malloc(LONG_BYTES)};
     check(s.mine && s.all);
     expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &s.team, NULL));
     play(&s);

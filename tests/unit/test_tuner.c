@@ -53,12 +53,6 @@ static double adding(uint32_t set)
     return 1e5 / (__builtin_popcount(set) + (set & 1));
 }
 
-/* Two rails take half of the time of one. */
-static double equal_wires(uint32_t set)
-{
-    return 1e5 / __builtin_popcount(set & ~WITH_THREADS);
-}
-
 /* The second rail slows the first down. */
 static double hurting(uint32_t set)
 {
@@ -113,20 +107,19 @@ static void all_rails_when_they_add_up(void **state)
     }
 }
 
-/* Messages of 0.1 s, as those of long collectives over slow rails: a slower set
- * has one turn. */
-static void long_messages_try_once(void **state)
+/* What is ruled out is not tried; the rest is compared as before. */
+static void rules_out(void **state)
 {
     struct tuner c;
-    unsigned alone = 0;
-    length = 1500;
     tuner_init(&c, ALL(2), TUNER_THREADS);
-    for (unsigned i = 0; i < 100; i++) {
-        alone += !several_rails(tuner_set(&c));
-        run(&c, equal_wires, 1, 0.02);
+    for (unsigned i = 0; i < 3000; i++) {
+        while (tuner_tries_one_rail(&c))
+            tuner_rule_out(&c);
+        assert_true(several_rails(tuner_set(&c)));
+        run(&c, threads_pay, 1, 0.02);
     }
-    assert_in_range(alone, 2, 4); /* the first message of a turn is skipped */
-    assert_true(several_rails(c.champion));
+    assert_int_equal(c.champion, 3 | WITH_THREADS);
+    assert_true(c.seen[TUNER_SEVERAL] > 0 && c.seen[TUNER_ONE] == 0);
 }
 
 static void one_rail_is_no_choice(void **state)
@@ -414,7 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(all_rails_when_they_add_up, setup),
-        cmocka_unit_test_setup(long_messages_try_once, setup),
+        cmocka_unit_test_setup(rules_out, setup),
         cmocka_unit_test_setup(one_rail_is_no_choice, setup),
         cmocka_unit_test_setup(leaves_out_what_hurts, setup),
         cmocka_unit_test_setup(trials_are_affordable, setup),

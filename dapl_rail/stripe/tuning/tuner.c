@@ -25,10 +25,6 @@
 #define TURN_NS        8e5 /* … but ends after so long in any case, … */
 #define TURN_NS_MIN    5e4 /* … and not earlier than this */
 #define LONG_NS        1e6 /* two parts that last so long are enough, … */
-/* If the champion takes so long for the messages of a turn, one bad turn
- * eliminates. Other ranks try sets, too: at first in step with this one, later
- * each disturbs the times of the others. */
-#define SURE_NS        2e6
 #define LONG_MESSAGES  20  /* … if they have so many messages */
 #define SKIP_MESSAGES  2   /* do not count after a change of set: caches, … */
 #define SKIP_BYTES     8e6 /* … sleeping threads; unless they are so long */
@@ -343,6 +339,20 @@ static bool skipped(struct epoch *e, unsigned messages, double bytes, double ns)
     return true;
 }
 
+bool tuner_tries_one_rail(const struct tuner *c)
+{
+    return tuner_tries(c) && c->comparison.in & 1 && c->rate > 0 &&
+           several_rails(c->champion) && !several_rails(tuner_set(c));
+}
+
+void tuner_rule_out(struct tuner *c)
+{
+    const uint32_t set = tuner_set(c);
+    if (comparison_rule_out(&c->comparison))
+        comparison_ends(c);
+    next_epoch(c, set);
+}
+
 void tuner_measured(struct tuner *c, uint32_t set, unsigned messages,
                     double bytes, double ns)
 {
@@ -356,7 +366,6 @@ void tuner_measured(struct tuner *c, uint32_t set, unsigned messages,
         double rate = e->rate[0];
         if (c->rate <= 0)
             c->rate = rate;
-        c->comparison.one_round |= rate * e->shortest >= SURE_NS * c->rate;
         if (comparison_record(&c->comparison, rate))
             comparison_ends(c);
     } else if (complete(e)) {

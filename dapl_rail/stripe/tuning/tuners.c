@@ -18,6 +18,14 @@ static uint32_t usable(const drail_t *t, unsigned kind)
     return weighted ? rails : t->measured;
 }
 
+bool rails_are_wires(const drail_t *t, uint32_t rails)
+{
+    bool wires = true;
+    for (unsigned r = 0; r < t->nrails; r++)
+        wires = wires && (!(rails & RAIL_BIT(r)) || t->rails[r].info.is_polled);
+    return wires;
+}
+
 /* Adaptive weights need the time of every message, so no tuner rests. */
 static unsigned flags(const struct timing *k, unsigned kind)
 {
