@@ -1119,8 +1119,8 @@ typedef struct drail_rail_stats {
     double weight;        /**< present share of a long message; the sum over all
                                rails is 1. Adaptive, auto: at the size that was
                                striped last */
-    double measured_MBps; /**< rate that policy adaptive has measured at that
-                               size; or 0 */
+    double measured_MBps; /**< rate that policy adaptive, or engine auto over
+                               TCP, has measured at that size; or 0 */
     bool up;              /**< state is DRAIL_RAIL_UP */
     drail_rail_state_t state;
     uint64_t failures; /**< links lost whose messages went on over others;

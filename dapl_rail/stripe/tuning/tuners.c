@@ -3,6 +3,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/tuning/timing.h"
 
 #define NEAR 2 /* sizes are near if they differ by so many powers of two */
