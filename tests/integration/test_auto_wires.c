@@ -31,7 +31,7 @@ static void long_messages(struct rank *r)
 }
 
 static const struct test tests[] = {
-    {"long messages over wires", 2, long_messages, use_two},
+    {"long messages over wires", 2, long_messages, use_two, 0},
 };
 
 RUN_TESTS_OVER_TCP(tests)
