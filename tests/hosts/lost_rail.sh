@@ -47,5 +47,5 @@ testbed mend rail1 n4
 check 'all calls are right' wait $program
 [ -z "${CALLS:-}" ] || cp "$work/calls" "$CALLS"
 check 'two rails' within "$(took 0 0 "$cut")" 1.25 $((bytes * 3 / 4))
-check 'a host has lost a rail' within "$(took "$cut" 1.5 "$mended")" 1.3 $bytes
+check 'a host has lost a rail' within "$(took "$cut" 1.5 "$mended")" 1.25 $bytes
 check 'it is back' within "$(took "$mended" 2 1e9)" 1.25 $((bytes * 3 / 4))
