@@ -467,3 +467,33 @@ for standard in gnu17 c99; do
     refused "a handler of SIGSEGV, -std=$standard" 'handler.of.SIGSEGV' \
         "${two_ranks[@]}" RAILOMP_PAGES=copied ./handles
 done
+cat >protects.c <<'END'
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+int shared[1024];
+int main(void)
+{
+    mprotect((void *)((uintptr_t)shared & -4096), 4096, PROT_READ);
+#pragma omp parallel
+#pragma omp critical
+    puts("a thread");
+    return 0;
+}
+END
+"$BUILD/bin/railomp-cc" protects.c -o protects
+refused 'mprotect of copied pages' 'mprotect.of.shared.memory' \
+    "${two_ranks[@]}" RAILOMP_PAGES=copied ./protects
+check '... it is served where the memory is one' sh -c '"$@" | wc -l | grep -qx 2' - \
+    "${two_ranks[@]}" RAILOMP_PAGES=shared ./protects
+cat >leaves.c <<'END'
+#include <pthread.h>
+int main(void)
+{
+#pragma omp parallel
+    ;
+    pthread_exit(NULL);
+}
+END
+"$BUILD/bin/railomp-cc" leaves.c -o leaves
+refused 'pthread_exit of main' 'pthread_exit.in' "${two_ranks[@]}" ./leaves
