@@ -49,8 +49,9 @@ check 'fortran builds' build fortran f90 gfortran railomp-fortran
 check 'output builds' build output f90 gfortran railomp-fortran
 check 'wide builds' build wide c gcc railomp-cc
 check 'barriers builds' build barriers c gcc railomp-cc
+check 'exits builds' build exits c gcc railomp-cc
 
-for name in atomics worksharing sharing tasks printing wide pipeline cxx fortran output barriers; do
+for name in atomics worksharing sharing tasks printing wide pipeline cxx fortran output barriers exits; do
     for shape in '1 1' '1 3' '2 1' '2 2' '3 1' '4 1'; do
         check "$name, ${shape/ / rank(s) x }" same $name "${shape% *}" "${shape#* }"
     done
@@ -62,7 +63,7 @@ done
 
 gcc -O2 -shared -fPIC "-I$SOURCE" "$programs/delays.c" -o delays.so
 preload=$PWD/delays.so
-for name in worksharing sharing tasks printing wide cxx fortran output barriers; do
+for name in worksharing sharing tasks printing wide cxx fortran output barriers exits; do
     check "$name, 2 ranks x 2, with pauses" same $name 2 2
     check "$name, 2 ranks x 2, with pauses, on shared pages" same $name 2 2 shared
 done

@@ -259,6 +259,32 @@ static void long_words(void)
     printf("long words: %ld wrong, %ld\n", wrong, taken);
 }
 
+/* Loads find each store whole, while the next one is under way. */
+static void long_stores(void)
+{
+    enum { WORDS = 64, STORES = 2000 };
+    static _Atomic struct block {
+        long word[WORDS];
+    } shown;
+    long wrong = 0;
+#pragma omp parallel num_threads(2) reduction(+ : wrong)
+    {
+        struct block mine;
+        const int writes = omp_get_thread_num() == 0;
+        for (long i = 1; i <= STORES && writes; i++) {
+            for (int w = 0; w < WORDS; w++)
+                mine.word[w] = i;
+            shown = mine;
+        }
+        do {
+            mine = shown;
+            for (int w = 1; w < WORDS; w++)
+                wrong += mine.word[w] != mine.word[0];
+        } while (mine.word[0] < STORES && omp_get_num_threads() == 2);
+    }
+    printf("long stores: %ld wrong\n", wrong);
+}
+
 static void unusual(void)
 {
     static struct __attribute__((packed)) {
@@ -307,6 +333,7 @@ int main(void)
     flushes();
     messages();
     long_words();
+    long_stores();
     unusual();
     return 0;
 }

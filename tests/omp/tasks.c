@@ -137,6 +137,25 @@ static void waits(void)
     printf("waits: %d\n", wrong);
 }
 
+/* Many that end at the same time. */
+static void short_tasks(void)
+{
+    enum { TIMES = 300, TASKS = 200 };
+    static int done[TASKS];
+    int wrong = 0;
+#pragma omp parallel
+#pragma omp single
+    for (int time = 1; time <= TIMES; time++) {
+        for (int i = 0; i < TASKS; i++)
+#pragma omp task firstprivate(i)
+            done[i]++;
+#pragma omp taskwait
+        for (int i = 0; i < TASKS; i++)
+            wrong += done[i] != time;
+    }
+    printf("short tasks: %d wrong\n", wrong);
+}
+
 int main(void)
 {
     orders();
@@ -202,5 +221,6 @@ int main(void)
            made / threads);
     printf("taskloops: %ld, teams %ld\n", pieces, teams);
     strict();
+    short_tasks();
     return 0;
 }
