@@ -137,6 +137,31 @@ static void waits(void)
     printf("waits: %d\n", wrong);
 }
 
+/* By a thread that sleeps in the barrier: the one that has made it is busy. */
+static void run_by_another(void)
+{
+    enum { NAP_US = 1000, NAPS = 5000 };
+    int ran = 0;
+#pragma omp parallel
+#pragma omp single
+    {
+        usleep(20 * NAP_US);
+#pragma omp task shared(ran)
+        {
+#pragma omp atomic write
+            ran = 1;
+        }
+        for (int i = 0, seen = 0; i < NAPS && !seen; i++) {
+#pragma omp atomic read
+            seen = ran;
+            usleep(NAP_US);
+            if (i == NAPS - 1)
+                printf("a task waits for the thread that has made it\n");
+        }
+    }
+    printf("run: %d\n", ran);
+}
+
 /* Many that end at the same time. */
 static void short_tasks(void)
 {
@@ -222,5 +247,6 @@ int main(void)
     printf("taskloops: %ld, teams %ld\n", pieces, teams);
     strict();
     short_tasks();
+    run_by_another();
     return 0;
 }
