@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The first thread ends the program within a region. What the last thread has
- * written before, the program's output has. */
+ * written to a file of the first one before, the file has. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 int main(void)
 {
     static int said;
-    FILE *file = stdout; /* of the first rank */
+    FILE *file = fdopen(dup(STDOUT_FILENO), "w");
 #pragma omp parallel
     {
         if (omp_get_thread_num() == omp_get_num_threads() - 1) {

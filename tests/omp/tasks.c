@@ -151,7 +151,8 @@ static void run_by_another(void)
 #pragma omp atomic write
             ran = 1;
         }
-        for (int i = 0, seen = 0; i < NAPS && !seen; i++) {
+        const int naps = omp_get_num_threads() > 1 ? NAPS : 0;
+        for (int i = 0, seen = 0; i < naps && !seen; i++) {
 #pragma omp atomic read
             seen = ran;
             usleep(NAP_US);
@@ -160,6 +161,24 @@ static void run_by_another(void)
         }
     }
     printf("run: %d\n", ran);
+}
+
+/* A thread awaits one task while another one ends, many times. */
+static void awaits_one(void)
+{
+    enum { TIMES = 20000 };
+    int one = 0, other = 0, wrong = 0;
+#pragma omp parallel
+#pragma omp single
+    for (int i = 1; i <= TIMES; i++) {
+#pragma omp task depend(out : one) shared(one) firstprivate(i)
+        one = i;
+#pragma omp task depend(out : other) shared(other)
+        other++;
+#pragma omp taskwait depend(in : one)
+        wrong += one != i;
+    }
+    printf("awaits one: %d wrong, %d\n", wrong, other);
 }
 
 /* Many that end at the same time. */
@@ -246,6 +265,7 @@ int main(void)
            made / threads);
     printf("taskloops: %ld, teams %ld\n", pieces, teams);
     strict();
+    awaits_one();
     short_tasks();
     run_by_another();
     return 0;
