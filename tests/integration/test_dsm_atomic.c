@@ -189,7 +189,7 @@ static void locks_at(struct rank *r)
  * only one rank knows. */
 static void begin_again(struct rank *r, ddsm_t *d, unsigned knows)
 {
-    enum { TURNS = 200 };
+    enum { TURNS = 3000 };
     const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0};
     uint32_t *lock = ddsm_alloc(d, PAGE, &at);
     volatile unsigned *count = ddsm_alloc(d, PAGE, &at);

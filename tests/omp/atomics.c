@@ -262,25 +262,31 @@ static void long_words(void)
 /* Loads find each store whole, while the next one is under way. */
 static void long_stores(void)
 {
-    enum { WORDS = 64, STORES = 2000 };
+    enum { WORDS = 64, LOADS = 2000 };
     static _Atomic struct block {
         long word[WORDS];
     } shown;
     long wrong = 0;
+    int left = LOADS;
 #pragma omp parallel num_threads(2) reduction(+ : wrong)
     {
         struct block mine;
         const int writes = omp_get_thread_num() == 0;
-        for (long i = 1; i <= STORES && writes; i++) {
-            for (int w = 0; w < WORDS; w++)
-                mine.word[w] = i;
-            shown = mine;
-        }
-        do {
+        for (int seen = LOADS, i = 1; seen && omp_get_num_threads() == 2; i++) {
+            if (writes) {
+                for (int w = 0; w < WORDS; w++)
+                    mine.word[w] = i;
+                shown = mine;
+#pragma omp atomic read
+                seen = left;
+                continue;
+            }
             mine = shown;
             for (int w = 1; w < WORDS; w++)
                 wrong += mine.word[w] != mine.word[0];
-        } while (mine.word[0] < STORES && omp_get_num_threads() == 2);
+#pragma omp atomic capture
+            seen = --left;
+        }
     }
     printf("long stores: %ld wrong\n", wrong);
 }

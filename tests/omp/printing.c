@@ -90,38 +90,6 @@ static void beside_another_file(void)
     fclose(other);
 }
 
-/* Threads close files while others look for one that was opened later. */
-static void files_come_and_go(void)
-{
-    enum { ROUNDS = 10, FILES = 20 };
-    int lost = 0;
-    for (int round = 0; round < ROUNDS; round++) {
-        FILE *kept = NULL;
-        char line[9];
-#pragma omp parallel reduction(+ : lost)
-        {
-            FILE *mine[FILES];
-            for (int i = 0; i < FILES; i++)
-                mine[i] = tmpfile();
-#pragma omp barrier
-            if (omp_get_thread_num() == 0)
-                kept = tmpfile();
-#pragma omp barrier
-            for (int i = 0; i < FILES; i++) {
-                fputs("line\n", kept);
-                fclose(mine[i]);
-                fputs("line\n", kept);
-            }
-            lost += 2 * FILES;
-        }
-        rewind(kept);
-        while (fgets(line, sizeof line, kept))
-            lost--;
-        fclose(kept);
-    }
-    printf("files come and go: %d lost\n", lost);
-}
-
 /* The file is the last thread's; another one reads what is in it. */
 static void of_another(void)
 {
@@ -206,7 +174,6 @@ int main(void)
     in_order();
     by_turns();
     beside_another_file();
-    files_come_and_go();
     of_another();
     own_files();
     streams();
