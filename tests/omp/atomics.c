@@ -259,33 +259,30 @@ static void long_words(void)
     printf("long words: %ld wrong, %ld\n", wrong, taken);
 }
 
-/* Loads find each store whole, while the next one is under way. */
+/* Loads find each store whole, while the next one is under way: for longer than
+ * the time that a thread has a processor. */
 static void long_stores(void)
 {
-    enum { WORDS = 64, LOADS = 2000 };
+    enum { WORDS = 64 };
     static _Atomic struct block {
         long word[WORDS];
     } shown;
+    const double end = omp_get_wtime() + 0.1;
     long wrong = 0;
-    int left = LOADS;
 #pragma omp parallel num_threads(2) reduction(+ : wrong)
     {
-        struct block mine;
         const int writes = omp_get_thread_num() == 0;
-        for (int seen = LOADS, i = 1; seen && omp_get_num_threads() == 2; i++) {
+        struct block mine;
+        for (int i = 1; i == 1 || omp_get_wtime() < end; i++) {
             if (writes) {
                 for (int w = 0; w < WORDS; w++)
                     mine.word[w] = i;
                 shown = mine;
-#pragma omp atomic read
-                seen = left;
                 continue;
             }
             mine = shown;
             for (int w = 1; w < WORDS; w++)
                 wrong += mine.word[w] != mine.word[0];
-#pragma omp atomic capture
-            seen = --left;
         }
     }
     printf("long stores: %ld wrong\n", wrong);
