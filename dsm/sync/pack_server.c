@@ -37,8 +37,7 @@ static int serve(ddsm_t *d, unsigned rank, uint64_t number)
               : control_write(d, rank,
                               c->packs_done_offset +
                                   d->rank * sizeof *c->packs_served,
-                              &c->packs_served[rank],
-                              sizeof *c->packs_served);
+                              &c->packs_served[rank], sizeof *c->packs_served);
 }
 
 int pack_serve(ddsm_t *d)

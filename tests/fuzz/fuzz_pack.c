@@ -52,17 +52,16 @@ static void pack_input(const uint8_t *data, size_t size)
     const size_t room = input_byte(&in) * (size_t)16;
     char *pack = malloc(room + 1);
     const uint8_t shift = input_byte(&in) % 7;
-    ddsm_t d = {.store = now,
-                .twins = twins,
-                .bytes = BYTES,
-                .page_shift = 8,
-                .size = 2,
-                .page = page,
-                .cost = cost,
-                .dirty = {dirty, PAGES},
-                .control = {.pack = pack,
-                            .pack_parts = parts,
-                            .pack_room = room}};
+    ddsm_t d = {
+        .store = now,
+        .twins = twins,
+        .bytes = BYTES,
+        .page_shift = 8,
+        .size = 2,
+        .page = page,
+        .cost = cost,
+        .dirty = {dirty, PAGES},
+        .control = {.pack = pack, .pack_parts = parts, .pack_room = room}};
     must(pack != NULL);
     for (unsigned p = 0; p < PAGES; p++)
         page[p] = (struct page){.home = 1, .element_shift = shift};

@@ -145,8 +145,9 @@ static void *write_pieces(void *arg)
     return NULL;
 }
 
-/* Two threads of each rank write the same bytes in turn, but unlock at any time:
- * what one has packed must not come home behind what the other writes later. */
+/* Two threads of each rank write the same bytes in turn, but unlock at any
+ * time: what one has packed must not come home behind what the other writes
+ * later. */
 static void pieces_of_threads(struct rank *r)
 {
     pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;

@@ -122,8 +122,8 @@ static int wrong_objects(unsigned id, std::integer_sequence<int, N...>)
         random = random * 1664525 + 1013904223;
         wait_for(random >> 17);
         const auto &found = get();
-        wrong += found.size() != 500 || found[0] != number ||
-                 found[499] != number;
+        wrong +=
+            found.size() != 500 || found[0] != number || found[499] != number;
         number++;
     }
     return wrong;
