@@ -70,6 +70,11 @@ static DAT_RETURN ia_open(const struct core_entry *entry, DAT_COUNT async_qlen,
     ret = ia->transport->ia_open(ia, entry->params);
     if (ret != DAT_SUCCESS)
         goto fail;
+    ret = core_collectives_open(ia, entry->collectives);
+    if (ret != DAT_SUCCESS) {
+        ia->transport->ia_close(ia);
+        goto fail;
+    }
     if (ia->own_async)
         *async = given = ia->own_async;
     if (given)
@@ -102,7 +107,7 @@ DAT_RETURN core_ia_open(const struct core_entry *entry, DAT_COUNT async_qlen,
 static void destroy_all(struct core_ia *ia)
 {
     static const DAT_HANDLE_TYPE order[] = {
-        DAT_HANDLE_TYPE_CR,  DAT_HANDLE_TYPE_RSP, DAT_HANDLE_TYPE_PSP,
+        (DAT_HANDLE_TYPE)DAT_IB_HANDLE_TYPE_COLLECTIVE, DAT_HANDLE_TYPE_CR,  DAT_HANDLE_TYPE_RSP, DAT_HANDLE_TYPE_PSP,
         DAT_HANDLE_TYPE_EP,  DAT_HANDLE_TYPE_RMR, DAT_HANDLE_TYPE_LMR,
         DAT_HANDLE_TYPE_SRQ, DAT_HANDLE_TYPE_PZ,  DAT_HANDLE_TYPE_EVD,
         DAT_HANDLE_TYPE_CNO};
@@ -119,6 +124,7 @@ static void destroy_all(struct core_ia *ia)
 static DAT_RETURN ia_close(struct core_ia *ia, DAT_CLOSE_FLAGS flags)
 {
     core_ia_lock(ia);
+    core_collectives_reap(ia);
     struct core_object *only = ia->own_async ? &ia->own_async->o : NULL;
     bool used = ia->objects && (ia->objects != only || ia->objects->next);
     if (only && atomic_load(&only->refs) > 1)
@@ -131,6 +137,7 @@ static DAT_RETURN ia_close(struct core_ia *ia, DAT_CLOSE_FLAGS flags)
     destroy_all(ia);
     core_ia_unlock(ia);
 
+    core_collectives_close(ia);
     core_fork_remove(ia);
     ia->transport->ia_close(ia);
     core_epset_free(&ia->eps);

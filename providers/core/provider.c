@@ -238,8 +238,10 @@ void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)
     pthread_mutex_lock(&entries.lock);
     struct core_entry *e = entry_find(info->ia_name);
     e = e ? e : entry_new(info->ia_name);
-    if (e)
+    if (e) {
         snprintf(e->params, sizeof e->params, "%s", params ? params : "");
+        core_params_take(e->params, "collectives=", e->collectives);
+    }
     pthread_mutex_unlock(&entries.lock);
     if (e)
         dat_registry_add_provider(&e->table, info);
