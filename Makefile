@@ -83,7 +83,7 @@ LIBRAIL   := $(LIB)/libdapl_rail.so
 LIBEMBED  := $(LIB)/libdapl_embedded.so
 LIBCOLL   := $(LIB)/libdcoll.so
 LIBDSM    := $(LIB)/libddsm.so
-LIBDATCOLL := $(LIB)/libdcoll_dat.so
+LIBDATCOLL := $(PROVDIR)/libdcoll_dat.so
 LIBSHM    := $(PROVDIR)/libdapl_shm.so
 LIBOFI    := $(PROVDIR)/libdapl_ofi.so
 LIBSIM    := $(PROVDIR)/libdapl_sim.so
@@ -218,7 +218,7 @@ $(LIBCOLL).$(SOVERSION): $(COLL_OBJ) $(LIBRAIL) coll/libdcoll.map
 # loaded by a provider whose line of dat.conf names it
 $(LIBDATCOLL): $(OFFLOAD_OBJ) $(LIBCOLL) offload/libdcoll_dat.map
 	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=offload/libdcoll_dat.map \
-	  -Wl,-z,nodelete -Wl,-rpath,'$$ORIGIN' $(OFFLOAD_OBJ) -L$(LIB) -ldcoll -ldapl_rail -lpthread -o $@
+	  -Wl,-z,nodelete -Wl,-rpath,'$$ORIGIN/..' $(OFFLOAD_OBJ) -L$(LIB) -ldcoll -ldapl_rail -lpthread -o $@
 
 $(LIBDSM).$(SOVERSION): $(DSM_OBJ) $(LIBCOLL) $(LIBRAIL) dsm/libddsm.map
 	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) \

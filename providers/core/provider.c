@@ -63,6 +63,11 @@ static DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
         return ret;
     if (other == DAT_HANDLE_NULL)
         return core_ia_open(e, async_qlen, async, ia);
+    if (e->collectives[0])
+        fprintf(stderr,
+                "dapl: rail %s: collectives in dat.conf: not used: this rail "
+                "is another one, under this name\n",
+                e->name);
     *ia = other;
     return DAT_SUCCESS;
 }

@@ -862,7 +862,7 @@ int main(int argc, char **argv)
     const char *slash = folder ? strrchr(folder, '/') : NULL;
     static char of_shm[300], of_bond[400], of_tcp[400];
     (void)argc;
-    snprintf(of_shm, sizeof of_shm, "collectives=%.*s/../libdcoll_dat.so",
+    snprintf(of_shm, sizeof of_shm, "collectives=%.*s/libdcoll_dat.so",
              slash ? (int)(slash - folder) : 0, folder ? folder : "");
     snprintf(of_bond, sizeof of_bond, "left right %s", of_shm);
     snprintf(of_tcp, sizeof of_tcp, "provider=tcp device=lo %s", of_shm);
