@@ -73,8 +73,8 @@ static int create_team(struct group *g, drail_error_t *err)
 static int agree(struct group *g)
 {
     char mine = 0, *all = malloc(g->star.size);
-    int rc = all ? star_allgather(&g->star, &mine, 1, all, INT_MAX)
-                 : DRAIL_ENOMEM;
+    int rc =
+        all ? star_allgather(&g->star, &mine, 1, all, INT_MAX) : DRAIL_ENOMEM;
     free(all);
     return rc;
 }
@@ -95,7 +95,8 @@ int group_open_team(struct group *g)
         return 0;
     if (rc != DRAIL_EINTR)
         fprintf(stderr, "libdcoll_dat: rank %u of group %u: not created: %s\n",
-                g->star.self, g->id, err.text[0] ? err.text : drail_strerror(rc));
+                g->star.self, g->id,
+                err.text[0] ? err.text : drail_strerror(rc));
     star_close(&g->star); /* tells the others */
     return rc;
 }
@@ -110,8 +111,7 @@ static void make_progress(void *rail)
 void group_close_team(struct group *g)
 {
     if (g->rail &&
-        (g->broken ||
-         !star_leave(&g->star, LEAVE_MS, make_progress, g->rail)))
+        (g->broken || !star_leave(&g->star, LEAVE_MS, make_progress, g->rail)))
         drail_interrupt(g->rail);
     dcoll_team_free(g->team);
     drail_close(g->rail);

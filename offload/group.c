@@ -149,8 +149,7 @@ static struct look nap(struct group *g, bool idle)
     int rc = 0;
     pthread_mutex_lock(&g->lock);
     g->sleeps = idle;
-    while (!rc && !g->released && !g->wants_worker &&
-           !(idle && first_call(g)))
+    while (!rc && !g->released && !g->wants_worker && !(idle && first_call(g)))
         rc = pthread_cond_timedwait(&g->wake, &g->lock, &until);
     struct look l = {.released = g->released,
                      .calls = first_call(g),
@@ -186,7 +185,7 @@ static void serve(struct group *g)
             pthread_mutex_unlock(&g->team_lock);
         }
         idle = l.calls || l.wanted ? 0 : idle + 1;
-        if (idle >= STAYS)
+        if (idle)
             guard(g);
     }
 }
@@ -223,7 +222,7 @@ static bool start_worker(struct group *g)
 
 /* -------------------------------------------------------- begin and end --- */
 
-void group_delete(struct group *g)
+static void group_delete(struct group *g)
 {
     close(g->star.wake);
     pthread_cond_destroy(&g->wake);
@@ -266,7 +265,8 @@ static uint32_t node_of(const struct dapl_collective_group *how)
 {
     const DAT_IB_COLLECTIVE_GROUP *layout = how->layout;
     uint32_t lowest = how->self;
-    for (int i = 0; layout && layout->local_ranks && i < layout->local_size; i++)
+    for (int i = 0; layout && layout->local_ranks && i < layout->local_size;
+         i++)
         if ((unsigned)layout->local_ranks[i] < lowest)
             lowest = (uint32_t)layout->local_ranks[i];
     return lowest;
@@ -284,6 +284,22 @@ static void sweep(struct member *m)
         pthread_join(g->worker, NULL);
         group_delete(g);
     }
+}
+
+void group_leave_member(void *member)
+{
+    struct member *m = member;
+    pthread_mutex_lock(&m->lock);
+    bool last = --m->users == 0;
+    pthread_mutex_unlock(&m->lock);
+    if (!last)
+        return;
+    for (struct group *g = m->groups, *next; g; g = next) {
+        next = g->next;
+        pthread_join(g->worker, NULL);
+        group_delete(g);
+    }
+    member_delete(m);
 }
 
 DAT_RETURN group_create(void *member, const struct dapl_collective_group *how,
@@ -351,5 +367,5 @@ void group_free(void *group)
     pthread_cond_signal(&g->wake);
     pthread_mutex_unlock(&g->lock);
     pthread_mutex_unlock(&m->lock);
-    member_release(m);
+    group_leave_member(m);
 }

@@ -2,13 +2,8 @@
 /* The table that providers look up. */
 #include "offload/offload.h"
 
-static void free_member(void *member)
-{
-    member_release(member);
-}
-
-__attribute__((visibility("default"))) extern const struct dapl_collectives
-    dapl_collectives;
+__attribute__((visibility(
+    "default"))) extern const struct dapl_collectives dapl_collectives;
 
 const struct dapl_collectives dapl_collectives = {
     .version = DAPL_COLLECTIVES_VERSION,
@@ -17,7 +12,7 @@ const struct dapl_collectives dapl_collectives = {
                   DAPL_COLLECTIVE_BIT(DAT_IB_COLLECTIVE_ALLGATHER_OP) |
                   DAPL_COLLECTIVE_BIT(DAT_IB_COLLECTIVE_ALLREDUCE_OP),
     .create_member = member_create,
-    .free_member = free_member,
+    .free_member = group_leave_member,
     .create_group = group_create,
     .free_group = group_free,
     .start = group_start,

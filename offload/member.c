@@ -19,12 +19,12 @@
 
 #include "offload/offload.h"
 
-#define MAGIC       0x64636f6cu
-#define BACKLOG     1024
-#define VISITORS    1024u /* that wait for their group */
-#define HELLO_MS    1000  /* for a stranger to say who it is */
-#define LOOK_MS     20    /* between two looks at what other groups accepted */
-#define ATTEMPTS    50    /* to connect, one each LOOK_MS */
+#define MAGIC      0x64636f6cu
+#define BACKLOG    1024
+#define VISITORS   1024u /* that wait for their group */
+#define HELLO_MS   1000  /* for a stranger to say who it is */
+#define LOOK_MS    20    /* between two looks at what other groups accepted */
+#define CONNECT_MS 10000 /* it listens before anybody knows its address */
 
 /* What a rank says first. */
 struct hello {
@@ -119,18 +119,8 @@ DAT_RETURN member_create(const char *ia, const struct sockaddr *address,
     return DAT_SUCCESS;
 }
 
-void member_release(struct member *m)
+void member_delete(struct member *m)
 {
-    pthread_mutex_lock(&m->lock);
-    bool last = --m->users == 0;
-    pthread_mutex_unlock(&m->lock);
-    if (!last)
-        return;
-    for (struct group *g = m->groups, *next; g; g = next) {
-        next = g->next;
-        pthread_join(g->worker, NULL);
-        group_delete(g);
-    }
     for (struct visitor *v = m->visitors, *next; v; v = next) {
         next = v->next;
         close(v->fd);
@@ -229,47 +219,50 @@ int member_accept(struct member *m, uint32_t group, uint32_t size, int wake,
 
 /* ----------------------------------------------------------- connecting --- */
 
-/* Connects within the time of an attempt or a bit more; -1 and errno. */
-static int connect_once(const struct member_info *info)
+/* Waits until the connection is made. */
+static int await_connection(int fd, int wake)
 {
-    struct sockaddr_storage address;
-    socklen_t length = address_of(info, &address);
-    int fd = socket((int)info->family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, length)) {
-        int why = errno;
-        close(fd);
-        errno = why;
+    struct pollfd look[] = {{.fd = fd, .events = POLLOUT},
+                            {.fd = wake, .events = POLLIN}};
+    int why = ETIMEDOUT;
+    socklen_t length = sizeof why;
+    int n = poll(look, 2, CONNECT_MS);
+    if (n > 0 && look[1].revents)
+        why = ECANCELED;
+    else if (n > 0)
+        getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &length);
+    errno = why;
+    return why ? -1 : 0;
+}
+
+static int say_hello(int fd, const struct sockaddr_storage *to,
+                     socklen_t length, const struct hello *hello, int wake)
+{
+    if (connect(fd, (const struct sockaddr *)to, length) &&
+        (errno != EINPROGRESS || await_connection(fd, wake)))
         return -1;
-    }
-    return fd;
+    set_options(fd);
+    return send(fd, hello, sizeof *hello, MSG_NOSIGNAL) == sizeof *hello ? 0
+                                                                         : -1;
 }
 
 int member_visit(const struct member_info *info, uint32_t group, uint32_t size,
                  uint32_t rank, int wake)
 {
+    struct sockaddr_storage address;
+    socklen_t length = address_of(info, &address);
     struct hello hello = {.group = group, .size = size, .rank = rank};
-    struct pollfd look = {.fd = wake, .events = POLLIN};
     memcpy(hello.token, info->token, sizeof hello.token);
-    if (info->magic != MAGIC) {
-        errno = EPROTO;
-        return -1;
+    errno = EPROTO;
+    int fd = info->magic == MAGIC
+                 ? socket(address.ss_family,
+                          SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)
+                 : -1;
+    if (fd >= 0 && say_hello(fd, &address, length, &hello, wake)) {
+        int why = errno;
+        close(fd);
+        errno = why;
+        fd = -1;
     }
-    int fd = -1;
-    for (unsigned i = 0; fd < 0 && i < ATTEMPTS; i++) {
-        fd = connect_once(info);
-        if (fd < 0 && errno == ECONNREFUSED)
-            break; /* it listens before anybody knows its address */
-        if (fd < 0 && poll(&look, 1, LOOK_MS) > 0) {
-            errno = ECANCELED;
-            return -1;
-        }
-    }
-    if (fd < 0)
-        return -1;
-    set_options(fd);
-    if (send(fd, &hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello)
-        return fd;
-    close(fd);
-    errno = ECONNRESET;
-    return -1;
+    return fd;
 }

@@ -35,9 +35,9 @@
 /* What other ranks know of a member. Only they know the token. */
 struct member_info {
     uint32_t magic;
-    uint32_t family;       /* AF_INET or AF_INET6 */
+    uint32_t family;        /* AF_INET or AF_INET6 */
     unsigned char host[16]; /* the address, in network byte order */
-    uint16_t port;         /* in network byte order */
+    uint16_t port;          /* in network byte order */
     uint16_t unused;
     uint32_t scope; /* of an IPv6 address */
     unsigned char token[OFFLOAD_TOKEN];
@@ -48,18 +48,17 @@ struct member_info {
 struct member {
     char ia[DAT_NAME_MAX_LENGTH];
     struct member_info info;
-    int listening;          /* socket */
-    pthread_mutex_t lock;   /* of what follows */
+    int listening;            /* socket */
+    pthread_mutex_t lock;     /* of what follows */
     struct visitor *visitors; /* connections of groups not created here yet */
     unsigned visits;          /* their number */
-    unsigned users;         /* the consumer, and groups that are not freed */
-    struct group *groups;   /* also those that are ending */
+    unsigned users;           /* the consumer, and groups that are not freed */
+    struct group *groups;     /* also those that are ending */
 };
 
 DAT_RETURN member_create(const char *ia, const struct sockaddr *address,
                          void **member, const void **info, DAT_COUNT *bytes);
-/* A user less. The last one waits for all groups to end. */
-void member_release(struct member *m);
+void member_delete(struct member *m);
 /* The next connection of a rank of this group, or -1 and errno: ECANCELED, if
  * `wake` becomes readable. *rank: which one. */
 int member_accept(struct member *m, uint32_t group, uint32_t size, int wake,
@@ -107,12 +106,12 @@ struct group {
     pthread_cond_t wake;  /* for the worker */
     struct dapl_collective_call calls[GROUP_CALLS];
     _Atomic uint64_t first, end; /* calls[first % GROUP_CALLS] is under way */
-    bool freed;    /* nothing may wait any more … */
-    bool released; /* … and the worker may end it */
-    bool wants_worker; /* the first call can't go on without it */
-    bool sleeps;       /* the worker, for long */
-    bool opened;       /* its creation has ended, well or not */
-    drail_job_t *job;  /* NULL before it is joined */
+    bool freed;                  /* nothing may wait any more … */
+    bool released;               /* … and the worker may end it */
+    bool wants_worker;           /* the first call can't go on without it */
+    bool sleeps;                 /* the worker, for long */
+    bool opened;                 /* its creation has ended, well or not */
+    drail_job_t *job;            /* NULL before it is joined */
 
     atomic_uint polls; /* of the consumer */
 
@@ -130,8 +129,9 @@ void group_free(void *group);
 DAT_RETURN group_start(void *group, const struct dapl_collective_call *call);
 void group_progress(void *group);
 void group_rest(void *group);
-/* Its worker has been joined. */
-void group_delete(struct group *g);
+/* A user of the member less. The last one waits for all groups to end, and
+ * deletes it. */
+void group_leave_member(void *member);
 
 /* create.c; the worker, with team_lock. */
 int group_open_team(struct group *g);

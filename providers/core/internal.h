@@ -7,7 +7,7 @@
  *  ia                                open IAs
  *  connect/  connection_request service_point connection ep
  *  memory/   rmr lmr pz range
- *  collectives/ group load call
+ *  collectives/ group load call attributes
  *  transfer/ extension srq dto
  *  events/   cno evd                 operations of EVDs and CNOs
  *            wait event              waiting for events, posting events

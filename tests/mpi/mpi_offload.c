@@ -15,8 +15,8 @@
 #define MOST_RANKS 16
 
 static const int counts[] = {1, 2, 7, 100, 1024, 5000, 40000};
-#define COUNTS    (int)(sizeof counts / sizeof counts[0])
-#define MOST      40000
+#define COUNTS (int)(sizeof counts / sizeof counts[0])
+#define MOST   40000
 
 static long failures;
 static int send[MOST], recv[MOST_RANKS * MOST];

@@ -31,7 +31,7 @@ static char rail[32]; /* the IA under test */
 static struct shared {
     atomic_uint arrived;
     unsigned char info[MOST][INFO];
-} *shared;
+} * shared;
 
 struct rank {
     unsigned rank, size;
@@ -79,9 +79,8 @@ static void create_member(struct rank *r)
 static DAT_IB_STATUS event_of(struct rank *r, DAT_EVD_HANDLE evd,
                               DAT_IB_EXT_TYPE type, uint64_t context)
 {
-    DAT_EVENT event =
-        expect_event(evd, (DAT_EVENT_NUMBER)DAT_IB_COLLECTIVE_EVENT, __FILE__,
-                     __LINE__);
+    DAT_EVENT event = expect_event(
+        evd, (DAT_EVENT_NUMBER)DAT_IB_COLLECTIVE_EVENT, __FILE__, __LINE__);
     DAT_IB_EXTENSION_EVENT_DATA *data = (void *)event.event_extension_data;
     assert_int_equal(data->type, type);
     assert_int_equal(data->coll.context.as_64, context);
@@ -264,7 +263,8 @@ static void operators(struct rank *r)
         {DAT_IB_COLLECTIVE_REDUCE_OP_LXOR, 0, 0},
         {DAT_IB_COLLECTIVE_REDUCE_OP_BXOR, 1, 0},
     };
-    for (size_t i = 0; r->size % 2 == 0 && i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; r->size % 2 == 0 && i < sizeof known / sizeof known[0];
+         i++) {
         int64_t mine = r->rank + 2, result = -1;
         DAT_OK(dat_ib_collective_allreduce(
             r->group, &mine, 8, &result, 8, known[i].op,
@@ -503,13 +503,13 @@ static void wrong_group(struct rank *r)
     REFUSED(dat_ib_collective_create_group(members, 1, 1, 1, NULL, r->evd,
                                            r->pz, none),
             DAT_INVALID_PARAMETER);
-    REFUSED(dat_ib_collective_create_group(few, 1, 0, 1, NULL, r->evd, r->pz,
-                                           none),
-            DAT_INVALID_PARAMETER);
+    REFUSED(
+        dat_ib_collective_create_group(few, 1, 0, 1, NULL, r->evd, r->pz, none),
+        DAT_INVALID_PARAMETER);
     few[0] = other; /* this rank's info is another */
-    REFUSED(dat_ib_collective_create_group(few, 1, 0, 1, NULL, r->evd, r->pz,
-                                           none),
-            DAT_INVALID_PARAMETER);
+    REFUSED(
+        dat_ib_collective_create_group(few, 1, 0, 1, NULL, r->evd, r->pz, none),
+        DAT_INVALID_PARAMETER);
     REFUSED(dat_ib_collective_create_group(members, 1, 0, 1, NULL, r->evd,
                                            r->evd, none),
             DAT_INVALID_HANDLE);
@@ -564,9 +564,8 @@ static void wrong_arguments(struct rank *r)
     REFUSED(dat_ib_collective_create_group(r->members, 1, 0, 1, NULL, r->evd,
                                            r->pz, context(0)),
             DAT_INVALID_PARAMETER);
-    REFUSED(
-        dat_ib_collective_create_member(r->ia, NULL, NULL, &r->info_bytes),
-        DAT_INVALID_PARAMETER);
+    REFUSED(dat_ib_collective_create_member(r->ia, NULL, NULL, &r->info_bytes),
+            DAT_INVALID_PARAMETER);
     REFUSED(dat_ib_collective_create_member(r->ia, NULL, &another, NULL),
             DAT_INVALID_PARAMETER);
     REFUSED(
@@ -881,12 +880,18 @@ int main(int argc, char **argv)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_offered),    cmocka_unit_test(test_operations),
-        cmocka_unit_test(test_not_blocking), cmocka_unit_test(test_full),
-        cmocka_unit_test(test_computes),   cmocka_unit_test(test_polled),
-        cmocka_unit_test(test_two_groups), cmocka_unit_test(test_wrong_arguments),
-        cmocka_unit_test(test_death),      cmocka_unit_test(test_strangers),
-        cmocka_unit_test(test_wrong_info), cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_offered),
+        cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_not_blocking),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_computes),
+        cmocka_unit_test(test_polled),
+        cmocka_unit_test(test_two_groups),
+        cmocka_unit_test(test_wrong_arguments),
+        cmocka_unit_test(test_death),
+        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_wrong_info),
+        cmocka_unit_test(test_ends),
         cmocka_unit_test(test_fork),
     };
     return cmocka_run_group_tests(tests, NULL, remove_rails);

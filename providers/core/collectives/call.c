@@ -3,8 +3,7 @@
  * from the handle on: an operation's own begin with the third. */
 #include "providers/core/collectives/collectives.h"
 
-#define BAD(number)                                                            \
-    CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG##number)
+#define BAD(number) CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG##number)
 
 static void completion(va_list *args, struct dapl_collective_call *call)
 {
@@ -61,11 +60,11 @@ static DAT_RETURN allgather(const struct core_group *g, va_list *args,
 static size_t element(DAT_IB_COLLECTIVE_DATA_TYPE type)
 {
     static const unsigned char bytes[] = {
-        [DAT_IB_COLLECTIVE_TYPE_INT8] = 1,   [DAT_IB_COLLECTIVE_TYPE_UINT8] = 1,
-        [DAT_IB_COLLECTIVE_TYPE_INT16] = 2,  [DAT_IB_COLLECTIVE_TYPE_UINT16] = 2,
-        [DAT_IB_COLLECTIVE_TYPE_INT32] = 4,  [DAT_IB_COLLECTIVE_TYPE_UINT32] = 4,
-        [DAT_IB_COLLECTIVE_TYPE_INT64] = 8,  [DAT_IB_COLLECTIVE_TYPE_UINT64] = 8,
-        [DAT_IB_COLLECTIVE_TYPE_FLOAT] = 4,  [DAT_IB_COLLECTIVE_TYPE_DOUBLE] = 8,
+        [DAT_IB_COLLECTIVE_TYPE_INT8] = 1,  [DAT_IB_COLLECTIVE_TYPE_UINT8] = 1,
+        [DAT_IB_COLLECTIVE_TYPE_INT16] = 2, [DAT_IB_COLLECTIVE_TYPE_UINT16] = 2,
+        [DAT_IB_COLLECTIVE_TYPE_INT32] = 4, [DAT_IB_COLLECTIVE_TYPE_UINT32] = 4,
+        [DAT_IB_COLLECTIVE_TYPE_INT64] = 8, [DAT_IB_COLLECTIVE_TYPE_UINT64] = 8,
+        [DAT_IB_COLLECTIVE_TYPE_FLOAT] = 4, [DAT_IB_COLLECTIVE_TYPE_DOUBLE] = 8,
     };
     return (unsigned)type < sizeof bytes ? bytes[type] : 0;
 }

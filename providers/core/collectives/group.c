@@ -197,8 +197,8 @@ static DAT_RETURN create_group(DAT_EVD_HANDLE handle, va_list *args)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
     how.size = (unsigned)size;
     core_ia_lock(evd->o.ia);
-    DAT_RETURN ret = evd->o.ia->forked ? CORE_FORKED
-                                       : group_new(evd, &how, context);
+    DAT_RETURN ret =
+        evd->o.ia->forked ? CORE_FORKED : group_new(evd, &how, context);
     core_ia_unlock(evd->o.ia);
     return ret;
 }

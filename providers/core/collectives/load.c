@@ -14,6 +14,11 @@ static const struct dapl_collectives *load(const struct core_ia *ia,
                                            const char *path)
 {
     const char *why = "not a library of this version";
+    if (ia->transport->one_thread) {
+        fprintf(stderr, "dapl: rail %s: collectives in dat.conf: not here\n",
+                ia->name);
+        return NULL;
+    }
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     const struct dapl_collectives *library =
         handle ? dlsym(handle, "dapl_collectives") : NULL;
@@ -43,8 +48,7 @@ DAT_RETURN core_collectives_open(struct core_ia *ia, const char *path)
 {
     if (!path[0])
         return DAT_SUCCESS;
-    const struct dapl_collectives *library =
-        ia->transport->one_thread ? NULL : load(ia, path);
+    const struct dapl_collectives *library = load(ia, path);
     if (!library)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE);
     struct core_collectives *c = calloc(1, sizeof *c);
