@@ -260,16 +260,27 @@ static struct group *group_new(struct member *m,
     return g;
 }
 
-/* A node is named by its lowest rank. Without a layout each rank is one. */
+/*
+ * A node is named by its lowest rank. Without a layout each rank is one. As the
+ * header has it, intranode_table has the ranks of this node, and -1 for others.
+ * Intel MPI 2018 has no -1 there: its internode_table numbers each rank's node.
+ * Its local_ranks are not ranks of the group, or not set.
+ */
 static uint32_t node_of(const struct dapl_collective_group *how)
 {
-    const DAT_IB_COLLECTIVE_GROUP *layout = how->layout;
-    uint32_t lowest = how->self;
-    for (int i = 0; layout && layout->local_ranks && i < layout->local_size;
-         i++)
-        if ((unsigned)layout->local_ranks[i] < lowest)
-            lowest = (uint32_t)layout->local_ranks[i];
-    return lowest;
+    static const DAT_IB_COLLECTIVE_GROUP none;
+    const DAT_IB_COLLECTIVE_GROUP *layout = how->layout ? how->layout : &none;
+    const int *local = layout->intranode_table, *node = layout->internode_table;
+    unsigned here = 0, r = 0;
+    while (local && r < how->size)
+        here += local[r++] >= 0;
+    bool marked = local && here == (unsigned)layout->local_size;
+    bool numbered = !marked && node && node[how->self] >= 0;
+    for (r = 0; r < how->self; r++)
+        if ((marked && local[r] >= 0) ||
+            (numbered && node[r] == node[how->self]))
+            break;
+    return r;
 }
 
 /* Deletes groups that have ended. The member's lock is held. */
