@@ -60,6 +60,12 @@ static inline void plain_copy(void *to, const void *from, size_t n)
         memcpy(to, from, n);
 }
 #else
+static inline bool copies_wide(size_t n)
+{
+    (void)n;
+    return false;
+}
+
 static inline void plain_copy(void *to, const void *from, size_t n)
 {
     memcpy(to, from, n);
