@@ -29,8 +29,12 @@ static void copy_lines(void *to, const void *from, size_t n,
                        const struct shm_manner *manner)
 {
     size_t at = (uintptr_t)to % LINE;
-    bool apart = n > APART_LEAST && (at || !copies_wide(n));
-    size_t first = apart ? LINE - at : 0;
+    bool whole = n <= APART_LEAST || (!at && copies_wide(n));
+    size_t first = whole ? 0 : LINE - at;
+    if (whole && !manner->stream && !manner->cold) {
+        plain_copy(to, from, n); /* the shortest way for most puts */
+        return;
+    }
     memcpy(to, from, first);
     shm_copy((char *)to + first, (const char *)from + first, n - first, manner);
 }
