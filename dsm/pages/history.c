@@ -225,22 +225,23 @@ static unsigned turn_of(ddsm_t *d, struct past *past, uint64_t name)
 }
 
 /* Turns of a loop differ: the last one for example is followed by something
- * else. So a name with the number of the turn is more exact. */
+ * else. So a name with the number of the turn is more exact. A program that
+ * gives several names has exact ones already. */
 static void add_turn(ddsm_t *d, const uint64_t *names, uint64_t *all)
 {
     enum { MOST = 1024 };
     const uint64_t mix = 0x9e3779b97f4a7c15u;
-    unsigned i = 0;
-    memcpy(all + 1, names, DDSM_NAMES * sizeof *all);
     all[0] = 0;
-    while (i < DDSM_NAMES && !names[i])
-        i++;
-    if (i == DDSM_NAMES)
+    memcpy(all + 1, names, DDSM_NAMES * sizeof *all);
+    for (unsigned i = 1; i < DDSM_NAMES; i++)
+        if (names[i])
+            return;
+    if (!names[0])
         return;
     const unsigned turn =
-        turn_of(d, &d->pasts[1 + i][hash_place(names[i], PASTS)], names[i]);
+        turn_of(d, &d->pasts[1][hash_place(names[0], PASTS)], names[0]);
     if (turn < MOST)
-        all[0] = (names[i] * mix + turn) * mix | 1;
+        all[0] = (names[0] * mix + turn) * mix | 1;
 }
 
 /* To learn by faults what names that are new use pays only if they come back.
