@@ -54,6 +54,7 @@ static uint64_t look_at_all(struct bond_ia *b)
         bond_release_look(&b->member[i], now);
         bond_links_free(&b->member[i], now);
     }
+    bond_zones_look(b);
     drain_all(b, now);
     for (struct bond_conn *c = b->conns, *after; c; c = after) {
         after = c->next;

@@ -5,11 +5,13 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #define MARK_BYTES 8u
 
-static unsigned regions; /* LMRs of members that peers can write */
-static DAT_VLEN longest; /* of these */
+static unsigned regions;     /* LMRs of members that peers can write */
+static DAT_VLEN longest;     /* of these */
+static DAT_LMR_HANDLE table; /* of keys, the latest of the second member */
 
 STAND_IN DAT_RETURN dat_lmr_create(
     DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION where,
@@ -21,18 +23,26 @@ STAND_IN DAT_RETURN dat_lmr_create(
         regions++;
         longest = bytes > longest ? bytes : longest;
     }
-    return real(dat_lmr_create)(ia, type, where, bytes, pz, privileges, va, lmr,
-                                lmr_context, rmr_context, registered, address);
+    DAT_RETURN ret =
+        real(dat_lmr_create)(ia, type, where, bytes, pz, privileges, va, lmr,
+                             lmr_context, rmr_context, registered, address);
+    if (privileges == DAT_MEM_PRIV_REMOTE_READ_FLAG && ret == DAT_SUCCESS &&
+        !strcmp(ia_of(*lmr), "shm1"))
+        table = *lmr;
+    return ret;
 }
 
-static atomic_bool refuses, has_refused; /* the second member */
+/* The second member refuses to free LMRs, or this one. */
+static atomic_bool refuses, has_refused, has_freed;
+static DAT_LMR_HANDLE only;
 
 static bool may_free(DAT_LMR_HANDLE lmr)
 {
-    if (!atomic_load(&refuses) || strcmp(ia_of(lmr), "shm1"))
-        return true;
-    atomic_store(&has_refused, true);
-    return false;
+    bool meant = !strcmp(ia_of(lmr), "shm1") && (!only || lmr == only);
+    bool refused = meant && atomic_load(&refuses);
+    if (meant)
+        atomic_store(refused ? &has_refused : &has_freed, true);
+    return !refused;
 }
 
 /* ---------------------------------------------------------------- tests --- */
@@ -106,12 +116,41 @@ static void half_freed(void **state)
     ends_close(&a, &b);
 }
 
+/* A peer still reads the zone's table of keys when the zone ends. The call does
+ * not wait for the peer; the bond frees the table later. */
+static void table_freed_later(void **state)
+{
+    end_t me;
+    region_t more;
+    DAT_PZ_HANDLE pz;
+    end_open_on(&me, "bond0", NULL);
+    DAT_OK(dat_pz_create(me.ia, &pz));
+    region_create(&more, MEMORY_MEMFD, 4096, me.ia, pz, DAT_MEM_PRIV_ALL_FLAG);
+    only = table;
+    atomic_store(&has_refused, false);
+    atomic_store(&has_freed, false);
+    atomic_store(&refuses, true);
+    region_destroy(&more);
+    DAT_OK(dat_pz_free(pz));
+    assert_true(atomic_load(&has_refused));
+    assert_false(atomic_load(&has_freed));
+    atomic_store(&refuses, false);
+    time_t until = time(NULL) + WAIT_MS / 1000;
+    while (!atomic_load(&has_freed)) {
+        assert_true(time(NULL) <= until);
+        poll_pause();
+    }
+    only = DAT_HANDLE_NULL;
+    end_close(&me);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(marks_only),
         cmocka_unit_test(others_go_on),
         cmocka_unit_test(half_freed),
+        cmocka_unit_test(table_freed_later),
     };
     setenv("TEST_IA", "bond0", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

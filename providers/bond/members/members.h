@@ -40,6 +40,8 @@ bool bond_range_translate(struct bond_ia *b, unsigned member, uint32_t n,
 /* zone.c; NULL: out of resources */
 struct bond_zone *bond_zone_get(struct bond_ia *b, uint32_t id);
 void bond_zone_put(struct bond_ia *b, struct bond_zone *z);
+/* Frees what peers still read when zones ended. */
+void bond_zones_look(struct bond_ia *b);
 
 /* release.c */
 /* Frees the EP, at once or later. */

@@ -34,15 +34,17 @@ static void publish(struct bond_entry *e, const struct core_mr *mr,
     atomic_store(&e->again, mr->key);
 }
 
-/* Frees the members' LMRs. False: a peer still accesses one of them. */
+/* Frees the members' LMRs. False: a peer still accesses one of them. (The
+ * others are withdrawn all the same.) */
 static bool release(const struct bond_ia *b, struct bond_range *r)
 {
-    for (unsigned i = 0; i < b->params.count; i++) {
+    bool all = true;
+    for (unsigned i = 0; i < b->params.count; i++)
         if (r->lmr[i] && !bond_lmr_free(&b->member[i], r->lmr[i]))
-            return false;
-        r->lmr[i] = DAT_HANDLE_NULL;
-    }
-    return true;
+            all = false;
+        else
+            r->lmr[i] = DAT_HANDLE_NULL;
+    return all;
 }
 
 static void range_delete(struct bond_ia *b, struct bond_range *r)

@@ -4,15 +4,20 @@
  * which range. b->lock is held. */
 #include "providers/bond/members/members.h"
 
+/* Frees what it can: peers may still read some of the tables. */
 static void release(struct bond_ia *b, struct bond_zone *z)
 {
+    z->leaving = false;
     for (unsigned i = 0; i < b->params.count; i++) {
-        if (z->table[i])
-            dat_lmr_free(z->table[i]);
+        if (z->table[i] && !bond_lmr_free(&b->member[i], z->table[i])) {
+            z->leaving = true;
+            continue;
+        }
+        z->table[i] = DAT_HANDLE_NULL;
         if (z->pz[i])
             dat_pz_free(z->pz[i]);
+        z->pz[i] = DAT_HANDLE_NULL;
     }
-    *z = (struct bond_zone){0};
 }
 
 static int fill(struct bond_ia *b, struct bond_zone *z, uint32_t id)
@@ -42,7 +47,7 @@ struct bond_zone *bond_zone_get(struct bond_ia *b, uint32_t id)
             z->uses++;
             return z;
         }
-        if (!z->uses && !unused)
+        if (!z->uses && !z->leaving && !unused)
             unused = z;
     }
     if (!unused)
@@ -59,4 +64,11 @@ void bond_zone_put(struct bond_ia *b, struct bond_zone *z)
 {
     if (z && !--z->uses)
         release(b, z);
+}
+
+void bond_zones_look(struct bond_ia *b)
+{
+    for (unsigned i = 0; i < BOND_ZONES; i++)
+        if (b->zone[i].leaving)
+            release(b, &b->zone[i]);
 }
