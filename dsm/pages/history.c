@@ -48,8 +48,8 @@ static void keep_in(ddsm_t *d, struct page_list *list,
     d->remembered += list->count;
 }
 
-/* More exact names than that which has foretold the interval are new. If what
- * it has foretold was not held, they take it for used until their first test.
+/* More exact names than that which has foretold the interval are new. If that
+ * one is good they take what it has foretold for used, until their first test.
  * Lists of less exact names lack what was fetched in advance then. */
 static void keep(ddsm_t *d, enum use use)
 {
@@ -62,7 +62,7 @@ static void keep(ddsm_t *d, enum use use)
             keep_in(d, &d->into[i][use], recorded, d->learning && i <= by);
         if (i < by && by < NAMES && !d->learning) {
             d->named[i]->is_assumed = true;
-            if (d->into[by][use].count)
+            if (d->named[by]->is_good && d->into[by][use].count)
                 keep_in(d, &d->into[i][use], &d->into[by][use], false);
         }
     }
@@ -269,8 +269,9 @@ const struct page_list *history_turn(ddsm_t *d, const uint64_t *names)
     d->learning = d->tests;
     if (past && d->learnt[by])
         d->learnt[by] -= d->learnt[by] > 1 ? 2 : 1;
-    /* more exact names are new: they learn, unless this one is good enough */
-    for (unsigned i = 0; i < by && past && !past->is_good; i++)
+    /* more exact names are new: they learn, unless this one is good enough; but
+     * not that of a turn, as most loops run once */
+    for (unsigned i = 1; i < by && past && !past->is_good; i++)
         d->learning |= may_learn(d, i);
     for (unsigned i = 0; i < NAMES; i++)
         if (d->named[i])

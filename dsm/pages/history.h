@@ -9,7 +9,7 @@
  * the present loop. The most exact one that has been before tells what to
  * fetch. Others that are more exact learn meanwhile. If this one foretells well
  * they take its pages for used, until their first test. Otherwise they learn by
- * faults, as in a test; this ends if such names do not come back.
+ * faults, as in a test, unless such names do not come back; turns never do so.
  *
  * Many programs swap two arrays in each step, so every second interval has a
  * history of its own.
