@@ -48,8 +48,16 @@ static void keep_in(ddsm_t *d, struct page_list *list,
     d->remembered += list->count;
 }
 
+/* At the first tests of both lists they have been put right, at least. */
+static bool is_trusted(const struct past *past)
+{
+    enum { TESTED = 4 };
+    return past->is_good || past->times > TESTED;
+}
+
 /* More exact names than that which has foretold the interval are new. If that
- * one is good they take what it has foretold for used, until their first test.
+ * one is trusted they take what it has foretold for used, until their first
+ * test.
  * Lists of less exact names lack what was fetched in advance then. */
 static void keep(ddsm_t *d, enum use use)
 {
@@ -62,7 +70,7 @@ static void keep(ddsm_t *d, enum use use)
             keep_in(d, &d->into[i][use], recorded, d->learning && i <= by);
         if (i < by && by < NAMES && !d->learning) {
             d->named[i]->is_assumed = true;
-            if (d->named[by]->is_good && d->into[by][use].count)
+            if (is_trusted(d->named[by]) && d->into[by][use].count)
                 keep_in(d, &d->into[i][use], &d->into[by][use], false);
         }
     }
