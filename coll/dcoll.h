@@ -97,7 +97,8 @@ typedef struct dcoll_config {
      *  Set `ports` to the most of all ranks: 0 means this rank's own rails.
      *  Long all-reduces between nodes are then divided by them. Read while the
      *  team is created; a team that dcoll_team_shrink() makes has none. NULL:
-     *  all have k. */
+     *  all have k. Then, between more than two nodes of one rank each, `auto`
+     *  divides them by the rails that each rank has left (dcoll_run). */
     const unsigned *port_begin;
     unsigned depth; /**< 1 or 2 (default): how many starts of the same call have
                          buffers at the same time. With 2, gather, reduce to a
@@ -397,7 +398,13 @@ int dcoll_scan(dcoll_team_t *team, const void *send, void *recv, size_t count,
  *  recv of rank 0 is not written. */
 int dcoll_exscan(dcoll_team_t *team, const void *send, void *recv, size_t count,
                  const dcoll_reduction_t *reduction);
-/** Makes any of these calls, with any algorithm. */
+/**
+ * Makes any of these calls, with any algorithm.
+ *
+ * If a rank has lost a rail, or it is back, long all-reduces of `auto` are
+ * planned anew: the next one of 16 MiB or more, shorter ones after so many
+ * bytes. A sum that rounds may then round differently.
+ */
 int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
 
 /* ------------------------------------------------ irregular all-to-all --- */

@@ -470,6 +470,7 @@ typedef struct dcoll_algorithm {
     unsigned depth; /**< the only depth that it supports; 0: any */
     unsigned node_power; /**< it works within one node, and NODE has as many
                               blocks as ranks, to this power; 0: fewer */
+    bool by_ports;       /**< its schedules depend on dcoll_args_t.port_begin */
     bool unequal;        /**< it serves blocks of different sizes
                               (dcoll_args_t.begin) */
     bool placed; /**< irregular: READY tells the sender where to write, and

@@ -1119,8 +1119,8 @@ typedef struct drail_rail_stats {
     double weight;        /**< present share of a long message; the sum over all
                                rails is 1. Adaptive, auto: at the size that was
                                striped last */
-    double measured_MBps; /**< rate that policy adaptive has measured at that
-                               size; or 0 */
+    double measured_MBps; /**< rate that policy adaptive, or engine auto over
+                               TCP, has measured at that size; or 0 */
     bool up;              /**< state is DRAIL_RAIL_UP */
     drail_rail_state_t state;
     uint64_t failures; /**< links lost whose messages went on over others;
@@ -1128,8 +1128,10 @@ typedef struct drail_rail_stats {
     uint64_t retries;  /**< DTOs of this rail that were posted again, … */
     uint64_t carried;  /**< … or went over another link, … */
     uint64_t carried_bytes; /**< … with so many bytes */
-    uint64_t lost_ns; /**< from each loss until messages went on, in all */
-    uint64_t down_ns; /**< time in which at least one link was lost */
+    uint64_t lost_ns;  /**< from each loss until messages went on, in all */
+    uint64_t down_ns;  /**< time in which at least one link was lost */
+    unsigned links;    /**< to this rank's peers that have been up, … */
+    unsigned links_up; /**< … and those that are up now */
 } drail_rail_stats_t;
 
 /** "up", "connecting", "detour", "lost", "ended", "down", or "unknown". */

@@ -65,6 +65,8 @@ void drail_rail_stats(const drail_t *t, unsigned index,
         unsigned at = 0;
         while ((link = peer_next(peer, RAIL_BIT(index), &at))) {
             drail_rail_state_t state = state_of(link);
+            stats->links += link->state >= LINK_UP;
+            stats->links_up += link->state == LINK_UP;
             if (state > stats->state)
                 stats->state = state;
         }

@@ -4,6 +4,7 @@
 #include "coll/run/prepare/choose.h"
 #include "coll/run/collectives.h"
 #include "coll/run/learn.h"
+#include "coll/run/ports_left.h"
 #include "coll/run/prepare/create.h"
 #include "coll/run/execute/executor.h"
 #include "coll/run/irregular/bounds.h"
@@ -129,6 +130,11 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
     if (q)
         return request_run(q);
     int rc = call_choose(team, call, true, &args, &algorithm);
+    if (!rc && ports_left_count(team, call, &args)) {
+        rc = ports_left_renew(team, run_blocking);
+        if (!rc)
+            rc = call_choose(team, call, true, &args, &algorithm);
+    }
     return rc ? rc : learn_run(team, call, &args, algorithm, run_blocking);
 }
 

@@ -2,8 +2,8 @@
 #include "coll/run/learn.h"
 #include "coll/run/prepare/choose.h"
 
-static int choose_and_run(dcoll_team_t *team, const dcoll_call_t *call,
-                          learn_run_t *run)
+int learn_choose_and_run(dcoll_team_t *team, const dcoll_call_t *call,
+                         learn_run_t *run)
 {
     const dcoll_algorithm_t *algorithm;
     dcoll_args_t args;
@@ -11,8 +11,7 @@ static int choose_and_run(dcoll_team_t *team, const dcoll_call_t *call,
     return rc ? rc : run(team, call, &args, algorithm, false);
 }
 
-/* No rank had the memory to prepare a request: the team goes on. */
-static bool all_lack_memory(const dcoll_team_t *team, int rc)
+bool learn_all_lack_memory(const dcoll_team_t *team, int rc)
 {
     return rc == DRAIL_ENOMEM && !team->broken;
 }
@@ -28,12 +27,12 @@ static int agree(dcoll_team_t *team, struct contest *c, learn_run_t *run)
         .algorithm = "doubling",
         .reduction = dcoll_reduction(DCOLL_DOUBLE, DCOLL_MAX),
     };
-    int rc = choose_and_run(team, &call, run);
+    int rc = learn_choose_and_run(team, &call, run);
     if (!rc)
         contest_decide(c, slowest);
-    else if (all_lack_memory(team, rc))
+    else if (learn_all_lack_memory(team, rc))
         contest_abandon(c);
-    return all_lack_memory(team, rc) ? 0 : rc;
+    return learn_all_lack_memory(team, rc) ? 0 : rc;
 }
 
 static int run_timed(dcoll_team_t *team, struct contest *c,
@@ -41,7 +40,7 @@ static int run_timed(dcoll_team_t *team, struct contest *c,
                      const dcoll_algorithm_t *algorithm, learn_run_t *run)
 {
     const dcoll_call_t barrier = {.collective = DCOLL_BARRIER};
-    int rc = choose_and_run(team, &barrier, run);
+    int rc = learn_choose_and_run(team, &barrier, run);
     uint64_t begin = platform_now(team->platform);
     if (!rc)
         rc = run(team, call, args, algorithm, false);
@@ -62,7 +61,7 @@ int learn_run(dcoll_team_t *team, const dcoll_call_t *call,
     int rc;
     if (c && contest_next(c, &team->shape, &tried, &taken)) {
         rc = run_timed(team, c, call, &tried, taken, run);
-        if (all_lack_memory(team, rc)) { /* the rules may need less */
+        if (learn_all_lack_memory(team, rc)) { /* the rules may need less */
             contest_abandon(c);
             taken = algorithm;
             rc = run(team, call, args, algorithm, true);

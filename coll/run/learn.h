@@ -17,6 +17,11 @@ typedef int learn_run_t(dcoll_team_t *team, const dcoll_call_t *call,
                         const dcoll_args_t *args,
                         const dcoll_algorithm_t *algorithm, bool remember);
 
+/* Makes a call of the library's own, beside the caller's. */
+int learn_choose_and_run(dcoll_team_t *team, const dcoll_call_t *call,
+                         learn_run_t *run);
+/* No rank had the memory to prepare a request: the team goes on. */
+bool learn_all_lack_memory(const dcoll_team_t *team, int rc);
 /* Makes the call, with this algorithm or one that is learned or tried. 0, or as
  * `run`. */
 int learn_run(dcoll_team_t *team, const dcoll_call_t *call,

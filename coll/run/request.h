@@ -56,7 +56,8 @@ struct dcoll_request {
     uint32_t id;      /* the same on all ranks */
     const dcoll_algorithm_t *algorithm;
     dcoll_args_t args;
-    size_t *begin; /* args.begin points here; NULL: equal blocks */
+    size_t *begin;        /* args.begin points here; NULL: equal blocks */
+    unsigned *port_begin; /* and args.port_begin here */
     dcoll_schedule_t schedule;
     struct call call;
     struct footprint footprint;

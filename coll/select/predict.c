@@ -93,7 +93,8 @@ unsigned predict_ports(const struct prediction *p)
     return p->model.wires ? 1 : 0;
 }
 
-/* Measured between two and four hosts of one and two ranks, at 2 x 1 Gbit/s.
+/* Measured between two and four hosts of one and two ranks, at 2 x 1 Gbit/s;
+ * doubling also between eight hosts of one rank that share cores.
  * Applies to blocks of from … below - 1 bytes on up to so many nodes, with so
  * many ranks each or more. */
 static const struct {
@@ -104,6 +105,7 @@ static const struct {
 } wire_rules[] = {
     {0, 192 << 10, 4, 2, &allreduce_smp_doubling, false},
     {0, 128 << 10, UINT_MAX, 2, &allreduce_smp_doubling, false},
+    {0, 16 << 10, 8, 1, &allreduce_doubling, false},
     {0, 96 << 10, UINT_MAX, 2, &bcast_smp, false},
     {0, 32 << 10, UINT_MAX, 1, &bcast_smp, false},
     {0, SIZE_MAX, UINT_MAX, 1, &bcast_smp_circulant, true},

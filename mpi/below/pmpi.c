@@ -37,6 +37,8 @@ static void find(void)
     }
     *(void **)&pmpix.Comm_revoke = dlsym(RTLD_DEFAULT, "PMPIX_Comm_revoke");
     *(void **)&pmpix.Comm_shrink = dlsym(RTLD_DEFAULT, "PMPIX_Comm_shrink");
+    *(void **)&pmpix.Comm_get_failed =
+        dlsym(RTLD_DEFAULT, "PMPIX_Comm_get_failed");
     exported_names_hide();
     atomic_store_explicit(&pmpi.is_found, true, memory_order_release);
 }

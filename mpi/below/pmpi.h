@@ -30,7 +30,7 @@
     CALL(Dist_graph_neighbors) CALL(Dist_graph_neighbors_count)                \
     CALL(Errhandler_free) CALL(Error_string) CALL(Finalize)                    \
     CALL(Graph_neighbors) CALL(Graph_neighbors_count) CALL(Group_free)         \
-    CALL(Group_translate_ranks) CALL(Init) CALL(Init_thread)                   \
+    CALL(Group_size) CALL(Group_translate_ranks) CALL(Init) CALL(Init_thread)  \
     CALL(Initialized) CALL(Iprobe) CALL(Irecv) CALL(Isend) CALL(Pack)          \
     CALL(Query_thread) CALL(Recv_init) CALL(Reduce_local) CALL(Request_free)   \
     CALL(Request_get_status) CALL(Start) CALL(Startall) CALL(Test)             \
@@ -91,6 +91,7 @@ extern struct pmpi {
 extern struct pmpix {
     int (*Comm_revoke)(MPI_Comm comm);
     int (*Comm_shrink)(MPI_Comm comm, MPI_Comm *shrunk);
+    int (*Comm_get_failed)(MPI_Comm comm, MPI_Group *failed);
 } pmpix;
 
 /* The classes of errors that such programs look for. */

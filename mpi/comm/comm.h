@@ -31,6 +31,12 @@ struct neighbors {
     int *ranks, n; /* MPI_PROC_NULL: there is none in this direction */
 };
 
+/* Blocks of the latest call, in bytes, by rank. */
+struct counted {
+    size_t *counts;
+    int root;
+};
+
 struct layer_comm {
     struct layer_comm *next; /* in free.c, the latest first */
     MPI_Comm inner;          /* the layer's own, of the same ranks; or null */
@@ -46,8 +52,10 @@ struct layer_comm {
     struct trials (*trials)[LAYER_CLASSES]; /* of each collective */
     struct repeated_call repeated[LAYER_COLLECTIVES];
     struct buffer send, recv, expected, counts;
-    size_t *gathered; /* bytes of each rank's block in the latest
-                         MPI_Allgatherv by libdcoll */
+    size_t *gathered;          /* bytes of each rank's block in the latest
+                                  MPI_Allgatherv by libdcoll, … */
+    struct counted counted[2]; /* … MPI_Scatterv and MPI_Gatherv */
+    void *told;                /* by each rank, of its block (counted.c) */
     /* Bytes that send and recv have on all ranks, and that a rank could not
      * get. 0: not known */
     size_t reserved, refused_bytes;

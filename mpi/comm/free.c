@@ -36,6 +36,9 @@ void layer_comm_discard(struct layer_comm *c)
     free(c->expected.data);
     free(c->counts.data);
     free(c->gathered);
+    free(c->counted[0].counts);
+    free(c->counted[1].counts);
+    free(c->told);
     topology_close(c);
     free(c->trials);
     free(c);

@@ -112,15 +112,25 @@ static bool has_rails(struct layer_comm *c)
     return false;
 }
 
+static bool has_counts(struct layer_comm *c)
+{
+    const size_t n = (size_t)c->size;
+    c->gathered = calloc(n, sizeof *c->gathered);
+    c->told = calloc(n, counted_told_bytes());
+    for (unsigned i = 0; i < 2; i++)
+        c->counted[i].counts = calloc(n, sizeof *c->counted[i].counts);
+    return c->gathered && c->told && c->counted[0].counts &&
+           c->counted[1].counts;
+}
+
 /* For reductions, trials and blocks that are packed. */
 static bool has_buffers(struct layer_comm *c)
 {
     c->trials = calloc(LAYER_COLLECTIVES, sizeof *c->trials);
-    c->gathered = calloc((size_t)c->size, sizeof *c->gathered);
     _Static_assert(MOST_RANKS * sizeof((struct trials *)0)->timed <=
                        BUFFER_LEAST,
                    "the trials of all ranks fit");
-    if (c->trials && c->gathered && buffer_reserve(&c->send, BUFFER_LEAST) &&
+    if (c->trials && has_counts(c) && buffer_reserve(&c->send, BUFFER_LEAST) &&
         buffer_reserve(&c->recv, BUFFER_LEAST) && blocks_reserve(c))
         return true;
     snprintf(c->why, sizeof c->why, "no memory");

@@ -7,8 +7,10 @@
  *                    again, so the first call with new ones is an all-to-all
  *                    (irregular.c), which serves any. But not in place, where
  *                    a rank's own block would be sent and received.
- *   persistent ones  the ranks tell each other their counts.
- *   others           only the root knows them: always all-to-alls.
+ *   persistent ones  the ranks tell each other their counts, once.
+ *   MPI_Gatherv,     only the root knows them, so the ranks tell each other in
+ *   MPI_Scatterv     each call; new counts are an all-to-all, as above.
+ *   MPI_Igatherv, …  always all-to-alls: telling each other would wait.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -120,6 +122,76 @@ int counted_agree(struct layer_comm *c, const struct layer_call *a,
     return DRAIL_EJOB;
 }
 
+/* --------------------------------------------- known to the root only --- */
+
+/* What each rank tells the others before a blocking call. */
+struct told {
+    uint64_t bytes; /* of its own block */
+    uint64_t sum;   /* the root's: of the counts that it expects */
+    bool can;       /* it has memory, and no block of 2 GiB or more */
+};
+
+size_t counted_told_bytes(void)
+{
+    return sizeof(struct told);
+}
+
+/* Of counts, one by one. Different counts almost always differ in it. */
+static uint64_t sum_with(uint64_t sum, size_t bytes)
+{
+    return (sum ^ bytes) * 0x9e3779b97f4a7c15u + 1;
+}
+
+static struct told told_by(const struct layer_comm *c,
+                           const struct layer_call *a, struct blocks *send,
+                           struct blocks *recv)
+{
+    const bool can = !send->has_long && !recv->has_long;
+    const struct blocks *all = can ? all_blocks(c, a, send, recv) : NULL;
+    struct told mine = {.bytes = own_bytes(c, a, send, recv), .can = can};
+    for (int r = 0; all && r < c->size; r++) {
+        const bool own = is_in_place(a) && r == c->rank;
+        mine.sum = sum_with(mine.sum, own ? mine.bytes : all->bytes[r]);
+    }
+    return mine;
+}
+
+/* Are these the counts of the latest such call? The same on all ranks, as it
+ * depends only on what they have told each other. */
+static bool are_repeated(struct layer_comm *c, const struct layer_call *a,
+                         struct counted *known)
+{
+    const struct told *told = c->told;
+    bool same = known->root == a->root, can = true;
+    uint64_t sum = 0, all = 0;
+    for (int r = 0; r < c->size; r++) {
+        can &= told[r].can;
+        same &= known->counts[r] == told[r].bytes;
+        known->counts[r] = told[r].bytes;
+        sum = sum_with(sum, told[r].bytes);
+        all += told[r].bytes;
+    }
+    known->root = a->root;
+    return same && can && all && sum == told[a->root].sum;
+}
+
+const size_t *counted_counts(struct layer_comm *c, const struct layer_call *a,
+                             bool can, struct blocks *send, struct blocks *recv)
+{
+    const struct told none = {0};
+    const bool gathers = a->collective == LAYER_GATHERV;
+    if (a->collective == LAYER_ALLGATHERV)
+        return counted_is_repeated(c, a) ? c->gathered : NULL;
+    if (!gathers && a->collective != LAYER_SCATTERV)
+        return NULL;
+    const struct told mine = can ? told_by(c, a, send, recv) : none;
+    struct counted *known = &c->counted[gathers];
+    if (!team_allgather(c, &mine, sizeof mine, c->told) ||
+        !are_repeated(c, a, known))
+        return NULL;
+    return known->counts;
+}
+
 /* ---------------------------------------------------------------- call --- */
 
 /* An all-gather in place sends this rank's block from among the others. */
@@ -185,15 +257,17 @@ dcoll_call_t counted_call(const struct layer_comm *c,
 }
 
 int counted_run(struct layer_comm *c, const struct layer_call *a,
-                const struct blocks *send, const struct blocks *recv)
+                const struct blocks *send, const struct blocks *recv,
+                const size_t *counts)
 {
     /* libdcoll would read beyond the program's block */
-    if (a->send != MPI_IN_PLACE && send->bytes[c->rank] != c->gathered[c->rank])
+    if (a->collective == LAYER_ALLGATHERV && a->send != MPI_IN_PLACE &&
+        send->bytes[c->rank] != counts[c->rank])
         return team_call_missed(c, MPI_ERR_TRUNCATE);
-    int rc = pack_own(c, a, recv, c->gathered);
+    int rc = pack_own(c, a, recv, counts);
     if (rc)
         return team_call_missed(c, rc);
-    const dcoll_call_t call = counted_call(c, a, send, recv, c->gathered);
+    const dcoll_call_t call = counted_call(c, a, send, recv, counts);
     rc = team_call(c, &call);
     if (rc)
         return team_error_code(c, rc);

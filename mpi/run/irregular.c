@@ -81,13 +81,20 @@ static int compare(struct layer_comm *c, const struct layer_call *a,
     return rc;
 }
 
+/* Does the root send blocks for all ranks? */
+static bool sends_many(const struct layer_call *a)
+{
+    return a->collective == LAYER_SCATTERV;
+}
+
 int irregular_run(struct layer_comm *c, const struct layer_call *a)
 {
     struct blocks send, recv;
     int rc = blocks_open(c, a, &c->counts, &c->send, &c->recv, &send, &recv);
-    const bool counted = counted_is_repeated(c, a);
-    if (!rc && counted)
-        rc = counted_place(c, a, &send, &recv, c->gathered, &c->recv);
+    const size_t *counts = counted_counts(c, a, !rc, &send, &recv);
+    if (!rc && counts)
+        rc = counted_place(c, a, &send, &recv, counts,
+                           sends_many(a) ? &c->send : &c->recv);
     bool can = !rc && (!layer.verify ||
                        buffer_reserve(&c->expected, 2 * recv.all + 1));
     /* only the rank itself knows that a block is long */
@@ -100,8 +107,8 @@ int irregular_run(struct layer_comm *c, const struct layer_call *a)
         rc = expect(c, a, &recv);
     if (rc)
         return team_call_missed(c, rc);
-    rc = counted ? counted_run(c, a, &send, &recv)
-                 : run_alltoallv(c, &send, &recv);
+    rc = counts ? counted_run(c, a, &send, &recv, counts)
+                : run_alltoallv(c, &send, &recv);
     if (!rc && layer.verify)
         rc = compare(c, a, &recv);
     layer_comm_trim(c);
@@ -123,9 +130,8 @@ struct irregular {
 /* From now on it is a call of counted.c, with these counts. */
 static int count(const struct layer_comm *c, struct irregular *o)
 {
-    const bool sends_all = o->a.collective == LAYER_SCATTERV;
     return counted_place(c, &o->a, &o->send, &o->recv, o->known,
-                         sends_all ? &o->sent : &o->received);
+                         sends_many(&o->a) ? &o->sent : &o->received);
 }
 
 static int count_as_known(const struct layer_comm *c, struct irregular *o)

@@ -114,10 +114,19 @@ dcoll_call_t counted_call(const struct layer_comm *c,
                           const struct layer_call *call,
                           const struct blocks *send, const struct blocks *recv,
                           const size_t *counts);
-/* Makes a blocking call with the counts of c->gathered, after counted_place.
- * @send: packed. An MPI error, or LEFT_TO_MPI. */
+/* The counts of a blocking call, if libdcoll shall make it by a collective of
+ * its own; else NULL. The same on all ranks, which tell each other their counts
+ * if they must. @can: this rank can make the call; its blocks are set. */
+const size_t *counted_counts(struct layer_comm *c,
+                             const struct layer_call *call, bool can,
+                             struct blocks *send, struct blocks *recv);
+/* What counted_counts reserves for each rank, in bytes. */
+size_t counted_told_bytes(void);
+/* Makes a blocking call with these counts, after counted_place. @send: packed.
+ * An MPI error, or LEFT_TO_MPI. */
 int counted_run(struct layer_comm *c, const struct layer_call *call,
-                const struct blocks *send, const struct blocks *recv);
+                const struct blocks *send, const struct blocks *recv,
+                const size_t *counts);
 
 /* ---- long_blocks.c ---- */
 

@@ -12,7 +12,7 @@ PATH=$work/bin:$PATH
 
 for bad in '--repeat 0' '--time 0' '--time x' '--parts nonsense' \
     '--parts one,one' '--peers ucx,nonsense' '--rate 0' '--rate 1' '--rate x' \
-    '--rate 100001' '--hosts 1' '--ppn 0' '--nonsense'; do
+    '--rate 100001' '--hosts 1' '--ppn 0' '--blocks 0x' '--nonsense'; do
     # shellcheck disable=SC2086
     refused "$bad" "${bad% *}" "$compare" $bad
 done

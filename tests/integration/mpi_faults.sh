@@ -113,7 +113,7 @@ shrinks()
     local runs=(--with-ft ulfm)
     for victim in 1 3; do
         passed always,stats "$1" 4 mpi_shrink $victim &&
-            expect '^dcoll_mpi: allgather +101 +taken' || return 1
+            expect '^dcoll_mpi: allgather +201 +taken' || return 1
     done
 }
 

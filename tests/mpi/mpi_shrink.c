@@ -2,8 +2,9 @@
 /*
  * A rank is killed. The others get an error of the class for that, revoke the
  * communicator and shrink it (MPIX_Comm_shrink), and go on with the new one, on
- * which calls are taken again. Argument: the rank that is killed. Prints "0
- * failures" if all of that is so.
+ * which calls are taken again. Before that, a communicator that is shrunk while
+ * all ranks live can still be used. Argument: the rank that is killed. Prints
+ * "0 failures" if all of that is so.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -58,6 +59,20 @@ static int is_told(int rc)
     return class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED;
 }
 
+/* All ranks live. */
+static void shrink_in_vain(int rank, MPI_Comm comm)
+{
+    MPI_Comm whole;
+    int size, all;
+    check(rank, MPIX_Comm_shrink(comm, &whole) == MPI_SUCCESS, "shrink");
+    MPI_Comm_size(comm, &size);
+    MPI_Comm_size(whole, &all);
+    check(rank, all == size, "all ranks");
+    check(rank, work(comm, CALLS) == MPI_SUCCESS, "the old one has ended");
+    check(rank, work(whole, CALLS) == MPI_SUCCESS, "the new one has not begun");
+    MPI_Comm_free(&whole);
+}
+
 int main(int argc, char **argv)
 {
     int rank, size, left, length;
@@ -72,6 +87,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(comm, &size);
     alarm(SECONDS);
     check(rank, work(comm, CALLS) == MPI_SUCCESS, "error before");
+    shrink_in_vain(rank, comm);
     if (rank == victim)
         raise(SIGKILL);
     int rc = work(comm, 1000000);

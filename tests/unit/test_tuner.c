@@ -107,6 +107,21 @@ static void all_rails_when_they_add_up(void **state)
     }
 }
 
+/* What is ruled out is not tried; the rest is compared as before. */
+static void rules_out(void **state)
+{
+    struct tuner c;
+    tuner_init(&c, ALL(2), TUNER_THREADS);
+    for (unsigned i = 0; i < 3000; i++) {
+        while (tuner_tries_one_rail(&c))
+            tuner_rule_out(&c);
+        assert_true(several_rails(tuner_set(&c)));
+        run(&c, threads_pay, 1, 0.02);
+    }
+    assert_int_equal(c.champion, 3 | WITH_THREADS);
+    assert_true(c.seen[TUNER_SEVERAL] > 0 && c.seen[TUNER_ONE] == 0);
+}
+
 static void one_rail_is_no_choice(void **state)
 {
     struct tuner c;
@@ -392,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(all_rails_when_they_add_up, setup),
+        cmocka_unit_test_setup(rules_out, setup),
         cmocka_unit_test_setup(one_rail_is_no_choice, setup),
         cmocka_unit_test_setup(leaves_out_what_hurts, setup),
         cmocka_unit_test_setup(trials_are_affordable, setup),

@@ -6,7 +6,7 @@ Hosts and rails are those of scripts/testbed, so it needs root: 1 Gbit/s a rail
 (--rate). Of two hosts: latency, and bandwidth with 64 messages under way, over
 one rail, over two, and over two of which the second has half of the rate; of
 four hosts with two ranks each (--hosts, --ppn): gather, all-gather, all-to-all,
-broadcast and all-reduce, as in scripts/compare-coll. First the setting of each
+broadcast, all-reduce and reduce-scatter, as in scripts/compare-coll. First the setting of each
 MPI is found that is best for these collectives (--search). A round runs each
 program once, each run is a fresh launch, and the rounds are repeated (A B C,
 B C A, ...). Figures are medians over the rounds with their non-parametric 95 %
@@ -42,6 +42,7 @@ from railtools.options import (
     progress,
     settle_rounds,
     size_name,
+    sizes,
     whole,
     wrong,
 )
@@ -76,7 +77,9 @@ SIZES = {8: 0, 64 << 10: 40, 1 << 20: 4, 4 << 20: 2}  # bytes: windows
 ONE, TWO, UNEQUAL = "one", "two", "unequal"
 RAILS = {ONE: "rail0", TWO: "rail0,rail1", UNEQUAL: "rail0,rail1"}
 COLLECTIVE = "collectives"  # what settings are for
-COLLECTIVES = ("gather", "allgather", "alltoall", "bcast", "allreduce")
+SCATTERED = "reduce_scatter_block"  # each rank gets a block of the vector
+COLLECTIVES = ("gather", "allgather", "alltoall", "bcast", "allreduce",
+               SCATTERED)
 WORDS = {ONE: "one rail", TWO: "two rails", UNEQUAL: "unequal rails"}
 IN_BATCHES = (f" ({OURS}: in batches of so many, or {LEARNS_BYTES >> 20} MiB,"
               " one after the other)")
@@ -89,10 +92,16 @@ SEARCHED = "geometric mean, µs"
 LISTENS_S = 10
 
 
-def blocks_of(name):
-    """Bytes; of an all-reduce, of the whole vector."""
-    return [max(size, DOUBLE) if name == "allreduce" else size
-            for size in BLOCKS]
+def blocks_of(name, args):
+    """Bytes of a block; of an all-reduce, of the whole vector. --blocks has the
+    vector of a reduce-scatter, too."""
+    if name == SCATTERED:
+        blocks = [size // (args.hosts * args.ppn) // DOUBLE * DOUBLE
+                  for size in args.blocks]
+    else:
+        blocks = args.blocks
+    least = DOUBLE if name in ("allreduce", SCATTERED) else 1
+    return list(dict.fromkeys(max(size, least) for size in blocks))
 
 
 # Hosts take turns at the cores, and each has but one: its ranks know then that
@@ -247,8 +256,8 @@ class Ours(Program):
     def collective(self, name):
         rows = self.measured(self.job(self.args.hosts, self.args.ppn, [
             name, "--rails", "shm0,tcp-rail0,tcp-rail1", "--sizes",
-            ",".join(map(str, blocks_of(name))), "--start", "barrier",
-            "--repeat", str(REPETITIONS), "--format", "json"]))
+            ",".join(map(str, blocks_of(name, self.args))), "--start",
+            "barrier", "--repeat", str(REPETITIONS), "--format", "json"]))
         self.took[name] = chosen(self.record)
         return {row["bytes"]: row["collective"]["latency_us"]["median"]
                 for row in rows}
@@ -272,7 +281,7 @@ class MPI(Program):
                              if line.startswith("# ")), "")
         # the launcher may have something to say, too
         return list(csv.DictReader(line for line in lines if re.match(
-            r"what,|[a-z]+,\d+,", line)))
+            r"what,|[a-z_]+,\d+,", line)))
 
     def output_of(self, command, _lines):
         """@_lines: so many results are printed."""
@@ -293,7 +302,7 @@ class MPI(Program):
                 for at in range(0, lines, repetitions)]
 
     def collective(self, name):
-        sizes = blocks_of(name)
+        sizes = blocks_of(name, self.args)
         found = self.collectives([f"{name}:{size}" for size in sizes],
                                  REPETITIONS)
         return dict(zip(sizes, map(statistics.median, found)))
@@ -302,7 +311,7 @@ class MPI(Program):
         """By which a setting is chosen."""
         return geometric_mean(times[0] for times in self.collectives([
             f"{name}:{size}" for name in self.args.parts if name in COLLECTIVES
-            for size in peers.some(blocks_of(name))], 1))
+            for size in peers.some(blocks_of(name, self.args))], 1))
 
 
 def places(hosts, ppn):
@@ -523,9 +532,9 @@ def table(samples, what, sizes, names, digits):
     return lines
 
 
-def of_collective(samples, name, peer_names):
+def of_collective(samples, name, peer_names, args):
     """The line of its target."""
-    sizes = blocks_of(name)
+    sizes = blocks_of(name, args)
     values = [over_best(samples, (name, size, OURS), [
         (name, size, peer) for peer in peer_names], min) for size in sizes]
     if None in values:
@@ -559,12 +568,12 @@ def of_pairs(samples, what, peer_names):
             min), 0.9, least=False)
 
 
-def targets(samples, parts, names):
+def targets(samples, args, names):
     peer_names = [name for name in names if name not in (OURS, SOCKETS)]
     lines = ["Targets, as medians of the rounds' ratios"]
-    for what in parts:
+    for what in args.parts:
         lines += of_pairs(samples, what, peer_names) if what in RAILS \
-            else [of_collective(samples, what, peer_names)]
+            else [of_collective(samples, what, peer_names, args)]
     return lines
 
 
@@ -596,11 +605,11 @@ def report(rounds, programs, search, remarks, args):
     for what in [what for what in args.parts if what in COLLECTIVES]:
         lines += [f"{what}, {args.hosts} hosts x {args.ppn} ranks, two rails: "
                   "µs of the slowest rank"]
-        lines += table(samples, what, blocks_of(what), groups, 0)
+        lines += table(samples, what, blocks_of(what, args), groups, 0)
         took = next(p.took for p in programs if p.name == OURS).get(what)
         lines += [f"{OURS}, latest round: {took}"] if took else []
         lines.append("")
-    lines += targets(samples, args.parts,
+    lines += targets(samples, args,
                      list(dict.fromkeys(pairs + groups))) + ["", "Programs"]
     for program in programs:
         lines.append(f"{program.name}: {program.version}")
@@ -640,6 +649,9 @@ def options():
                         help="of collectives (default 4)")
     parser.add_argument("--ppn", metavar="P", type=whole(1, 16), default=2,
                         help="ranks on each of them (default 2)")
+    parser.add_argument("--blocks", metavar="B,...", type=sizes, default=BLOCKS,
+                        help="bytes (default 4 to 1M); of all-reduce and "
+                        "reduce-scatter, of the whole vector")
     peers.add_search(parser)
     parser.add_argument("--ucx", metavar="PREFIX",
                         help="another UCX, below PREFIX, besides")

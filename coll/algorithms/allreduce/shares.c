@@ -226,5 +226,6 @@ const dcoll_algorithm_t allreduce_shares = {
                "all (ForestColl's bound, Zhao et al. 2024)",
     .memory = "TEMP: 2 blocks; zero copy: 1; of a rank with more ports than "
               "others up to N times its share",
+    .by_ports = true,
     .generate = generate,
 };

@@ -27,6 +27,15 @@ static bool same_blocks(const dcoll_request_t *q, const dcoll_args_t *args)
                    (q->team->shape.nranks + 1) * sizeof *q->begin);
 }
 
+/* Of algorithms that divide work by ports. */
+static bool same_ports(const dcoll_request_t *q, const dcoll_args_t *args)
+{
+    if (!q->algorithm->by_ports || !q->port_begin || !args->port_begin)
+        return !q->algorithm->by_ports || (!q->port_begin && !args->port_begin);
+    return !memcmp(q->port_begin, args->port_begin,
+                   (q->team->shape.nranks + 1) * sizeof *q->port_begin);
+}
+
 static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
                    const dcoll_algorithm_t *algorithm, enum owner owner)
 {
@@ -36,7 +45,8 @@ static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
            a->element == args->element && a->commutes == args->commutes &&
            a->root == args->root && a->in_place == args->in_place &&
            a->zero_copy == args->zero_copy && a->ports == args->ports &&
-           same_blocks(q, args) && same_traffic(a->traffic, args->traffic);
+           same_blocks(q, args) && same_ports(q, args) &&
+           same_traffic(a->traffic, args->traffic);
 }
 
 static dcoll_request_t *use(dcoll_request_t *q)

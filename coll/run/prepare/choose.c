@@ -206,7 +206,8 @@ int call_choose(dcoll_team_t *team, const dcoll_call_t *call, bool one_shot,
     args->in_place = call->send == DCOLL_IN_PLACE && everywhere(call);
     args->zero_copy = args->bytes >= team->cfg.zero_copy_bytes;
     args->groups = team->cfg.groups;
-    args->port_begin = team->port_begin;
+    args->port_begin =
+        team->ports_left.differ ? team->ports_left.begin : team->port_begin;
     args->paced = team->cfg.paced;
     args->depth = team->cfg.depth;
     args->one_shot = one_shot;

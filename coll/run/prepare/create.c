@@ -47,10 +47,17 @@ static bool keep_args(dcoll_request_t *q, const dcoll_args_t *args,
                       unsigned nranks)
 {
     const size_t bytes = (nranks + 1) * sizeof *q->begin;
+    const size_t ports = (nranks + 1) * sizeof *q->port_begin;
     q->args = *args;
     if (args->traffic) {
         q->traffic = *args->traffic;
         q->args.traffic = &q->traffic;
+    }
+    if (args->port_begin) {
+        q->args.port_begin = q->port_begin = malloc(ports);
+        if (!q->port_begin)
+            return false;
+        memcpy(q->port_begin, args->port_begin, ports);
     }
     if (!args->begin)
         return true;
@@ -61,8 +68,10 @@ static bool keep_args(dcoll_request_t *q, const dcoll_args_t *args,
 
 static void free_new(dcoll_request_t *q)
 {
-    if (q)
-        free(q->begin);
+    if (!q)
+        return;
+    free(q->begin);
+    free(q->port_begin);
     free(q);
 }
 

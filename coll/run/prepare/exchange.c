@@ -3,11 +3,11 @@
 #include "coll/run/node/prefault.h"
 
 /* Different numbers of ports of ranks are almost always seen. */
-static uint64_t ports_of(const dcoll_team_t *team)
+static uint64_t ports_of(const dcoll_request_t *q)
 {
     uint64_t sum = 0;
-    for (unsigned r = 0; team->port_begin && r < team->shape.nranks; r++)
-        sum = sum * 31 + team->port_begin[r + 1];
+    for (unsigned r = 0; q->port_begin && r < q->team->shape.nranks; r++)
+        sum = sum * 31 + q->port_begin[r + 1];
     return sum;
 }
 
@@ -159,7 +159,7 @@ int prepare_exchange(dcoll_request_t *q, int failed, const struct needs *needs,
         .call = q->call,
         .id = q->id,
         .mode = mode_of(q),
-        .ports = ports_of(q->team),
+        .ports = ports_of(q),
         .remote = needs->remote || request_has_node(q),
         .error = failed,
         .footprint = q->footprint,

@@ -138,10 +138,13 @@ static int team_alloc(drail_job_t *job, drail_t *rail,
     team->begin = calloc(size + 1, sizeof *team->begin);
     team->connected = calloc(size, sizeof *team->connected);
     team->entered = calloc(size, sizeof *team->entered);
+    team->ports_left.rails = calloc(size, sizeof *team->ports_left.rails);
+    team->ports_left.begin = calloc(size + 1, sizeof *team->ports_left.begin);
     team->core_sharers = calloc(size, sizeof *team->core_sharers);
     *out = team;
     return team->node_begin && team->begin && team->connected &&
-                   team->entered && team->core_sharers
+                   team->entered && team->core_sharers &&
+                   team->ports_left.rails && team->ports_left.begin
                ? 0
                : DRAIL_ENOMEM;
 }
@@ -227,6 +230,8 @@ void dcoll_team_free(dcoll_team_t *team)
     free(team->begin);
     free(team->connected);
     free(team->entered);
+    free(team->ports_left.rails);
+    free(team->ports_left.begin);
     free(team->core_sharers);
     drail_gathered_free(team->members);
     drail_gathered_free(team->ledger_keys);

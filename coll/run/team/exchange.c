@@ -8,6 +8,7 @@
 
 #include "coll/run/team/exchange.h"
 #include "coll/run/node/cma.h"
+#include "coll/run/ports_left.h"
 
 int team_gather_new(dcoll_team_t *team, struct team_gather *gather)
 {
@@ -102,6 +103,7 @@ static int exchange_members(dcoll_team_t *team)
         .keep_bytes = team->cfg.keep_bytes,
         .table = dcoll_table_checksum(&team->table),
         .learns = team->cfg.learn && !team->table.count,
+        .watches = ports_left_matter(team),
     };
     void *copy = NULL;
     size_t bytes = team->locals * sizeof(struct ledger);
@@ -122,6 +124,9 @@ static int exchange_members(dcoll_team_t *team)
         team->next_id = team_member(team, 0)->first_id;
         compare_tables(team);
     }
+    team->ports_left.watched = !rc;
+    for (unsigned r = 0; !rc && r < team->shape.nranks; r++)
+        team->ports_left.watched &= team_member(team, r)->watches;
     for (unsigned r = 0; !rc && r < team->shape.nranks; r++)
         if (team_member(team, r)->keep_bytes < team->cfg.keep_bytes)
             team->cfg.keep_bytes = team_member(team, r)->keep_bytes;

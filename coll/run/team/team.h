@@ -36,6 +36,7 @@ struct member {
     double wire_MBps;  /* nominal rate of the slowest one; 0: unknown */
     bool host_only;    /* it has a rail that stays within the host */
     bool learns;       /* dcoll_config_t.learn, and it has no table */
+    bool watches;      /* ports_left_matter() */
 };
 
 /* An RDMA read of the ledger of a rank on another node. */
@@ -84,6 +85,15 @@ enum { /* after the tags of schedules */
 #define REQUEST_IDS     (UINT32_MAX / NOTIFICATION_KINDS)
 #define REQUEST_BUCKETS 256u
 
+/* What ranks have told each other of their rails (ports_left.h). */
+struct ports_left {
+    bool watched;    /* all ranks have rails whose loss matters */
+    size_t bytes;    /* of long calls since the ranks last told each other */
+    uint32_t *rails; /* by rank */
+    unsigned *begin; /* the same as dcoll_args_t.port_begin, for calls … */
+    bool differ;     /* … if not all are the same */
+};
+
 /* Calls that this rank has skipped (prepare/skip.c). */
 struct skips {
     uint64_t made;   /* so far */
@@ -104,7 +114,7 @@ struct dcoll_team {
     /* ranks, nodes, hosts */
     dcoll_shape_t shape;
     unsigned *node_begin;
-    unsigned *port_begin; /* dcoll_args_t.port_begin; NULL: all have k */
+    unsigned *port_begin; /* of cfg; NULL: all have k */
     unsigned rank, node;
     unsigned first, locals; /* the first rank of my node, and their number */
     bool oversubscribed;    /* see cores_oversubscribed() */
@@ -145,6 +155,7 @@ struct dcoll_team {
     LIST_HEAD(, deferred) deferred; /* node/deferred_release.h */
 
     struct skips skips;
+    struct ports_left ports_left;
 
     uint64_t moves; /* operations performed so far, of all requests */
     uint64_t moved, moved_before; /* calls of ledger_record_bytes(), now and at

@@ -71,15 +71,28 @@ static void round_ends(struct comparison *c, unsigned rounds)
     }
 }
 
+/* The turn has ended; those that are in and come earlier have had so many
+ * rounds. Is the comparison over? */
+static bool next_turn(struct comparison *c, unsigned rounds)
+{
+    uint32_t later = c->in & ~((2u << c->turn) - 1);
+    if (!later)
+        round_ends(c, rounds);
+    c->turn = (unsigned)__builtin_ctz(later ? later : c->in);
+    return !later && (rounds == COMPARISON_ROUNDS || !(c->in & (c->in - 1)));
+}
+
 bool comparison_record(struct comparison *c, double rate)
 {
     struct candidate *e = &c->candidates[c->turn];
     insert_rate(e->rate, e->rounds++, rate);
-    uint32_t later = c->in & ~((2u << c->turn) - 1);
-    if (!later)
-        round_ends(c, e->rounds);
-    c->turn = (unsigned)__builtin_ctz(later ? later : c->in);
-    return !later && (e->rounds == COMPARISON_ROUNDS || !(c->in & (c->in - 1)));
+    return next_turn(c, e->rounds);
+}
+
+bool comparison_rule_out(struct comparison *c)
+{
+    c->in &= ~(1u << c->turn);
+    return next_turn(c, c->candidates[__builtin_ctz(c->in)].rounds);
 }
 
 /* The rate that a challenger must exceed: of the champion its upper quartile,

@@ -39,6 +39,9 @@ void comparison_add(struct comparison *c, uint32_t set);
 /* The rate of the turn that has ended, in bytes/ns; begins the next turn.
  * Returns true when the comparison is over. */
 bool comparison_record(struct comparison *c, double rate);
+/* Eliminates the candidate whose turn it is, which is not the only one left.
+ * Returns the same. */
+bool comparison_rule_out(struct comparison *c);
 /* After the end: the champion, unless a challenger is clearly faster. */
 const struct candidate *comparison_winner(const struct comparison *c);
 /* The median of a candidate's rates in bytes/ns; 0: none yet. */

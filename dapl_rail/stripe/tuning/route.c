@@ -17,6 +17,7 @@
  * more are timed, whatever their tuner says. */
 #define AWAKE     64
 #define STREAM_NS 1e6 /* messages under way last longer than a trial */
+#define TRIAL_NS  2e6 /* of a message: one more trial matters */
 
 struct route route_within(const drail_t *t, uint32_t rails)
 {
@@ -53,16 +54,13 @@ struct route route_of_long(const drail_t *t, bool reads, size_t bytes)
     return chosen(t, tuner, tuner_set(tuner), size);
 }
 
-/* Do short messages in a row use several rails? Only if all rails are polled
- * (TCP): there each rail is a wire of its own. Over shared memory the sender's
- * processor copies, and more rails are only more queues. */
+/* Do short messages in a row use several rails? Only over wires. Over shared
+ * memory the sender's processor copies, and more rails are only more queues. */
 static bool spreads(const drail_t *t)
 {
-    bool wires = several_rails(configured(t).rails) &&
-                 t->cfg.policy <= DRAIL_POLICY_ADAPTIVE;
-    for (unsigned r = 0; r < t->nrails; r++)
-        wires = wires && t->rails[r].info.is_polled;
-    return wires;
+    return several_rails(configured(t).rails) &&
+           t->cfg.policy <= DRAIL_POLICY_ADAPTIVE &&
+           rails_are_wires(t, all_rails(t));
 }
 
 /* Short messages use a rail of the champion of the shortest striped ones. */
@@ -125,6 +123,34 @@ static bool streams(const drail_t *t, const struct tuner *tuner)
            (double)timing_under_way(t) > STREAM_NS * tuner->rate;
 }
 
+/*
+ * A wire carries alone what it carries beside others. So it is not faster than
+ * equal shares on all wires unless another one is slower by more than their
+ * number. Long messages need not find that out: the
+ * trial would cost a message's time. In a collective the ranks also come out of
+ * step, and whatever they try then takes as long as the slowest rank's.
+ */
+static bool is_hopeless(const drail_t *t, const struct tuner *tuner,
+                        size_t bytes)
+{
+    const unsigned slot = rate_slot(t, false, size_class(bytes));
+    double least = 0, most = 0;
+    unsigned n = 0;
+    if (!tuner_tries_one_rail(tuner) ||
+        (double)bytes < TRIAL_NS * tuner->rate ||
+        t->cfg.policy == DRAIL_POLICY_WEIGHTED ||
+        !rails_are_wires(t, tuner->champion))
+        return false;
+    for (unsigned r = 0; r < t->nrails; r++) {
+        const double rate = t->timing->rails[r].rate[slot];
+        if (!(tuner->champion & RAIL_BIT(r)))
+            continue;
+        least = n++ && least < rate ? least : rate;
+        most = most > rate ? most : rate;
+    }
+    return n * least > most;
+}
+
 struct route route_next_long(drail_t *t, bool reads, size_t bytes,
                              unsigned messages)
 {
@@ -135,6 +161,8 @@ struct route route_next_long(drail_t *t, bool reads, size_t bytes,
     timing_harvest(t); /* the tuner may change its mind */
     route_settle(t);
     struct tuner *tuner = route.tuner;
+    while (is_hopeless(t, tuner, bytes))
+        tuner_rule_out(tuner);
     route = route_of_long(t, reads, bytes);
     if (streams(t, tuner))
         route =

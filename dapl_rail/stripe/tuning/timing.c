@@ -20,6 +20,7 @@
 #include "dapl_rail/stripe/tuning/rail_rate.h"
 #include "dapl_rail/stripe/tuning/route.h"
 #include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/tuners.h"
 
 /* On one core, threads can't be faster than the caller. */
 static bool several_cores(void)
@@ -53,7 +54,8 @@ void timing_close(drail_t *t)
 uint32_t timing_learns(const drail_t *t, const struct route *route)
 {
     uint32_t champion = route->tuner->champion, set = route->set;
-    if (t->cfg.policy != DRAIL_POLICY_ADAPTIVE || !several_rails(set))
+    if (!several_rails(set) ||
+        (t->cfg.policy != DRAIL_POLICY_ADAPTIVE && !rails_are_wires(t, set)))
         return 0;
     bool other = set == tuner_set(route->tuner) && set != champion &&
                  several_rails(champion) && !((set ^ champion) & WITH_THREADS);

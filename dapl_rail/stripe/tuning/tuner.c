@@ -339,6 +339,20 @@ static bool skipped(struct epoch *e, unsigned messages, double bytes, double ns)
     return true;
 }
 
+bool tuner_tries_one_rail(const struct tuner *c)
+{
+    return tuner_tries(c) && c->comparison.in & 1 && c->rate > 0 &&
+           several_rails(c->champion) && !several_rails(tuner_set(c));
+}
+
+void tuner_rule_out(struct tuner *c)
+{
+    const uint32_t set = tuner_set(c);
+    if (comparison_rule_out(&c->comparison))
+        comparison_ends(c);
+    next_epoch(c, set);
+}
+
 void tuner_measured(struct tuner *c, uint32_t set, unsigned messages,
                     double bytes, double ns)
 {

@@ -87,6 +87,10 @@ static inline bool tuner_tries(const struct tuner *c)
 
 /* So many messages start. True: they need not be timed. */
 bool tuner_rests(struct tuner *c, unsigned messages);
+/* Does the next message go over one rail of a champion of several? Then
+ * tuner_rule_out() may end the try, without a measurement. */
+bool tuner_tries_one_rail(const struct tuner *c);
+void tuner_rule_out(struct tuner *c);
 /*
  * So many messages over this set took ns: from the start of the first, or from
  * the end of the messages before them if that was later, to the end of the

@@ -3,6 +3,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/tuning/timing.h"
 
 #define NEAR 2 /* sizes are near if they differ by so many powers of two */
@@ -16,6 +17,14 @@ static uint32_t usable(const drail_t *t, unsigned kind)
             rails |= t->measured & RAIL_BIT(r);
     bool weighted = kind == TIMED_MODES + DRAIL_POLICY_WEIGHTED && rails;
     return weighted ? rails : t->measured;
+}
+
+bool rails_are_wires(const drail_t *t, uint32_t rails)
+{
+    bool wires = true;
+    for (unsigned r = 0; r < t->nrails; r++)
+        wires = wires && (!(rails & RAIL_BIT(r)) || t->rails[r].info.is_polled);
+    return wires;
 }
 
 /* Adaptive weights need the time of every message, so no tuner rests. */

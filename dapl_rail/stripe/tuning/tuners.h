@@ -35,4 +35,8 @@ void tuners_team_changed(drail_t *t);
 /* Engine auto can't have its team: its tuners begin anew without threads. */
 void tuners_without_threads(drail_t *t);
 
+/* Is each of these rails polled (TCP)? Then it is a wire of its own, and rails
+ * together carry the sum of what each carries alone. */
+bool rails_are_wires(const drail_t *t, uint32_t rails);
+
 #endif
