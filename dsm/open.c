@@ -129,8 +129,8 @@ static int tables(ddsm_t *d)
     d->visits.page = malloc(d->pages * sizeof *d->visits.page);
     for (unsigned use = 0; use < USES; use++)
         d->recorded[use].page = malloc(d->pages * sizeof(uint32_t));
-    d->pasts = calloc(DDSM_NAMES, sizeof *d->pasts);
-    d->foretold_by = DDSM_NAMES;
+    d->pasts = calloc(NAMES, sizeof *d->pasts);
+    d->foretold_by = NAMES;
     d->vector_clock = calloc(n, sizeof *d->vector_clock);
     d->unfenced = calloc(n, sizeof *d->unfenced);
     d->held = calloc(d->cfg.locks, sizeof *d->held);

@@ -68,13 +68,17 @@ struct page_list {
 
 /* What faults have fetched, and made writable, in the last intervals of one
  * name (history.h). */
-enum { PASTS = 4096 };
+enum { PASTS = 4096, NAMES = 1 + DDSM_NAMES }; /* the turn's comes first */
 enum use { USE_FETCH, USE_WRITE, USES };
 struct past {
     uint64_t name;
     unsigned times;
-    bool is_good; /* at the last test most pages were used, and foretold */
+    bool is_good;    /* at the last test most pages were used, and foretold */
+    bool is_assumed; /* what a less exact name has foretold is in it */
     unsigned pause, pauses; /* intervals without a history; so many times */
+    uint32_t last;          /* interval of that name; … */
+    uint32_t gap;           /* … least intervals between two; 0: unknown */
+    unsigned turn;          /* of a loop that has the name in each turn */
     struct page_list list[2][USES]; /* of every second interval */
 };
 
@@ -227,9 +231,12 @@ struct ddsm {
     struct past (*pasts)[PASTS]; /* for each name of an interval */
     size_t remembered;           /* pages in all their lists */
     /* of this interval, for each of its names: */
-    struct past *named[DDSM_NAMES];     /* NULL: no such name, or a pause */
-    struct page_list *into[DDSM_NAMES]; /* its lists now, by use */
-    unsigned foretold_by;               /* the name that had a past */
+    struct past *named[NAMES];     /* NULL: no such name, or a pause */
+    struct page_list *into[NAMES]; /* its lists now, by use */
+    unsigned foretold_by;          /* the name that had a past */
+    /* Times that new names have learnt by faults, less twice those in which
+     * such a name has come back. */
+    unsigned learnt[NAMES];
     bool is_named;
     bool learning; /* pages that are fetched in advance are held */
     bool tests;    /* ... to find whether the past is right */
