@@ -73,6 +73,7 @@ SIM_OBJ   := $(call objects,providers/sim)
 EMBED_OBJ := $(call objects,providers/embedded)
 RAIL_OBJ  := $(call objects,dapl_rail)
 COLL_OBJ  := $(call objects,coll)
+OFFLOAD_OBJ := $(call objects,offload)
 DSM_OBJ   := $(call objects,dsm)
 BENCH_OBJ := $(call objects,$(filter-out $(addprefix bench/,info/ openmp/ peers/),$(wildcard bench/*/))) \
              $(BUILD)/obj/bench/clock.o $(BUILD)/obj/bench/startup.o $(BUILD)/obj/bench/interrupt.o $(BUILD)/obj/bench/main.o
@@ -82,6 +83,7 @@ LIBRAIL   := $(LIB)/libdapl_rail.so
 LIBEMBED  := $(LIB)/libdapl_embedded.so
 LIBCOLL   := $(LIB)/libdcoll.so
 LIBDSM    := $(LIB)/libddsm.so
+LIBDATCOLL := $(PROVDIR)/libdcoll_dat.so
 LIBSHM    := $(PROVDIR)/libdapl_shm.so
 LIBOFI    := $(PROVDIR)/libdapl_ofi.so
 LIBSIM    := $(PROVDIR)/libdapl_sim.so
@@ -103,7 +105,7 @@ SIMGRID   := $(if $(findstring thread,$(SANITIZE)),,$(wildcard $\
 PROVIDERS ?= shm bond $(shell pkg-config --exists libfabric 2>/dev/null && echo ofi) \
              $(if $(SIMGRID),sim)
 
-all: $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DATCONF) $(LIBRAIL) $(LIBCOLL) $(LIBDSM) $(RAILBENCH) $(RAILINFO) examples \
+all: $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DATCONF) $(LIBRAIL) $(LIBCOLL) $(LIBDATCOLL) $(LIBDSM) $(RAILBENCH) $(RAILINFO) examples \
      $(PLATFORM_OBJ) $(PLATFORMS)
 
 help:
@@ -179,12 +181,12 @@ $(LIBBOND): $(BOND_OBJ)
 $(LIBOFI): LIBS = $(shell pkg-config --libs libfabric)
 $(LIBSHM) $(LIBOFI) $(LIBBOND): $(CORE_OBJ) providers/provider.map
 	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=providers/provider.map \
-	  -Wl,-z,nodelete $(filter %.o,$^) $(LIBS) -ldat2 -lpthread -o $@
+	  -Wl,-z,nodelete $(filter %.o,$^) $(LIBS) -ldat2 -lpthread -ldl -o $@
 
 # and the world in which simulated ranks live
 $(LIBSIM): $(SIM_OBJ) $(CORE_OBJ) providers/sim/sim.map
 	$(call say,LD)$(CXX) -shared $(ALL_LDFLAGS) -Wl,--version-script=providers/sim/sim.map \
-	  -Wl,-z,nodelete $(filter %.o,$^) -lsimgrid -ldat2 -lpthread -o $@
+	  -Wl,-z,nodelete $(filter %.o,$^) -lsimgrid -ldat2 -lpthread -ldl -o $@
 
 # the rails' entries, which libdapl_embedded completes by its own place; and with
 # the place that they have now, for DAT_OVERRIDE
@@ -212,6 +214,11 @@ $(LIBCOLL).$(SOVERSION): $(COLL_OBJ) $(LIBRAIL) coll/libdcoll.map
 	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) \
 	  -Wl,--version-script=coll/libdcoll.map -Wl,-rpath,'$$ORIGIN' \
 	  $(COLL_OBJ) -L$(LIB) -ldapl_rail -lm -o $@
+
+# loaded by a provider whose line of dat.conf names it
+$(LIBDATCOLL): $(OFFLOAD_OBJ) $(LIBCOLL) offload/libdcoll_dat.map
+	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=offload/libdcoll_dat.map \
+	  -Wl,-z,nodelete -Wl,-rpath,'$$ORIGIN/..' $(OFFLOAD_OBJ) -L$(LIB) -ldcoll -ldapl_rail -lpthread -o $@
 
 $(LIBDSM).$(SOVERSION): $(DSM_OBJ) $(LIBCOLL) $(LIBRAIL) dsm/libddsm.map
 	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) \

@@ -35,10 +35,11 @@ static struct range *place_of_note(struct arrival *arrival)
 
 static int release(ddsm_t *d)
 {
+    enum { FEW = 4 };
     returns_collect(d);
     release_begin(d);
     struct arrival *arrival = d->control.arrival;
-    int rc = d->broken ? d->broken : flush_and_pack(d);
+    int rc = d->broken ? d->broken : flush_and_pack(d, FEW);
     if (!rc) {
         d->settling = true;
         arrival->packed_from = d->has_pack ? d->log_end : UINT64_MAX;

@@ -124,6 +124,13 @@ typedef struct ddsm_config {
                             50. It exists on rails that move data only while the
                             target is in a call (drail_rail_info_t.is_polled),
                             and on rails without atomics */
+    bool serves_packs; /**< if all ranks set this and have a progress thread,
+                            changes in many pieces travel together also at
+                            locks, releases and acquires: the home's progress
+                            thread carries them out. ddsm_rails_take() is
+                            refused then, as a rank that lends its rails serves
+                            nobody. Default false: such changes travel together
+                            in barriers only */
     bool alternate_stacks; /**< faults are served on the alternate stack of the
                                 thread, if it has one; see ddsm_thread_begin().
                                 The first space that is open in the process
@@ -188,7 +195,8 @@ unsigned ddsm_size(const ddsm_t *d);
  *  of this thread breaks the memory and calls ddsm_config_t.failed. The thread
  *  cannot be cancelled. Leave notifications alone: they are the library's. Do
  *  not set team forkjoin: faults in parallel regions would fail.
- *  @return NULL: this thread has it already. */
+ *  @return NULL: this thread has it already, or ddsm_config_t.serves_packs is
+ *          set. */
 drail_t *ddsm_rails_take(ddsm_t *d);
 /** Does nothing in a thread that has not taken it. */
 void ddsm_rails_give(ddsm_t *d);
@@ -340,10 +348,12 @@ int ddsm_barrier_note(ddsm_t *d, const void *mine, void *all);
  *  remembers which pages this rank's faults fetch and make writable in an
  *  interval. Right after the barrier that begins the next interval but one of
  *  that name, it does this for all of them, in few reads. (Many programs swap
- *  two arrays in each step, so every second interval uses the same pages.) In
- *  two of 32 intervals of a name the library learns anew which of these pages
- *  are used: there the first access to each page faults, but does not fetch.
- *  Different ranks may give different names.
+ *  two arrays in each step, so every second interval uses the same pages.)
+ *  If a name comes in each turn of a loop that has run before, the library goes
+ *  by what that turn has used then. In the third and the fourth interval of a
+ *  name or turn, and later in two of 32, the library learns anew which of these
+ *  pages are used: there the first access to each page faults, but does not
+ *  fetch. Different ranks may give different names.
  *  @param d open.
  *  @param name 0 (the default): no pages are fetched in advance. */
 void ddsm_interval(ddsm_t *d, uint64_t name);

@@ -57,20 +57,38 @@ static int register_memory(ddsm_t *d, struct heap *h)
     return 0;
 }
 
-/* Exchanges keys, and how it went. */
+struct offer {
+    int rc;
+    uint64_t start, spans;
+    drail_key_t key;
+};
+
+struct exchange {
+    drail_job_t *job;
+    const struct offer *mine;
+    struct offer *all;
+    int rc;
+};
+
+static void exchange(void *arg)
+{
+    struct exchange *e = arg;
+    e->rc = drail_job_allgather(e->job, e->mine, sizeof *e->mine, e->all, -1);
+}
+
+/* Exchanges keys, and how it went. Another rank may come here only when this
+ * one has served its pack. */
 static int agree(ddsm_t *d, struct heap *h, int rc)
 {
-    struct {
-        int rc;
-        uint64_t start, spans;
-        drail_key_t key;
-    } mine = {.rc = rc}, all[d->size];
+    struct offer mine = {.rc = rc}, all[d->size];
+    struct exchange e = {d->job, &mine, all, 0};
     if (!rc) {
         mine.start = (uintptr_t)h->start;
         mine.spans = h->spans;
         drail_mem_key(h->mem, &mine.key);
     }
-    int told = drail_job_allgather(d->job, &mine, sizeof mine, all, -1);
+    space_step_out(d, exchange, &e);
+    const int told = e.rc;
     if (told)
         return rc ? rc
                   : space_fail(d, told, "%s: %s", drail_strerror(told),

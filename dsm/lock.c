@@ -6,7 +6,6 @@
 
 #include "dsm/base/enter.h"
 #include "dsm/base/rdma.h"
-#include "dsm/pages/flush.h"
 #include "dsm/release.h"
 #include "dsm/sync/control.h"
 #include "dsm/sync/peer_wait.h"
@@ -89,7 +88,7 @@ static int learn(ddsm_t *d, const struct lock *lock)
     for (unsigned r = 0; r < d->size && !rc; r++)
         news |= r != d->rank && clock[r] > d->vector_clock[r];
     if (!rc && (news || d->visits.count))
-        rc = flush(d);
+        rc = release_flush(d);
     return rc ? rc : acquire_up_to(d, clock);
 }
 

@@ -24,6 +24,7 @@
 struct report {
     int rc;
     uint64_t bytes, page_bytes, base, locks, pages;
+    bool serves;
     char text[192];
 };
 
@@ -53,7 +54,9 @@ static int agree_on_result(struct opening *o, int rc)
                           .page_bytes = d->cfg.page_bytes,
                           .base = (uintptr_t)d->cfg.base,
                           .locks = d->cfg.locks,
-                          .pages = d->cfg.pages};
+                          .pages = d->cfg.pages,
+                          .serves =
+                              d->cfg.serves_packs && d->has_progress_thread};
     memcpy(mine.text, d->error.text, sizeof mine.text - 1);
     int told = drail_job_allgather(d->job, &mine, sizeof mine, o->reports, -1);
     if (told)
@@ -126,8 +129,8 @@ static int tables(ddsm_t *d)
     d->visits.page = malloc(d->pages * sizeof *d->visits.page);
     for (unsigned use = 0; use < USES; use++)
         d->recorded[use].page = malloc(d->pages * sizeof(uint32_t));
-    d->pasts = calloc(DDSM_NAMES, sizeof *d->pasts);
-    d->foretold_by = DDSM_NAMES;
+    d->pasts = calloc(NAMES, sizeof *d->pasts);
+    d->foretold_by = NAMES;
     d->vector_clock = calloc(n, sizeof *d->vector_clock);
     d->unfenced = calloc(n, sizeof *d->unfenced);
     d->held = calloc(d->cfg.locks, sizeof *d->held);
@@ -297,6 +300,18 @@ static int open_team(ddsm_t *d)
     return rc ? rc : prepare(d, &reduce_request, &d->reduce_request);
 }
 
+/* The progress thread is the last step. */
+static void look_who_serves(const struct opening *o)
+{
+    ddsm_t *d = o->d;
+    bool all = true;
+    for (unsigned r = 0; r < d->size; r++)
+        all &= o->reports[r].serves;
+    space_enter(d);
+    d->homes_serve = all;
+    space_leave(d);
+}
+
 static int open_space(struct opening *o)
 {
     ddsm_t *d = o->d;
@@ -322,6 +337,8 @@ static int open_space(struct opening *o)
         rc = handler_add(d, d->view, d->bytes);
         rc = agree_on_result(o, rc ? rc : progress_thread_start(d));
     }
+    if (!rc)
+        look_who_serves(o);
     return rc;
 }
 

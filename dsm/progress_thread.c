@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 
 #include "dsm/base/enter.h"
+#include "dsm/sync/pack_server.h"
 
 static void *serve(void *arg)
 {
@@ -18,6 +19,7 @@ static void *serve(void *arg)
         /* an error here is one of the rank's next call, too; meanwhile other
          * ranks must still be able to probe this one */
         drail_progress(d->t);
+        pack_serve(d);
         space_leave(d);
         nanosleep(&pause, NULL);
     }

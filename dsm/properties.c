@@ -16,7 +16,14 @@ unsigned ddsm_size(const ddsm_t *d)
 
 drail_t *ddsm_rails_take(ddsm_t *d)
 {
-    return space_enter(d) ? NULL : d->t;
+    if (space_enter(d))
+        return NULL;
+    if (!d->cfg.serves_packs)
+        return d->t;
+    space_fail(d, DRAIL_EINVAL,
+               "ddsm_rails_take: not with ddsm_config_t.serves_packs");
+    space_leave(d);
+    return NULL;
 }
 
 void ddsm_rails_give(ddsm_t *d)

@@ -9,6 +9,7 @@
 #include "dsm/pages/flush.h"
 #include "dsm/sync/control.h"
 #include "dsm/sync/notices.h"
+#include "dsm/sync/pack_exchange.h"
 #include "dsm/sync/peer_wait.h"
 
 void release_begin(ddsm_t *d)
@@ -21,11 +22,21 @@ void release_end(ddsm_t *d)
     atomic_fetch_add(&d->control.log->releases, 1);
 }
 
+/* A pack takes some messages to and fro, and the home's next look. */
+int release_flush(ddsm_t *d)
+{
+    enum { FEW = 64 };
+    if (!d->homes_serve)
+        return flush(d);
+    int rc = flush_and_pack(d, FEW);
+    return rc || !d->has_pack ? rc : pack_deliver(d);
+}
+
 int release_writes(ddsm_t *d)
 {
     returns_collect(d);
     release_begin(d);
-    int rc = flush(d);
+    int rc = release_flush(d);
     if (!rc)
         notices_append(d);
     release_end(d);
@@ -97,7 +108,7 @@ static int acquire(ddsm_t *d)
 {
     int rc = read_ends(d);
     if (!rc)
-        rc = flush(d);
+        rc = release_flush(d);
     return rc ? rc : acquire_up_to(d, d->control.ends);
 }
 

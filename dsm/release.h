@@ -7,10 +7,13 @@
 
 /* Around a flush and its notices_append(), as other ranks may see what the
  * flush writes before its notices are there. They may wait for the end, so
- * nothing in between waits for another rank to synchronise. */
+ * nothing in between waits for another rank to synchronise, only for homes that
+ * serve packs; ranks that wait do. */
 void release_begin(ddsm_t *d);
 void release_end(ddsm_t *d);
-/* Writes this rank's changes home and announces them. */
+/* Writes this rank's changes home: in a pack, if homes serve them. */
+int release_flush(ddsm_t *d);
+/* The same, and announces them. */
 int release_writes(ddsm_t *d);
 /* Makes visible what each rank has announced up to a position of its log. Call
  * it with no page dirty. */

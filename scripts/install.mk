@@ -27,10 +27,10 @@ INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
   $(LIBDIR)/librailomp.so $(LIBDIR)/librailomp.so.$(SOVERSION) $(LIBDIR)/librailomp.so.$(VERSION) \
   $(OMP_PARTS:$(LIB)/%=$(LIBDIR)/%) $(OMP_WRAPPERS:$(BIN)/%=$(PREFIX)/bin/%) \
   $(LIBMPIS:$(LIB)/%=$(LIBDIR)/%) $(PREFIX)/include/coll/dcoll.h $(PREFIX)/include/coll/schedule.h \
-  $(PROVIDERS:%=$(LIBDIR)/dapl_rail/libdapl_%.so) $(LIBDIR)/dapl_rail/dat.conf $(LIBDIR)/dapl_rail/dat.conf.in \
+  $(PROVIDERS:%=$(LIBDIR)/dapl_rail/libdapl_%.so) $(LIBDIR)/dapl_rail/libdcoll_dat.so $(LIBDIR)/dapl_rail/dat.conf $(LIBDIR)/dapl_rail/dat.conf.in \
   $(PLATFORMS:$(PROVDIR)/%=$(LIBDIR)/dapl_rail/%) \
   $(LIBDIR)/pkgconfig/dapl_rail.pc $(LIBDIR)/pkgconfig/dcoll.pc $(PREFIX)/include/dapl_rail/dapl_rail.h \
-  $(PREFIX)/include/dapl_rail/batch.h \
+  $(PREFIX)/include/dapl_rail/batch.h $(PREFIX)/include/dapl_rail/collectives.h \
   $(foreach page,$(INSTALL_MAN),$(call man_target,$(page))) $(DOCDIR)/LICENSE \
   $(INSTALL_BIN:$(BIN)/%=$(COMPDIR)/%) \
   $(addprefix $(PREFIX)/libexec/dapl_rail/,$(INSTALL_SUITE) $(INSTALL_PYTHON))
@@ -54,7 +54,7 @@ install: all $(COMPLETION)
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/railomp $(OMP_PARTS)
 	$(foreach wrapper,$(OMP_WRAPPERS:$(BIN)/%=%),sed 's|^lib=.*|lib=$(LIBDIR)|' $(BIN)/$(wrapper) \
 	  > $(DESTDIR)$(PREFIX)/bin/$(wrapper) && chmod 755 $(DESTDIR)$(PREFIX)/bin/$(wrapper) &&) true
-	install -m 644 $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DESTDIR)$(LIBDIR)/dapl_rail
+	install -m 644 $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(LIBDATCOLL) $(DESTDIR)$(LIBDIR)/dapl_rail
 	install -m 644 $(DATCONF).in $(DESTDIR)$(LIBDIR)/dapl_rail
 	sed 's|@PROVDIR@|$(LIBDIR)/dapl_rail|' $(DATCONF).in > $(DESTDIR)$(LIBDIR)/dapl_rail/dat.conf
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/dapl_rail/platforms $(PLATFORMS)
@@ -63,6 +63,7 @@ install: all $(COMPLETION)
 	    -e 's|@VERSION@|$(VERSION)|' $$pc.pc.in \
 	    > $(DESTDIR)$(LIBDIR)/pkgconfig/$${pc##*/}.pc; done
 	install -m 644 dapl_rail/dapl_rail.h dapl_rail/batch.h $(DESTDIR)$(PREFIX)/include/dapl_rail
+	install -m 644 providers/core/collectives/hook.h $(DESTDIR)$(PREFIX)/include/dapl_rail/collectives.h
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/coll coll/dcoll.h coll/schedule.h
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/dsm dsm/ddsm.h
 	$(foreach page,$(INSTALL_MAN),install -D -m 644 $(page) \

@@ -35,17 +35,17 @@ COLL_ARCHIVE := $(TEST_BIN)/libcoll.a
 
 # The provider's tests over TCP, too: those that need what only shm has are not
 # among them, or leave it out (util.h).
-OFI_TESTS := cancel connect counted_writes death descriptors evd extensions fork fork_posting \
+OFI_TESTS := cancel collectives connect counted_writes death descriptors evd extensions fork fork_posting \
   ia last_word many missing_evds rdma sendrecv shared_evd sleepers
 OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
 # And over a bond: one that cuts long requests; some over one that does not.
-BOND_TESTS := $(filter-out counted_writes,$(OFI_TESTS)) access order srq
+BOND_TESTS := $(filter-out collectives counted_writes,$(OFI_TESTS)) access order srq
 BOND_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),\
   $(BOND_TESTS:%=$(TEST_BIN)/provider/bond_%))
 BOND_WHOLE_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),$(addprefix \
-  $(TEST_BIN)/provider/bond_whole_,access last_word order rdma sendrecv))
+  $(TEST_BIN)/provider/bond_whole_,access collectives last_word order rdma sendrecv))
 TEST_PROGRAMS += $(BOND_PROGRAMS) $(BOND_WHOLE_PROGRAMS)
 BOND_CONF := $(TEST_BIN)/provider/bond.conf
 
@@ -227,8 +227,8 @@ TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%\
 TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\
               /link_model,/test_idle_,/test_silent_wire,/rail_numbers,/tune_time,$\
               /degrade_seen,/calibrate
-# Their processes poll, which keeps all processors busy: one of them runs at a
-# time.
+# Their processes poll, but wait for launchers half of the time: one of them runs
+# at a time, beside others.
 TEST_POLLING := /integration/mpi,/integration/impi,/compare_p2p,/compare_coll,$\
                 /compare_layer,/integration/suite,/interrupted,/integration/openmp
 # They wait for slow wires and processes: one of them runs beside all others.

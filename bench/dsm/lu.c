@@ -2,7 +2,8 @@
 /*
  * LU factorization with partial pivoting, columns after one another in panels
  * that belong to the ranks in turn. The owner of a panel factors it; after a
- * barrier all read it, and update their columns behind it.
+ * barrier all read it, and update their columns behind it. The rows that were
+ * swapped lie behind the panel's columns, so both come at once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 typedef struct lu {
     size_t n;
     unsigned rank, ranks;
-    uint64_t *pivot;  /* the row that was swapped with row k */
+    uint64_t *pivot;  /* private: the row that was swapped with row k */
     double *column[]; /* n of them */
 } lu_t;
 
@@ -29,15 +30,22 @@ static bool is_mine(const lu_t *l, size_t column)
     return owner_of(l, column) == l->rank;
 }
 
+/* Its columns, and the rows that were swapped in it. */
 static uint64_t panel_bytes(size_t n, size_t first)
 {
-    return (lu_end(n, first) - first) * n * sizeof(double);
+    return (lu_end(n, first) - first) * (n * sizeof(double) + sizeof(uint64_t));
+}
+
+/* The shared rows that were swapped in a panel. */
+static uint64_t *swapped(const lu_t *l, size_t first)
+{
+    return (uint64_t *)(l->column[lu_end(l->n, first) - 1] + l->n);
 }
 
 static uint64_t shared_bytes(const options_t *o, unsigned ranks, uint64_t page)
 {
     const size_t n = o->dsm.order;
-    uint64_t all = program_pages(n * sizeof(uint64_t), page);
+    uint64_t all = 0;
     (void)ranks;
     for (size_t first = 0; first < n; first += LU_WIDTH)
         all += program_pages(panel_bytes(n, first), page);
@@ -90,9 +98,11 @@ static double operations(const options_t *o)
 
 static lu_t *make(size_t n, unsigned rank, unsigned ranks)
 {
-    lu_t *l = calloc(1, sizeof *l + n * sizeof *l->column);
+    lu_t *l =
+        calloc(1, sizeof *l + n * sizeof *l->column + n * sizeof *l->pivot);
     if (l) {
         l->n = n;
+        l->pivot = (uint64_t *)(l->column + n);
         l->rank = rank;
         l->ranks = ranks;
     }
@@ -105,13 +115,11 @@ static void *solve(const options_t *o, unsigned seed, uint64_t *ns,
     const size_t n = o->dsm.order;
     lu_t *l = make(n, 0, 1);
     double *matrix = malloc(n * n * sizeof *matrix);
-    uint64_t *pivot = malloc(n * sizeof *pivot);
-    if (!l || !matrix || !pivot) {
+    if (!l || !matrix) {
         free(matrix);
         matrix = NULL;
         goto out;
     }
-    l->pivot = pivot;
     for (size_t j = 0; j < n; j++) {
         l->column[j] = matrix + j * n;
         fill(l, j, seed);
@@ -120,7 +128,6 @@ static void *solve(const options_t *o, unsigned seed, uint64_t *ns,
     factor(l);
     *ns = clock_ns() - from;
 out:
-    free(pivot);
     free(l);
     return matrix;
 }
@@ -160,19 +167,17 @@ static void *timed(const options_t *o, unsigned seed, uint64_t *ns)
 
 static bool allocate(lu_t *l, dsm_bed_t *bed)
 {
-    ddsm_place_t place = {.element = sizeof(double)};
-    l->pivot = ddsm_alloc(bed->space, l->n * sizeof *l->pivot, &place);
-    place.homes = DDSM_ONE;
-    for (size_t first = 0; l->pivot && first < l->n; first += LU_WIDTH) {
+    ddsm_place_t place = {.element = sizeof(double), .homes = DDSM_ONE};
+    for (size_t first = 0; first < l->n; first += LU_WIDTH) {
         place.rank = owner_of(l, first);
-        double *panel =
+        double *column =
             ddsm_alloc(bed->space, panel_bytes(l->n, first), &place);
-        if (!panel)
+        if (!column)
             return false;
-        for (size_t j = first; j < lu_end(l->n, first); j++)
-            l->column[j] = panel + (j - first) * l->n;
+        for (size_t j = first; j < lu_end(l->n, first); j++, column += l->n)
+            l->column[j] = column;
     }
-    return l->pivot;
+    return true;
 }
 
 static void *open_matrix(dsm_bed_t *bed)
@@ -214,6 +219,8 @@ static int factor(program_run_t *r, size_t first)
         l->pivot[k] = lu_step(l->column, k, first, end, l->n);
         sum += factor_operations(k, end, l->n);
     }
+    memcpy(swapped(l, first), l->pivot + first,
+           (end - first) * sizeof *l->pivot);
     program_leave(r, sum);
     return 0;
 }
@@ -223,13 +230,15 @@ static int update(program_run_t *r, size_t first)
     const lu_t *l = r->data;
     const size_t end = lu_end(l->n, first);
     double sum = 0;
-    int rc = end < l->n ? prefetch_panel(r, first, false) : 0;
+    int rc = prefetch_panel(r, first, false);
     for (size_t panel = end; !rc && panel < l->n; panel += LU_WIDTH)
         if (is_mine(l, panel))
             rc = prefetch_panel(r, panel, true);
     if (rc)
         return rc;
     program_enter(r);
+    memcpy(l->pivot + first, swapped(l, first),
+           (end - first) * sizeof *l->pivot);
     for (size_t j = end; j < l->n; j++)
         if (is_mine(l, j)) {
             lu_update(l->column, l->pivot, first, l->column[j], l->n);
@@ -250,6 +259,9 @@ static int run(program_run_t *r)
         if (!rc)
             rc = update(r, first);
     }
+    for (size_t first = 0; !rc && first < l->n; first += LU_WIDTH)
+        if (is_mine(l, first))
+            rc = prefetch_panel(r, first, true);
     if (rc)
         return rc;
     program_enter(r);

@@ -33,9 +33,22 @@
 #define WIDE_LINE  64u
 
 __attribute__((target("avx512f"))) static inline void
+wide_four(char *to, const char *from)
+{
+    __m512i line[4];
+    for (unsigned i = 0; i < 4; i++)
+        line[i] = _mm512_loadu_si512(from + i * WIDE_LINE);
+    for (unsigned i = 0; i < 4; i++)
+        _mm512_storeu_si512(to + i * WIDE_LINE, line[i]);
+}
+
+__attribute__((target("avx512f"))) static inline void
 wide_copy(char *to, const char *from, size_t n)
 {
-    for (size_t at = 0; at < n - WIDE_LINE; at += WIDE_LINE)
+    size_t at = 0;
+    for (; at + 4 * WIDE_LINE <= n; at += 4 * WIDE_LINE)
+        wide_four(to + at, from + at);
+    for (; at + WIDE_LINE < n; at += WIDE_LINE)
         _mm512_storeu_si512(to + at, _mm512_loadu_si512(from + at));
     n -= WIDE_LINE; /* may overlap the line before */
     _mm512_storeu_si512(to + n, _mm512_loadu_si512(from + n));
@@ -60,6 +73,12 @@ static inline void plain_copy(void *to, const void *from, size_t n)
         memcpy(to, from, n);
 }
 #else
+static inline bool copies_wide(size_t n)
+{
+    (void)n;
+    return false;
+}
+
 static inline void plain_copy(void *to, const void *from, size_t n)
 {
     memcpy(to, from, n);

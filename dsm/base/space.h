@@ -5,8 +5,8 @@
  *   base/   this state; entering it, one thread at a time; errors
  *   pages/  map (addresses), pages (states and protection), fetch, flush, diff
  *           and pack (writing home), handler, fault and signals, huge, coalesce
- *   sync/   control (memory that other ranks read), notices, pack_exchange,
- *           ticket, peer_wait
+ *   sync/   control (memory that other ranks read), notices, pack_server,
+ *           peer_wait, pack_exchange, ticket
  *   .       the public calls, and the progress thread
  */
 #ifndef DSM_BASE_SPACE_H
@@ -68,13 +68,17 @@ struct page_list {
 
 /* What faults have fetched, and made writable, in the last intervals of one
  * name (history.h). */
-enum { PASTS = 4096 };
+enum { PASTS = 4096, NAMES = 1 + DDSM_NAMES }; /* the turn's comes first */
 enum use { USE_FETCH, USE_WRITE, USES };
 struct past {
     uint64_t name;
     unsigned times;
-    bool is_good; /* at the last test most pages were used, and foretold */
+    bool is_good;    /* at the last test most pages were used, and foretold */
+    bool is_assumed; /* what a less exact name has foretold is in it */
     unsigned pause, pauses; /* intervals without a history; so many times */
+    uint32_t last;          /* interval of that name; … */
+    uint32_t gap;           /* … least intervals between two; 0: unknown */
+    unsigned turn;          /* of a loop that has the name in each turn */
     struct page_list list[2][USES]; /* of every second interval */
 };
 
@@ -159,12 +163,18 @@ struct control {
     _Atomic uint64_t *ticket_rounds;
     /* ... and whenever a word no longer stands for a lock (lock_at.c) */
     _Atomic uint64_t *lock_ends;
+    /* each rank's last pack for servers (pack_server.h); and the last one of
+     * this rank that each home has served */
+    _Atomic uint64_t *packs_asked, *packs_done;
+    size_t packs_asked_offset, packs_done_offset;
     /* only this rank uses these: */
     struct arrival *arrival, *arrivals;
     char *reduce_in, *reduce_out;
     struct pack_part *pack_parts; /* of this rank's pack, for each home */
     char *pack;                   /* pack_room bytes */
     size_t pack_room, pack_parts_offset, pack_offset;
+    uint64_t *pack_number;  /* of this rank's last pack for servers, */
+    uint64_t *packs_served; /* and of each rank's that was served here */
     /* buffers of RDMA reads: */
     struct pack_part *read_part; /* of another rank's pack, */
     char *read_pack;             /* and that part; pack_room bytes */
@@ -216,13 +226,17 @@ struct ddsm {
     size_t moving_first, moving_end; /* all DDSM_MOVING pages are in between */
     struct page_list dirty, written;
     bool has_pack;      /* in a barrier: this rank's pack is not empty */
+    bool homes_serve;   /* all ranks serve packs outside barriers, too */
     uint64_t next_name; /* of the interval after the next barrier */
     struct past (*pasts)[PASTS]; /* for each name of an interval */
     size_t remembered;           /* pages in all their lists */
     /* of this interval, for each of its names: */
-    struct past *named[DDSM_NAMES];     /* NULL: no such name, or a pause */
-    struct page_list *into[DDSM_NAMES]; /* its lists now, by use */
-    unsigned foretold_by;               /* the name that had a past */
+    struct past *named[NAMES];     /* NULL: no such name, or a pause */
+    struct page_list *into[NAMES]; /* its lists now, by use */
+    unsigned foretold_by;          /* the name that had a past */
+    /* Times that new names have learnt by faults, less twice those in which
+     * such a name has come back. */
+    unsigned learnt[NAMES];
     bool is_named;
     bool learning; /* pages that are fetched in advance are held */
     bool tests;    /* ... to find whether the past is right */

@@ -131,7 +131,8 @@ static int stop_writes(ddsm_t *d)
     return rc;
 }
 
-static int flush_to(ddsm_t *d, bool packs)
+/* @few: as of pack_changes(); 0: packs nothing. */
+static int flush_to(ddsm_t *d, unsigned few)
 {
     struct page_list *dirty = &d->dirty;
     const uint64_t start = space_now_ns();
@@ -148,8 +149,8 @@ static int flush_to(ddsm_t *d, bool packs)
     rc = tell_lock_ended(d);
     if (rc || !dirty->count)
         return rc;
-    if (packs)
-        d->has_pack = pack_changes(d, dirty);
+    if (few)
+        d->has_pack = pack_changes(d, dirty, few);
     for (size_t i = 0, n; i < dirty->count && !rc; i += n) {
         n = pages_run(dirty, i);
         rc = write_home(d, dirty->page[i], n);
@@ -163,11 +164,11 @@ static int flush_to(ddsm_t *d, bool packs)
 
 int flush(ddsm_t *d)
 {
-    return flush_to(d, false);
+    return flush_to(d, 0);
 }
 
-int flush_and_pack(ddsm_t *d)
+int flush_and_pack(ddsm_t *d, unsigned few)
 {
     d->has_pack = false;
-    return flush_to(d, true);
+    return flush_to(d, few);
 }

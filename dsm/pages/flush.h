@@ -8,9 +8,11 @@
 /* Afterwards no page is dirty, the changes have arrived at the homes, and
  * ddsm.written lists the pages that were changed. */
 int flush(ddsm_t *d);
-/* The same in a barrier: changes in many pieces go to this rank's pack, which
- * pack_exchange() brings home. Sets ddsm.has_pack. */
-int flush_and_pack(ddsm_t *d);
+/* The same, but changes in more than @few pieces of a page go to this rank's
+ * pack, which pack_exchange() or pack_deliver() brings home. Sets
+ * ddsm.has_pack.
+ */
+int flush_and_pack(ddsm_t *d, unsigned few);
 /* Makes all pages invalid, which are one mapping then. Their changes remain to
  * be written home. */
 int flush_protect_all(ddsm_t *d);

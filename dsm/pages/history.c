@@ -48,16 +48,32 @@ static void keep_in(ddsm_t *d, struct page_list *list,
     d->remembered += list->count;
 }
 
-/* Lists of less exact names than that which has foretold the interval lack what
- * was fetched in advance, unless it was held. */
+/* At the first tests of both lists they have been put right, at least. */
+static bool is_trusted(const struct past *past)
+{
+    enum { TESTED = 4 };
+    return past->is_good || past->times > TESTED;
+}
+
+/* More exact names than that which has foretold the interval are new. If that
+ * one is trusted they take what it has foretold for used, until their first
+ * test.
+ * Lists of less exact names lack what was fetched in advance then. */
 static void keep(ddsm_t *d, enum use use)
 {
     struct page_list *recorded = &d->recorded[use];
-    for (unsigned i = 0; i < DDSM_NAMES; i++)
-        if (d->into[i] && (recorded->count || d->learning) &&
-            (i <= d->foretold_by || d->learning))
-            keep_in(d, &d->into[i][use], recorded,
-                    d->learning && i <= d->foretold_by);
+    const unsigned by = d->foretold_by;
+    for (unsigned i = 0; i < NAMES; i++) {
+        if (!d->into[i] || (i > by && !d->learning))
+            continue;
+        if (recorded->count || d->learning)
+            keep_in(d, &d->into[i][use], recorded, d->learning && i <= by);
+        if (i < by && by < NAMES && !d->learning) {
+            d->named[i]->is_assumed = true;
+            if (is_trusted(d->named[by]) && d->into[by][use].count)
+                keep_in(d, &d->into[i][use], &d->into[by][use], false);
+        }
+    }
     for (size_t i = 0; i < recorded->count; i++)
         d->page[recorded->page[i]].recorded &= (uint8_t) ~(1 << use);
     recorded->count = 0;
@@ -72,6 +88,7 @@ static void forget(ddsm_t *d, struct past *past)
         *list = (struct page_list){0};
     }
     past->times = 0;
+    past->is_assumed = false;
 }
 
 /* A program whose intervals always have new names: its lists would take more
@@ -81,7 +98,7 @@ static void forget_if_too_much(ddsm_t *d)
     enum { MOST = 256 }; /* for each page: a quarter of a page of 4 KiB */
     if (d->remembered / MOST < d->pages)
         return;
-    for (size_t i = 0; i < (size_t)DDSM_NAMES * PASTS; i++)
+    for (size_t i = 0; i < (size_t)NAMES * PASTS; i++)
         forget(d, &d->pasts[i / PASTS][i % PASTS]);
 }
 
@@ -97,6 +114,8 @@ static struct past *past_of(ddsm_t *d, unsigned exactness, uint64_t name)
         past->pause = past->pauses = 0;
         past->is_good = false;
         past->name = name;
+        past->turn = past->gap = 0;
+        past->last = d->interval;
     }
     if (!past->pause)
         return past;
@@ -128,90 +147,141 @@ static void pause_history(ddsm_t *d, struct past *past)
 
 /* Most programs do not swap arrays: the second interval begins like the first
  * one. */
-static void begin_second(ddsm_t *d, struct past *past)
+static void copy_list(ddsm_t *d, struct past *past, unsigned turn)
 {
     for (unsigned use = 0; use < USES; use++) {
-        const struct page_list *from = &past->list[0][use];
-        struct page_list *to = &past->list[1][use];
+        const struct page_list *from = &past->list[turn][use];
+        struct page_list *to = &past->list[!turn][use];
         const size_t bytes = from->count * sizeof *to->page;
         uint32_t *page = bytes ? realloc(to->page, bytes) : NULL;
-        if (!page)
+        if (bytes && !page)
             continue;
-        memcpy(page, from->page, bytes);
+        if (bytes)
+            memcpy(page, from->page, bytes);
+        else
+            page = to->page;
         d->remembered += from->count - to->count;
         *to = (struct page_list){page, from->count};
     }
 }
 
-/* Each of the two lists is tested in its turn. */
-static bool is_time_to_learn(unsigned times)
+/* Each of the two lists is tested soon, and again in its turn. What was only
+ * assumed is tested at once, and then holds for both. */
+static bool is_time_to_learn(const struct past *past)
 {
     enum { FIRST = 2, SECOND = FIRST + LEARN_PERIOD + 1 };
-    times %= 2 * LEARN_PERIOD;
-    return times == FIRST || times == SECOND;
+    const unsigned times = past->times % (2 * LEARN_PERIOD);
+    return past->is_assumed || past->times == FIRST + 1 || times == FIRST ||
+           times == SECOND;
 }
 
 /* The interval that ends. */
 static void end_interval(ddsm_t *d)
 {
     struct past *tested = d->tests ? d->named[d->foretold_by] : NULL;
-    bool useless = false;
+    bool useless = false, assumed = false;
     if (tested) {
         const size_t foretold = d->into[d->foretold_by][USE_FETCH].count;
         const size_t used = count_used(d);
-        useless = 2 * used < foretold;
+        assumed = tested->is_assumed;
+        useless = 2 * used < foretold && !assumed;
         tested->is_good = 10 * used >= 9 * foretold &&
                           5 * used >= 4 * d->recorded[USE_FETCH].count;
     }
     for (unsigned use = 0; use < USES && d->is_named; use++)
         keep(d, use);
+    if (assumed) {
+        tested->is_assumed = false;
+        copy_list(d, tested, !(tested->times % 2));
+    }
     if (useless)
         pause_history(d, tested);
 }
 
-/* Chooses the most exact name that has a past; DDSM_NAMES: none has. */
+/* Chooses the most exact name that has a past; NAMES: none has. */
 static void begin_interval(ddsm_t *d, const uint64_t *names)
 {
-    d->foretold_by = DDSM_NAMES;
+    d->foretold_by = NAMES;
     d->is_named = false;
-    for (unsigned i = 0; i < DDSM_NAMES; i++) {
+    for (unsigned i = 0; i < NAMES; i++) {
         struct past *past = past_of(d, i, names[i]);
         d->named[i] = past;
         d->into[i] = NULL;
         if (!past)
             continue;
         if (past->times == 1)
-            begin_second(d, past);
-        if (past->times && d->foretold_by == DDSM_NAMES)
+            copy_list(d, past, 0);
+        if (past->times && d->foretold_by == NAMES)
             d->foretold_by = i;
         d->into[i] = past->list[past->times % 2];
         d->is_named = true;
     }
 }
 
-static void leave_out(ddsm_t *d, unsigned name)
+/* How many times the name has come before in the present loop. A loop ends when
+ * its name stays away for longer than from one turn to the next. */
+static unsigned turn_of(ddsm_t *d, struct past *past, uint64_t name)
 {
-    d->named[name] = NULL;
-    d->into[name] = NULL;
+    const uint32_t gap = d->interval - past->last;
+    if (past->name != name)
+        return 0;
+    if (!past->gap || gap < past->gap)
+        past->gap = gap;
+    past->turn = gap == past->gap ? past->turn + 1 : 0;
+    past->last = d->interval;
+    return past->turn;
+}
+
+/* Turns of a loop differ: the last one for example is followed by something
+ * else. So a name with the number of the turn is more exact. A program that
+ * gives several names has exact ones already. */
+static void add_turn(ddsm_t *d, const uint64_t *names, uint64_t *all)
+{
+    enum { MOST = 1024 };
+    const uint64_t mix = 0x9e3779b97f4a7c15u;
+    all[0] = 0;
+    memcpy(all + 1, names, DDSM_NAMES * sizeof *all);
+    for (unsigned i = 1; i < DDSM_NAMES; i++)
+        if (names[i])
+            return;
+    if (!names[0])
+        return;
+    const unsigned turn =
+        turn_of(d, &d->pasts[1][hash_place(names[0], PASTS)], names[0]);
+    if (turn < MOST)
+        all[0] = (names[0] * mix + turn) * mix | 1;
+}
+
+/* To learn by faults what names that are new use pays only if they come back.
+ * So each such time needs a credit, which names that come back earn. */
+static bool may_learn(ddsm_t *d, unsigned name)
+{
+    enum { MOST = 256 };
+    if (!d->named[name] || d->learnt[name] >= MOST)
+        return false;
+    d->learnt[name]++;
+    return true;
 }
 
 const struct page_list *history_turn(ddsm_t *d, const uint64_t *names)
 {
+    uint64_t all[NAMES];
+    add_turn(d, names, all);
     end_interval(d);
     forget_if_too_much(d);
-    begin_interval(d, names);
+    begin_interval(d, all);
     const unsigned by = d->foretold_by;
-    struct past *past = by < DDSM_NAMES ? d->named[by] : NULL;
+    struct past *past = by < NAMES ? d->named[by] : NULL;
     const struct page_list *list = past ? d->into[by] : NULL;
-    d->tests = past && is_time_to_learn(past->times);
+    d->tests = past && is_time_to_learn(past);
     d->learning = d->tests;
-    /* more exact names are new: they learn, unless this one is good enough */
-    for (unsigned i = 0; i < by && past; i++)
-        if (past->is_good)
-            leave_out(d, i);
-        else
-            d->learning |= d->named[i] != NULL;
-    for (unsigned i = 0; i < DDSM_NAMES; i++)
+    if (past && d->learnt[by])
+        d->learnt[by] -= d->learnt[by] > 1 ? 2 : 1;
+    /* more exact names are new: they learn, unless this one is good enough; but
+     * not that of a turn, as most loops run once */
+    for (unsigned i = 1; i < by && past && !past->is_good; i++)
+        d->learning |= may_learn(d, i);
+    for (unsigned i = 0; i < NAMES; i++)
         if (d->named[i])
             d->named[i]->times++;
     /* a page that is readable already does not fault: it counts as used */
@@ -224,7 +294,7 @@ const struct page_list *history_turn(ddsm_t *d, const uint64_t *names)
 void history_close(ddsm_t *d)
 {
     struct past *all = d->pasts ? d->pasts[0] : NULL;
-    for (size_t i = 0; all && i < (size_t)DDSM_NAMES * PASTS; i++)
+    for (size_t i = 0; all && i < (size_t)NAMES * PASTS; i++)
         for (unsigned k = 0; k < 2 * USES; k++)
             free(all[i].list[k / USES][k % USES].page);
     free(all);

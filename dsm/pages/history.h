@@ -4,14 +4,19 @@
  * barriers (ddsm_interval). Pages that faults fetch in an interval are fetched
  * at once when an interval of that name begins again; those that faults make
  * writable are made so, too.
- * An interval may have several names, from the most exact one to the least. The
- * most exact one that has been before tells what to fetch. Others that are more
- * exact learn the pages meanwhile, unless this one foretells well.
+ * An interval may have several names, from the most exact one to the least. If
+ * it has one, that with its turn is more exact: how often the name has come in
+ * the present loop. The most exact one that has been before tells what to
+ * fetch. Others that are more exact learn meanwhile. If this one foretells well
+ * they take its pages for used, until their first test. Otherwise they learn by
+ * faults, as in a test, unless such names do not come back; turns never do so.
+ *
  * Many programs swap two arrays in each step, so every second interval has a
  * history of its own.
  *
- * In one of LEARN_PERIOD such intervals it is learnt which pages are used: the
- * pages that were fetched at its begin are held, that is, they stay protected.
+ * In the third and the fourth interval of a name, and then in one of
+ * LEARN_PERIOD, it is learnt which pages are used: the pages that were fetched
+ * at its begin are held, that is, they stay protected.
  * So the first access to each page faults, without a fetch, and shows that the
  * prediction was right. Pages that were not used are forgotten. So are pages
  * that were made writable and were not written. If most of them were not used,

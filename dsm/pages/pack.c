@@ -93,16 +93,15 @@ static size_t page_room(const ddsm_t *d)
 }
 
 /* A page with few pieces is put home as it is: it costs the home nothing. */
-static void pack_page(ddsm_t *d, struct packing *p, size_t page)
+static void pack_page(ddsm_t *d, struct packing *p, size_t page, unsigned few)
 {
-    enum { FEW = 4 };
     const struct packing before = *p;
     if (page_room(d) > (size_t)(p->end - p->at))
         return;
     p->pieces = 0;
     p->inside = false;
     add_lines(p, d, page);
-    if (p->pieces <= FEW) {
+    if (p->pieces <= few) {
         *p = before;
         return;
     }
@@ -115,25 +114,25 @@ static void pack_page(ddsm_t *d, struct packing *p, size_t page)
 }
 
 static size_t pack_for(ddsm_t *d, const struct page_list *dirty, unsigned home,
-                       size_t used)
+                       size_t used, unsigned few)
 {
     struct packing p = {.at = d->control.pack + used,
                         .end = d->control.pack + d->control.pack_room};
     for (size_t i = 0; i < dirty->count; i++)
         if (d->page[dirty->page[i]].home == home)
-            pack_page(d, &p, dirty->page[i]);
+            pack_page(d, &p, dirty->page[i], few);
     close_run(&p);
     return (size_t)(p.at - d->control.pack) - used;
 }
 
-bool pack_changes(ddsm_t *d, const struct page_list *dirty)
+bool pack_changes(ddsm_t *d, const struct page_list *dirty, unsigned few)
 {
     size_t used = 0;
     for (unsigned home = 0; home < d->size; home++) {
         struct pack_part *part = &d->control.pack_parts[home];
         *part = (struct pack_part){.offset = used};
         if (home != d->rank)
-            part->bytes = pack_for(d, dirty, home, used);
+            part->bytes = pack_for(d, dirty, home, used, few);
         used += part->bytes;
     }
     d->stats.packed_bytes += used;
@@ -170,13 +169,15 @@ static bool is_within(const ddsm_t *d, const struct run *run)
 bool pack_apply(ddsm_t *d, const char *from, const char *end)
 {
     struct run run;
+    uint64_t behind = 0; /* lines come in order, each once */
     while (from < end) {
         if ((size_t)(end - from) < sizeof run)
             return false;
         memcpy(&run, from, sizeof run);
         from += sizeof run;
-        if (!is_within(d, &run))
+        if (!is_within(d, &run) || run.line < behind)
             return false;
+        behind = run.line + run.count;
         char *to = d->store + run.line * DIFF_LINE;
         for (uint64_t i = 0; i < run.count; i++) {
             from = apply_line(to + i * DIFF_LINE, from, end);

@@ -8,8 +8,8 @@
  * So in a barrier a rank lists the changes of such pages in its memory. Each
  * rank says in its arrival whether it has such a list, the pack. Homes then
  * read their parts, over all rails, and carry them out; all ranks meet before
- * any of them goes on. Changes outside barriers are written piece by piece:
- * there the home does nothing.
+ * any of them goes on. Outside barriers the rank asks the homes to do so, if
+ * they serve packs (pack_server.h). Otherwise each piece is written home alone.
  */
 #ifndef DSM_PAGES_PACK_H
 #define DSM_PAGES_PACK_H
@@ -18,10 +18,10 @@
 
 /* Bytes of a rank's pack; 0: it never has one. */
 size_t pack_room(const ddsm_t *d);
-/* Packs the changes of those pages of @dirty that have many pieces, and whose
- * home is elsewhere. They are announced, and page.packed is set. False: none.
- */
-bool pack_changes(ddsm_t *d, const struct page_list *dirty);
+/* Packs the changes of those pages of @dirty that have more than @few pieces,
+ * and whose home is elsewhere. They are announced, and page.packed is set.
+ * False: none. */
+bool pack_changes(ddsm_t *d, const struct page_list *dirty, unsigned few);
 /* Carries out a part of another rank's pack. False: it is wrong. */
 bool pack_apply(ddsm_t *d, const char *from, const char *end);
 

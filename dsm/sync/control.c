@@ -54,6 +54,10 @@ int control_open(ddsm_t *d)
     const size_t ones = place(&end, COPIED_ONES);
     const size_t read_part = place(&end, sizeof(struct pack_part));
     c->pack_room = pack_room(d);
+    c->packs_asked_offset = place(&end, d->size * sizeof(uint64_t));
+    c->packs_done_offset = place(&end, d->size * sizeof(uint64_t));
+    const size_t pack_number = place(&end, sizeof(uint64_t));
+    const size_t packs_served = place(&end, d->size * sizeof(uint64_t));
     const size_t pack = place(&end, c->pack_room);
     const size_t read_pack = place(&end, c->pack_room);
     c->keys = calloc(d->size, sizeof *c->keys);
@@ -72,6 +76,10 @@ int control_open(ddsm_t *d)
     c->pack_parts = (struct pack_part *)(c->start + pack_parts);
     c->pack_offset = pack;
     c->pack = c->start + pack;
+    c->packs_asked = (_Atomic uint64_t *)(c->start + c->packs_asked_offset);
+    c->packs_done = (_Atomic uint64_t *)(c->start + c->packs_done_offset);
+    c->pack_number = (uint64_t *)(c->start + pack_number);
+    c->packs_served = (uint64_t *)(c->start + packs_served);
     c->read_part = (struct pack_part *)(c->start + read_part);
     c->read_pack = c->start + read_pack;
     c->broken_offset = broken;

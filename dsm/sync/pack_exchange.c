@@ -1,33 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dsm/sync/pack_exchange.h"
 
-#include "dsm/pages/pack.h"
 #include "dsm/sync/control.h"
+#include "dsm/sync/pack_server.h"
 #include "dsm/sync/peer_wait.h"
-
-static int wrong(ddsm_t *d, unsigned rank)
-{
-    return space_break(
-        d, space_fail(d, DRAIL_EDAT, "rank %u has packed wrong changes", rank));
-}
-
-static int settle_with(ddsm_t *d, unsigned rank)
-{
-    struct control *c = &d->control;
-    int rc = control_read(d, rank,
-                          c->pack_parts_offset + d->rank * sizeof *c->read_part,
-                          c->read_part, sizeof *c->read_part);
-    const struct pack_part part = *c->read_part;
-    if (rc || !part.bytes)
-        return rc;
-    if (part.bytes > c->pack_room || part.offset > c->pack_room - part.bytes)
-        return wrong(d, rank);
-    rc = control_read(d, rank, c->pack_offset + part.offset, c->read_pack,
-                      part.bytes);
-    if (!rc && !pack_apply(d, c->read_pack, c->read_pack + part.bytes))
-        rc = wrong(d, rank);
-    return rc;
-}
 
 int pack_exchange(ddsm_t *d)
 {
@@ -39,7 +15,50 @@ int pack_exchange(ddsm_t *d)
         const bool has = d->control.arrivals[r].packed_from != UINT64_MAX;
         any |= has;
         if (has && r != d->rank)
-            rc = settle_with(d, r);
+            rc = pack_settle(d, r);
     }
     return rc || !any ? rc : peer_wait_run(d, d->meet_request, "barrier");
+}
+
+static bool has_part(const ddsm_t *d, unsigned home)
+{
+    return d->control.pack_parts[home].bytes;
+}
+
+static int ask(ddsm_t *d)
+{
+    struct control *c = &d->control;
+    int rc = 0;
+    ++*c->pack_number;
+    for (unsigned home = 0; home < d->size && !rc; home++)
+        if (has_part(d, home))
+            rc = control_write(d, home,
+                               c->packs_asked_offset +
+                                   d->rank * sizeof *c->pack_number,
+                               c->pack_number, sizeof *c->pack_number);
+    return rc;
+}
+
+static int await_home(ddsm_t *d, unsigned home)
+{
+    const struct control *c = &d->control;
+    struct peer_wait peer_wait = peer_wait_begin(d);
+    int rc = 0;
+    while (!rc && atomic_load(&c->packs_done[home]) != *c->pack_number)
+        rc = peer_wait_inside(d, &peer_wait);
+    if (rc == DRAIL_ETIMEOUT && !d->broken)
+        space_break(d, space_fail(d, rc,
+                                  "rank %u has not taken changes of its pages "
+                                  "for %d ms",
+                                  home, d->cfg.wait_ms));
+    return rc;
+}
+
+int pack_deliver(ddsm_t *d)
+{
+    int rc = ask(d);
+    for (unsigned home = 0; home < d->size && !rc; home++)
+        if (has_part(d, home))
+            rc = await_home(d, home);
+    return rc;
 }

@@ -9,5 +9,9 @@
  * rank has a pack, carries out this rank's parts of all packs, and meets the
  * other ranks. */
 int pack_exchange(ddsm_t *d);
+/* Elsewhere: asks the homes to carry out this rank's pack, and waits until they
+ * have. Other threads of the rank wait, too: they must not write home newer
+ * changes before. */
+int pack_deliver(ddsm_t *d);
 
 #endif

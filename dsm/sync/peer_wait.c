@@ -6,6 +6,7 @@
 
 #include "dsm/base/enter.h"
 #include "dsm/sync/control.h"
+#include "dsm/sync/pack_server.h"
 
 #define TESTS    32u     /* polls before a pause: a collective takes steps */
 #define YIELD_NS 300000u /* it yields for so long, then it sleeps */
@@ -42,6 +43,9 @@ static int some_there(ddsm_t *d, struct peer_wait *peer_wait)
 
 static int look(ddsm_t *d, struct peer_wait *peer_wait, uint64_t now)
 {
+    int rc = pack_serve(d); /* what is waited for may wait for that */
+    if (rc)
+        return rc;
     if (drail_job_interrupted(d->job))
         return space_break(d, space_fail(d, DRAIL_EINTR, "interrupted"));
     deadline_turn(&peer_wait->end, now);
@@ -82,6 +86,20 @@ int peer_wait_pause(ddsm_t *d, struct peer_wait *peer_wait)
                                                           : nap,
                    d->job);
     return d->broken;
+}
+
+int peer_wait_inside(ddsm_t *d, struct peer_wait *peer_wait)
+{
+    const uint64_t now = space_now_ns();
+    int rc = look(d, peer_wait, now);
+    if (rc)
+        return rc;
+    drail_progress(d->t);
+    if (now - peer_wait->start_ns < YIELD_NS)
+        yield(d->job);
+    else
+        nap(d->job);
+    return 0;
 }
 
 int peer_wait_complete(ddsm_t *d, dcoll_request_t *request)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for other ranks, while other threads of this rank may enter. */
+/* Waiting for other ranks. Meanwhile this rank serves their packs
+ * (pack_server.h), and other threads of it may enter. */
 #ifndef DSM_SYNC_PEER_WAIT_H
 #define DSM_SYNC_PEER_WAIT_H
 
@@ -17,6 +18,8 @@ struct peer_wait peer_wait_begin(const ddsm_t *d);
  * in which the process or the machine stood still. Another error breaks the
  * memory: the job was interrupted, or a rank is gone or broken. */
 int peer_wait_pause(ddsm_t *d, struct peer_wait *peer_wait);
+/* The same, but no other thread of this rank enters. */
+int peer_wait_inside(ddsm_t *d, struct peer_wait *peer_wait);
 /* Waits for a collective; errors as above, or of dcoll_test(). */
 int peer_wait_complete(ddsm_t *d, dcoll_request_t *request);
 /* Starts a prepared collective and waits for it; an error breaks the memory.

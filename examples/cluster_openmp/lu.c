@@ -3,12 +3,14 @@
  * LU factorization with partial pivoting. The matrix is stored by columns, in
  * panels of some columns. Panels belong to the ranks in turn; the owner of a
  * panel is its home. The owner factors a panel; after a barrier all ranks read
- * it and update their own panels behind it.
+ * it and update their own panels behind it. The rows that were swapped lie
+ * behind the panel's columns, so both come at once.
  *
  * cc -fopenmp lu.c cluster.c options.c $(pkg-config --cflags --libs ddsm) -lm
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cluster.h"
 #include "kernels.h"
@@ -17,7 +19,7 @@ typedef struct lu {
     cluster_t *c;
     size_t n;
     double **column; /* where each column is */
-    uint64_t *pivot; /* row that was swapped with row k */
+    uint64_t *pivot; /* private: row that was swapped with row k */
 } lu_t;
 
 static bool is_mine(const lu_t *l, size_t column)
@@ -34,11 +36,30 @@ static void next_matrix(const lu_t *l, double *x, size_t column, unsigned turn)
                     : cluster_uniform(l->c->ask.seed, column * l->n + i);
 }
 
-/* Fetches the used part of a panel at once, not fault by fault. */
+static size_t panel_bytes(size_t n, size_t first)
+{
+    return (lu_end(n, first) - first) * (n * sizeof(double) + sizeof(uint64_t));
+}
+
+/* The shared rows that were swapped in a panel. */
+static uint64_t *swapped(const lu_t *l, size_t first)
+{
+    return (uint64_t *)(l->column[lu_end(l->n, first) - 1] + l->n);
+}
+
+/* Fetches a panel at once, not fault by fault. */
 static void prefetch(const lu_t *l, size_t first, bool writable)
 {
-    const size_t bytes = (lu_end(l->n, first) - first) * l->n * sizeof(double);
-    cluster_prefetch(l->c, l->column[first], bytes, writable);
+    cluster_prefetch(l->c, l->column[first], panel_bytes(l->n, first),
+                     writable);
+}
+
+/* Makes this rank's panels from @first on writable. */
+static void prefetch_mine(const lu_t *l, size_t first)
+{
+    for (size_t panel = first; panel < l->n; panel += LU_WIDTH)
+        if (is_mine(l, panel))
+            prefetch(l, panel, true);
 }
 
 /* Factors a panel; its owner calls this. */
@@ -50,6 +71,8 @@ static void factor(const lu_t *l, size_t first)
         cluster_pause(l->c);
         l->pivot[k] = lu_step(l->column, k, first, end, l->n);
     }
+    memcpy(swapped(l, first), l->pivot + first,
+           (end - first) * sizeof *l->pivot);
 }
 
 /* Updates this rank's columns behind the panel. */
@@ -57,9 +80,9 @@ static void update(const lu_t *l, size_t first)
 {
     const size_t n = l->n, end = lu_end(l->n, first);
     prefetch(l, first, false);
-    for (size_t panel = end; panel < n; panel += LU_WIDTH)
-        if (is_mine(l, panel))
-            prefetch(l, panel, true);
+    memcpy(l->pivot + first, swapped(l, first),
+           (end - first) * sizeof *l->pivot);
+    prefetch_mine(l, end);
 #pragma omp parallel for schedule(dynamic, LU_WIDTH / 4)
     for (size_t j = end; j < n; j++) {
         if (!is_mine(l, j))
@@ -71,6 +94,7 @@ static void update(const lu_t *l, size_t first)
 
 static void finish(const lu_t *l)
 {
+    prefetch_mine(l, 0);
 #pragma omp parallel for schedule(dynamic, LU_WIDTH / 4)
     for (size_t j = 0; j < l->n; j++)
         if (is_mine(l, j))
@@ -106,26 +130,26 @@ static bool check(const lu_t *l)
 static void alloc(lu_t *l)
 {
     ddsm_place_t place = {.element = sizeof(double), .homes = DDSM_ONE};
-    l->column = cluster_private(l->c, l->n, sizeof *l->column);
-    for (size_t first = 0; first < l->n; first += LU_WIDTH) {
+    const size_t n = l->n;
+    l->column = cluster_private(l->c, n, sizeof *l->column);
+    l->pivot = cluster_private(l->c, n, sizeof *l->pivot);
+    for (size_t first = 0; first < n; first += LU_WIDTH) {
         place.rank = (unsigned)(first / LU_WIDTH % l->c->ranks);
-        const size_t end = lu_end(l->n, first), column = l->n * sizeof(double);
-        double *panel = cluster_alloc(l->c, (end - first) * column, &place);
-        for (size_t j = first; j < end; j++)
-            l->column[j] = panel + (j - first) * l->n;
+        double *column = cluster_alloc(l->c, panel_bytes(n, first), &place);
+        for (size_t j = first; j < lu_end(n, first); j++, column += n)
+            l->column[j] = column;
     }
-    place.homes = DDSM_BLOCK;
-    l->pivot = cluster_alloc(l->c, l->n * sizeof *l->pivot, &place);
 }
 
 static bool run(cluster_t *c)
 {
     const size_t n = c->ask.size;
-    ddsm_t *d = cluster_open(c, (n + 1) * n * sizeof(double), n / LU_WIDTH + 2);
+    ddsm_t *d = cluster_open(c, (n + 1) * n * sizeof(double), n / LU_WIDTH + 1);
     lu_t l = {.c = c, .n = n};
     alloc(&l);
     cluster_start(c);
     for (unsigned t = 0; t < c->ask.iterations; t++) {
+        prefetch_mine(&l, 0);
         for (size_t j = 0; j < n; j++)
             if (is_mine(&l, j))
                 next_matrix(&l, l.column[j], j, t);
@@ -135,12 +159,14 @@ static bool run(cluster_t *c)
             must(c, ddsm_barrier(d));
             update(&l, first);
         }
-        /* all have read the panels by now; of pivots, others may still read
-         * those after the first panel's, which wait for the next barrier */
+        /* all have read the panels' columns by now. Others may still read which
+         * rows were swapped in the last panel; that is written only behind the
+         * next barrier, or is of no use to them, if there is one panel */
         finish(&l);
     }
     cluster_stop(c);
     const bool same = c->rank || check(&l);
+    free(l.pivot);
     free(l.column);
     return same;
 }

@@ -48,17 +48,16 @@ static uint64_t chunk_at(const struct thread *t, uint64_t position)
 }
 
 /* How many chunks the rank takes. It is one if threads have to wait for one
- * another (sections, ordered), and near the end, where other ranks would soon
- * have nothing to do. */
+ * another (sections, ordered), if chunks are long anyway (guided), and near the
+ * end, where other ranks would soon have nothing to do. */
 static uint64_t chunks_of(const struct thread *t, uint64_t position)
 {
     enum { ROUNDS = 4, MOST = 16 };
     const struct loop *loop = &t->loop;
     const uint64_t here = t->team->here, threads = t->team->threads;
-    if (loop->is_ordered || loop->schedule == SCHEDULE_SECTIONS)
+    if (loop->is_ordered || loop->schedule == SCHEDULE_SECTIONS ||
+        loop->schedule == SCHEDULE_GUIDED)
         return 1;
-    if (loop->schedule == SCHEDULE_GUIDED)
-        return here;
     const uint64_t chunks =
         (loop->bounds.iterations - position) / loop->bounds.chunk;
     const uint64_t each = chunks / (ROUNDS * threads);

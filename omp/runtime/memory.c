@@ -207,6 +207,7 @@ void memory_open(drail_job_t *job)
     ranks = drail_job_size(job);
     config.base = SPACE;
     config.locks = LOCKS;
+    config.serves_packs = true;
     config.pages = settings.copied ? DDSM_PAGES_COPIED : DDSM_PAGES_SHARED;
     config.bytes = WORDS_BYTES + heap + ranks * stacks_bytes() + data_bytes;
     if (early_is_overfull())
@@ -368,6 +369,14 @@ void railomp_handles_signal(int number)
     if (number == SIGSEGV && memory_is_copied())
         fail(NOT_SERVED, "a handler of SIGSEGV is not served on several ranks: "
                          "the shared memory has one");
+}
+
+void railomp_protects(const void *start, size_t bytes)
+{
+    const char *first = start, *last = first + bytes - 1;
+    if (bytes && memory_is_copied() && (is_shared(first) || is_shared(last)))
+        fail(NOT_SERVED, "mprotect of shared memory is not served on several "
+                         "ranks that copy pages: they are protected already");
 }
 
 /* ------------------------------------------------------------- statistics */

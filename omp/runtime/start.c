@@ -33,6 +33,7 @@ struct program {
     int (*main)(int, char **, char **);
     int argc;
     char **argv, **envp;
+    bool is_served; /* as a rank but 0, to the end */
     bool is_forked; /* its ranks are; no launcher has started them */
 };
 
@@ -99,22 +100,26 @@ static char **shared_arguments(int argc, char **argv)
 
 static void *thread_main(void *argument)
 {
-    const struct program *p = argument;
+    struct program *p = argument;
     if (memory_rank()) {
         team_serve();
+        p->is_served = true;
         stats_print();
         return NULL;
     }
     exit(p->main(p->argc, shared_arguments(p->argc, p->argv), p->envp));
 }
 
-static void run_thread(const struct program *p)
+static void run_thread(struct program *p)
 {
     pthread_t id;
-    int rc = memory_thread(&id, 0, thread_main, (void *)p);
+    int rc = memory_thread(&id, 0, thread_main, p);
     if (rc)
         fail(FAILED, "the program's thread can't be started: %s", strerror(rc));
     pthread_join(id, NULL);
+    if (!p->is_served && !outcome->is_over)
+        fail(NOT_SERVED, "pthread_exit in the program's first thread is not "
+                         "served on several ranks: call exit, or return");
 }
 
 /* Ranks of a launcher may run different files. Rank 0 says so. */
@@ -149,7 +154,7 @@ static void signals_end(void)
 
 static int rank_main(drail_job_t *job, void *context)
 {
-    const struct program *p = context;
+    struct program *p = context;
     fail_as(drail_job_rank(job));
     if (p->is_forked)
         signals_end();
@@ -159,7 +164,7 @@ static int rank_main(drail_job_t *job, void *context)
     memory_open(job);
     files_begin();
     library_heap_share();
-    run_thread(context);
+    run_thread(p);
     memory_close();
     return 0;
 }
@@ -202,7 +207,8 @@ run_ranks(drail_job_config_t *job, struct program *program)
 int railomp_main(int (*program)(int, char **, char **), int argc, char **argv,
                  char **envp)
 {
-    struct program p = {program, argc, argv, envp, false};
+    struct program p = {
+        .main = program, .argc = argc, .argv = argv, .envp = envp};
     drail_job_config_t job;
     drail_error_t error = {0};
     drail_job_config_init(&job);

@@ -60,6 +60,9 @@ void railomp_file_close(void *file);
 /* Before the program sets what a signal does: ends it if that can't be. */
 void railomp_handles_signal(int number);
 
+/* Before the program protects memory: ends it if ranks have copies of that. */
+void railomp_protects(const void *start, size_t bytes);
+
 /* Fortran: a statement that writes or reads begins; one of that unit ends
  * (INT32_MAX: of a variable). */
 void railomp_statement_begins(void);

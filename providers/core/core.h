@@ -46,12 +46,14 @@
  *
  *  core.h internal.h    what transports see; what core keeps to itself
  *  provider.c           entry points: the library as libdat2 loads it
- *  ia.c object.c fork.c open IAs, their objects, and what a fork does to them
+ *  ia.c attributes.c    open IAs, and what they say of themselves
+ *  object.c fork.c      their objects, and what a fork does to them
  *  params.[ch]          the parameters of a line of dat.conf
  *  connect/             ep ep_state service_point connection_request connection
  *  memory/              pz range lmr rmr
  *  transfer/            dto extension srq: posting, and completing what was
  *                       posted
+ *  collectives/         hook load group call: collectives of a library above
  *  segments.h           copies lists of segments
  *  atomic.h             atomics that the processor executes
  *  events/              event evd cno: queues of events; wait bells: sleeping;
@@ -89,7 +91,7 @@
 #define CORE_MAX_IOV          16
 #define CORE_MAX_PRIVATE_DATA 256
 #define CORE_MAX_MRS          16384 /* LMRs and bound RMRs of an IA */
-#define CORE_MAX_ATTRIBUTES   24    /* of the provider's own */
+#define CORE_MAX_ATTRIBUTES   40    /* of the provider's own */
 
 #define CORE_ERROR(type, subtype)                                              \
     ((DAT_RETURN)(DAT_CLASS_ERROR | (type) | (subtype)))
@@ -101,7 +103,11 @@
 struct core_ia;
 struct core_ep;
 struct core_transport;
-struct core_waiter; /* a thread in dat_evd_wait or dat_cno_wait */
+struct core_waiter;      /* a thread in dat_evd_wait or dat_cno_wait */
+struct core_collectives; /* collectives.h */
+
+/* Types of objects. */
+#define CORE_HANDLE_TYPES (DAT_IB_HANDLE_TYPE_COLLECTIVE + 1)
 
 /* ------------------------------------------------------------- objects --- */
 
@@ -166,9 +172,10 @@ struct core_ia {
     pthread_mutex_t lock;                               /* core_ia_lock */
     int cancel_state; /* of the lock's holder, before it took the lock */
     struct core_object *objects;
-    unsigned count[DAT_HANDLE_TYPE_CSP + 1]; /* objects by type */
-    struct core_mr *mrs;                     /* CORE_MAX_MRS, by index */
-    unsigned mr_hint;         /* all before this index are in use */
+    unsigned count[CORE_HANDLE_TYPES];    /* objects by type */
+    struct core_collectives *collectives; /* NULL: none are offered */
+    struct core_mr *mrs;                  /* CORE_MAX_MRS, by index */
+    unsigned mr_hint;                     /* all before this index are in use */
     unsigned close_patience;  /* range.c: looks of an abrupt close, in all */
     struct core_epset eps;    /* connected EPs, … */
     struct core_epset polled; /* … and those that each poll looks at */

@@ -7,6 +7,7 @@
  *  ia                                open IAs
  *  connect/  connection_request service_point connection ep
  *  memory/   rmr lmr pz range
+ *  collectives/ group load call attributes
  *  transfer/ extension srq dto
  *  events/   cno evd                 operations of EVDs and CNOs
  *            wait event              waiting for events, posting events
@@ -41,6 +42,7 @@ struct core_entry {
     DAT_PROVIDER table;
     char name[DAT_NAME_MAX_LENGTH];
     char params[CORE_PARAMS_MAX + 1]; /* one more than allowed: seen later */
+    char collectives[CORE_PARAMS_MAX + 1]; /* a library; "": none */
 };
 
 struct core_lmr {
@@ -383,6 +385,20 @@ bool core_srq_take(struct core_srq *srq, struct core_wqe *w);
 void core_srq_done(struct core_srq *srq);
 /* Completes all posted requests and receives with DAT_DTO_ERR_FLUSHED. */
 void core_ep_flush(struct core_ep *ep);
+
+/* collectives/. Loads the library of this path ("": none) for an IA that is
+ * being opened; and ends that. */
+DAT_RETURN core_collectives_open(struct core_ia *ia, const char *path);
+void core_collectives_close(struct core_ia *ia);
+/* Ends groups of which the consumer knows that they were not created. ia->lock
+ * is held. */
+void core_collectives_reap(struct core_ia *ia);
+/* A poll of the EVD (NULL: of any): its groups make progress. Not called where
+ * none are offered. */
+void core_collectives_poll(struct core_ia *ia, const struct core_evd *evd);
+/* The same if the waiter for that EVD goes to sleep. */
+void core_collectives_rest(struct core_ia *ia, const struct core_evd *evd);
+DAT_RETURN core_collectives_op(DAT_HANDLE handle, DAT_IB_OP op, va_list *args);
 
 /* Entry points, by file. */
 DAT_RETURN core_ia_open(const struct core_entry *, DAT_COUNT, DAT_EVD_HANDLE *,

@@ -17,7 +17,7 @@
 static inline size_t core_last_word(uintptr_t to, size_t n)
 {
     size_t word = 8;
-    while (word > n || (to + n) % word)
+    while (word > n || (to + n) & (word - 1)) /* no division */
         word /= 2;
     return word;
 }

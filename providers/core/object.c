@@ -10,7 +10,7 @@
 
 #include "internal.h"
 
-#define TYPES     (DAT_HANDLE_TYPE_CSP + 1)
+#define TYPES     CORE_HANDLE_TYPES
 #define POOL_MOST 32u /* objects allocated at once */
 
 static struct {

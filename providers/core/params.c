@@ -83,6 +83,22 @@ int core_params_bad(const struct core_params *known, const char *ia_name,
     return -1;
 }
 
+void core_params_take(char *text, const char *prefix, char *value)
+{
+    size_t before = strlen(prefix);
+    value[0] = '\0';
+    for (char *word = text; *(word += strspn(word, " \t"));) {
+        size_t length = strcspn(word, " \t");
+        if (length > before && !strncmp(word, prefix, before)) {
+            memcpy(value, word + before, length - before);
+            value[length - before] = '\0';
+            memset(word, ' ', length);
+            return;
+        }
+        word += length;
+    }
+}
+
 static unsigned find(const struct core_params *known, const char *name)
 {
     unsigned i = 0;

@@ -46,6 +46,9 @@ DAT_RETURN core_params_parse(const struct core_params *known,
 int core_params_bad(const struct core_params *known, const char *ia_name,
                     const char *field, const char *why, ...)
     __attribute__((format(printf, 4, 5)));
+/* Moves the value of the first word that begins with @p prefix from a text to
+ * @p value, which has as much room: "", if there is none. */
+void core_params_take(char *text, const char *prefix, char *value);
 bool core_params_same(const struct core_params *known, const char *field,
                       const void *a, const void *b);
 

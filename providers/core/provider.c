@@ -63,6 +63,11 @@ static DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
         return ret;
     if (other == DAT_HANDLE_NULL)
         return core_ia_open(e, async_qlen, async, ia);
+    if (e->collectives[0])
+        fprintf(stderr,
+                "dapl: rail %s: collectives in dat.conf: not used: this rail "
+                "is another one, under this name\n",
+                e->name);
     *ia = other;
     return DAT_SUCCESS;
 }
@@ -238,8 +243,10 @@ void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)
     pthread_mutex_lock(&entries.lock);
     struct core_entry *e = entry_find(info->ia_name);
     e = e ? e : entry_new(info->ia_name);
-    if (e)
+    if (e) {
         snprintf(e->params, sizeof e->params, "%s", params ? params : "");
+        core_params_take(e->params, "collectives=", e->collectives);
+    }
     pthread_mutex_unlock(&entries.lock);
     if (e)
         dat_registry_add_provider(&e->table, info);

@@ -41,6 +41,9 @@ $(FUZZ_INSIDE): $(FUZZ_ARCHIVE) $(LIBEMBED).$(SOVERSION)
 $(FUZZ_INSIDE): FUZZ_LIBS = -Wl,--no-as-needed $(FUZZ_ARCHIVE) -ldat2 \
                             $(LIBEMBED).$(SOVERSION)
 
+$(BIN)/fuzz_pack: $(BUILD)/obj/dsm/pages/pack.o $(BUILD)/obj/dsm/pages/diff.o
+$(BIN)/fuzz_pack: FUZZ_LIBS += $(BUILD)/obj/dsm/pages/pack.o $(BUILD)/obj/dsm/pages/diff.o
+
 # as those of the provider it is a DAT program
 $(BIN)/fuzz_shm_peer: $(call helpers,provider)
 $(BIN)/fuzz_shm_peer: FUZZ_LIBS += $(call helpers,provider) -lcmocka

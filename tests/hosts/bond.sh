@@ -21,6 +21,7 @@ line() { echo "$1 u2.0 nonthreadsafe default \"$library/$2\" dapl_rail.0.1 \"$3\
     line left libdapl_ofi.so 'device=rail0'
     line right libdapl_ofi.so 'device=rail1'
     line bond libdapl_bond.so 'left right'
+    line offload libdapl_bond.so "left right collectives=$library/libdcoll_dat.so"
 } >"$work/dat.conf"
 export DAT_OVERRIDE=$work/dat.conf
 
@@ -144,13 +145,31 @@ disturb()
 # lasted: the longest round, in ms
 lasted() { sed -n 's/^longest round: \([0-9]*\).*/\1/p' "$work/out"; }
 
+# impi IA PPN WORDS…: PPN ranks on each host
+impi()
+{
+    IMPI2018=$impi on n1 timeout -k 5 $limit "$SOURCE/scripts/impi2018" "$1" \
+        -bootstrap ssh -bootstrap-exec /run/testbed/bin/agent -iface eth0 \
+        -hosts n1,n2 -ppn "$2" -n $(($2 * 2)) "${@:3}" >"$work/out" 2>&1
+}
+
+# The bond's own collectives.
+offloaded()
+{
+    I_MPI_DAPL_COLLECTIVES=all impi offload 2 \
+        "$BUILD/test/mpi/mpi_offload.mpich-wheel" 2 &&
+        grep -q '^0 failures$' "$work/out" && return
+    cat "$work/out"
+    return 1
+}
+[ -n "${EXCHANGE:-}" ] ||
+    check 'Intel MPI 2018 uses the collectives of a bond' offloaded
+
 # Random messages between hosts, while rails are lost.
 exchange()
 {
     local pid
-    IMPI2018=$impi on n1 timeout -k 5 $limit "$SOURCE/scripts/impi2018" bond \
-        -bootstrap ssh -bootstrap-exec /run/testbed/bin/agent -iface eth0 \
-        -hosts n1,n2 -ppn 1 -n 2 "$program" "$length" "$SEED" >"$work/out" 2>&1 &
+    impi bond 1 "$program" "$length" "$SEED" &
     pid=$!
     disturb $pid
     wait $pid && grep -q '^0 failures$' "$work/out" &&

@@ -23,6 +23,7 @@ static inline bool said(const ddsm_t *d, int rc)
 /* Other rails than the default ones. */
 static const drail_config_t *space_rails;
 static ddsm_pages_t space_pages = DDSM_PAGES_COPIED;
+static bool space_serves_packs;
 
 static inline ddsm_t *space(struct rank *r, size_t bytes, unsigned ahead)
 {
@@ -34,6 +35,7 @@ static inline ddsm_t *space(struct rank *r, size_t bytes, unsigned ahead)
     cfg.ahead = ahead;
     cfg.rails = space_rails;
     cfg.pages = space_pages;
+    cfg.serves_packs = space_serves_packs;
     int rc = ddsm_open(r->job, &cfg, &d, &err);
     if (rc)
         printf("# rank %u: ddsm_open: %s\n", r->rank, err.text);

@@ -13,11 +13,13 @@ impi=$wheels/impi2018
 programs=$BUILD/test/mpi
 [ -x "$programs/mpi_exchange.mpich-wheel" ] || skip 'no MPICH: no programs (make deps)'
 
+hosts=()
+
 # runs IA RANKS 'REGEX' PROGRAM…: ends well, and says that
 runs()
 {
-    IMPI2018=$impi timeout -k 5 60 "$SOURCE/scripts/impi2018" "$1" -n "$2" \
-        "${@:4}" >"$work/out" 2>&1 &&
+    IMPI2018=$impi timeout -k 5 60 "$SOURCE/scripts/impi2018" "$1" \
+        "${hosts[@]}" -n "$2" "${@:4}" >"$work/out" 2>&1 &&
         grep -q "$3" "$work/out" && return
     echo "status $?:"
     tail -30 "$work/out"
@@ -52,6 +54,26 @@ for ia in $(tested_ias); do
     check "$ia: IMB-RMA" imb "$ia" IMB-RMA 26
 done
 [ -z "${IAS:-}" ] || exit "$failures"
+
+# offloaded IA: an IA with collectives, of ranks on two hosts, which are this one
+offloaded()
+{
+    # the four collectives, and the creation of groups
+    runs "$1" 4 '^0 failures$' "$programs/mpi_offload.mpich-wheel" 3 &&
+        [ "$(grep -o 'I_MPIC_coll_[a-z]*' "$work/out" | sort -u | wc -l)" -eq 5 ]
+}
+library=$BUILD/lib/dapl_rail/libdcoll_dat.so
+{
+    cat "$DAT_OVERRIDE"
+    sed -n "s|^shm0\(.*\) \"\" \"\"|over-shm\1 \"collectives=$library\" \"\"|p" "$DAT_OVERRIDE"
+    sed -n "s|^bond0|over-bond|; s|\"shm0 shm1\"|\"shm0 shm1 collectives=$library\"|p" "$DAT_OVERRIDE"
+} >"$work/collectives.conf"
+hosts=(-hosts one,two -ppn 2)
+for ia in over-shm over-bond; do
+    DAT_OVERRIDE=$work/collectives.conf I_MPI_DAPL_COLLECTIVES=all I_MPI_DEBUG=5 \
+        check "$ia: collectives" offloaded "$ia"
+done
+hosts=()
 
 check 'the tutorial' tutorial_steps 60 --with impi2018
 

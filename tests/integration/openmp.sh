@@ -49,8 +49,9 @@ check 'fortran builds' build fortran f90 gfortran railomp-fortran
 check 'output builds' build output f90 gfortran railomp-fortran
 check 'wide builds' build wide c gcc railomp-cc
 check 'barriers builds' build barriers c gcc railomp-cc
+check 'exits builds' build exits c gcc railomp-cc
 
-for name in atomics worksharing sharing tasks printing wide pipeline cxx fortran output barriers; do
+for name in atomics worksharing sharing tasks printing wide pipeline cxx fortran output barriers exits; do
     for shape in '1 1' '1 3' '2 1' '2 2' '3 1' '4 1'; do
         check "$name, ${shape/ / rank(s) x }" same $name "${shape% *}" "${shape#* }"
     done
@@ -62,7 +63,7 @@ done
 
 gcc -O2 -shared -fPIC "-I$SOURCE" "$programs/delays.c" -o delays.so
 preload=$PWD/delays.so
-for name in worksharing sharing tasks printing wide cxx fortran output barriers; do
+for name in worksharing sharing tasks printing wide cxx fortran output barriers exits; do
     check "$name, 2 ranks x 2, with pauses" same $name 2 2
     check "$name, 2 ranks x 2, with pauses, on shared pages" same $name 2 2 shared
 done
@@ -467,3 +468,33 @@ for standard in gnu17 c99; do
     refused "a handler of SIGSEGV, -std=$standard" 'handler.of.SIGSEGV' \
         "${two_ranks[@]}" RAILOMP_PAGES=copied ./handles
 done
+cat >protects.c <<'END'
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+int shared[1024];
+int main(void)
+{
+    mprotect((void *)((uintptr_t)shared & -4096), 4096, PROT_READ);
+#pragma omp parallel
+#pragma omp critical
+    puts("a thread");
+    return 0;
+}
+END
+"$BUILD/bin/railomp-cc" protects.c -o protects
+refused 'mprotect of copied pages' 'mprotect.of.shared.memory' \
+    "${two_ranks[@]}" RAILOMP_PAGES=copied ./protects
+check '... it is served where the memory is one' sh -c '"$@" | wc -l | grep -qx 2' - \
+    "${two_ranks[@]}" RAILOMP_PAGES=shared ./protects
+cat >leaves.c <<'END'
+#include <pthread.h>
+int main(void)
+{
+#pragma omp parallel
+    ;
+    pthread_exit(NULL);
+}
+END
+"$BUILD/bin/railomp-cc" leaves.c -o leaves
+refused 'pthread_exit of main' 'pthread_exit.in' "${two_ranks[@]}" ./leaves

@@ -87,6 +87,9 @@ for option in -shared -pie -fPIE -fpie -static -static-pie -flto -flto=2 \
         "$cc" $option hello.c -o refused
 done
 
+for option in -Wl,-static -r; do
+    refused "$option" 'runtime.is.a.shared.library' "$cc" $option hello.c -o refused
+done
 refused '-Xlinker -pie' "railomp-cc:.'-Wl,-pie'.is.not.allowed" \
     "$cc" -Xlinker -pie hello.c -o refused
 

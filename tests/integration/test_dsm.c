@@ -96,6 +96,39 @@ static void pieces_of_all(struct rank *r)
     ddsm_close(d);
 }
 
+/* The flag's home sees it as soon as it is put there, long before the release
+ * that has put it ends. */
+static void flag_before_notices(struct rank *r)
+{
+    enum { PAGES = 1000, ROUNDS = 20 };
+    const ddsm_place_t at1 = {.homes = DDSM_ONE, .rank = 1};
+    const ddsm_place_t at0 = {.homes = DDSM_ONE, .rank = 0};
+    ddsm_t *d = space(r, (PAGES + 16) * 4096, 0);
+    volatile unsigned *flag = ddsm_alloc(d, 4096, &at1);
+    volatile unsigned char *bulk = ddsm_alloc(d, PAGES * 4096, &at1);
+    volatile unsigned *data = ddsm_alloc(d, 4096, &at0);
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        check(*data == round - 1); /* a copy that is old soon */
+        ok(d, ddsm_barrier(d));
+        if (r->rank == 0) {
+            for (unsigned i = 0; i < PAGES; i++)
+                bulk[i * 4096] = (unsigned char)round;
+            *data = round;
+            *flag = round;
+            ok(d, ddsm_release(d));
+        } else {
+            data[1] = round; /* which no release has written home */
+            while (*flag != round)
+                sched_yield();
+            ok(d, ddsm_acquire(d));
+            check(*data == round);
+        }
+        ok(d, ddsm_barrier(d));
+        check(data[1] == round);
+    }
+    ddsm_close(d);
+}
+
 /* More ranges than the log holds: all copies are made old then. */
 static void long_log(struct rank *r)
 {
@@ -618,6 +651,7 @@ static const struct test tests[] = {
     {"handed on", 3, handed_on, NULL, APART},
     {"many pieces", 3, many_pieces, NULL, APART},
     {"pieces of all", 4, pieces_of_all, NULL, APART},
+    {"a flag before notices", 2, flag_before_notices, NULL, APART},
     {"long log", 2, long_log, NULL, APART},
     {"over the end", 2, over_the_end, NULL, APART},
     {"broken", 2, broken, NULL, APART},

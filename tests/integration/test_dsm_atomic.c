@@ -186,19 +186,19 @@ static void locks_at(struct rank *r)
 }
 
 /* A word becomes another lock without the end of the first one, whose number
- * only rank 0 knows. */
-static void lock_begins_again(struct rank *r)
+ * only one rank knows. */
+static void begin_again(struct rank *r, ddsm_t *d, unsigned knows)
 {
-    enum { TURNS = 200 };
+    enum { TURNS = 3000 };
     const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0};
-    ddsm_t *d = space(r, 1 << 20, 0);
     uint32_t *lock = ddsm_alloc(d, PAGE, &at);
     volatile unsigned *count = ddsm_alloc(d, PAGE, &at);
     for (unsigned round = 1; round <= 2; round++) {
         if (r->rank == 0)
             ok(d, ddsm_lock_begin(d, lock));
         ok(d, ddsm_barrier(d));
-        for (unsigned i = 0; i < TURNS && (round == 2 || r->rank == 0); i++) {
+        for (unsigned i = 0; i < TURNS && (round == 2 || r->rank == knows);
+             i++) {
             ok(d, ddsm_lock_at(d, lock));
             ++*count;
             ok(d, ddsm_unlock_at(d, lock));
@@ -207,6 +207,13 @@ static void lock_begins_again(struct rank *r)
         check(*count == TURNS * (round == 1 ? 1 : 1 + r->size));
         ok(d, ddsm_barrier(d));
     }
+}
+
+static void lock_begins_again(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 0);
+    begin_again(r, d, 0); /* that begins it again */
+    begin_again(r, d, 1);
     ddsm_close(d);
 }
 
@@ -234,7 +241,29 @@ static void by_message(drail_config_t *cfg)
     setenv("DRAIL_EXTENSIONS", "0", 1);
 }
 
+/* An atomic brings home what the rank has written to the word before. Nothing
+ * else of the page has changed, but copies are old all the same. */
+static void written_then_loaded(struct rank *r)
+{
+    const ddsm_place_t at = {.homes = DDSM_ONE, .rank = 0};
+    ddsm_t *d = space(r, 1 << 20, 0);
+    volatile uint32_t *word = ddsm_alloc(d, PAGE, &at);
+    for (unsigned round = 1; round <= 5; round++) {
+        check(*word == round - 1);
+        ok(d, ddsm_barrier(d));
+        if (r->rank == 1) {
+            *word = round;
+            check(atomic_of(d, DDSM_LOAD, word, 4, 0, 0) == round);
+        }
+        ok(d, ddsm_barrier(d));
+        check(*word == round);
+        ok(d, ddsm_barrier(d));
+    }
+    ddsm_close(d);
+}
+
 static const struct test tests[] = {
+    {"written, then loaded", 3, written_then_loaded, NULL, APART},
     {"counters of all sizes and kinds", 3, counters, NULL, APART},
     {"operations", 2, operations, NULL, APART},
     {"a lock by compare-and-swap", 3, spin_lock, NULL, APART},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Distributed shared memory where a rank must make calls for others to get at
  * its memory: a thread makes them. */
+#include <pthread.h>
 #include <signal.h>
 
 #include "dsm_scene.h"
@@ -77,6 +78,164 @@ static void ended_in_a_fault(struct rank *r)
     _exit(0);
 }
 
+enum { PIECES_BYTES = 12 * 4096 };
+
+static ddsm_t *serving_space(struct rank *r, volatile unsigned char **p)
+{
+    const ddsm_place_t cyclic = {.homes = DDSM_CYCLIC};
+    space_serves_packs = true;
+    ddsm_t *d = space(r, 1 << 22, 0);
+    *p = ddsm_alloc(d, PIECES_BYTES, &cyclic);
+    return d;
+}
+
+static ddsm_stats_t stats_of(const ddsm_t *d)
+{
+    ddsm_stats_t s;
+    ddsm_stats(d, &s);
+    return s;
+}
+
+/* All ranks change all pages in many pieces, under one lock. Each finds what
+ * the others have done before. */
+static void pieces_under_locks(struct rank *r)
+{
+    enum { TIMES = 25 };
+    volatile unsigned char *p;
+    ddsm_t *d = serving_space(r, &p);
+    for (unsigned i = 0; i < TIMES; i++) {
+        ok(d, ddsm_lock(d, 1));
+        const unsigned char before = p[0];
+        for (size_t at = 0; at < PIECES_BYTES; at += 3) {
+            check(p[at] == before);
+            p[at]++;
+        }
+        dawdle(r);
+        ok(d, ddsm_unlock(d, 1));
+        dawdle(r);
+    }
+    ok(d, ddsm_barrier(d));
+    for (size_t at = 0; at < PIECES_BYTES; at++)
+        check(p[at] == (at % 3 ? 0 : (unsigned char)(TIMES * r->size)));
+    const ddsm_stats_t s = stats_of(d);
+    check(s.packed_bytes > PIECES_BYTES / 3 && s.pieces == 0);
+    ok(d, ddsm_barrier(d));
+    ddsm_close(d);
+}
+
+struct writer {
+    ddsm_t *d;
+    volatile unsigned char *p;
+    unsigned rank, lock;
+    pthread_mutex_t *turn;
+};
+enum { WRITES = 40 };
+
+static void *write_pieces(void *arg)
+{
+    const struct writer *w = arg;
+    for (unsigned i = 0; i < WRITES; i++) {
+        ok(w->d, ddsm_lock(w->d, w->lock));
+        pthread_mutex_lock(w->turn);
+        for (size_t at = w->rank; at < PIECES_BYTES; at += 4)
+            w->p[at]++;
+        pthread_mutex_unlock(w->turn);
+        ok(w->d, ddsm_unlock(w->d, w->lock));
+    }
+    return NULL;
+}
+
+/* Two threads of each rank write the same bytes in turn, but unlock at any
+ * time: what one has packed must not come home behind what the other writes
+ * later. */
+static void pieces_of_threads(struct rank *r)
+{
+    pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t other;
+    volatile unsigned char *p;
+    ddsm_t *d = serving_space(r, &p);
+    struct writer writers[2] = {{d, p, r->rank, 2 * r->rank, &turn},
+                                {d, p, r->rank, 2 * r->rank + 1, &turn}};
+    check(pthread_create(&other, NULL, write_pieces, &writers[0]) == 0);
+    write_pieces(&writers[1]);
+    pthread_join(other, NULL);
+    ok(d, ddsm_barrier(d));
+    for (size_t at = 0; at < PIECES_BYTES; at++)
+        check(p[at] == (at % 4 < r->size ? 2 * WRITES : 0));
+    check(stats_of(d).packed_bytes > 0);
+    ddsm_close(d);
+}
+
+/* A release, and a flag behind it, without a lock. The homes are in a barrier
+ * of the job, or compute. */
+static void pieces_released(struct rank *r)
+{
+    volatile unsigned char *p;
+    ddsm_t *d = serving_space(r, &p);
+    _Atomic unsigned *turn = ranks_outside;
+    for (unsigned i = 0; i < 20; i++) {
+        if (r->rank == i % r->size) {
+            for (size_t at = 0; at < PIECES_BYTES; at += 2)
+                p[at] = (unsigned char)(at + i);
+            ok(d, ddsm_release(d));
+            ++*turn;
+        } else if (i % 2) {
+            check_within(60, *turn > i);
+        }
+        expect(r, 0, drail_job_barrier(r->job, -1));
+        ok(d, ddsm_acquire(d));
+        for (size_t at = 0; at < PIECES_BYTES; at += 2)
+            check(p[at] == (unsigned char)(at + i));
+        expect(r, 0, drail_job_barrier(r->job, -1));
+    }
+    const ddsm_stats_t s = stats_of(d);
+    check(s.packed_bytes > 0 && s.pieces == 0);
+    ddsm_close(d);
+}
+
+/* One rank opens the heap at once, which waits for the other's pack. */
+static void pieces_before_a_heap(struct rank *r)
+{
+    volatile unsigned char *p;
+    ddsm_t *d = serving_space(r, &p);
+    char *heap = ddsm_alloc(d, 1 << 20, NULL);
+    if (r->rank) {
+        ok(d, ddsm_lock(d, 0));
+        nap(100);
+        for (size_t at = 0; at < PIECES_BYTES; at += 2)
+            p[at] = 7;
+        ok(d, ddsm_unlock(d, 0));
+        const ddsm_stats_t s = stats_of(d);
+        check(s.packed_bytes > 0 && s.pieces == 0);
+    }
+    ok(d, ddsm_heap_open(d, heap, 1 << 20));
+    ok(d, ddsm_barrier(d));
+    check(p[0] == 7 && p[PIECES_BYTES - 2] == 7);
+    ddsm_close(d);
+}
+
+/* If one rank does not serve, all changes go piece by piece. */
+static void one_serves_nobody(struct rank *r)
+{
+    space_serves_packs = r->rank == 0;
+    ddsm_t *d = space(r, 1 << 20, 0);
+    const ddsm_place_t there = {.homes = DDSM_ONE, .rank = 1};
+    volatile unsigned char *p = ddsm_alloc(d, 4096, &there);
+    if (r->rank == 0) {
+        ok(d, ddsm_lock(d, 0));
+        for (size_t at = 0; at < 4096; at += 2)
+            p[at] = 7;
+        ok(d, ddsm_unlock(d, 0));
+        const ddsm_stats_t s = stats_of(d);
+        check(s.packed_bytes == 0 && s.pieces == 2048);
+        check(!ddsm_rails_take(d));
+        check(strstr(ddsm_last_error(d), "serves_packs"));
+    }
+    ok(d, ddsm_barrier(d));
+    check(p[4094] == 7);
+    ddsm_close(d);
+}
+
 static drail_config_t tcp;
 
 static void by_tcp(drail_config_t *cfg)
@@ -92,6 +251,11 @@ static const struct test tests[] = {
     {"locks of 3", 3, locks, by_tcp, APART},
     {"job calls", 2, job_calls, by_tcp, APART},
     {"children end", 2, children_end, by_tcp, APART},
+    {"pieces under locks", 3, pieces_under_locks, by_tcp, APART},
+    {"pieces of threads", 2, pieces_of_threads, by_tcp, APART},
+    {"pieces released", 3, pieces_released, by_tcp, APART},
+    {"pieces before a heap", 2, pieces_before_a_heap, by_tcp, APART},
+    {"one serves nobody", 2, one_serves_nobody, by_tcp, APART},
     {"ended in a fault", 3, ended_in_a_fault, by_tcp, APART | FAILS},
     {"home computes", 3, home_computes, by_tcp, APART},
 };

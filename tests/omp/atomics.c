@@ -259,6 +259,35 @@ static void long_words(void)
     printf("long words: %ld wrong, %ld\n", wrong, taken);
 }
 
+/* Loads find each store whole, while the next one is under way: for longer than
+ * the time that a thread has a processor. */
+static void long_stores(void)
+{
+    enum { WORDS = 64 };
+    static _Atomic struct block {
+        long word[WORDS];
+    } shown;
+    const double end = omp_get_wtime() + 0.1;
+    long wrong = 0;
+#pragma omp parallel num_threads(2) reduction(+ : wrong)
+    {
+        const int writes = omp_get_thread_num() == 0;
+        struct block mine;
+        for (int i = 1; i == 1 || omp_get_wtime() < end; i++) {
+            if (writes) {
+                for (int w = 0; w < WORDS; w++)
+                    mine.word[w] = i;
+                shown = mine;
+                continue;
+            }
+            mine = shown;
+            for (int w = 1; w < WORDS; w++)
+                wrong += mine.word[w] != mine.word[0];
+        }
+    }
+    printf("long stores: %ld wrong\n", wrong);
+}
+
 static void unusual(void)
 {
     static struct __attribute__((packed)) {
@@ -307,6 +336,7 @@ int main(void)
     flushes();
     messages();
     long_words();
+    long_stores();
     unusual();
     return 0;
 }

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 struct shape {
@@ -98,10 +99,50 @@ static void exceptions_between_ranks()
     std::cout << "kept: " << caught << std::endl;
 }
 
+// Objects that the first thread to come makes, many: sooner or later a thread
+// comes just when an object's guard has been set.
+template <int N> static std::vector<int> &object()
+{
+    static std::vector<int> numbers(500, N);
+    return numbers;
+}
+
+static void wait_for(unsigned loops)
+{
+    for (volatile unsigned i = 0; i < loops; i++)
+        ;
+}
+
+template <int... N>
+static int wrong_objects(unsigned id, std::integer_sequence<int, N...>)
+{
+    unsigned random = id, wrong = 0;
+    int number = 0;
+    for (auto get : {object<N>...}) {
+        random = random * 1664525 + 1013904223;
+        wait_for(random >> 17);
+        const auto &found = get();
+        wrong +=
+            found.size() != 500 || found[0] != number || found[499] != number;
+        number++;
+    }
+    return wrong;
+}
+
+static void many_objects()
+{
+    int wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
+    wrong += wrong_objects(omp_get_thread_num(),
+                           std::make_integer_sequence<int, 300>());
+    std::cout << "objects: " << wrong << " wrong" << std::endl;
+}
+
 int main()
 {
     std::ios::sync_with_stdio(false);
     between_ranks();
+    many_objects();
     exceptions_between_ranks();
     std::vector<std::vector<int>> rows(64);
     std::vector<std::unique_ptr<shape>> shapes(64);

@@ -61,6 +61,35 @@ static void by_turns(void)
     fclose(file);
 }
 
+/* Threads take turns with one file. Meanwhile the second thread writes to
+ * another file, for which it must look at what others have written to both. */
+static void beside_another_file(void)
+{
+    enum { TURNS = 200, MOST = 3000 };
+    FILE *file = tmpfile(), *other = tmpfile();
+    int next = 0, wrong = 0, all = 0, line, busy = omp_get_max_threads() - 1;
+#pragma omp parallel
+    if (omp_get_thread_num() == 1) {
+        for (int i = 0, left = 1; i < MOST && left; i++) {
+#pragma omp atomic read seq_cst
+            left = busy;
+            fputs("beside\n", other);
+        }
+    } else {
+        for (int i = 0; i < TURNS; i++)
+#pragma omp critical
+            fprintf(file, "%d\n", next++);
+#pragma omp atomic
+        busy--;
+    }
+    rewind(file);
+    while (fscanf(file, "%d", &line) == 1)
+        wrong += line != all++;
+    printf("beside another file: %d wrong, %d lost\n", wrong, next - all);
+    fclose(file);
+    fclose(other);
+}
+
 /* The file is the last thread's; another one reads what is in it. */
 static void of_another(void)
 {
@@ -144,6 +173,7 @@ int main(void)
 {
     in_order();
     by_turns();
+    beside_another_file();
     of_another();
     own_files();
     streams();

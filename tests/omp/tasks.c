@@ -137,6 +137,69 @@ static void waits(void)
     printf("waits: %d\n", wrong);
 }
 
+/* By a thread that sleeps in the barrier: the one that has made it is busy. */
+static void run_by_another(void)
+{
+    enum { NAP_US = 1000, NAPS = 5000 };
+    int ran = 0;
+#pragma omp parallel
+#pragma omp single
+    {
+        usleep(20 * NAP_US);
+#pragma omp task shared(ran)
+        {
+#pragma omp atomic write
+            ran = 1;
+        }
+        const int naps = omp_get_num_threads() > 1 ? NAPS : 0;
+        for (int i = 0, seen = 0; i < naps && !seen; i++) {
+#pragma omp atomic read
+            seen = ran;
+            usleep(NAP_US);
+            if (i == NAPS - 1)
+                printf("a task waits for the thread that has made it\n");
+        }
+    }
+    printf("run: %d\n", ran);
+}
+
+/* A thread awaits one task while another one ends, many times. */
+static void awaits_one(void)
+{
+    enum { TIMES = 20000 };
+    int one = 0, other = 0, wrong = 0;
+#pragma omp parallel
+#pragma omp single
+    for (int i = 1; i <= TIMES; i++) {
+#pragma omp task depend(out : one) shared(one) firstprivate(i)
+        one = i;
+#pragma omp task depend(out : other) shared(other)
+        other++;
+#pragma omp taskwait depend(in : one)
+        wrong += one != i;
+    }
+    printf("awaits one: %d wrong, %d\n", wrong, other);
+}
+
+/* Many that end at the same time. */
+static void short_tasks(void)
+{
+    enum { TIMES = 300, TASKS = 200 };
+    static int done[TASKS];
+    int wrong = 0;
+#pragma omp parallel
+#pragma omp single
+    for (int time = 1; time <= TIMES; time++) {
+        for (int i = 0; i < TASKS; i++)
+#pragma omp task firstprivate(i)
+            done[i]++;
+#pragma omp taskwait
+        for (int i = 0; i < TASKS; i++)
+            wrong += done[i] != time;
+    }
+    printf("short tasks: %d wrong\n", wrong);
+}
+
 int main(void)
 {
     orders();
@@ -202,5 +265,8 @@ int main(void)
            made / threads);
     printf("taskloops: %ld, teams %ld\n", pieces, teams);
     strict();
+    awaits_one();
+    short_tasks();
+    run_by_another();
     return 0;
 }

@@ -153,6 +153,23 @@ static void ordered_ahead(void)
     printf("ordered, ahead: %d, %d wrong\n", sum, wrong);
 }
 
+/* Chunks without an ordered region have turns, too. */
+static void ordered_now_and_then(void)
+{
+    int next = 1, wrong = 0;
+#pragma omp parallel for ordered schedule(dynamic)
+    for (int i = 0; i < 300; i++) {
+        if (i % 3 != 1)
+            continue;
+#pragma omp ordered
+        {
+            wrong += next != i;
+            next = i + 3;
+        }
+    }
+    printf("ordered, now and then: %d wrong, %d\n", wrong, next);
+}
+
 static void sections(void)
 {
     int ran[5] = {0}, last = 0;
@@ -271,6 +288,7 @@ int main(void)
     short_loops();
     ordered();
     ordered_ahead();
+    ordered_now_and_then();
     sections();
     singles();
     orphaned();

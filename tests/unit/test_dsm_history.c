@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory of a program whose intervals always have new names is limited. */
+/* What is remembered of the intervals of a program: turns of a loop, and names
+ * that do not come back. */
 #include "unit.h"
 #include "dsm/pages/history.h"
 #include "dsm/pages/pages.h"
@@ -8,47 +9,125 @@ enum { PAGES = 16, INTERVALS = 3000, MOST = 256 };
 
 void pages_sort(struct page_list *list)
 {
+    for (size_t i = 1; i < list->count; i++)
+        for (size_t k = i; k && list->page[k - 1] > list->page[k]; k--) {
+            const uint32_t page = list->page[k];
+            list->page[k] = list->page[k - 1];
+            list->page[k - 1] = page;
+        }
 }
 
 static size_t remembered(const ddsm_t *d)
 {
     size_t sum = 0;
-    for (size_t i = 0; i < (size_t)DDSM_NAMES * PASTS; i++)
+    for (size_t i = 0; i < (size_t)NAMES * PASTS; i++)
         for (unsigned k = 0; k < 2 * USES; k++)
             sum +=
                 d->pasts[i / PASTS][i % PASTS].list[k / USES][k % USES].count;
     return sum;
 }
 
+/* A space of few pages, whose names have no past. */
+struct scene {
+    ddsm_t d;
+    struct page page[PAGES];
+    uint32_t recorded[USES][PAGES];
+};
+
+static void begin(struct scene *s)
+{
+    *s = (struct scene){
+        .d = {.page = s->page,
+              .pages = PAGES,
+              .foretold_by = NAMES,
+              .recorded = {{.page = s->recorded[0]}, {.page = s->recorded[1]}},
+              .pasts = calloc(NAMES, sizeof *s->d.pasts)}};
+    assert_non_null(s->d.pasts);
+    for (size_t p = 0; p < PAGES; p++)
+        s->page[p].state = PAGE_INVALID;
+}
+
+/* Memory is limited. */
 static void new_names(void **state)
 {
-    struct page page[PAGES] = {{0}};
-    uint32_t recorded[USES][PAGES];
-    ddsm_t d = {.page = page,
-                .pages = PAGES,
-                .foretold_by = DDSM_NAMES,
-                .recorded = {{.page = recorded[0]}, {.page = recorded[1]}},
-                .pasts = calloc(DDSM_NAMES, sizeof *d.pasts)};
+    struct scene s;
     size_t most = 0;
-    assert_non_null(d.pasts);
+    begin(&s);
     for (uint64_t n = 1; n <= INTERVALS; n++) {
         /* the last name comes back, and foretells badly */
         const uint64_t names[DDSM_NAMES] = {n, 2 * n, 1 + n % 5};
-        history_turn(&d, names);
-        assert_int_equal(d.remembered, remembered(&d));
-        history_record(&d, USE_FETCH, n % PAGES, PAGES - n % PAGES);
-        history_record(&d, USE_WRITE, 0, n % PAGES);
-        if (d.remembered > most)
-            most = d.remembered;
+        s.d.interval++;
+        history_turn(&s.d, names);
+        assert_int_equal(s.d.remembered, remembered(&s.d));
+        history_record(&s.d, USE_FETCH, n % PAGES, PAGES - n % PAGES);
+        history_record(&s.d, USE_WRITE, 0, n % PAGES);
+        if (s.d.remembered > most)
+            most = s.d.remembered;
     }
     assert_in_range(most, MOST * PAGES / 2, MOST * PAGES);
-    history_close(&d);
+    history_close(&s.d);
+}
+
+/* The more exact names do not come back, and the last one foretells neither
+ * well nor badly: faults to learn what the others use are limited. */
+static void vain_names(void **state)
+{
+    enum { PART = 8 };
+    struct scene s;
+    unsigned learnt = 0;
+    begin(&s);
+    for (uint64_t n = 1; n <= INTERVALS; n++) {
+        const uint64_t names[DDSM_NAMES] = {2 * n, 2 * n + 1, 1};
+        s.d.interval++;
+        history_turn(&s.d, names);
+        learnt += s.d.learning;
+        for (size_t p = 0; p < PAGES; p++)
+            if ((p + n) % PART)
+                history_record(&s.d, USE_FETCH, p, 1);
+    }
+    assert_in_range(learnt, 1, INTERVALS / 4);
+    history_close(&s.d);
+}
+
+/* A loop uses pages in each turn but the last one, which ends with a barrier,
+ * too. Returns how many pages are fetched in advance in that one. */
+static size_t run_loop(struct scene *s, unsigned turns)
+{
+    enum { FIRST = 3, COUNT = 4 };
+    size_t foretold = 0;
+    s->d.interval += 2; /* without a name */
+    history_turn(&s->d, (uint64_t[DDSM_NAMES]){0});
+    for (unsigned t = 0; t < turns; t++) {
+        s->d.interval++;
+        const struct page_list *list =
+            history_turn(&s->d, (uint64_t[DDSM_NAMES]){7});
+        foretold = list ? list[USE_FETCH].count : 0;
+        if (t + 1 < turns && (!foretold || s->d.learning))
+            history_record(&s->d, USE_FETCH, FIRST, COUNT);
+        if (t + 1 < turns && t > 1)
+            assert_int_equal(foretold, COUNT);
+    }
+    return foretold;
+}
+
+static void last_turn(void **state)
+{
+    enum { TURNS = 10, RUNS = 60 };
+    struct scene s;
+    unsigned wrong = 0;
+    begin(&s);
+    for (unsigned run = 0; run < RUNS; run++)
+        wrong += run_loop(&s, TURNS) != 0;
+    assert_in_range(wrong, 1, 2);
+    history_close(&s.d);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_names),
+        cmocka_unit_test(vain_names),
+        cmocka_unit_test(last_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,11 @@ static void check_homes(void)
     }
 }
 
+static bool pack_all(ddsm_t *d)
+{
+    return pack_changes(d, &d->dirty, 4);
+}
+
 /* Page p has a change at every (p + 1)th byte; page 7 has two. */
 static void made_and_carried_out(void **state)
 {
@@ -80,7 +85,7 @@ static void made_and_carried_out(void **state)
             store[i]++;
     for (unsigned p = 0; p < PAGES; p++)
         page[p].element_shift = p == 5 ? 3 : 0;
-    assert_true(pack_changes(&d, &d.dirty));
+    assert_true(pack_all(&d));
     for (unsigned p = 0; p < PAGES; p++) /* page 5 differs in one piece */
         assert_int_equal(page[p].packed, p % RANKS && p != 5 && p != 7);
     check_homes();
@@ -91,7 +96,7 @@ static void without_room(void **state)
     ddsm_t d = space_of(2 * PAGE);
     for (size_t i = 0; i < BYTES; i += 3)
         store[i]++;
-    assert_true(pack_changes(&d, &d.dirty));
+    assert_true(pack_all(&d));
     assert_true(page[1].packed && !page[7].packed);
     check_homes();
 }
@@ -103,7 +108,7 @@ static void cut_short(void **state)
         store[PAGE + i]++;
     memset(store + PAGE, 1, 64);
     memset(twins + PAGE, 2, 64);
-    assert_true(pack_changes(&d, &d.dirty));
+    assert_true(pack_all(&d));
     assert_true(apply(pack, 0));
     for (size_t bytes = 1; bytes < parts[1].bytes; bytes++)
         assert_false(apply(pack, bytes));
@@ -123,6 +128,21 @@ static void wrong_lines(void **state)
     }
 }
 
+/* Two runs of a line each. */
+static void wrong_order(void **state)
+{
+    static char part[2 * (16 + 8 + 1)];
+    const uint64_t mask = 1;
+    for (uint64_t first = 0; first < 3; first++) {
+        for (uint64_t i = 0; i < 2; i++) {
+            const uint64_t run[2] = {i ? 1 : first, 1};
+            memcpy(part + i * 25, run, 16);
+            memcpy(part + i * 25 + 16, &mask, 8);
+        }
+        assert_true(apply(part, sizeof part) == (first < 1));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +150,7 @@ int main(void)
         cmocka_unit_test(without_room),
         cmocka_unit_test(cut_short),
         cmocka_unit_test(wrong_lines),
+        cmocka_unit_test(wrong_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

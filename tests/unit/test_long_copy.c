@@ -28,8 +28,9 @@ static int teardown(void **state)
 static void check(void (*copy)(void *to, const void *from, size_t n))
 {
     static const size_t lengths[] = {
-        0,    1,    63,   64,    65,           127,         2047,
-        2048, 2049, 4160, 65536, (512u << 10), LONGEST - 64};
+        0,    1,    63,   64,    65,           127,         1024, 1025,
+        1279, 1280, 1343, 1344,  1345,         2047,        2048, 2049,
+        4095, 4096, 4160, 65536, (512u << 10), LONGEST - 64};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
         for (size_t shift = 0; shift < 64; shift += 9) {
             size_t n = lengths[i];

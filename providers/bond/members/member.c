@@ -178,11 +178,6 @@ int bond_members_open(struct bond_ia *b)
     return 0;
 }
 
-bool bond_lmr_free(const struct bond_member *m, DAT_LMR_HANDLE lmr)
-{
-    return (m->own ? dapl_lmr_try_free(lmr) : dat_lmr_free(lmr)) == DAT_SUCCESS;
-}
-
 DAT_RETURN bond_members_listen(struct bond_ia *b)
 {
     DAT_RETURN ret = DAT_SUCCESS;

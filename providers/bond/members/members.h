@@ -51,15 +51,17 @@ void bond_release(struct bond_member *m, DAT_EP_HANDLE ep,
 void bond_release_look(struct bond_member *m, uint64_t now);
 void bond_release_all(struct bond_member *m);
 
+/* lmr.c */
+/* Frees an LMR of the member. False: a peer may still access it. Call it again
+ * later; the call does not wait, as the bond is locked. */
+bool bond_lmr_free(const struct bond_member *m, DAT_LMR_HANDLE lmr);
+
 /* member.c */
 /* Both: -1 after one line on stderr. */
 int bond_member_ia_open(const char *bond, const char *member, DAT_COUNT qlen,
                         DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia);
 int bond_members_open(struct bond_ia *b);
 void bond_members_close(struct bond_ia *b);
-/* Frees an LMR of the member. False: a peer may still access it. Call it again
- * later; the call does not wait, as the bond is locked. */
-bool bond_lmr_free(const struct bond_member *m, DAT_LMR_HANDLE lmr);
 /* Makes the service points where links join. */
 DAT_RETURN bond_members_listen(struct bond_ia *b);
 /* Makes room for so many more events of links. False: out of resources. */

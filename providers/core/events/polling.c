@@ -131,6 +131,8 @@ void core_progress(struct core_ia *ia, struct core_ep *ep, bool sure)
 void core_poll(struct core_ia *ia, struct core_evd *evd, bool sure)
 {
     const struct core_transport *t = ia->transport;
+    if (ia->collectives)
+        core_collectives_poll(ia, evd);
     if (t->ia_progress) {
         t->ia_progress(ia, sure);
         return;

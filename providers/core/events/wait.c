@@ -145,6 +145,8 @@ static int sleep_once(struct core_waiter *w, uint64_t end)
     bool others = has_others(w);
     if ((!rung || others) && now + NAP_NS < until)
         until = now + NAP_NS;
+    if (w->ia->collectives && !done)
+        core_collectives_rest(w->ia, w->evd);
     if (!done && !soon && now < end)
         err = sleep_ns(w, is_fed(w), until == UINT64_MAX ? until : until - now);
     core_bell_give(w);

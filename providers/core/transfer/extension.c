@@ -3,7 +3,7 @@
  * The InfiniBand extensions of dat_ib_extensions.h that are offered: RDMA write
  * with immediate data, and the two 64-bit atomics; placed receives; the number
  * of counted writes; the functions for direct messages; and attempts to free an
- * LMR.
+ * LMR. Collectives are in providers/core/collectives.
  */
 #include "providers/core/internal.h"
 
@@ -76,11 +76,25 @@ static DAT_RETURN direct_of(const struct core_ep *ep, va_list args)
     return DAT_SUCCESS;
 }
 
+/* The list can't be passed on by its address where it is a parameter. */
+static DAT_RETURN collective(DAT_HANDLE handle, DAT_EXTENDED_OP op,
+                             va_list args)
+{
+    va_list copy;
+    va_copy(copy, args);
+    DAT_RETURN ret = core_collectives_op(handle, (DAT_IB_OP)op, &copy);
+    va_end(copy);
+    return ret;
+}
+
 DAT_RETURN core_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op,
                              va_list args)
 {
     if (op == DAPL_LMR_TRY_FREE_OP)
         return core_lmr_try_free(handle);
+    if ((int)op >= DAT_IB_COLLECTIVE_CREATE_MEMBER_OP &&
+        (int)op <= DAT_IB_COLLECTIVE_BARRIER_OP)
+        return collective(handle, op, args);
     struct core_ep *ep = core_ep_get(handle);
     if (!ep)
         return core_bad_handle(DAT_HANDLE_TYPE_EP);

@@ -20,14 +20,21 @@ void shm_copy(void *to, const void *from, size_t n,
 }
 
 /* `rep movsb`, which memcpy uses above 2 KB, may store the first words in parts
- * (core/last_word.h). Lines of fewer bytes are stored by vectors. */
+ * (core/last_word.h). Vectors do not; they need a line apart only to store
+ * whole lines. */
 #define APART_LEAST 2048u
 #define LINE        64u
 
 static void copy_lines(void *to, const void *from, size_t n,
                        const struct shm_manner *manner)
 {
-    size_t first = n > APART_LEAST ? LINE - (uintptr_t)to % LINE : 0;
+    size_t at = (uintptr_t)to % LINE;
+    bool whole = n <= APART_LEAST || (!at && copies_wide(n));
+    size_t first = whole ? 0 : LINE - at;
+    if (whole && !manner->stream && !manner->cold) {
+        plain_copy(to, from, n); /* the shortest way for most puts */
+        return;
+    }
     memcpy(to, from, first);
     shm_copy((char *)to + first, (const char *)from + first, n - first, manner);
 }

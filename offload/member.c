@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A member listens on a TCP port of its IA's address. The ranks of a group
+ * connect to its rank 0, and say which group they mean. A rank may connect
+ * before rank 0 creates the group: then the connection waits.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <netinet/tcp.h>
+
+#include "offload/offload.h"
+
+#define MAGIC      0x64636f6cu
+#define BACKLOG    1024
+#define VISITORS   1024u /* that wait for their group */
+#define HELLO_MS   1000  /* for a stranger to say who it is */
+#define LOOK_MS    20    /* between two looks at what other groups accepted */
+#define CONNECT_MS 10000 /* it listens before anybody knows its address */
+
+/* What a rank says first. */
+struct hello {
+    unsigned char token[OFFLOAD_TOKEN];
+    uint32_t group, size, rank;
+};
+
+struct visitor {
+    struct visitor *next;
+    struct hello hello;
+    int fd;
+};
+
+/* -------------------------------------------------------------- address --- */
+
+static socklen_t address_of(const struct member_info *info,
+                            struct sockaddr_storage *to)
+{
+    memset(to, 0, sizeof *to);
+    if (info->family == AF_INET6) {
+        struct sockaddr_in6 *a = (void *)to;
+        a->sin6_family = AF_INET6;
+        a->sin6_port = info->port;
+        a->sin6_scope_id = info->scope;
+        memcpy(&a->sin6_addr, info->host, sizeof a->sin6_addr);
+        return sizeof *a;
+    }
+    struct sockaddr_in *a = (void *)to;
+    a->sin_family = AF_INET;
+    a->sin_port = info->port;
+    memcpy(&a->sin_addr, info->host, sizeof a->sin_addr);
+    return sizeof *a;
+}
+
+static void set_address(struct member_info *info, const struct sockaddr *from)
+{
+    info->family = from->sa_family;
+    if (from->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *a = (const void *)from;
+        memcpy(info->host, &a->sin6_addr, sizeof a->sin6_addr);
+        info->scope = a->sin6_scope_id;
+    } else {
+        const struct sockaddr_in *a = (const void *)from;
+        memcpy(info->host, &a->sin_addr, sizeof a->sin_addr);
+    }
+}
+
+/* A port of the address, which the system chooses. */
+static int start_listening(struct member *m)
+{
+    struct sockaddr_storage address;
+    socklen_t length = address_of(&m->info, &address);
+    int fd = socket((int)m->info.family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    if (bind(fd, (struct sockaddr *)&address, length) || listen(fd, BACKLOG) ||
+        getsockname(fd, (struct sockaddr *)&address, &length)) {
+        close(fd);
+        return -1;
+    }
+    m->info.port = m->info.family == AF_INET6
+                       ? ((struct sockaddr_in6 *)&address)->sin6_port
+                       : ((struct sockaddr_in *)&address)->sin_port;
+    return fd;
+}
+
+/* ------------------------------------------------------- begin and end --- */
+
+DAT_RETURN member_create(const char *ia, const struct sockaddr *address,
+                         void **member, const void **info, DAT_COUNT *bytes)
+{
+    struct member *m = calloc(1, sizeof *m);
+    if (!m)
+        return OFFLOAD_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+    snprintf(m->ia, sizeof m->ia, "%s", ia);
+    m->users = 1;
+    m->info.magic = MAGIC;
+    set_address(&m->info, address);
+    m->listening = -1;
+    if (getrandom(m->info.token, OFFLOAD_TOKEN, 0) == OFFLOAD_TOKEN)
+        m->listening = start_listening(m);
+    if (m->listening < 0) {
+        fprintf(stderr, "libdcoll_dat: rail %s: no port of its address: %s\n",
+                ia, strerror(errno));
+        free(m);
+        return OFFLOAD_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
+    }
+    pthread_mutex_init(&m->lock, NULL);
+    *member = m;
+    *info = &m->info;
+    *bytes = sizeof m->info;
+    return DAT_SUCCESS;
+}
+
+void member_delete(struct member *m)
+{
+    for (struct visitor *v = m->visitors, *next; v; v = next) {
+        next = v->next;
+        close(v->fd);
+        free(v);
+    }
+    close(m->listening);
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+}
+
+/* ------------------------------------------------------------ accepting --- */
+
+/* Has the other end closed it? */
+static bool is_gone(int fd)
+{
+    char byte;
+    ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+static void set_options(int fd)
+{
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &(int){1}, sizeof(int));
+}
+
+/* A connection of this group that waits; -1: none. The lock is held. */
+static int take_visitor(struct member *m, uint32_t group, uint32_t size,
+                        uint32_t *rank)
+{
+    struct visitor **at = &m->visitors, *v;
+    while ((v = *at)) {
+        bool ours = v->hello.group == group && v->hello.size == size;
+        bool gone = is_gone(v->fd);
+        if (!ours && !gone) {
+            at = &v->next;
+            continue;
+        }
+        int fd = v->fd;
+        *rank = v->hello.rank;
+        *at = v->next;
+        m->visits--;
+        free(v);
+        if (!gone)
+            return fd;
+        close(fd);
+    }
+    return -1;
+}
+
+/* Adds the next connection to the visitors, if there is one that says who it
+ * is. The lock is held. */
+static void receive_visitor(struct member *m)
+{
+    const struct timeval limit = {.tv_sec = HELLO_MS / 1000};
+    int fd = accept4(m->listening, NULL, NULL, SOCK_CLOEXEC);
+    struct visitor *v = fd < 0 ? NULL : malloc(sizeof *v);
+    if (fd >= 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (v && m->visits < VISITORS &&
+        recv(fd, &v->hello, sizeof v->hello, MSG_WAITALL) == sizeof v->hello &&
+        !memcmp(v->hello.token, m->info.token, OFFLOAD_TOKEN)) {
+        set_options(fd);
+        v->fd = fd;
+        v->next = m->visitors;
+        m->visitors = v;
+        m->visits++;
+        return;
+    }
+    free(v);
+    if (fd >= 0)
+        close(fd);
+}
+
+int member_accept(struct member *m, uint32_t group, uint32_t size, int wake,
+                  uint32_t *rank)
+{
+    struct pollfd look[] = {{.fd = m->listening, .events = POLLIN},
+                            {.fd = wake, .events = POLLIN}};
+    for (;;) {
+        pthread_mutex_lock(&m->lock);
+        struct pollfd now = look[0];
+        if (poll(&now, 1, 0) > 0)
+            receive_visitor(m);
+        int fd = take_visitor(m, group, size, rank);
+        pthread_mutex_unlock(&m->lock);
+        if (fd >= 0)
+            return fd;
+        poll(look, 2, LOOK_MS);
+        if (look[1].revents) {
+            errno = ECANCELED;
+            return -1;
+        }
+    }
+}
+
+/* ----------------------------------------------------------- connecting --- */
+
+/* Waits until the connection is made. */
+static int await_connection(int fd, int wake)
+{
+    struct pollfd look[] = {{.fd = fd, .events = POLLOUT},
+                            {.fd = wake, .events = POLLIN}};
+    int why = ETIMEDOUT;
+    socklen_t length = sizeof why;
+    int n = poll(look, 2, CONNECT_MS);
+    if (n > 0 && look[1].revents)
+        why = ECANCELED;
+    else if (n > 0)
+        getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &length);
+    errno = why;
+    return why ? -1 : 0;
+}
+
+static int say_hello(int fd, const struct sockaddr_storage *to,
+                     socklen_t length, const struct hello *hello, int wake)
+{
+    if (connect(fd, (const struct sockaddr *)to, length) &&
+        (errno != EINPROGRESS || await_connection(fd, wake)))
+        return -1;
+    set_options(fd);
+    return send(fd, hello, sizeof *hello, MSG_NOSIGNAL) == sizeof *hello ? 0
+                                                                         : -1;
+}
+
+int member_visit(const struct member_info *info, uint32_t group, uint32_t size,
+                 uint32_t rank, int wake)
+{
+    struct sockaddr_storage address;
+    socklen_t length = address_of(info, &address);
+    struct hello hello = {.group = group, .size = size, .rank = rank};
+    memcpy(hello.token, info->token, sizeof hello.token);
+    errno = EPROTO;
+    int fd = info->magic == MAGIC
+                 ? socket(address.ss_family,
+                          SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)
+                 : -1;
+    if (fd >= 0 && say_hello(fd, &address, length, &hello, wake)) {
+        int why = errno;
+        close(fd);
+        errno = why;
+        fd = -1;
+    }
+    return fd;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libdcoll_dat: dat_ib_collective_* by libdcoll, for programs that use DAT. A
+ * provider loads it, if a line of dat.conf says so, and calls the functions of
+ * struct dapl_collectives (hook.h). Files in reading order:
+ *
+ *  library.c   the table
+ *  member.c    a process as other ranks find it: a listening socket
+ *  star.c      sockets from each rank of a group to its rank 0
+ *  group.c     a group: its calls, one after the other, and their progress
+ *  create.c    how a group gets its team, and loses it
+ *  calls.c     arguments of DAT as those of libdcoll
+ *
+ * Each group has a worker thread. It does all that waits for other ranks:
+ * creating the team, preparing calls, closing. Otherwise the consumer's polls
+ * drive a call; if it does not poll, the worker does.
+ */
+#ifndef OFFLOAD_H
+#define OFFLOAD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <netinet/in.h>
+
+#include "coll/dcoll.h"
+#include "providers/core/collectives/hook.h"
+
+#define OFFLOAD_ERROR(type, subtype)                                           \
+    ((DAT_RETURN)(DAT_CLASS_ERROR | (type) | (subtype)))
+#define OFFLOAD_TOKEN 16 /* bytes */
+
+/* What other ranks know of a member. Only they know the token. */
+struct member_info {
+    uint32_t magic;
+    uint32_t family;        /* AF_INET or AF_INET6 */
+    unsigned char host[16]; /* the address, in network byte order */
+    uint16_t port;          /* in network byte order */
+    uint16_t unused;
+    uint32_t scope; /* of an IPv6 address */
+    unsigned char token[OFFLOAD_TOKEN];
+};
+
+/* ---- members ---- */
+
+struct member {
+    char ia[DAT_NAME_MAX_LENGTH];
+    struct member_info info;
+    int listening;            /* socket */
+    pthread_mutex_t lock;     /* of what follows */
+    struct visitor *visitors; /* connections of groups not created here yet */
+    unsigned visits;          /* their number */
+    unsigned users;           /* the consumer, and groups that are not freed */
+    struct group *groups;     /* also those that are ending */
+};
+
+DAT_RETURN member_create(const char *ia, const struct sockaddr *address,
+                         void **member, const void **info, DAT_COUNT *bytes);
+void member_delete(struct member *m);
+/* The next connection of a rank of this group, or -1 and errno: ECANCELED, if
+ * `wake` becomes readable. *rank: which one. */
+int member_accept(struct member *m, uint32_t group, uint32_t size, int wake,
+                  uint32_t *rank);
+/* Connects to rank 0's member; otherwise as member_accept. */
+int member_visit(const struct member_info *info, uint32_t group, uint32_t size,
+                 uint32_t rank, int wake);
+
+/* ---- star ---- */
+
+struct star {
+    unsigned size, self;
+    int *fd;  /* of rank 0: to each rank; else: fd[0], to rank 0 */
+    int wake; /* readable: the group was freed */
+};
+
+/* All functions return 0 or a DRAIL_E… code. */
+int star_open(struct star *s, struct member *m, const struct member_info *root,
+              uint32_t group);
+void star_close(struct star *s);
+/* drail_allgather_t. */
+int star_allgather(void *star, const void *mine, size_t bytes, void *all,
+                   int timeout_ms);
+/* Says goodbye, and waits until all ranks have, for so long at most; calls
+ * idle again and again. False: not all have. */
+bool star_leave(struct star *s, int timeout_ms, void (*idle)(void *context),
+                void *context);
+
+/* ---- groups ---- */
+
+#define GROUP_CALLS 256u /* at a time */
+
+struct group {
+    struct member *member;
+    struct group *next; /* member->groups */
+    pthread_t worker;
+    atomic_bool ended; /* the worker has nothing more to do */
+    void (*done)(void *owner, const struct dapl_collective_call *call, bool ok);
+    void *owner;
+    DAT_CONTEXT context;
+    uint32_t id, node; /* node: as this rank names it */
+    struct member_info root;
+
+    pthread_mutex_t lock; /* of what follows; held for a moment */
+    pthread_cond_t wake;  /* for the worker */
+    struct dapl_collective_call calls[GROUP_CALLS];
+    _Atomic uint64_t first, end; /* calls[first % GROUP_CALLS] is under way */
+    bool freed;                  /* nothing may wait any more … */
+    bool released;               /* … and the worker may end it */
+    bool wants_worker;           /* the first call can't go on without it */
+    bool sleeps;                 /* the worker, for long */
+    bool opened;                 /* its creation has ended, well or not */
+    drail_job_t *job;            /* NULL before it is joined */
+
+    atomic_uint polls; /* of the consumer */
+
+    pthread_mutex_t team_lock; /* of what follows; the worker waits with it */
+    struct star star;
+    drail_t *rail;
+    dcoll_team_t *team;
+    dcoll_request_t *request; /* of the first call, once it has begun */
+    int broken;               /* a DRAIL_E… code */
+};
+
+DAT_RETURN group_create(void *member, const struct dapl_collective_group *how,
+                        void **group);
+void group_free(void *group);
+DAT_RETURN group_start(void *group, const struct dapl_collective_call *call);
+void group_progress(void *group);
+void group_rest(void *group);
+/* A user of the member less. The last one waits for all groups to end, and
+ * deletes it. */
+void group_leave_member(void *member);
+
+/* create.c; the worker, with team_lock. */
+int group_open_team(struct group *g);
+void group_close_team(struct group *g);
+
+/* calls.c. False: libdcoll has no such reduction. */
+bool offload_call(const struct dapl_collective_call *call, dcoll_call_t *out);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sockets from rank 0 of a group to each other rank: the all-gather by which
+ * libdapl_rail and libdcoll exchange addresses and keys, and the goodbye. If a
+ * rank dies or fails, all others see their sockets end.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "offload/offload.h"
+
+/* -------------------------------------------------------- begin and end --- */
+
+static int code_of(int error)
+{
+    return error == ECANCELED ? DRAIL_EINTR
+           : error == ENOMEM  ? DRAIL_ENOMEM
+                              : DRAIL_EPEER;
+}
+
+static int accept_all(struct star *s, struct member *m, uint32_t group)
+{
+    for (unsigned i = 1; i < s->size; i++) {
+        uint32_t rank;
+        int fd = member_accept(m, group, s->size, s->wake, &rank);
+        if (fd < 0)
+            return code_of(errno);
+        if (!rank || rank >= s->size || s->fd[rank] >= 0) {
+            close(fd);
+            return DRAIL_EINVAL;
+        }
+        s->fd[rank] = fd;
+    }
+    return 0;
+}
+
+int star_open(struct star *s, struct member *m, const struct member_info *root,
+              uint32_t group)
+{
+    unsigned places = s->self ? 1 : s->size;
+    s->fd = malloc(places * sizeof *s->fd);
+    if (!s->fd)
+        return DRAIL_ENOMEM;
+    for (unsigned i = 0; i < places; i++)
+        s->fd[i] = -1;
+    if (!s->self)
+        return accept_all(s, m, group);
+    s->fd[0] = member_visit(root, group, s->size, s->self, s->wake);
+    return s->fd[0] < 0 ? code_of(errno) : 0;
+}
+
+void star_close(struct star *s)
+{
+    for (unsigned i = 0; s->fd && i < (s->self ? 1 : s->size); i++)
+        if (s->fd[i] >= 0)
+            close(s->fd[i]);
+    free(s->fd);
+    s->fd = NULL;
+}
+
+/* ----------------------------------------------------------- all-gather --- */
+
+/* Moves all bytes, in either direction. */
+static int carry(const struct star *s, int fd, bool out, void *data,
+                 size_t bytes, int timeout_ms)
+{
+    char *at = data;
+    while (bytes) {
+        ssize_t n = out ? send(fd, at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT)
+                        : recv(fd, at, bytes, MSG_DONTWAIT);
+        if (n > 0) {
+            at += n;
+            bytes -= (size_t)n;
+            continue;
+        }
+        if (n == 0 || (errno != EAGAIN && errno != EINTR))
+            return DRAIL_EPEER;
+        struct pollfd look[] = {{.fd = fd, .events = out ? POLLOUT : POLLIN},
+                                {.fd = s->wake, .events = POLLIN}};
+        if (!poll(look, 2, timeout_ms))
+            return DRAIL_ETIMEOUT;
+        if (look[1].revents)
+            return DRAIL_EINTR;
+    }
+    return 0;
+}
+
+static int serve(const struct star *s, const void *mine, size_t bytes,
+                 char *all, int timeout_ms)
+{
+    int rc = 0;
+    memcpy(all, mine, bytes);
+    for (unsigned r = 1; !rc && r < s->size; r++)
+        rc = carry(s, s->fd[r], false, all + r * bytes, bytes, timeout_ms);
+    for (unsigned r = 1; !rc && r < s->size; r++)
+        rc = carry(s, s->fd[r], true, all, s->size * bytes, timeout_ms);
+    return rc;
+}
+
+int star_allgather(void *star, const void *mine, size_t bytes, void *all,
+                   int timeout_ms)
+{
+    struct star *s = star;
+    int rc = 0;
+    if (!s->self) {
+        rc = serve(s, mine, bytes, all, timeout_ms);
+    } else {
+        rc = carry(s, s->fd[0], true, (void *)(uintptr_t)mine, bytes,
+                   timeout_ms);
+        if (!rc)
+            rc = carry(s, s->fd[0], false, all, s->size * bytes, timeout_ms);
+    }
+    if (rc)
+        star_close(s); /* tells the others */
+    return rc;
+}
+
+/* -------------------------------------------------------------- goodbye --- */
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Receives the goodbye of a rank, until then. */
+static bool hear(int fd, int64_t until, void (*idle)(void *context),
+                 void *context)
+{
+    struct pollfd look = {.fd = fd, .events = POLLIN};
+    char byte;
+    for (;;) {
+        ssize_t n = recv(fd, &byte, 1, MSG_DONTWAIT);
+        if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+            return n == 1;
+        if (now_ms() >= until)
+            return false;
+        idle(context);
+        poll(&look, 1, 1);
+    }
+}
+
+static bool say(int fd)
+{
+    return send(fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+}
+
+bool star_leave(struct star *s, int timeout_ms, void (*idle)(void *context),
+                void *context)
+{
+    int64_t until = now_ms() + timeout_ms;
+    bool all = s->fd;
+    if (s->self)
+        return all && say(s->fd[0]) && hear(s->fd[0], until, idle, context);
+    for (unsigned r = 1; all && r < s->size; r++)
+        all = hear(s->fd[r], until, idle, context);
+    for (unsigned r = 1; all && r < s->size; r++)
+        all = say(s->fd[r]);
+    return all;
+}

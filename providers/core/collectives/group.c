@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Members and groups. The IA's member is what other ranks know of it; a group
+ * is an object of the IA, whose events go to one EVD. Polls of that EVD let the
+ * library make progress.
+ */
+#include "providers/core/collectives/collectives.h"
+
+/* -------------------------------------------------------------- members --- */
+
+static DAT_RETURN create_member(struct core_ia *ia, va_list *args)
+{
+    struct core_collectives *c = ia->collectives;
+    (void)va_arg(*args, void *); /* progress_func: no call blocks for long */
+    DAT_IB_COLLECTIVE_MEMBER *out = va_arg(*args, DAT_IB_COLLECTIVE_MEMBER *);
+    DAT_COUNT *bytes = va_arg(*args, DAT_COUNT *);
+    if (!out)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+    if (!bytes)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+    core_ia_lock(ia);
+    DAT_RETURN ret = CORE_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
+    if (!c->member)
+        ret = c->library->create_member(ia->name,
+                                        (const struct sockaddr *)&ia->address,
+                                        &c->member, &c->info, bytes);
+    if (ret == DAT_SUCCESS)
+        *out = (void *)(uintptr_t)c->info;
+    core_ia_unlock(ia);
+    return ret;
+}
+
+static DAT_RETURN free_member(struct core_ia *ia, va_list *args)
+{
+    struct core_collectives *c = ia->collectives;
+    const void *info = va_arg(*args, DAT_IB_COLLECTIVE_MEMBER);
+    core_ia_lock(ia);
+    void *member = info && info == c->info ? c->member : NULL;
+    if (member)
+        c->member = NULL, c->info = NULL;
+    core_ia_unlock(ia);
+    if (!member)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    if (!ia->forked)
+        c->library->free_member(member);
+    return DAT_SUCCESS;
+}
+
+/* --------------------------------------------------------------- groups --- */
+
+static DAT_IB_EXT_TYPE event_type(DAT_IB_OP op)
+{
+    const struct core_collective *c = core_collective_of(op);
+    return c ? c->event : DAT_IB_COLLECTIVE_CREATE_DATA;
+}
+
+/* A call is complete: any thread. */
+static void done(void *owner, const struct dapl_collective_call *call, bool ok)
+{
+    struct core_group *g = owner;
+    bool created = call->op == DAT_IB_COLLECTIVE_CREATE_GROUP_OP;
+    if (ok && call->flags & DAT_COMPLETION_SUPPRESS_FLAG)
+        return;
+    DAT_EVENT event = {.event_number =
+                           (DAT_EVENT_NUMBER)DAT_IB_COLLECTIVE_EVENT};
+    DAT_IB_EXTENSION_EVENT_DATA *data = (void *)event.event_extension_data;
+    _Static_assert(sizeof *data <= sizeof event.event_extension_data,
+                   "as the header says");
+    data->type = event_type(call->op);
+    data->status = ok ? DAT_OP_SUCCESS : DAT_IB_COLL_COMP_ERR;
+    data->coll.handle = created && !ok ? DAT_HANDLE_NULL : g;
+    data->coll.context = data->context = call->context;
+    if (created && !ok)
+        atomic_store(&g->failed, true);
+    core_evd_post(g->evd, &event,
+                  !(call->flags & DAT_COMPLETION_UNSIGNALLED_FLAG));
+}
+
+/* Ends the library's part, which may take a while. */
+static void group_end(struct core_group *g)
+{
+    struct core_collectives *c = g->o.ia->collectives;
+    int state = core_cancel_off();
+    pthread_mutex_lock(&c->lock);
+    struct core_group **at = &c->groups;
+    while (*at && *at != g)
+        at = &(*at)->next;
+    if (*at)
+        *at = g->next;
+    pthread_mutex_unlock(&c->lock);
+    if (g->tp && !g->o.ia->forked)
+        c->library->free_group(g->tp);
+    g->tp = NULL;
+    core_cancel_as(state);
+}
+
+/* ia->lock is held. */
+static void group_destroy(void *object)
+{
+    struct core_group *g = object;
+    group_end(g);
+    core_unref(&g->evd->o);
+    core_object_free(g);
+}
+
+static DAT_RETURN free_group(struct core_group *g)
+{
+    struct core_ia *ia = g->o.ia;
+    group_end(g); /* without ia->lock: others may use the IA meanwhile */
+    core_ia_lock(ia);
+    group_destroy(g);
+    core_ia_unlock(ia);
+    return DAT_SUCCESS;
+}
+
+/* A thread of the parent may have held it. */
+static void group_forked(void *object)
+{
+    struct core_group *g = object;
+    pthread_mutex_init(&g->o.ia->collectives->lock, NULL);
+}
+
+static const struct core_kind group_kind = {
+    .type = (DAT_HANDLE_TYPE)DAT_IB_HANDLE_TYPE_COLLECTIVE,
+    .destroy = group_destroy,
+    .forked = group_forked};
+
+/* Ends groups whose creation has failed. ia->lock is held. */
+static void groups_reap(struct core_ia *ia)
+{
+    for (struct core_object *o = ia->objects, *next; o; o = next) {
+        next = o->next;
+        if (o->kind == &group_kind &&
+            atomic_load(&((struct core_group *)o)->failed))
+            group_destroy(o);
+    }
+}
+
+void core_collectives_reap(struct core_ia *ia)
+{
+    if (ia->collectives)
+        groups_reap(ia);
+}
+
+static DAT_RETURN group_new(struct core_evd *evd,
+                            struct dapl_collective_group *how,
+                            DAT_CONTEXT context)
+{
+    struct core_ia *ia = evd->o.ia;
+    struct core_collectives *c = ia->collectives;
+    if (!c->member)
+        return CORE_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
+    groups_reap(ia);
+    struct core_group *g = core_object_new(ia, &group_kind, sizeof *g);
+    if (!g)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+    g->evd = evd;
+    g->size = how->size;
+    core_ref(&evd->o);
+    how->done = done;
+    how->owner = g;
+    how->context = context;
+    DAT_RETURN ret = c->library->create_group(c->member, how, &g->tp);
+    if (ret != DAT_SUCCESS) {
+        g->tp = NULL;
+        group_destroy(g);
+        return ret;
+    }
+    pthread_mutex_lock(&c->lock);
+    g->next = c->groups;
+    c->groups = g;
+    pthread_mutex_unlock(&c->lock);
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN create_group(DAT_EVD_HANDLE handle, va_list *args)
+{
+    struct core_evd *evd = core_evd_get(handle);
+    struct dapl_collective_group how;
+    how.members = va_arg(*args, void *);
+    DAT_COUNT size = va_arg(*args, DAT_COUNT);
+    how.self = va_arg(*args, DAT_IB_COLLECTIVE_RANK);
+    how.id = va_arg(*args, DAT_IB_COLLECTIVE_ID);
+    how.layout = va_arg(*args, DAT_IB_COLLECTIVE_GROUP *);
+    struct core_pz *pz = core_pz_get(va_arg(*args, DAT_PZ_HANDLE));
+    DAT_CONTEXT context = va_arg(*args, DAT_CONTEXT);
+    if (!how.members)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    if (size < 1)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+    for (DAT_COUNT i = 0; i < size; i++)
+        if (!how.members[i])
+            return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    if (how.self >= (unsigned)size)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+    if (!pz || pz->o.ia != evd->o.ia)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+    how.size = (unsigned)size;
+    core_ia_lock(evd->o.ia);
+    DAT_RETURN ret =
+        evd->o.ia->forked ? CORE_FORKED : group_new(evd, &how, context);
+    core_ia_unlock(evd->o.ia);
+    return ret;
+}
+
+static DAT_RETURN start(struct core_group *g, DAT_IB_OP op, va_list *args)
+{
+    const struct core_collective *c = core_collective_of(op);
+    struct dapl_collective_call call = {.op = op};
+    if (!c || !core_collectives_has(g->o.ia, op))
+        return CORE_ERROR(DAT_NOT_IMPLEMENTED, 0);
+    if (g->o.ia->forked)
+        return CORE_FORKED;
+    DAT_RETURN bad = c->arguments(g, args, &call);
+    return bad == DAT_SUCCESS
+               ? g->o.ia->collectives->library->start(g->tp, &call)
+               : bad;
+}
+
+/* ------------------------------------------------------------- dispatch --- */
+
+static DAT_RETURN of_ia(struct core_ia *ia, DAT_IB_OP op, va_list *args)
+{
+    if (!ia->collectives)
+        return CORE_ERROR(DAT_NOT_IMPLEMENTED, 0);
+    if (op == DAT_IB_COLLECTIVE_FREE_MEMBER_OP)
+        return free_member(ia, args);
+    return ia->forked ? CORE_FORKED : create_member(ia, args);
+}
+
+static DAT_RETURN of_evd(struct core_evd *evd, va_list *args)
+{
+    return evd->o.ia->collectives ? create_group(evd, args)
+                                  : CORE_ERROR(DAT_NOT_IMPLEMENTED, 0);
+}
+
+DAT_RETURN core_collectives_op(DAT_HANDLE handle, DAT_IB_OP op, va_list *args)
+{
+    if (op == DAT_IB_COLLECTIVE_CREATE_MEMBER_OP ||
+        op == DAT_IB_COLLECTIVE_FREE_MEMBER_OP)
+        return core_ia_get(handle) ? of_ia(handle, op, args)
+                                   : core_bad_handle(DAT_HANDLE_TYPE_IA);
+    if (op == DAT_IB_COLLECTIVE_CREATE_GROUP_OP)
+        return core_evd_get(handle) ? of_evd(handle, args)
+                                    : core_bad_handle(DAT_HANDLE_TYPE_EVD);
+    struct core_group *g = core_object_get(handle, group_kind.type);
+    if (!g)
+        return core_bad_handle(group_kind.type);
+    return op == DAT_IB_COLLECTIVE_FREE_GROUP_OP ? free_group(g)
+                                                 : start(g, op, args);
+}
+
+/* ------------------------------------------------------------- progress --- */
+
+/* For each group whose events the consumer looks for. */
+static void for_groups(struct core_ia *ia, const struct core_evd *evd,
+                       void (*tell)(void *group))
+{
+    struct core_collectives *c = ia->collectives;
+    int state = core_cancel_off();
+    if (!pthread_mutex_trylock(&c->lock)) {
+        for (struct core_group *g = c->groups; g; g = g->next)
+            if (!evd || g->evd == evd)
+                tell(g->tp);
+        pthread_mutex_unlock(&c->lock);
+    }
+    core_cancel_as(state);
+}
+
+void core_collectives_poll(struct core_ia *ia, const struct core_evd *evd)
+{
+    for_groups(ia, evd, ia->collectives->library->progress);
+}
+
+void core_collectives_rest(struct core_ia *ia, const struct core_evd *evd)
+{
+    for_groups(ia, evd, ia->collectives->library->rest);
+}
