@@ -150,6 +150,7 @@ static const dcoll_algorithm_t *predicted(const struct prediction *p,
     typical.bytes = (size_t)1 << class;
     typical.element = dcoll_collective_reduces(args->collective);
     typical.begin = NULL;
+    typical.port_begin = NULL; /* a rail may be lost between two calls */
     typical.root = 0;
     typical.in_place = false;
     const dcoll_algorithm_t *ruled =
