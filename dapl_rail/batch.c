@@ -189,7 +189,8 @@ static int batch_met(struct rail *rail, void *arg)
                           part->writes, part->chunk.bytes * part->writes, ns,
                           true);
         t->timing->rails[rail->index].busy_until = now;
-        rail->stats.busy_ns += ns;
+        if (t->cfg.policy == DRAIL_POLICY_ADAPTIVE)
+            rail->stats.busy_ns += ns;
     }
     return 0;
 }

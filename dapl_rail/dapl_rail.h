@@ -1130,7 +1130,8 @@ typedef struct drail_rail_stats {
     uint64_t carried_bytes; /**< … with so many bytes */
     uint64_t lost_ns;  /**< from each loss until messages went on, in all */
     uint64_t down_ns;  /**< time in which at least one link was lost */
-    unsigned links;    /**< to this rank's peers that have been up, … */
+    unsigned links;    /**< to this rank's peers, without those that connect for
+                            the first time, … */
     unsigned links_up; /**< … and those that are up now */
 } drail_rail_stats_t;
 

@@ -27,11 +27,15 @@ bool ports_left_count(dcoll_team_t *team, const dcoll_call_t *call,
     return true;
 }
 
-static uint32_t rails_left(const drail_t *rail)
+/* Ranks of several hosts use no rails that stay within one. */
+static uint32_t rails_left(const dcoll_team_t *team)
 {
+    const drail_t *rail = team->rail;
     uint32_t left = 0;
     for (unsigned r = 0; r < drail_nrails(rail); r++) {
         drail_rail_stats_t stats;
+        if (team->several_hosts && drail_rail_at(rail, r)->host_only)
+            continue;
         drail_rail_stats(rail, r, &stats);
         left += !stats.links || stats.links_up;
     }
@@ -55,7 +59,7 @@ static void take(dcoll_team_t *team)
 
 int ports_left_renew(dcoll_team_t *team, learn_run_t *run)
 {
-    const uint32_t mine = rails_left(team->rail);
+    const uint32_t mine = rails_left(team);
     const dcoll_call_t call = {.collective = DCOLL_ALLGATHER,
                                .send = &mine,
                                .recv = team->ports_left.rails,

@@ -7,8 +7,8 @@
  * call: before each one of COUNTED_BYTES, and less often before shorter ones,
  * for which it would take longer than it can gain.
  *
- * A rail is lost if links over it have been up, and none is: a link that only
- * two ranks have lost counts with neither of them.
+ * A rail is lost if it has links and none is up: a link that only two ranks
+ * have lost counts with neither of them.
  */
 #ifndef DCOLL_PORTS_LEFT_H
 #define DCOLL_PORTS_LEFT_H

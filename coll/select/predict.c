@@ -95,21 +95,21 @@ unsigned predict_ports(const struct prediction *p)
 
 /* Measured between two and four hosts of one and two ranks, at 2 x 1 Gbit/s;
  * doubling also between eight hosts of one rank that share cores.
- * Applies to blocks of from … below - 1 bytes on up to so many nodes, with so
- * many ranks each or more. */
+ * Applies to blocks of from … below - 1 bytes on up to so many nodes, with
+ * least … most ranks each. */
 static const struct {
     size_t from, below;
-    unsigned nodes, locals;
+    unsigned nodes, least, most;
     const dcoll_algorithm_t *algorithm;
     bool zero_copy;
 } wire_rules[] = {
-    {0, 192 << 10, 4, 2, &allreduce_smp_doubling, false},
-    {0, 128 << 10, UINT_MAX, 2, &allreduce_smp_doubling, false},
-    {0, 16 << 10, 8, 1, &allreduce_doubling, false},
-    {0, 96 << 10, UINT_MAX, 2, &bcast_smp, false},
-    {0, 32 << 10, UINT_MAX, 1, &bcast_smp, false},
-    {0, SIZE_MAX, UINT_MAX, 1, &bcast_smp_circulant, true},
-    {512, 32 << 10, UINT_MAX, 2, &allgather_smp_bruck, false},
+    {0, 192 << 10, 4, 2, UINT_MAX, &allreduce_smp_doubling, false},
+    {0, 128 << 10, UINT_MAX, 2, UINT_MAX, &allreduce_smp_doubling, false},
+    {0, 16 << 10, 8, 1, 1, &allreduce_doubling, false},
+    {0, 96 << 10, UINT_MAX, 2, UINT_MAX, &bcast_smp, false},
+    {0, 32 << 10, UINT_MAX, 1, UINT_MAX, &bcast_smp, false},
+    {0, SIZE_MAX, UINT_MAX, 1, UINT_MAX, &bcast_smp_circulant, true},
+    {512, 32 << 10, UINT_MAX, 2, UINT_MAX, &allgather_smp_bruck, false},
 };
 
 static bool rule_applies(size_t i, const dcoll_shape_t *shape,
@@ -122,7 +122,8 @@ static bool rule_applies(size_t i, const dcoll_shape_t *shape,
            args->bytes >= wire_rules[i].from &&
            args->bytes < wire_rules[i].below &&
            shape->nnodes <= wire_rules[i].nodes &&
-           dcoll_shape_least(shape) >= wire_rules[i].locals &&
+           dcoll_shape_least(shape) >= wire_rules[i].least &&
+           dcoll_shape_ppn(shape) <= wire_rules[i].most &&
            !dcoll_refusal(a, shape, &wanted);
 }
 
@@ -149,6 +150,7 @@ static const dcoll_algorithm_t *predicted(const struct prediction *p,
     typical.bytes = (size_t)1 << class;
     typical.element = dcoll_collective_reduces(args->collective);
     typical.begin = NULL;
+    typical.port_begin = NULL; /* a rail may be lost between two calls */
     typical.root = 0;
     typical.in_place = false;
     const dcoll_algorithm_t *ruled =

@@ -9,7 +9,12 @@
 #include "ranks.h"
 #include "tests/stand_in.h"
 
-enum { LONG_BYTES = 16 << 20, MEDIUM_BYTES = 1 << 20, NOBODY = -1 };
+enum {
+    LONG_BYTES = 16 << 20,
+    MEDIUM_BYTES = 1 << 20,
+    SHORT_BYTES = 4 << 10,
+    NOBODY = -1
+};
 
 /* Is this rank's rail 1 lost? */
 static bool lost;
@@ -132,10 +137,34 @@ static void shorter_calls(struct rank *r)
     in_scene(r, play_medium);
 }
 
+/* A call that names its algorithm is planned anew, too, on all ranks: also on
+ * those that use the same buffers as before. */
+static void play_named(const struct scene *s)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct scene moved = *s;
+        lost = i && s->r->rank == 3;
+        reduce(s, LONG_BYTES);
+        if (i && s->r->rank == 1)
+            moved.all += LONG_BYTES / 2 / sizeof *s->all;
+        dcoll_call_t call = call_of(&moved, SHORT_BYTES);
+        call.algorithm = "shares";
+        give(&moved, SHORT_BYTES / sizeof *s->mine);
+        expect(s->r, 0, dcoll_run(s->team, &call));
+        check_sums(&moved, SHORT_BYTES / sizeof *s->mine);
+    }
+}
+
+static void named_calls(struct rank *r)
+{
+    in_scene(r, play_named);
+}
+
 static const struct test tests[] = {
     {"a rail is lost, and back", 4, lost_and_back, nonthreaded, APART | PPN(1)},
     {"all ranks lose it", 3, lost_by_all, nonthreaded, APART | PPN(1)},
     {"shorter calls", 3, shorter_calls, nonthreaded, APART | PPN(1)},
+    {"named calls", 4, named_calls, nonthreaded, APART | PPN(1)},
 };
 
 RUN_TESTS(tests)

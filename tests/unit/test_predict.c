@@ -99,6 +99,31 @@ static void test_by_rules(void **state)
     crowded = false;
 }
 
+static const char *taken_of(const unsigned *first, unsigned nodes, size_t bytes)
+{
+    const dcoll_shape_t shape = {first[nodes], nodes, first, 2};
+    struct prediction p = declared(2);
+    p.crowded = true;
+    dcoll_args_t args = {.collective = DCOLL_ALLREDUCE,
+                         .bytes = bytes,
+                         .element = 8,
+                         .depth = 2,
+                         .ports = 1};
+    const dcoll_algorithm_t *ruled =
+        dcoll_table_select(NULL, DRAIL_ENGINE_SINGLE, &shape, &args);
+    return predict_faster(&p, &shape, &args, ruled)->name;
+}
+
+/* The last node is not full: its rules are not those of nodes of one rank. */
+static void test_nodes_of_one_rank(void **state)
+{
+    static const unsigned one[] = {0, 1, 2, 3, 4}, last[] = {0, 8, 16, 24, 25};
+    assert_string_equal(taken_of(one, 4, 512), "doubling");
+    assert_string_equal(taken_of(one, 4, 8192), "doubling");
+    assert_string_equal(taken_of(last, 4, 512), "smp-doubling");
+    assert_string_equal(taken_of(last, 4, 8192), "halving");
+}
+
 /* Rules that save copies know more than the model. */
 static void test_without_copies(void **state)
 {
@@ -196,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_two_nodes),
         cmocka_unit_test(test_all_send),
         cmocka_unit_test(test_by_rules),
+        cmocka_unit_test(test_nodes_of_one_rank),
         cmocka_unit_test(test_without_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

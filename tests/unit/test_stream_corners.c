@@ -139,6 +139,29 @@ static void a_trial_tells_of_the_new_rail_alone(void **state)
     wires_end();
 }
 
+/* Of wires at one rate, long messages try only what the champion leaves out. */
+static void a_rail_left_out_is_tried(void **state)
+{
+    const uint32_t champion = RAIL_BIT(0) | RAIL_BIT(1);
+    const unsigned slot = rate_slot(&t, false, size_class(GREAT));
+    for (unsigned tried = 0; tried < RAILS; tried++) {
+        wires_begin(FAST, FAST, FAST, 1);
+        for (unsigned r = 0; r < RAILS; r++) {
+            rails[r].info.is_polled = true;
+            t.timing->rails[r].rate[slot] = FAST;
+        }
+        settle(GREAT, champion, 2 * FAST);
+        struct tuner *c = tuner_of(&t, false, size_class(GREAT));
+        comparison_begin(&c->comparison, champion, true);
+        comparison_add(&c->comparison, RAIL_BIT(tried));
+        comparison_record(&c->comparison, 2 * FAST);
+        assert_int_equal(next_set(GREAT),
+                         tried == 2 ? RAIL_BIT(tried) : champion);
+        wires_end();
+    }
+    memset(rails, 0, sizeof rails);
+}
+
 static void bytes_under_way_make_a_stream(void **state)
 {
     wires_begin(FAST, SLOW, 0, 1);
@@ -161,6 +184,7 @@ int main(void)
         cmocka_unit_test(an_adopted_choice_is_learnt),
         cmocka_unit_test(all_rates_follow_in_a_stream),
         cmocka_unit_test(a_trial_tells_of_the_new_rail_alone),
+        cmocka_unit_test(a_rail_left_out_is_tried),
         cmocka_unit_test(bytes_under_way_make_a_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,12 +125,15 @@ dcoll_request_t *cache_repeat(dcoll_team_t *team, const dcoll_call_t *call)
     return NULL;
 }
 
-/* It takes the place of the oldest call, or of one that is forgotten. */
+/* It takes the place of the oldest call, or of one that is forgotten. Not if
+ * the ranks may plan the same call anew (ports_left.h): only those that use the
+ * same buffers again would start the old request. */
 void cache_remember(dcoll_request_t *q, const dcoll_call_t *call)
 {
     struct repeat *known = q->team->repeats[call->collective];
     unsigned last = 0;
-    if (q->uses_send || q->uses_recv || q->schedule.shared || q->begin)
+    if (q->uses_send || q->uses_recv || q->schedule.shared || q->begin ||
+        q->algorithm->by_ports)
         return;
     while (last + 1 < REPEATS && known[last].request)
         last++;

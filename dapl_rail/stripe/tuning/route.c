@@ -124,19 +124,21 @@ static bool streams(const drail_t *t, const struct tuner *tuner)
 }
 
 /*
- * A wire carries alone what it carries beside others. So it is not faster than
- * equal shares on all wires unless another one is slower by more than their
- * number. Long messages need not find that out: the
- * trial would cost a message's time. In a collective the ranks also come out of
- * step, and whatever they try then takes as long as the slowest rank's.
+ * A wire carries alone what it carries beside others. So one of the champion's
+ * is not faster than equal shares on all of these unless another one is slower
+ * by more than their number. Long messages need not find that out: the trial
+ * would cost a message's time. In a collective the ranks also come out of step,
+ * and whatever they try then takes as long as the slowest rank's. A wire that
+ * the champion leaves out is tried: it may have become faster.
  */
 static bool is_hopeless(const drail_t *t, const struct tuner *tuner,
                         size_t bytes)
 {
-    const unsigned slot = rate_slot(t, false, size_class(bytes));
+    const bool threads = (tuner->champion & WITH_THREADS) != 0;
+    const unsigned slot = rate_slot(t, threads, size_class(bytes));
     double least = 0, most = 0;
     unsigned n = 0;
-    if (!tuner_tries_one_rail(tuner) ||
+    if (!tuner_tries_one_rail(tuner) || tuner_set(tuner) & ~tuner->champion ||
         (double)bytes < TRIAL_NS * tuner->rate ||
         t->cfg.policy == DRAIL_POLICY_WEIGHTED ||
         !rails_are_wires(t, tuner->champion))
