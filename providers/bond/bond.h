@@ -147,8 +147,8 @@ struct bond_member {
 struct bond_zone {
     uint32_t id;   /* core_pz.id */
     unsigned uses; /* ranges, connections, EPs and links that are freed later;
-                      0: this place is free, or … */
-    bool leaving;  /* … peers still read a table */
+                      0: this place is free, unless the zone is leaving */
+    bool leaving;  /* nothing uses it, but peers still read a table */
     DAT_PZ_HANDLE pz[BOND_MAX_MEMBERS];
     DAT_LMR_HANDLE table[BOND_MAX_MEMBERS];
     DAT_RMR_CONTEXT table_context[BOND_MAX_MEMBERS];

@@ -81,7 +81,7 @@ check 'no other one that polls' ends 1 '1 passed, 1 failed' --jobs 2 \
 if unshare --mount true 2>"$work/err"; then
     rm "$some/told"
     check 'another one beside it' ends 0 '2 passed, 0 failed' --jobs 2 \
-        --polling /polls "$some/polls" "$some/tells"
+        --polling /waits "$some/waits" "$some/tells"
 fi
 
 # what fails once, is late once, is killed, or crashes in some way

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies that find no cache: whole, nothing around them touched, both ways in
- * turn; and none of them where the first piece is fast. */
+ * turn; and none of them where the first piece is fast. Who polls the first
+ * word finds it whole. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "unit.h"
@@ -71,12 +74,47 @@ static void learnt_anew(void **state)
     assert_float_equal(cold.cost[1], 1690 / (65536 - PIECE), 1e-6);
 }
 
+static _Alignas(64) _Atomic uint64_t words[4032 / 8];
+static atomic_uint torn;
+static atomic_bool polls, over;
+
+static void *poll_first(void *arg)
+{
+    for (; !atomic_load(&over); atomic_store(&polls, true)) {
+        uint64_t word = atomic_load(&words[0]);
+        torn += (uint32_t)word != word >> 32;
+    }
+    return arg;
+}
+
+/* Of a piece of a long write to a whole line. The source lies up to 4 bytes
+ * before the target within a line: there `rep movsb` stores words in parts. */
+static void first_word(void **state)
+{
+    struct shm_cold cold = {0};
+    const struct shm_manner manner = {.warm = ALWAYS, .cold = &cold};
+    static _Alignas(64) unsigned char source[64 + sizeof words];
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, poll_first, NULL), 0);
+    while (!atomic_load(&polls))
+        ;
+    for (uint32_t round = 0; round < 200000; round++) {
+        unsigned char *at = source + 64 - round / 50000 - 1;
+        memset(at, (int)(round % 256), sizeof words);
+        shm_copy_ordered(words, at, sizeof words, &manner);
+    }
+    atomic_store(&over, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(torn, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact),
         cmocka_unit_test(not_in_caches),
         cmocka_unit_test(learnt_anew),
+        cmocka_unit_test(first_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

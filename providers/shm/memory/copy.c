@@ -20,8 +20,8 @@ void shm_copy(void *to, const void *from, size_t n,
 }
 
 /* `rep movsb`, which memcpy uses above 2 KB, may store the first words in parts
- * (core/last_word.h). Vectors do not; they need a line apart only to store
- * whole lines. */
+ * (core/last_word.h), so the bytes up to the next line go apart. Vectors store
+ * words whole, and whole lines if the target begins with one. */
 #define APART_LEAST 2048u
 #define LINE        64u
 
@@ -29,9 +29,9 @@ static void copy_lines(void *to, const void *from, size_t n,
                        const struct shm_manner *manner)
 {
     size_t at = (uintptr_t)to % LINE;
-    bool whole = n <= APART_LEAST || (!at && copies_wide(n));
-    size_t first = whole ? 0 : LINE - at;
-    if (whole && !manner->stream && !manner->cold) {
+    bool is_short = n <= APART_LEAST, plain = !manner->stream && !manner->cold;
+    size_t first = is_short ? 0 : LINE - at;
+    if (plain && (is_short || (!at && copies_wide(n)))) {
         plain_copy(to, from, n); /* the shortest way for most puts */
         return;
     }
