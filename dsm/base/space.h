@@ -227,6 +227,7 @@ struct ddsm {
     struct page_list dirty, written;
     bool has_pack;      /* flush_and_pack() has packed changes */
     bool homes_serve;   /* all ranks serve packs outside barriers, too */
+    bool reduces_long;  /* a thread is in a reduction that is prepared */
     uint64_t next_name; /* of the interval after the next barrier */
     struct past (*pasts)[PASTS]; /* for each name of an interval */
     size_t remembered;           /* pages in all their lists */
