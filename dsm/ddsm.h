@@ -25,12 +25,12 @@
  *  R4 Errors. A call returns 0 or a negative DRAIL_E… code; ddsm_last_error()
  *     has the sentence. A wrong argument (DRAIL_EINVAL), a full space and
  *     DRAIL_ETIMEOUT of ddsm_lock() change nothing; exceptions are stated at
- *     the call. Any other error breaks the memory: all further calls of this
- *     rank that can fail return that error, and only ddsm_close() is left to
- *     do. A rank that waits for others checks 16 ranks each second, in turn;
- *     simulated ranks check only while they wait in ddsm_lock(). When it finds
- *     a broken one, its own memory is broken too. A fault cannot return an
- *     error: see ddsm_config_t.failed.
+ *     the call and at ddsm_config_t.serves_packs. Any other error breaks the
+ *     memory: all further calls of this rank that can fail return that error,
+ *     and only ddsm_close() is left to do. A rank that waits for others checks
+ *     16 ranks each second, in turn; simulated ranks check only while they wait
+ *     in ddsm_lock(). When it finds a broken one, its own memory is broken too.
+ *     A fault cannot return an error: see ddsm_config_t.failed.
  *  R5 Threads. Threads of a rank may read and write the memory at the same
  *     time, and lock and unlock. Any other call must be made by one thread
  *     while no other thread of the rank writes the memory or makes a call.
@@ -99,7 +99,7 @@ typedef struct ddsm_config {
                             the kernel may take all of it. Over verbs the whole
                             space is pinned on each rank, and four times as
                             much, at most 64 MiB, for changes that travel
-                            together in a barrier */
+                            together */
     size_t page_bytes; /**< a power of two up to 1 GiB, and a multiple of the
                             system's page size, which is the default */
     void *base;        /**< the address of the space on all ranks: a multiple of
@@ -129,8 +129,11 @@ typedef struct ddsm_config {
                             locks, releases and acquires: the home's progress
                             thread carries them out. ddsm_rails_take() is
                             refused then, as a rank that lends its rails serves
-                            nobody. Default false: such changes travel together
-                            in barriers only */
+                            nobody. If a home has not carried changes out after
+                            wait_ms, the call (also ddsm_lock() and
+                            ddsm_unlock()) returns DRAIL_ETIMEOUT, which breaks
+                            the memory (R4). Default false: such changes travel
+                            together in barriers only */
     bool alternate_stacks; /**< faults are served on the alternate stack of the
                                 thread, if it has one; see ddsm_thread_begin().
                                 The first space that is open in the process
@@ -415,9 +418,10 @@ int ddsm_lock_end(ddsm_t *d, uint32_t *word);
  *  this rank's changes home and announces them. ddsm_acquire() makes visible
  *  all that any rank has released by then. ddsm_flush() does both. Any thread
  *  may call them at any time, also while others use the memory.
- *  @return 0; DRAIL_ETIMEOUT: an acquire has waited for another rank's release
- *  (wait_ms); DRAIL_EPEER, DRAIL_EINTR or another error of the transport. All
- *  errors break the memory (R4). */
+ *  @return 0; DRAIL_ETIMEOUT (wait_ms): an acquire has waited for another
+ *  rank's release, or a home has not carried changes out; DRAIL_EPEER,
+ *  DRAIL_EINTR or another error of the transport. All errors break the memory
+ *  (R4). */
 int ddsm_release(ddsm_t *d);
 int ddsm_acquire(ddsm_t *d);
 int ddsm_flush(ddsm_t *d);

@@ -30,7 +30,8 @@ static const dcoll_reduction_t *operation_of(ddsm_type_t type, ddsm_op_t op)
 }
 
 /* Preparing a collective waits for other ranks with the transport's timeout
- * instead of wait_ms; so the caller has met them in the short reduction. */
+ * instead of wait_ms; so the caller has met them in the short reduction. A rank
+ * that prepares serves no packs (pack_server.h). */
 static int reduce_long(ddsm_t *d, const char *mine, char *all, size_t bytes)
 {
     const dcoll_call_t call = {.collective = DCOLL_ALLREDUCE,
@@ -49,6 +50,7 @@ static int reduce(ddsm_t *d, const dcoll_reduction_t *operation,
     const size_t few =
         bytes < REDUCE_INLINE_BYTES ? bytes : REDUCE_INLINE_BYTES;
     d->operation = operation;
+    d->reduces_long = bytes > REDUCE_INLINE_BYTES;
     memcpy(d->control.reduce_in, mine, few);
     /* zeros raise no floating-point exceptions */
     memset(d->control.reduce_in + few, 0, REDUCE_INLINE_BYTES - few);
@@ -57,6 +59,7 @@ static int reduce(ddsm_t *d, const dcoll_reduction_t *operation,
         memcpy(all, d->control.reduce_out, few);
     if (!rc && bytes > REDUCE_INLINE_BYTES)
         rc = reduce_long(d, mine, all, bytes);
+    d->reduces_long = false;
     if (rc && !d->broken)
         space_break(d,
                     space_fail(d, rc, "reduction: %s: %.180s",

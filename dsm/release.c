@@ -22,11 +22,13 @@ void release_end(ddsm_t *d)
     atomic_fetch_add(&d->control.log->releases, 1);
 }
 
-/* A pack takes some messages to and fro, and the home's next look. */
+/* A pack takes some messages to and fro, and the home's next look. None is made
+ * while another thread is in a barrier, as homes have not read the barrier's
+ * pack; and in a long reduction, where homes may serve nobody (reduce.c). */
 int release_flush(ddsm_t *d)
 {
     enum { FEW = 64 };
-    if (!d->homes_serve)
+    if (!d->homes_serve || d->settling || d->reduces_long)
         return flush(d);
     int rc = flush_and_pack(d, FEW);
     return rc || !d->has_pack ? rc : pack_deliver(d);

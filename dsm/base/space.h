@@ -225,8 +225,9 @@ struct ddsm {
     bool settling;          /* in a barrier: its claims are not settled yet */
     size_t moving_first, moving_end; /* all DDSM_MOVING pages are in between */
     struct page_list dirty, written;
-    bool has_pack;      /* in a barrier: this rank's pack is not empty */
+    bool has_pack;      /* flush_and_pack() has packed changes */
     bool homes_serve;   /* all ranks serve packs outside barriers, too */
+    bool reduces_long;  /* a thread is in a reduction that is prepared */
     uint64_t next_name; /* of the interval after the next barrier */
     struct past (*pasts)[PASTS]; /* for each name of an interval */
     size_t remembered;           /* pages in all their lists */

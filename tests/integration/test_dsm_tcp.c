@@ -166,6 +166,80 @@ static void pieces_of_threads(struct rank *r)
     ddsm_close(d);
 }
 
+static void *meet(void *d)
+{
+    ok(d, ddsm_barrier(d));
+    return NULL;
+}
+
+/* A thread releases while another one waits in a barrier, whose pack the home
+ * has not read yet. */
+static void pieces_beside_a_barrier(struct rank *r)
+{
+    const ddsm_place_t there = {.homes = DDSM_ONE, .rank = 1};
+    pthread_t other;
+    space_serves_packs = true;
+    ddsm_t *d = space(r, 1 << 20, 0);
+    volatile unsigned char *p = ddsm_alloc(d, 8192, &there);
+    for (size_t at = 0; at < 4096 && r->rank == 0; at += 2)
+        p[at] = 7;
+    if (r->rank)
+        nap(300);
+    check(pthread_create(&other, NULL, meet, d) == 0);
+    if (r->rank == 0) {
+        nap(100);
+        for (size_t at = 4096; at < 8192; at += 2)
+            p[at] = 8;
+        ok(d, ddsm_release(d));
+    }
+    pthread_join(other, NULL);
+    check(p[0] == 7 && p[4094] == 7);
+    ok(d, ddsm_barrier(d));
+    check(p[4096] == 8 && p[8190] == 8);
+    ddsm_close(d);
+}
+
+struct releaser {
+    ddsm_t *d;
+    volatile unsigned char *p;
+    _Atomic bool is_over;
+};
+
+static void *release_pieces(void *arg)
+{
+    struct releaser *releaser = arg;
+    for (unsigned char i = 1; !releaser->is_over; i++) {
+        for (size_t at = 0; at < 4096; at += 2)
+            releaser->p[at] = i;
+        ok(releaser->d, ddsm_release(releaser->d));
+    }
+    return NULL;
+}
+
+/* A thread releases while others prepare reductions, each of another length. */
+static void pieces_beside_reductions(struct rank *r)
+{
+    enum { TIMES = 200 };
+    const ddsm_place_t there = {.homes = DDSM_ONE, .rank = 1};
+    pthread_t other;
+    space_serves_packs = true;
+    ddsm_t *d = space(r, 1 << 20, 0);
+    struct releaser releaser = {.d = d, .p = ddsm_alloc(d, 4096, &there)};
+    if (r->rank == 0)
+        check(pthread_create(&other, NULL, release_pieces, &releaser) == 0);
+    for (unsigned i = 1; i <= TIMES; i++) {
+        int64_t values[8 + TIMES] = {[8] = 1};
+        ok(d, ddsm_reduce(d, values, 8 + i, DDSM_INT64, DDSM_SUM));
+        check(values[8] == r->size);
+    }
+    releaser.is_over = true;
+    if (r->rank == 0)
+        pthread_join(other, NULL);
+    ok(d, ddsm_barrier(d));
+    check(releaser.p[4094] == releaser.p[0]);
+    ddsm_close(d);
+}
+
 /* A release, and a flag behind it, without a lock. The homes are in a barrier
  * of the job, or compute. */
 static void pieces_released(struct rank *r)
@@ -253,6 +327,8 @@ static const struct test tests[] = {
     {"children end", 2, children_end, by_tcp, APART},
     {"pieces under locks", 3, pieces_under_locks, by_tcp, APART},
     {"pieces of threads", 2, pieces_of_threads, by_tcp, APART},
+    {"pieces beside a barrier", 2, pieces_beside_a_barrier, by_tcp, APART},
+    {"pieces beside reductions", 2, pieces_beside_reductions, by_tcp, APART},
     {"pieces released", 3, pieces_released, by_tcp, APART},
     {"pieces before a heap", 2, pieces_before_a_heap, by_tcp, APART},
     {"one serves nobody", 2, one_serves_nobody, by_tcp, APART},
