@@ -353,10 +353,11 @@ int ddsm_barrier_note(ddsm_t *d, const void *mine, void *all);
  *  that name, it does this for all of them, in few reads. (Many programs swap
  *  two arrays in each step, so every second interval uses the same pages.)
  *  If a name comes in each turn of a loop that has run before, the library goes
- *  by what that turn has used then. In the third and the fourth interval of a
- *  name or turn, and later in two of 32, the library learns anew which of these
- *  pages are used: there the first access to each page faults, but does not
- *  fetch. Different ranks may give different names.
+ *  by what that turn has used then. In the third interval of a name, if it has
+ *  no others also in the fourth, and later in two of 32, the library learns
+ *  anew which of these pages are used: there the first access to each page
+ *  faults, but does not fetch. It learns about a turn in the turn's second
+ *  interval, too. Different ranks may give different names.
  *  @param d open.
  *  @param name 0 (the default): no pages are fetched in advance. */
 void ddsm_interval(ddsm_t *d, uint64_t name);

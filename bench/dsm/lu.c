@@ -230,7 +230,10 @@ static int update(program_run_t *r, size_t first)
     const lu_t *l = r->data;
     const size_t end = lu_end(l->n, first);
     double sum = 0;
-    int rc = prefetch_panel(r, first, false);
+    int rc = end < l->n
+                 ? prefetch_panel(r, first, false)
+                 : program_prefetch(r, swapped(l, first),
+                                    (end - first) * sizeof *l->pivot, false);
     for (size_t panel = end; !rc && panel < l->n; panel += LU_WIDTH)
         if (is_mine(l, panel))
             rc = prefetch_panel(r, panel, true);

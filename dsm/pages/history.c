@@ -57,7 +57,7 @@ static bool is_trusted(const struct past *past)
 
 /* More exact names than that which has foretold the interval are new. If that
  * one is trusted they take what it has foretold for used, until their first
- * test.
+ * test. Otherwise they stay new.
  * Lists of less exact names lack what was fetched in advance then. */
 static void keep(ddsm_t *d, enum use use)
 {
@@ -66,13 +66,16 @@ static void keep(ddsm_t *d, enum use use)
     for (unsigned i = 0; i < NAMES; i++) {
         if (!d->into[i] || (i > by && !d->learning))
             continue;
+        const bool assumes = i < by && by < NAMES && !d->learning;
+        if (assumes && !is_trusted(d->named[by])) {
+            d->named[i]->times = 0;
+            continue;
+        }
+        d->named[i]->is_assumed |= assumes;
         if (recorded->count || d->learning)
             keep_in(d, &d->into[i][use], recorded, d->learning && i <= by);
-        if (i < by && by < NAMES && !d->learning) {
-            d->named[i]->is_assumed = true;
-            if (is_trusted(d->named[by]) && d->into[by][use].count)
-                keep_in(d, &d->into[i][use], &d->into[by][use], false);
-        }
+        if (assumes && d->into[by][use].count)
+            keep_in(d, &d->into[i][use], &d->into[by][use], false);
     }
     for (size_t i = 0; i < recorded->count; i++)
         d->page[recorded->page[i]].recorded &= (uint8_t) ~(1 << use);
@@ -165,14 +168,15 @@ static void copy_list(ddsm_t *d, struct past *past, unsigned turn)
     }
 }
 
-/* Each of the two lists is tested soon, and again in its turn. What was only
- * assumed is tested at once, and then holds for both. */
-static bool is_time_to_learn(const struct past *past)
+/* Each of the two lists is tested in its turn. Where turns are told apart both
+ * are tested soon: names of the program that are tested so often only fault
+ * more. What was only assumed is tested at once, and then holds for both. */
+static bool is_time_to_learn(const ddsm_t *d, const struct past *past)
 {
     enum { FIRST = 2, SECOND = FIRST + LEARN_PERIOD + 1 };
     const unsigned times = past->times % (2 * LEARN_PERIOD);
-    return past->is_assumed || past->times == FIRST + 1 || times == FIRST ||
-           times == SECOND;
+    return past->is_assumed || times == FIRST || times == SECOND ||
+           (past->times == FIRST + 1 && d->named[0]);
 }
 
 /* The interval that ends. */
@@ -193,6 +197,8 @@ static void end_interval(ddsm_t *d)
     if (assumed) {
         tested->is_assumed = false;
         copy_list(d, tested, !(tested->times % 2));
+        if (tested->is_good) /* its lists need not be tested so soon */
+            tested->times += 2;
     }
     if (useless)
         pause_history(d, tested);
@@ -263,6 +269,12 @@ static bool may_learn(ddsm_t *d, unsigned name)
     return true;
 }
 
+static void leave_out(ddsm_t *d, unsigned name)
+{
+    d->named[name] = NULL;
+    d->into[name] = NULL;
+}
+
 const struct page_list *history_turn(ddsm_t *d, const uint64_t *names)
 {
     uint64_t all[NAMES];
@@ -273,14 +285,17 @@ const struct page_list *history_turn(ddsm_t *d, const uint64_t *names)
     const unsigned by = d->foretold_by;
     struct past *past = by < NAMES ? d->named[by] : NULL;
     const struct page_list *list = past ? d->into[by] : NULL;
-    d->tests = past && is_time_to_learn(past);
+    d->tests = past && is_time_to_learn(d, past);
     d->learning = d->tests;
     if (past && d->learnt[by])
         d->learnt[by] -= d->learnt[by] > 1 ? 2 : 1;
-    /* more exact names are new: they learn, unless this one is good enough; but
-     * not that of a turn, as most loops run once */
-    for (unsigned i = 1; i < by && past && !past->is_good; i++)
-        d->learning |= may_learn(d, i);
+    /* More exact names of the program are new: they learn, unless this one is
+     * good enough. Turns never do so, as most loops run once. */
+    for (unsigned i = 1; i < by && past; i++)
+        if (past->is_good)
+            leave_out(d, i);
+        else
+            d->learning |= may_learn(d, i);
     for (unsigned i = 0; i < NAMES; i++)
         if (d->named[i])
             d->named[i]->times++;

@@ -7,16 +7,17 @@
  * An interval may have several names, from the most exact one to the least. If
  * it has one, that with its turn is more exact: how often the name has come in
  * the present loop. The most exact one that has been before tells what to
- * fetch. Others that are more exact learn meanwhile. If this one foretells well
- * they take its pages for used, until their first test. Otherwise they learn by
- * faults, as in a test, unless such names do not come back; turns never do so.
+ * fetch. If it does not foretell well, more exact names of the program learn by
+ * faults, as in a test, unless such names do not come back. Turns do not learn
+ * so: once the name has been tested they take its pages for used, and are
+ * tested in their second interval.
  *
  * Many programs swap two arrays in each step, so every second interval has a
  * history of its own.
  *
- * In the third and the fourth interval of a name, and then in one of
- * LEARN_PERIOD, it is learnt which pages are used: the pages that were fetched
- * at its begin are held, that is, they stay protected.
+ * In the third interval of a name, where turns are told apart also in the
+ * fourth, and then in one of LEARN_PERIOD, it is learnt which pages are used:
+ * the pages that were fetched at its begin are held: they stay protected.
  * So the first access to each page faults, without a fetch, and shows that the
  * prediction was right. Pages that were not used are forgotten. So are pages
  * that were made writable and were not written. If most of them were not used,

@@ -79,9 +79,12 @@ static void factor(const lu_t *l, size_t first)
 static void update(const lu_t *l, size_t first)
 {
     const size_t n = l->n, end = lu_end(l->n, first);
-    prefetch(l, first, false);
-    memcpy(l->pivot + first, swapped(l, first),
-           (end - first) * sizeof *l->pivot);
+    const size_t swaps = (end - first) * sizeof *l->pivot;
+    if (end < n)
+        prefetch(l, first, false);
+    else /* only the swapped rows of the last panel are needed */
+        cluster_prefetch(l->c, swapped(l, first), swaps, false);
+    memcpy(l->pivot + first, swapped(l, first), swaps);
     prefetch_mine(l, end);
 #pragma omp parallel for schedule(dynamic, LU_WIDTH / 4)
     for (size_t j = end; j < n; j++) {

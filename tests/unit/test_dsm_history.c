@@ -89,6 +89,26 @@ static void vain_names(void **state)
     history_close(&s.d);
 }
 
+/* The more exact names come back, but the last one foretells well: they need
+ * no tests of their own. */
+static void needless_names(void **state)
+{
+    enum { PERIOD = 50, TIMES = 6 };
+    struct scene s;
+    unsigned learnt = 0;
+    begin(&s);
+    for (uint64_t n = 0; n < (uint64_t)PERIOD * TIMES; n++) {
+        s.d.interval++;
+        const struct page_list *list =
+            history_turn(&s.d, (uint64_t[DDSM_NAMES]){2 + n % PERIOD, 0, 1});
+        learnt += s.d.learning;
+        if (!list || s.d.learning)
+            history_record(&s.d, USE_FETCH, 0, PAGES);
+    }
+    assert_in_range(learnt, 1, PERIOD * TIMES / 8);
+    history_close(&s.d);
+}
+
 /* A loop uses pages in each turn but the last one, which ends with a barrier,
  * too. Returns how many pages are fetched in advance in that one. */
 static size_t run_loop(struct scene *s, unsigned turns)
@@ -122,12 +142,38 @@ static void last_turn(void **state)
     history_close(&s.d);
 }
 
+/* All turns of a loop use the same pages: what their names take over from that
+ * of the loop is tested once. */
+static void equal_turns(void **state)
+{
+    enum { TURNS = 10, RUNS = 8 };
+    struct scene s;
+    unsigned learnt = 0;
+    begin(&s);
+    for (unsigned run = 0; run < RUNS; run++) {
+        s.d.interval += 2; /* without a name */
+        history_turn(&s.d, (uint64_t[DDSM_NAMES]){0});
+        for (unsigned t = 0; t < TURNS; t++) {
+            s.d.interval++;
+            const struct page_list *list =
+                history_turn(&s.d, (uint64_t[DDSM_NAMES]){7});
+            learnt += s.d.learning;
+            assert_int_equal(list ? list[USE_FETCH].count : 0,
+                             run || t ? PAGES : 0);
+            if (!list || s.d.learning)
+                history_record(&s.d, USE_FETCH, 0, PAGES);
+        }
+    }
+    assert_in_range(learnt, TURNS, 2 * TURNS);
+    history_close(&s.d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(new_names),
-        cmocka_unit_test(vain_names),
-        cmocka_unit_test(last_turn),
+        cmocka_unit_test(new_names),      cmocka_unit_test(vain_names),
+        cmocka_unit_test(needless_names), cmocka_unit_test(last_turn),
+        cmocka_unit_test(equal_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
