@@ -804,15 +804,21 @@ static void close_creating(struct rank *r)
     DAT_OK(dat_ia_close(r->ia, DAT_CLOSE_ABRUPT_FLAG));
 }
 
-/* A child inherits it, and closes. The parent goes on. */
+/* A child inherits it with a call under way, polls, and closes. The parent goes
+ * on. */
 static void forks(struct rank *r)
 {
+    DAT_EVENT event;
     open_ia(r);
     create_member(r);
-    create_group(r, 1, 1);
+    create_group(r, 2, 2);
     barriers(r);
+    if (!r->rank)
+        DAT_OK(dat_ib_collective_barrier(r->group, context(1), 0));
     pid_t child = fork();
     if (!child) {
+        for (unsigned i = 0; i < 1000; i++, usleep(100))
+            DAT_FAILS(dat_evd_dequeue(r->evd, &event), DAT_QUEUE_EMPTY);
         DAT_FAILS(dat_ib_collective_barrier(r->group, context(0), 0),
                   DAT_INVALID_STATE);
         DAT_OK(dat_ib_collective_free_group(r->group));
@@ -820,6 +826,10 @@ static void forks(struct rank *r)
         DAT_OK(dat_ia_close(r->ia, DAT_CLOSE_ABRUPT_FLAG));
         _exit(0);
     }
+    meet(r);
+    if (r->rank)
+        DAT_OK(dat_ib_collective_barrier(r->group, context(1), 0));
+    good(r, DAT_IB_COLLECTIVE_BARRIER_STATUS, 1);
     int status = 1;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);

@@ -252,11 +252,14 @@ DAT_RETURN core_collectives_op(DAT_HANDLE handle, DAT_IB_OP op, va_list *args)
 
 /* ------------------------------------------------------------- progress --- */
 
-/* For each group whose events the consumer looks for. */
+/* For each group whose events the consumer looks for. A forked child shares
+ * memory with the ranks of its parent's groups: it leaves them alone. */
 static void for_groups(struct core_ia *ia, const struct core_evd *evd,
                        void (*tell)(void *group))
 {
     struct core_collectives *c = ia->collectives;
+    if (ia->forked)
+        return;
     int state = core_cancel_off();
     if (!pthread_mutex_trylock(&c->lock)) {
         for (struct core_group *g = c->groups; g; g = g->next)
