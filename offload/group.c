@@ -327,6 +327,7 @@ DAT_RETURN group_create(void *member, const struct dapl_collective_group *how,
     g->node = node_of(how);
     pthread_mutex_lock(&m->lock);
     sweep(m);
+    *group = g; /* before the consumer can see that it is created */
     bool runs = start_worker(g);
     if (runs) {
         g->next = m->groups;
@@ -338,7 +339,6 @@ DAT_RETURN group_create(void *member, const struct dapl_collective_group *how,
         group_delete(g);
         return OFFLOAD_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     }
-    *group = g;
     return DAT_SUCCESS;
 }
 
