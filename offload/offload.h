@@ -113,7 +113,8 @@ struct group {
     bool opened;                 /* its creation has ended, well or not */
     drail_job_t *job;            /* NULL before it is joined */
 
-    atomic_uint polls; /* of the consumer */
+    atomic_uint polls;   /* of the consumer */
+    atomic_bool claimed; /* team_lock, by the worker: polls would keep it */
 
     pthread_mutex_t team_lock; /* of what follows; the worker waits with it */
     struct star star;
