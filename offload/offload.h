@@ -22,6 +22,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <netinet/in.h>
 
@@ -31,6 +32,13 @@
 #define OFFLOAD_ERROR(type, subtype)                                           \
     ((DAT_RETURN)(DAT_CLASS_ERROR | (type) | (subtype)))
 #define OFFLOAD_TOKEN 16 /* bytes */
+
+static inline int64_t offload_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 /* What other ranks know of a member. Only they know the token. */
 struct member_info {

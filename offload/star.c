@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "offload/offload.h"
@@ -122,13 +121,6 @@ int star_allgather(void *star, const void *mine, size_t bytes, void *all,
 
 /* -------------------------------------------------------------- goodbye --- */
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Receives the goodbye of a rank, until then. */
 static bool hear(int fd, int64_t until, void (*idle)(void *context),
                  void *context)
@@ -139,7 +131,7 @@ static bool hear(int fd, int64_t until, void (*idle)(void *context),
         ssize_t n = recv(fd, &byte, 1, MSG_DONTWAIT);
         if (n >= 0 || (errno != EAGAIN && errno != EINTR))
             return n == 1;
-        if (now_ms() >= until)
+        if (offload_now_ms() >= until)
             return false;
         idle(context);
         poll(&look, 1, 1);
@@ -154,7 +146,7 @@ static bool say(int fd)
 bool star_leave(struct star *s, int timeout_ms, void (*idle)(void *context),
                 void *context)
 {
-    int64_t until = now_ms() + timeout_ms;
+    int64_t until = offload_now_ms() + timeout_ms;
     bool all = s->fd;
     if (s->self)
         return all && say(s->fd[0]) && hear(s->fd[0], until, idle, context);
