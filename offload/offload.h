@@ -79,8 +79,9 @@ int member_visit(const struct member_info *info, uint32_t group, uint32_t size,
 
 struct star {
     unsigned size, self;
-    int *fd;  /* of rank 0: to each rank; else: fd[0], to rank 0 */
-    int wake; /* readable: the group was freed */
+    int *fd;       /* of rank 0: to each rank; else: fd[0], to rank 0 */
+    int wake;      /* readable: the group was freed */
+    drail_t *rail; /* makes progress while this rank waits; or NULL */
 };
 
 /* All functions return 0 or a DRAIL_E… code. */
@@ -90,10 +91,9 @@ void star_close(struct star *s);
 /* drail_allgather_t. */
 int star_allgather(void *star, const void *mine, size_t bytes, void *all,
                    int timeout_ms);
-/* Says goodbye, and waits until all ranks have, for so long at most; calls
- * idle again and again. False: not all have. */
-bool star_leave(struct star *s, int timeout_ms, void (*idle)(void *context),
-                void *context);
+/* Says goodbye, and waits until all ranks have, for so long at most. False: not
+ * all have. */
+bool star_leave(struct star *s, int timeout_ms);
 
 /* ---- groups ---- */
 
