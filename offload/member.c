@@ -144,8 +144,20 @@ static bool is_gone(int fd)
 
 static void set_options(int fd)
 {
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &(int){1}, sizeof(int));
+    static const struct {
+        int level, name, value;
+    } options[] = {
+        {IPPROTO_TCP, TCP_NODELAY, 1},
+        /* a host that is gone ends the connection after 30 s */
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, 10},
+        {IPPROTO_TCP, TCP_KEEPINTVL, 4},
+        {IPPROTO_TCP, TCP_KEEPCNT, 5},
+        {IPPROTO_TCP, TCP_USER_TIMEOUT, 30000},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+                   sizeof options[i].value);
 }
 
 /* Receives more of the hello, or sees whether the rank is still there. False:
