@@ -21,6 +21,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include <netinet/in.h> /* dat2 needs it, and does not include it */
+
 #include <dat2/udat.h>
 #include <dat2/dat_ib_extensions.h>
 
