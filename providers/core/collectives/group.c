@@ -97,6 +97,12 @@ static void group_end(struct core_group *g)
     core_ia_unlock(ia);
 }
 
+static void unlist(struct core_collectives *c, struct core_group **at)
+{
+    *at = (*at)->next;
+    atomic_fetch_sub(&c->listed, 1);
+}
+
 static DAT_RETURN free_group(struct core_group *g)
 {
     struct core_collectives *c = g->o.ia->collectives;
@@ -105,7 +111,7 @@ static DAT_RETURN free_group(struct core_group *g)
     while (*at && *at != g)
         at = &(*at)->next;
     if (*at)
-        *at = g->next;
+        unlist(c, at);
     pthread_mutex_unlock(&c->lock);
     group_end(g);
     return DAT_SUCCESS;
@@ -129,7 +135,7 @@ static struct core_group *take_group(struct core_collectives *c, bool any)
     while ((g = *at) && !any && !atomic_load(&g->failed))
         at = &g->next;
     if (g)
-        *at = g->next;
+        unlist(c, at);
     pthread_mutex_unlock(&c->lock);
     return g;
 }
@@ -169,6 +175,7 @@ static DAT_RETURN group_new(struct core_evd *evd,
     }
     g->next = c->groups;
     c->groups = g;
+    atomic_fetch_add(&c->listed, 1);
     return DAT_SUCCESS;
 }
 
@@ -262,7 +269,7 @@ static void for_groups(struct core_ia *ia, const struct core_evd *evd,
                        void (*tell)(void *group))
 {
     struct core_collectives *c = ia->collectives;
-    if (ia->forked)
+    if (ia->forked || !atomic_load_explicit(&c->listed, memory_order_relaxed))
         return;
     int state = core_cancel_off();
     if (!pthread_mutex_trylock(&c->lock)) {
