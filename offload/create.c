@@ -56,7 +56,9 @@ static int open_rails(struct group *g, drail_error_t *err)
     }
     if (!getenv("DRAIL_TIMEOUT_MS"))
         cfg.timeout_ms = INT_MAX;
-    return drail_open(g->job, &cfg, &g->rail, err);
+    int rc = drail_open(g->job, &cfg, &g->rail, err);
+    g->star.rail = g->rail;
+    return rc;
 }
 
 /* A consumer may use its buffers again as soon as it sees an error. So no peer
@@ -101,17 +103,11 @@ int group_open_team(struct group *g)
     return rc;
 }
 
-static void make_progress(void *rail)
-{
-    drail_progress(rail);
-}
-
 /* A rank whose calls are complete may have to send data again, until the calls
  * of the others are complete, too. */
 void group_close_team(struct group *g)
 {
-    if (g->rail &&
-        (g->broken || !star_leave(&g->star, LEAVE_MS, make_progress, g->rail)))
+    if (g->rail && (g->broken || !star_leave(&g->star, LEAVE_MS)))
         drail_interrupt(g->rail);
     dcoll_team_free(g->team);
     drail_close(g->rail);

@@ -43,6 +43,7 @@ static void call_worker(struct group *g)
 {
     pthread_mutex_lock(&g->lock);
     g->wants_worker = true;
+    atomic_store(&g->claimed, true);
     pthread_cond_signal(&g->wake);
     pthread_mutex_unlock(&g->lock);
 }
@@ -113,7 +114,7 @@ void group_progress(void *group)
 {
     struct group *g = group;
     atomic_fetch_add_explicit(&g->polls, 1, memory_order_relaxed);
-    if (pthread_mutex_trylock(&g->team_lock))
+    if (atomic_load(&g->claimed) || pthread_mutex_trylock(&g->team_lock))
         return;
     advance(g, false);
     pthread_mutex_unlock(&g->team_lock);
@@ -181,6 +182,7 @@ static void serve(struct group *g)
         polls = now;
         if (l.wanted || (l.calls && unpolled >= UNPOLLED)) {
             pthread_mutex_lock(&g->team_lock);
+            atomic_store(&g->claimed, false);
             advance(g, true);
             pthread_mutex_unlock(&g->team_lock);
         }
@@ -327,6 +329,7 @@ DAT_RETURN group_create(void *member, const struct dapl_collective_group *how,
     g->node = node_of(how);
     pthread_mutex_lock(&m->lock);
     sweep(m);
+    *group = g; /* before the consumer can see that it is created */
     bool runs = start_worker(g);
     if (runs) {
         g->next = m->groups;
@@ -338,7 +341,6 @@ DAT_RETURN group_create(void *member, const struct dapl_collective_group *how,
         group_delete(g);
         return OFFLOAD_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     }
-    *group = g;
     return DAT_SUCCESS;
 }
 

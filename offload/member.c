@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <netinet/tcp.h>
@@ -35,6 +34,8 @@ struct hello {
 struct visitor {
     struct visitor *next;
     struct hello hello;
+    size_t heard;  /* bytes of it; not all: it may be a stranger, … */
+    int64_t until; /* … which is given so long */
     int fd;
 };
 
@@ -143,8 +144,36 @@ static bool is_gone(int fd)
 
 static void set_options(int fd)
 {
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &(int){1}, sizeof(int));
+    static const struct {
+        int level, name, value;
+    } options[] = {
+        {IPPROTO_TCP, TCP_NODELAY, 1},
+        /* a host that is gone ends the connection after 30 s */
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, 10},
+        {IPPROTO_TCP, TCP_KEEPINTVL, 4},
+        {IPPROTO_TCP, TCP_KEEPCNT, 5},
+        {IPPROTO_TCP, TCP_USER_TIMEOUT, 30000},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+                   sizeof options[i].value);
+}
+
+/* Receives more of the hello, or sees whether the rank is still there. False:
+ * it is gone, or a stranger. */
+static bool receive_hello(const struct member *m, struct visitor *v)
+{
+    size_t left = sizeof v->hello - v->heard;
+    if (!left)
+        return !is_gone(v->fd);
+    ssize_t n = recv(v->fd, (char *)&v->hello + v->heard, left, MSG_DONTWAIT);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+        return false;
+    v->heard += n > 0 ? (size_t)n : 0;
+    return v->heard < sizeof v->hello
+               ? offload_now_ms() < v->until
+               : !memcmp(v->hello.token, m->info.token, OFFLOAD_TOKEN);
 }
 
 /* A connection of this group that waits; -1: none. The lock is held. */
@@ -153,9 +182,10 @@ static int take_visitor(struct member *m, uint32_t group, uint32_t size,
 {
     struct visitor **at = &m->visitors, *v;
     while ((v = *at)) {
-        bool ours = v->hello.group == group && v->hello.size == size;
-        bool gone = is_gone(v->fd);
-        if (!ours && !gone) {
+        bool here = receive_hello(m, v),
+             ours = here && v->heard == sizeof v->hello &&
+                    v->hello.group == group && v->hello.size == size;
+        if (here && !ours) {
             at = &v->next;
             continue;
         }
@@ -164,35 +194,30 @@ static int take_visitor(struct member *m, uint32_t group, uint32_t size,
         *at = v->next;
         m->visits--;
         free(v);
-        if (!gone)
+        if (ours)
             return fd;
         close(fd);
     }
     return -1;
 }
 
-/* Adds the next connection to the visitors, if there is one that says who it
- * is. The lock is held. */
+/* Adds the next connection to the visitors. The lock is held. */
 static void receive_visitor(struct member *m)
 {
-    const struct timeval limit = {.tv_sec = HELLO_MS / 1000};
     int fd = accept4(m->listening, NULL, NULL, SOCK_CLOEXEC);
-    struct visitor *v = fd < 0 ? NULL : malloc(sizeof *v);
-    if (fd >= 0)
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    if (v && m->visits < VISITORS &&
-        recv(fd, &v->hello, sizeof v->hello, MSG_WAITALL) == sizeof v->hello &&
-        !memcmp(v->hello.token, m->info.token, OFFLOAD_TOKEN)) {
-        set_options(fd);
-        v->fd = fd;
-        v->next = m->visitors;
-        m->visitors = v;
-        m->visits++;
+    struct visitor *v =
+        fd < 0 || m->visits >= VISITORS ? NULL : calloc(1, sizeof *v);
+    if (!v) {
+        if (fd >= 0)
+            close(fd);
         return;
     }
-    free(v);
-    if (fd >= 0)
-        close(fd);
+    set_options(fd);
+    v->fd = fd;
+    v->until = offload_now_ms() + HELLO_MS;
+    v->next = m->visitors;
+    m->visitors = v;
+    m->visits++;
 }
 
 int member_accept(struct member *m, uint32_t group, uint32_t size, int wake,
@@ -206,10 +231,11 @@ int member_accept(struct member *m, uint32_t group, uint32_t size, int wake,
         if (poll(&now, 1, 0) > 0)
             receive_visitor(m);
         int fd = take_visitor(m, group, size, rank);
+        bool soon = m->visitors && m->visitors->heard < sizeof(struct hello);
         pthread_mutex_unlock(&m->lock);
         if (fd >= 0)
             return fd;
-        poll(look, 2, LOOK_MS);
+        poll(look, 2, soon ? 1 : LOOK_MS);
         if (look[1].revents) {
             errno = ECANCELED;
             return -1;

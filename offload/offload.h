@@ -22,6 +22,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <netinet/in.h>
 
@@ -31,6 +32,13 @@
 #define OFFLOAD_ERROR(type, subtype)                                           \
     ((DAT_RETURN)(DAT_CLASS_ERROR | (type) | (subtype)))
 #define OFFLOAD_TOKEN 16 /* bytes */
+
+static inline int64_t offload_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 /* What other ranks know of a member. Only they know the token. */
 struct member_info {
@@ -71,8 +79,9 @@ int member_visit(const struct member_info *info, uint32_t group, uint32_t size,
 
 struct star {
     unsigned size, self;
-    int *fd;  /* of rank 0: to each rank; else: fd[0], to rank 0 */
-    int wake; /* readable: the group was freed */
+    int *fd;       /* of rank 0: to each rank; else: fd[0], to rank 0 */
+    int wake;      /* readable: the group was freed */
+    drail_t *rail; /* makes progress while this rank waits; or NULL */
 };
 
 /* All functions return 0 or a DRAIL_E… code. */
@@ -82,10 +91,9 @@ void star_close(struct star *s);
 /* drail_allgather_t. */
 int star_allgather(void *star, const void *mine, size_t bytes, void *all,
                    int timeout_ms);
-/* Says goodbye, and waits until all ranks have, for so long at most; calls
- * idle again and again. False: not all have. */
-bool star_leave(struct star *s, int timeout_ms, void (*idle)(void *context),
-                void *context);
+/* Says goodbye, and waits until all ranks have, for so long at most. False: not
+ * all have. */
+bool star_leave(struct star *s, int timeout_ms);
 
 /* ---- groups ---- */
 
@@ -113,7 +121,8 @@ struct group {
     bool opened;                 /* its creation has ended, well or not */
     drail_job_t *job;            /* NULL before it is joined */
 
-    atomic_uint polls; /* of the consumer */
+    atomic_uint polls;   /* of the consumer */
+    atomic_bool claimed; /* team_lock, by the worker: polls would keep it */
 
     pthread_mutex_t team_lock; /* of what follows; the worker waits with it */
     struct star star;

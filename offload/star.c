@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "offload/offload.h"
+
+#define TURN_MS 5 /* between two looks at the rails, while this rank waits */
 
 /* -------------------------------------------------------- begin and end --- */
 
@@ -65,12 +66,29 @@ void star_close(struct star *s)
 
 /* ----------------------------------------------------------- all-gather --- */
 
+/* A peer may need this rank to complete an earlier call: a rail is lost, or out
+ * of credits. So the rails make progress meanwhile. */
+static int await(const struct star *s, int fd, short events, int64_t until)
+{
+    struct pollfd look[] = {{.fd = fd, .events = events},
+                            {.fd = s->wake, .events = POLLIN}};
+    for (int64_t left; (left = until - offload_now_ms()) > 0;) {
+        if (s->rail)
+            drail_progress(s->rail);
+        int n = poll(look, 2, s->rail && left > TURN_MS ? TURN_MS : (int)left);
+        if (n > 0)
+            return look[1].revents ? DRAIL_EINTR : 0;
+    }
+    return DRAIL_ETIMEOUT;
+}
+
 /* Moves all bytes, in either direction. */
 static int carry(const struct star *s, int fd, bool out, void *data,
                  size_t bytes, int timeout_ms)
 {
     char *at = data;
-    while (bytes) {
+    int rc = 0;
+    while (bytes && !rc) {
         ssize_t n = out ? send(fd, at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT)
                         : recv(fd, at, bytes, MSG_DONTWAIT);
         if (n > 0) {
@@ -80,14 +98,10 @@ static int carry(const struct star *s, int fd, bool out, void *data,
         }
         if (n == 0 || (errno != EAGAIN && errno != EINTR))
             return DRAIL_EPEER;
-        struct pollfd look[] = {{.fd = fd, .events = out ? POLLOUT : POLLIN},
-                                {.fd = s->wake, .events = POLLIN}};
-        if (!poll(look, 2, timeout_ms))
-            return DRAIL_ETIMEOUT;
-        if (look[1].revents)
-            return DRAIL_EINTR;
+        rc =
+            await(s, fd, out ? POLLOUT : POLLIN, offload_now_ms() + timeout_ms);
     }
-    return 0;
+    return rc;
 }
 
 static int serve(const struct star *s, const void *mine, size_t bytes,
@@ -122,27 +136,19 @@ int star_allgather(void *star, const void *mine, size_t bytes, void *all,
 
 /* -------------------------------------------------------------- goodbye --- */
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Receives the goodbye of a rank, until then. */
-static bool hear(int fd, int64_t until, void (*idle)(void *context),
-                 void *context)
+static bool hear(const struct star *s, int fd, int64_t until)
 {
-    struct pollfd look = {.fd = fd, .events = POLLIN};
     char byte;
     for (;;) {
         ssize_t n = recv(fd, &byte, 1, MSG_DONTWAIT);
         if (n >= 0 || (errno != EAGAIN && errno != EINTR))
             return n == 1;
-        if (now_ms() >= until)
+        if (offload_now_ms() >= until)
             return false;
-        idle(context);
-        poll(&look, 1, 1);
+        if (s->rail)
+            drail_progress(s->rail);
+        poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 1);
     }
 }
 
@@ -151,15 +157,14 @@ static bool say(int fd)
     return send(fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
-bool star_leave(struct star *s, int timeout_ms, void (*idle)(void *context),
-                void *context)
+bool star_leave(struct star *s, int timeout_ms)
 {
-    int64_t until = now_ms() + timeout_ms;
+    int64_t until = offload_now_ms() + timeout_ms;
     bool all = s->fd;
     if (s->self)
-        return all && say(s->fd[0]) && hear(s->fd[0], until, idle, context);
+        return all && say(s->fd[0]) && hear(s, s->fd[0], until);
     for (unsigned r = 1; all && r < s->size; r++)
-        all = hear(s->fd[r], until, idle, context);
+        all = hear(s, s->fd[r], until);
     for (unsigned r = 1; all && r < s->size; r++)
         all = say(s->fd[r]);
     return all;

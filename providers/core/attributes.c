@@ -41,7 +41,7 @@ static void ia_attributes(struct core_ia *ia, DAT_IA_ATTR *a)
     a->max_rdma_read_per_ep_in_guaranteed = DAT_TRUE;
     a->max_rdma_read_per_ep_out_guaranteed = DAT_TRUE;
     a->zb_supported = DAT_FALSE;
-    if (can->write_immed || can->atomics) {
+    if (can->write_immed || can->atomics || ia->collectives) {
         a->extension_supported = DAT_EXTENSION_IB;
         a->extension_version = DAT_IB_EXTENSION_VERSION;
     }

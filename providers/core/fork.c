@@ -63,6 +63,7 @@ static void cut_off(struct core_ia *ia)
     pthread_mutex_unlock(&ia->lock);
     atomic_store(&ia->bells, 0);
     ia->forked = true;
+    core_collectives_forked(ia);
     if (ia->transport->forked)
         ia->transport->forked(ia);
     for (struct core_object *o = ia->objects; o; o = o->next)

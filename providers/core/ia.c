@@ -130,8 +130,8 @@ static void destroy_all(struct core_ia *ia)
 
 static DAT_RETURN ia_close(struct core_ia *ia, DAT_CLOSE_FLAGS flags)
 {
+    core_collectives_reap(ia, flags == DAT_CLOSE_ABRUPT_FLAG);
     core_ia_lock(ia);
-    core_collectives_reap(ia);
     struct core_object *only = ia->own_async ? &ia->own_async->o : NULL;
     bool used = ia->objects && (ia->objects != only || ia->objects->next);
     if (only && atomic_load(&only->refs) > 1)

@@ -390,9 +390,10 @@ void core_ep_flush(struct core_ep *ep);
  * being opened; and ends that. */
 DAT_RETURN core_collectives_open(struct core_ia *ia, const char *path);
 void core_collectives_close(struct core_ia *ia);
-/* Ends groups of which the consumer knows that they were not created. ia->lock
- * is held. */
-void core_collectives_reap(struct core_ia *ia);
+/* Ends groups: all, or those of which the consumer knows that they were not
+ * created. ia->lock is not held. */
+void core_collectives_reap(struct core_ia *ia, bool all);
+void core_collectives_forked(struct core_ia *ia);
 /* A poll of the EVD (NULL: of any): its groups make progress. Not called where
  * none are offered. */
 void core_collectives_poll(struct core_ia *ia, const struct core_evd *evd);

@@ -47,6 +47,11 @@ for example in "$SOURCE"/examples/*.c; do
         -Wl,-rpath,"$prefix/lib"
     check "$name runs" timeout -k 10 30 "$work/$name"
 done
+for header in "$prefix"/include/*/*.h; do
+    check "${header#"$prefix/include/"} needs no other include" \
+        cc -Wall -Werror -I "$prefix/include" -x c -fsyntax-only \
+        -include "$header" /dev/null
+done
 # outsider NAME SOURCES…: a program on shared memory
 outsider()
 {

@@ -693,8 +693,9 @@ static void test_death(void **state)
     assert_int_equal(run(2, no_rank_0), 1);
 }
 
-/* A stranger connects to rank 0's port, and says nothing, or nonsense. The
- * layout of the info is not the consumer's business; here it is looked into. */
+/* Strangers connect to rank 0's port, and say nothing, or nonsense. The group
+ * waits for none of them. The layout of the info is not the consumer's
+ * business; here it is looked into. */
 static void strangers(struct rank *r)
 {
     struct sockaddr_in to = {.sin_family = AF_INET};
@@ -702,15 +703,17 @@ static void strangers(struct rank *r)
     create_member(r);
     memcpy(&to.sin_addr, shared->info[0] + 8, sizeof to.sin_addr);
     memcpy(&to.sin_port, shared->info[0] + 24, sizeof to.sin_port);
-    for (unsigned i = 0; r->rank && i < 2; i++) {
+    for (unsigned i = 0; r->rank && i < 10; i++) {
         char nonsense[64] = "who is there?";
         int fd = socket(AF_INET, SOCK_STREAM, 0);
         assert_int_equal(connect(fd, (void *)&to, sizeof to), 0);
-        if (i)
+        if (i == 1)
             assert_int_equal(send(fd, nonsense, sizeof nonsense, 0), 64);
     }
     meet(r);
+    time_t begin = time(NULL);
     create_group(r, 1, 1);
+    assert_true(time(NULL) - begin < 7);
     barriers(r);
     close_all(r);
 }
@@ -804,15 +807,21 @@ static void close_creating(struct rank *r)
     DAT_OK(dat_ia_close(r->ia, DAT_CLOSE_ABRUPT_FLAG));
 }
 
-/* A child inherits it, and closes. The parent goes on. */
+/* A child inherits it with a call under way, polls, and closes. The parent goes
+ * on. */
 static void forks(struct rank *r)
 {
+    DAT_EVENT event;
     open_ia(r);
     create_member(r);
-    create_group(r, 1, 1);
+    create_group(r, 2, 2);
     barriers(r);
+    if (!r->rank)
+        DAT_OK(dat_ib_collective_barrier(r->group, context(1), 0));
     pid_t child = fork();
     if (!child) {
+        for (unsigned i = 0; i < 1000; i++, usleep(100))
+            DAT_FAILS(dat_evd_dequeue(r->evd, &event), DAT_QUEUE_EMPTY);
         DAT_FAILS(dat_ib_collective_barrier(r->group, context(0), 0),
                   DAT_INVALID_STATE);
         DAT_OK(dat_ib_collective_free_group(r->group));
@@ -820,6 +829,10 @@ static void forks(struct rank *r)
         DAT_OK(dat_ia_close(r->ia, DAT_CLOSE_ABRUPT_FLAG));
         _exit(0);
     }
+    meet(r);
+    if (r->rank)
+        DAT_OK(dat_ib_collective_barrier(r->group, context(1), 0));
+    good(r, DAT_IB_COLLECTIVE_BARRIER_STATUS, 1);
     int status = 1;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);

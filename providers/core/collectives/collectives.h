@@ -22,6 +22,7 @@ struct core_collectives {
     const void *info;
     pthread_mutex_t lock; /* groups; held while the library makes progress */
     struct core_group *groups;
+    atomic_uint listed; /* their number: polls take no lock for none */
 };
 
 static inline bool core_collectives_has(const struct core_ia *ia, DAT_IB_OP op)

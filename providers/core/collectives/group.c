@@ -76,72 +76,81 @@ static void done(void *owner, const struct dapl_collective_call *call, bool ok)
                   !(call->flags & DAT_COMPLETION_UNSIGNALLED_FLAG));
 }
 
-/* Ends the library's part, which may take a while. */
+/* ia->lock is held. */
+static void group_destroy(void *object)
+{
+    struct core_group *g = object;
+    core_unref(&g->evd->o);
+    core_object_free(g);
+}
+
+/* Frees a group that is no longer listed. The library's part may take a while,
+ * and its worker may open and close IAs. So ia->lock is not held: a thread that
+ * forks takes the locks of all IAs, and keeps others from opening any. */
 static void group_end(struct core_group *g)
 {
+    struct core_ia *ia = g->o.ia;
+    if (!ia->forked)
+        ia->collectives->library->free_group(g->tp);
+    core_ia_lock(ia);
+    group_destroy(g);
+    core_ia_unlock(ia);
+}
+
+static void unlist(struct core_collectives *c, struct core_group **at)
+{
+    *at = (*at)->next;
+    atomic_fetch_sub(&c->listed, 1);
+}
+
+static DAT_RETURN free_group(struct core_group *g)
+{
     struct core_collectives *c = g->o.ia->collectives;
-    int state = core_cancel_off();
     pthread_mutex_lock(&c->lock);
     struct core_group **at = &c->groups;
     while (*at && *at != g)
         at = &(*at)->next;
     if (*at)
-        *at = g->next;
+        unlist(c, at);
     pthread_mutex_unlock(&c->lock);
-    if (g->tp && !g->o.ia->forked)
-        c->library->free_group(g->tp);
-    g->tp = NULL;
-    core_cancel_as(state);
-}
-
-/* ia->lock is held. */
-static void group_destroy(void *object)
-{
-    struct core_group *g = object;
     group_end(g);
-    core_unref(&g->evd->o);
-    core_object_free(g);
-}
-
-static DAT_RETURN free_group(struct core_group *g)
-{
-    struct core_ia *ia = g->o.ia;
-    group_end(g); /* without ia->lock: others may use the IA meanwhile */
-    core_ia_lock(ia);
-    group_destroy(g);
-    core_ia_unlock(ia);
     return DAT_SUCCESS;
 }
 
-/* A thread of the parent may have held it. */
-static void group_forked(void *object)
+void core_collectives_forked(struct core_ia *ia)
 {
-    struct core_group *g = object;
-    pthread_mutex_init(&g->o.ia->collectives->lock, NULL);
+    if (ia->collectives) /* a thread of the parent may have held it */
+        pthread_mutex_init(&ia->collectives->lock, NULL);
 }
 
 static const struct core_kind group_kind = {
     .type = (DAT_HANDLE_TYPE)DAT_IB_HANDLE_TYPE_COLLECTIVE,
-    .destroy = group_destroy,
-    .forked = group_forked};
+    .destroy = group_destroy};
 
-/* Ends groups whose creation has failed. ia->lock is held. */
-static void groups_reap(struct core_ia *ia)
+/* Takes a group out of the list: any, or one whose creation has failed. */
+static struct core_group *take_group(struct core_collectives *c, bool any)
 {
-    for (struct core_object *o = ia->objects, *next; o; o = next) {
-        next = o->next;
-        if (o->kind == &group_kind &&
-            atomic_load(&((struct core_group *)o)->failed))
-            group_destroy(o);
-    }
+    pthread_mutex_lock(&c->lock);
+    struct core_group **at = &c->groups, *g;
+    while ((g = *at) && !any && !atomic_load(&g->failed))
+        at = &g->next;
+    if (g)
+        unlist(c, at);
+    pthread_mutex_unlock(&c->lock);
+    return g;
 }
 
-void core_collectives_reap(struct core_ia *ia)
+void core_collectives_reap(struct core_ia *ia, bool all)
 {
-    if (ia->collectives)
-        groups_reap(ia);
+    struct core_group *g;
+    int state = core_cancel_off();
+    while (ia->collectives && (g = take_group(ia->collectives, all)))
+        group_end(g);
+    core_cancel_as(state);
 }
 
+/* ia->lock is held; and the lock of the list, which the consumer waits for if
+ * it sees the event, and frees the group, before this ends. */
 static DAT_RETURN group_new(struct core_evd *evd,
                             struct dapl_collective_group *how,
                             DAT_CONTEXT context)
@@ -150,7 +159,6 @@ static DAT_RETURN group_new(struct core_evd *evd,
     struct core_collectives *c = ia->collectives;
     if (!c->member)
         return CORE_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
-    groups_reap(ia);
     struct core_group *g = core_object_new(ia, &group_kind, sizeof *g);
     if (!g)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
@@ -162,14 +170,12 @@ static DAT_RETURN group_new(struct core_evd *evd,
     how->context = context;
     DAT_RETURN ret = c->library->create_group(c->member, how, &g->tp);
     if (ret != DAT_SUCCESS) {
-        g->tp = NULL;
         group_destroy(g);
         return ret;
     }
-    pthread_mutex_lock(&c->lock);
     g->next = c->groups;
     c->groups = g;
-    pthread_mutex_unlock(&c->lock);
+    atomic_fetch_add(&c->listed, 1);
     return DAT_SUCCESS;
 }
 
@@ -196,10 +202,15 @@ static DAT_RETURN create_group(DAT_EVD_HANDLE handle, va_list *args)
     if (!pz || pz->o.ia != evd->o.ia)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
     how.size = (unsigned)size;
-    core_ia_lock(evd->o.ia);
-    DAT_RETURN ret =
-        evd->o.ia->forked ? CORE_FORKED : group_new(evd, &how, context);
-    core_ia_unlock(evd->o.ia);
+    struct core_ia *ia = evd->o.ia;
+    if (ia->forked)
+        return CORE_FORKED;
+    core_collectives_reap(ia, false);
+    pthread_mutex_lock(&ia->collectives->lock);
+    core_ia_lock(ia);
+    DAT_RETURN ret = group_new(evd, &how, context);
+    core_ia_unlock(ia);
+    pthread_mutex_unlock(&ia->collectives->lock);
     return ret;
 }
 
@@ -252,11 +263,14 @@ DAT_RETURN core_collectives_op(DAT_HANDLE handle, DAT_IB_OP op, va_list *args)
 
 /* ------------------------------------------------------------- progress --- */
 
-/* For each group whose events the consumer looks for. */
+/* For each group whose events the consumer looks for. A forked child shares
+ * memory with the ranks of its parent's groups: it leaves them alone. */
 static void for_groups(struct core_ia *ia, const struct core_evd *evd,
                        void (*tell)(void *group))
 {
     struct core_collectives *c = ia->collectives;
+    if (ia->forked || !atomic_load_explicit(&c->listed, memory_order_relaxed))
+        return;
     int state = core_cancel_off();
     if (!pthread_mutex_trylock(&c->lock)) {
         for (struct core_group *g = c->groups; g; g = g->next)

@@ -21,6 +21,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include <netinet/in.h> /* dat2 needs it, and does not include it */
+
 #include <dat2/udat.h>
 #include <dat2/dat_ib_extensions.h>
 
@@ -83,7 +85,7 @@ struct dapl_collectives {
      * how->done(), also later than this call returns.
      * @param member of this rank.
      * @param group  owned by the provider until free_group(), also if the
-     *               creation fails later.
+     *               creation fails later. Set before done() is called.
      * @return DAT_SUCCESS, or an error: nothing was begun.
      */
     DAT_RETURN(*create_group)

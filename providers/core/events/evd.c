@@ -305,8 +305,8 @@ DAT_RETURN core_evd_free(DAT_EVD_HANDLE handle)
         return CORE_ERROR(DAT_INVALID_HANDLE, 0);
     struct core_ia *ia = evd->o.ia;
     DAT_RETURN ret = DAT_SUCCESS;
+    core_collectives_reap(ia, false);
     core_ia_lock(ia);
-    core_collectives_reap(ia);
     if (atomic_load(&evd->o.refs) || atomic_load(&evd->waiting))
         ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE);
     else

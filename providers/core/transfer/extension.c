@@ -76,13 +76,16 @@ static DAT_RETURN direct_of(const struct core_ep *ep, va_list args)
     return DAT_SUCCESS;
 }
 
-/* The list can't be passed on by its address where it is a parameter. */
+/* The list can't be passed on by its address where it is a parameter. A thread
+ * can't be cancelled there: it may hold locks of the library. */
 static DAT_RETURN collective(DAT_HANDLE handle, DAT_EXTENDED_OP op,
                              va_list args)
 {
     va_list copy;
     va_copy(copy, args);
+    int state = core_cancel_off();
     DAT_RETURN ret = core_collectives_op(handle, (DAT_IB_OP)op, &copy);
+    core_cancel_as(state);
     va_end(copy);
     return ret;
 }
