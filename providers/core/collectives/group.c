@@ -117,12 +117,6 @@ static DAT_RETURN free_group(struct core_group *g)
     return DAT_SUCCESS;
 }
 
-void core_collectives_forked(struct core_ia *ia)
-{
-    if (ia->collectives) /* a thread of the parent may have held it */
-        pthread_mutex_init(&ia->collectives->lock, NULL);
-}
-
 static const struct core_kind group_kind = {
     .type = (DAT_HANDLE_TYPE)DAT_IB_HANDLE_TYPE_COLLECTIVE,
     .destroy = group_destroy};
