@@ -129,14 +129,11 @@ void group_rest(void *group)
 
 /* --------------------------------------------------------------- worker --- */
 
-static struct timespec after(long ns)
+static struct timespec after(uint64_t ns)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_nsec += ns;
-    t.tv_sec += t.tv_nsec / 1000000000;
-    t.tv_nsec %= 1000000000;
-    return t;
+    const uint64_t at = busywait_now_ns() + ns;
+    return (struct timespec){.tv_sec = (time_t)(at / 1000000000u),
+                             .tv_nsec = (long)(at % 1000000000u)};
 }
 
 /* What the worker finds after a nap. */

@@ -14,8 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <netinet/tcp.h>
-
+#include "dapl_rail/platform/socket_options.h"
 #include "offload/offload.h"
 
 #define MAGIC      0x64636f6cu
@@ -142,24 +141,6 @@ static bool is_gone(int fd)
     return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
 }
 
-static void set_options(int fd)
-{
-    static const struct {
-        int level, name, value;
-    } options[] = {
-        {IPPROTO_TCP, TCP_NODELAY, 1},
-        /* a host that is gone ends the connection after 30 s */
-        {SOL_SOCKET, SO_KEEPALIVE, 1},
-        {IPPROTO_TCP, TCP_KEEPIDLE, 10},
-        {IPPROTO_TCP, TCP_KEEPINTVL, 4},
-        {IPPROTO_TCP, TCP_KEEPCNT, 5},
-        {IPPROTO_TCP, TCP_USER_TIMEOUT, 30000},
-    };
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-        setsockopt(fd, options[i].level, options[i].name, &options[i].value,
-                   sizeof options[i].value);
-}
-
 /* Receives more of the hello, or sees whether the rank is still there. False:
  * it is gone, or a stranger. */
 static bool receive_hello(const struct member *m, struct visitor *v)
@@ -212,7 +193,7 @@ static void receive_visitor(struct member *m)
             close(fd);
         return;
     }
-    set_options(fd);
+    socket_tune(fd);
     v->fd = fd;
     v->until = offload_now_ms() + HELLO_MS;
     v->next = m->visitors;
@@ -267,7 +248,7 @@ static int say_hello(int fd, const struct sockaddr_storage *to,
     if (connect(fd, (const struct sockaddr *)to, length) &&
         (errno != EINPROGRESS || await_connection(fd, wake)))
         return -1;
-    set_options(fd);
+    socket_tune(fd);
     return send(fd, hello, sizeof *hello, MSG_NOSIGNAL) == sizeof *hello ? 0
                                                                          : -1;
 }

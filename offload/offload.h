@@ -22,11 +22,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 #include <netinet/in.h>
 
 #include "coll/dcoll.h"
+#include "dapl_rail/platform/busywait.h"
 #include "providers/core/collectives/hook.h"
 
 #define OFFLOAD_ERROR(type, subtype)                                           \
@@ -35,9 +35,7 @@
 
 static inline int64_t offload_now_ms(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return (int64_t)(busywait_now_ns() / 1000000u);
 }
 
 /* What other ranks know of a member. Only they know the token. */

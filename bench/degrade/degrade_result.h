@@ -46,7 +46,8 @@ drail_rail_stats_t degrade_rail(const degrade_run_t *run, unsigned rail);
 /** Does one rail alone carry about as much as all? Then rates show no cut. */
 bool degrade_shows_nothing(const degrade_run_t *run);
 
-/** One of the formats of report.h. @return 0. */
+/** Writes a degrade_result_t in one of the formats of report.h.
+ *  @return 0. */
 int degrade_report(FILE *file, format_t format, const void *result);
 
 #endif

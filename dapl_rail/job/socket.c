@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -27,25 +25,6 @@ int deadline_ms(struct deadline *d, int most_ms)
     uint64_t left = deadline_left(d);
     uint64_t ms = left ? left / MS + 1 : 0;
     return ms < (uint64_t)most_ms ? (int)ms : most_ms;
-}
-
-void socket_tune(int fd)
-{
-    static const struct {
-        int level, name, value;
-    } options[] = {
-        {IPPROTO_TCP, TCP_NODELAY, 1},
-        {SOL_SOCKET, SO_KEEPALIVE, 1},
-        /* an idle peer is probed after 10 s, then 5 times, every 4 s */
-        {IPPROTO_TCP, TCP_KEEPIDLE, 10},
-        {IPPROTO_TCP, TCP_KEEPINTVL, 4},
-        {IPPROTO_TCP, TCP_KEEPCNT, 5},
-        /* data that are not acknowledged for so many ms end the connection */
-        {IPPROTO_TCP, TCP_USER_TIMEOUT, 30000},
-    };
-    for (unsigned i = 0; i < sizeof options / sizeof *options; i++)
-        setsockopt(fd, options[i].level, options[i].name, &options[i].value,
-                   sizeof options[i].value);
 }
 
 int socket_ready(struct timed_socket *s, short events)

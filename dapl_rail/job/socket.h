@@ -7,6 +7,7 @@
 
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/platform/deadline.h"
+#include "dapl_rail/platform/socket_options.h"
 
 struct timed_socket {
     int fd;
@@ -22,10 +23,6 @@ struct deadline deadline_sooner(int ms, struct deadline *whole);
 /* Call it after each wait: how many ms to wait in poll() next, at most most_ms;
  * 0: the deadline has passed. */
 int deadline_ms(struct deadline *d, int most_ms);
-
-/* For a TCP connection: sends short messages at once, and ends half a minute
- * after the peer's host has vanished. */
-void socket_tune(int fd);
 
 /* Waits until the socket is ready; sends or receives all bytes. 0, DRAIL_EINTR,
  * DRAIL_ETIMEOUT or DRAIL_EPEER. */

@@ -168,9 +168,11 @@ static void copy_list(ddsm_t *d, struct past *past, unsigned turn)
     }
 }
 
-/* Each of the two lists is tested in its turn. Where turns are told apart both
- * are tested soon: names of the program that are tested so often only fault
- * more. What was only assumed is tested at once, and then holds for both. */
+/* Is this interval a test? In a test, the history learns one of a name's two
+ * lists by faults; the lists take turns. Where the history tells turns apart,
+ * it tests both lists in a row. For names of the program that would only cost
+ * faults. A list that it has taken over from another name without a test is
+ * tested at once; the outcome then holds for both lists. */
 static bool is_time_to_learn(const ddsm_t *d, const struct past *past)
 {
     enum { FIRST = 2, SECOND = FIRST + LEARN_PERIOD + 1 };

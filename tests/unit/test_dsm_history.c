@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is remembered of the intervals of a program: turns of a loop, and names
- * that do not come back. */
+/* The history remembers which pages a program used in its intervals. It tells
+ * the turns of a loop apart, and it ends learning by faults for names that do
+ * not come back. */
 #include "unit.h"
 #include "dsm/pages/history.h"
 #include "dsm/pages/pages.h"

@@ -107,7 +107,8 @@ static void all_rails_when_they_add_up(void **state)
     }
 }
 
-/* What is ruled out is not tried; the rest is compared as before. */
+/* The transport rules single rails out: the tuner does not try them. It
+ * compares the other sets of rails as before. */
 static void rules_out(void **state)
 {
     struct tuner c;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arguments of each collective. Those of dat_extension_op() are numbered
- * from the handle on: an operation's own begin with the third. */
+/* Reads and checks the arguments of each collective. BAD(n) names the n-th
+ * argument of dat_extension_op(): the first is the handle, the second is the
+ * operation, and the operation's own arguments follow. */
 #include "providers/core/collectives/collectives.h"
 
 #define BAD(number) CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG##number)
