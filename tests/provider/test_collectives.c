@@ -127,6 +127,14 @@ static void create_group(struct rank *r, unsigned id, unsigned per_node)
     assert_non_null(r->group);
 }
 
+/* With group 1, in which each rank is a node. */
+static void open_all(struct rank *r)
+{
+    open_ia(r);
+    create_member(r);
+    create_group(r, 1, 1);
+}
+
 static void close_ia(struct rank *r)
 {
     DAT_OK(dat_evd_free(r->evd));
@@ -415,9 +423,7 @@ static void test_not_blocking(void **state)
 static void fill_queue(struct rank *r)
 {
     unsigned posted = 0;
-    open_ia(r);
-    create_member(r);
-    create_group(r, 1, 1);
+    open_all(r);
     DAT_RETURN ret = DAT_SUCCESS;
     while (!r->rank && ret == DAT_SUCCESS && posted < 10000) {
         ret = dat_ib_collective_barrier(r->group, context(0), 0);
@@ -447,9 +453,7 @@ static void test_full(void **state)
 /* The consumer does neither poll nor wait while the others need it. */
 static void compute(struct rank *r)
 {
-    open_ia(r);
-    create_member(r);
-    create_group(r, 1, 1);
+    open_all(r);
     DAT_OK(dat_ib_collective_barrier(r->group, context(1), 0));
     if (r->rank != 1)
         good(r, DAT_IB_COLLECTIVE_BARRIER_STATUS, 1);
@@ -468,9 +472,7 @@ static void test_computes(void **state)
 static void poll_only(struct rank *r)
 {
     DAT_EVENT event;
-    open_ia(r);
-    create_member(r);
-    create_group(r, 1, 1);
+    open_all(r);
     for (unsigned i = 0; i < 200; i++) {
         DAT_OK(dat_ib_collective_barrier(r->group, context(i), 0));
         while (DAT_GET_TYPE(dat_evd_dequeue(r->evd, &event)) == DAT_QUEUE_EMPTY)
@@ -635,9 +637,7 @@ static void test_wrong_arguments(void **state)
 /* The last rank dies in the middle. */
 static void a_rank_dies(struct rank *r)
 {
-    open_ia(r);
-    create_member(r);
-    create_group(r, 1, 1);
+    open_all(r);
     barriers(r);
     meet(r);
     if (r->rank == r->size - 1)
@@ -749,9 +749,7 @@ static void test_wrong_info(void **state)
 /* Calls under way end with errors, on the rank that frees and on the other. */
 static void free_under_way(struct rank *r)
 {
-    open_ia(r);
-    create_member(r);
-    create_group(r, 1, 1);
+    open_all(r);
     barriers(r);
     if (!r->rank)
         for (unsigned i = 0; i < 3; i++)
@@ -782,9 +780,7 @@ static void free_under_way(struct rank *r)
 /* The member goes first; rank 1 closes abruptly, with all that is left. */
 static void other_order(struct rank *r)
 {
-    open_ia(r);
-    create_member(r);
-    create_group(r, 1, 1);
+    open_all(r);
     barriers(r);
     if (!r->rank) {
         DAT_OK(dat_ib_collective_free_member(r->ia, r->member));
