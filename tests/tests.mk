@@ -227,11 +227,10 @@ TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%\
 TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\
               /link_model,/test_idle_,/test_silent_wire,/rail_numbers,/tune_time,$\
               /degrade_seen,/calibrate
-# Their processes poll, but wait for launchers half of the time, or they build:
-# one of them runs at a time, beside others.
+# Their processes poll, which keeps all processors busy: one of them runs at a
+# time.
 TEST_POLLING := /integration/mpi,/integration/impi,/compare_p2p,/compare_coll,$\
-                /compare_layer,/integration/suite,/interrupted,$\
-                /integration/openmp,/integration/deb,/integration/build_mpi
+                /compare_layer,/integration/suite,/interrupted,/integration/openmp
 # They wait for slow wires and processes: one of them runs beside all others.
 TEST_WAITING := /hosts/,/test_slow_transfers,/test_coll_long,/test_launch,$\
                 /test_close_delivers,/test_faults_dsm,/test_withdraw,$\
