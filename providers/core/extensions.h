@@ -128,10 +128,10 @@ static inline DAT_RETURN dapl_lmr_try_free(DAT_LMR_HANDLE lmr)
 #define DAPL_RDMA_SYNC_FLAG 0x100000
 
 /*
- * Direct messages: two functions of the provider for short messages between
- * consumers that poll. They are called without libdat2, and check no handle and
- * no flag. A message that they do not carry goes the usual way, so a consumer
- * tries them first.
+ * Direct messages: functions of the provider for short messages between
+ * consumers that poll, and for writes. They are called without libdat2, and
+ * check no handle and no flag. What they do not carry goes the usual way, so a
+ * consumer tries them first.
  *
  * send() posts the head and the bytes behind it as one inline send, whose
  * completion is suppressed. The cookie is for the event of an error. False: the
@@ -142,6 +142,12 @@ static inline DAT_RETURN dapl_lmr_try_free(DAT_LMR_HANDLE lmr)
  * it. It has no event, and the EP's oldest receive stays posted, as if it had
  * been posted anew. False: dat_evd_dequeue() finds the message. take() looks
  * for no message while an event waits in the EP's receive EVD, which is older.
+ *
+ * write() writes the bytes to the peer's memory, as one RDMA write whose
+ * completion is suppressed. The local memory need not be registered; the peer's
+ * range is checked. True: the write is complete. False: nothing is written;
+ * dat_ep_post_rdma_write() does it, or tells what is wrong. Threads that write
+ * and post on an EP take turns.
  *
  * The peer may change the message while take_message() reads it, so this reads
  * each byte once. It must not call DAT. One thread at a time calls take() and
@@ -160,6 +166,8 @@ struct dapl_direct {
                  const void *body, size_t bytes, DAT_DTO_COOKIE cookie);
     bool (*take)(DAT_EP_HANDLE ep, unsigned polls,
                  dapl_take_message_t take_message, void *context);
+    bool (*write)(DAT_EP_HANDLE ep, const void *local, size_t bytes,
+                  DAT_RMR_CONTEXT key, DAT_VADDR remote);
 };
 
 /* Sets *direct to the functions for the EPs of this EP's IA. They stay as long

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Direct messages (providers/core/extensions.h): short ones without events. */
+/* Direct messages (providers/core/extensions.h): short ones without events; and
+ * direct writes. */
 #include <pthread.h>
 #include <time.h>
 
@@ -73,10 +74,10 @@ static void post_recvs(const end_t *end, unsigned n)
 
 /* Skips the test where direct messages are not offered. b has so many receives.
  */
-static void open_both(end_t *a, end_t *b, unsigned receives)
+static void open_with(end_t *a, end_t *b, unsigned receives, memory_kind_t kind)
 {
     memset(&offered, 0, sizeof offered);
-    ends_open(a, b, MEMORY_MALLOC, BYTES);
+    ends_open(a, b, kind, BYTES);
     if (!provider_attribute(a->ia, DAPL_DIRECT_MESSAGES)) {
         DAT_FAILS(dapl_direct(a->ep, &direct), DAT_NOT_IMPLEMENTED);
         ends_close(a, b);
@@ -86,6 +87,11 @@ static void open_both(end_t *a, end_t *b, unsigned receives)
     post_recvs(b, receives);
     end_connect_both(a, b);
     fill(a->mem.data, BYTES, 1);
+}
+
+static void open_both(end_t *a, end_t *b, unsigned receives)
+{
+    open_with(a, b, receives, MEMORY_MALLOC);
 }
 
 /* Many more messages than there are receives: each taken one leaves its receive
@@ -194,6 +200,88 @@ static void ended(void **state)
     ends_close(&a, &b);
 }
 
+/* -------------------------------------------------------------- writing */
+
+static bool writes(const end_t *end, size_t bytes, DAT_RMR_TRIPLET to)
+{
+    return direct->write(end->ep, end->mem.data, bytes, to.rmr_context,
+                         to.virtual_address);
+}
+
+static void written_at_once(void **state)
+{
+    static const size_t lengths[] = {1, 7, 8, 63, 64, 1000, 4096, BYTES};
+    end_t a, b;
+    open_with(&a, &b, 1, MEMORY_MEMFD);
+    for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        size_t n = lengths[i], at = (BYTES - n) / 2;
+        memset(b.mem.data, 0, BYTES);
+        fill(a.mem.data, n, i + 1);
+        assert_true(writes(&a, n, remote(&b.mem, at, n)));
+        assert_memory_equal(b.mem.data + at, a.mem.data, n);
+        for (size_t other = 0; other < BYTES; other++)
+            if (other < at || other >= at + n)
+                assert_int_equal(b.mem.data[other], 0);
+    }
+    expect_silence(a.request, 20);
+    ends_close(&a, &b);
+}
+
+/* What it refuses it has not written, and the connection goes on. */
+static void not_written(void **state)
+{
+    end_t a, b;
+    region_t read_only;
+    open_with(&a, &b, 1, MEMORY_MEMFD);
+    region_create(&read_only, MEMORY_MEMFD, BYTES, b.ia, b.pz,
+                  DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_LOCAL_READ_FLAG);
+    memset(read_only.data, 0, BYTES);
+    memset(b.mem.data, 0, BYTES);
+    DAT_RMR_TRIPLET to = remote(&b.mem, 0, 8), beyond = to, unknown = to;
+    beyond.virtual_address += BYTES - 7;
+    unknown.rmr_context++;
+    assert_false(writes(&a, 8, beyond));
+    assert_false(writes(&a, 8, unknown));
+    assert_false(writes(&a, 8, remote(&read_only, 0, 8)));
+    assert_false(writes(&a, 0, to));
+    assert_int_equal(b.mem.data[BYTES - 1], 0);
+    assert_int_equal(read_only.data[0], 0);
+    assert_true(writes(&a, 8, to));
+    assert_memory_equal(b.mem.data, a.mem.data, 8);
+    region_destroy(&read_only);
+    ends_close(&a, &b);
+}
+
+/* A send waits for its receive: it may still fail. */
+static void not_written_behind_an_unfinished_send(void **state)
+{
+    end_t a, b;
+    open_with(&a, &b, 0, MEMORY_MEMFD);
+    DAT_LMR_TRIPLET from = local(&a.mem, 0, 8);
+    memset(b.mem.data, 0, BYTES);
+    DAT_OK(dat_ep_post_send(a.ep, 1, &from, cookie(9), 0));
+    assert_false(writes(&a, 8, remote(&b.mem, 8, 8)));
+    assert_int_equal(b.mem.data[8], 0);
+    post_recvs(&b, 1);
+    EXPECT_DTO(a.request, 9, DAT_DTO_SUCCESS, 8);
+    assert_true(writes(&a, 8, remote(&b.mem, 8, 8)));
+    ends_close(&a, &b);
+}
+
+static void not_written_when_ended(void **state)
+{
+    end_t a, b;
+    open_with(&a, &b, 1, MEMORY_MEMFD);
+    assert_true(writes(&a, 8, remote(&b.mem, 0, 8)));
+    memset(b.mem.data, 0, BYTES);
+    DAT_OK(dat_ep_disconnect(b.ep, DAT_CLOSE_ABRUPT_FLAG));
+    EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    assert_false(writes(&a, 8, remote(&b.mem, 0, 8)));
+    assert_int_equal(b.mem.data[0], 0);
+    ends_close(&a, &b);
+}
+
 #define MANY 1000
 
 static void *send_many(void *end)
@@ -232,6 +320,10 @@ int main(void)
         cmocka_unit_test(too_long),
         cmocka_unit_test(ended),
         cmocka_unit_test(both_ways_at_once),
+        cmocka_unit_test(written_at_once),
+        cmocka_unit_test(not_written),
+        cmocka_unit_test(not_written_behind_an_unfinished_send),
+        cmocka_unit_test(not_written_when_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

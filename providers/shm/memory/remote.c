@@ -151,6 +151,22 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
     return status;
 }
 
+bool shm_remote_write(struct shm_conn *c, const void *from, size_t bytes,
+                      uint32_t key, uint64_t address)
+{
+    static const struct shm_manner plain;
+    DAT_DTO_COMPLETION_STATUS status;
+    const struct shm_map *m = enter(c, 0, address, bytes, key,
+                                    DAT_MEM_PRIV_REMOTE_WRITE_FLAG, &status);
+    if (!m)
+        return false;
+    char *at = shm_map_at(m, address, bytes);
+    if (at)
+        shm_copy_ordered(at, from, bytes, &plain);
+    shm_access_leave(c, 0);
+    return at;
+}
+
 /* ------------------------------------------------------------- atomics --- */
 
 static uint64_t apply(const struct core_dto *dto, uint64_t old)

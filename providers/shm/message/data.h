@@ -33,6 +33,8 @@ bool shm_direct_send(DAT_EP_HANDLE ep, const void *head, size_t head_bytes,
                      const void *body, size_t bytes, DAT_DTO_COOKIE cookie);
 bool shm_direct_take(DAT_EP_HANDLE ep, unsigned polls,
                      dapl_take_message_t take_message, void *context);
+bool shm_direct_write(DAT_EP_HANDLE ep, const void *local, size_t bytes,
+                      DAT_RMR_CONTEXT key, DAT_VADDR remote);
 
 /* ---- receive.c ---- */
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Direct messages (core/extensions.h): the ring without what the others need.
- * They are not offered with a cable or a link model.
+ * Direct messages and writes (core/extensions.h): the ring, and the peer's
+ * memory, without what the others need. They are not offered with a cable or a
+ * link model.
  */
 #include "dapl_rail/platform/short_copy.h"
+#include "providers/shm/memory/peer.h"
+#include "providers/shm/memory/remote.h"
 #include "providers/shm/message/data.h"
 #include "providers/shm/message/ring.h"
+#include "providers/shm/shm.h"
 #include "providers/shm/wakeup/announce.h"
 
 /* -------------------------------------------------------------- sending --- */
@@ -163,4 +167,23 @@ bool shm_direct_take(DAT_EP_HANDLE handle, unsigned polls,
         taken = take_next(c, w->total, polls, take_message, context);
     core_ep_unlock(ep);
     return taken;
+}
+
+/* -------------------------------------------------------------- writing --- */
+
+/* Not behind unfinished requests, whose failure it must not outlive; and not
+ * where another kind of copy may be faster. */
+bool shm_direct_write(DAT_EP_HANDLE handle, const void *local, size_t bytes,
+                      DAT_RMR_CONTEXT key, DAT_VADDR remote)
+{
+    struct core_ep *ep = handle;
+    if (core_ep_state(ep) != DAT_EP_STATE_CONNECTED ||
+        core_requests_pending(ep) || !bytes)
+        return false;
+    struct shm_conn *c = ep->tp;
+    if (bytes >= c->sia->stream_least ||
+        atomic_load_explicit(&c->aborted, memory_order_relaxed))
+        return false;
+    shm_peer_prefetch(c->peer, key, remote + bytes - 1);
+    return shm_remote_write(c, local, bytes, key, remote);
 }
