@@ -222,7 +222,7 @@ static void sweep_algorithm(struct sweep *sweep)
 {
     bool nodes_matter = knows_nodes(sweep->algorithm);
     for (unsigned n = 1; n <= RANKS_MAX;
-         n += n < EACH_RANKS ? 1 : 1 + draw(sweep, 4))
+         n += n < EACH_RANKS ? 1 : 1 + draw(sweep, 8))
         for (unsigned k = 1; k <= PORTS_MAX; k++)
             sweep_ports(sweep, n, k, nodes_matter);
 }
