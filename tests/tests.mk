@@ -241,7 +241,7 @@ TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\
 TEST_POLLING := /integration/mpi,/integration/impi,/compare_p2p,/compare_coll,$\
                 /compare_layer,/integration/suite,/interrupted,/integration/openmp
 # They wait for slow wires and processes: one of them runs beside all others.
-TEST_WAITING := /hosts/,/integration/bond,/integration/install,/integration/tcp,$\
+TEST_WAITING := /hosts/,/integration/bond,/integration/install,$\
                 /compare_bond,/compare_hosts,/dapl_walk,/dtest,/runner,/server,$\
                 /slow_rail,/timens,/ulimits,/tcp_connect,_death,_sleepers,$\
                 /test_bond_connect,/test_bond_failover,/test_bond_memory,$\
