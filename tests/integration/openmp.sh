@@ -45,7 +45,7 @@ names=(atomics worksharing sharing tasks printing wide pipeline cxx fortran outp
 for name in "${names[@]}"; do
     case $name in
     cxx) echo cxx cpp g++ railomp-c++ ;;
-    fortran | output) echo $name f90 gfortran railomp-fortran ;;
+    fortran | output) echo "$name" f90 gfortran railomp-fortran ;;
     *) echo "$name" c gcc railomp-cc ;;
     esac
 done | xargs -L 1 -P "$(nproc)" bash -c 'build "$@"' build
