@@ -84,7 +84,7 @@ static int agree(struct group *g)
 int group_open_team(struct group *g)
 {
     drail_error_t err = {.text = ""};
-    int rc = star_open(&g->star, g->member, &g->root, g->id);
+    int rc = star_open(&g->star, g->member, &g->root, g->id, &err);
     if (!rc)
         rc = join(g, &err);
     if (!rc)

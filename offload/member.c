@@ -21,7 +21,8 @@
 #define BACKLOG    1024
 #define VISITORS   1024u /* that wait for their group */
 #define HELLO_MS   1000  /* for a stranger to say who it is */
-#define LOOK_MS    20    /* between two looks at what other groups accepted */
+#define LOOK_MS    20    /* between two looks at what other groups accepted, or
+                            while there is no room for a connection */
 #define CONNECT_MS 10000 /* it listens before anybody knows its address */
 
 /* What a rank says first. */
@@ -77,7 +78,8 @@ static int start_listening(struct member *m)
 {
     struct sockaddr_storage address;
     socklen_t length = address_of(&m->info, &address);
-    int fd = socket((int)m->info.family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket((int)m->info.family,
+                    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;
     if (bind(fd, (struct sockaddr *)&address, length) || listen(fd, BACKLOG) ||
@@ -158,20 +160,19 @@ static bool receive_hello(const struct member *m, struct visitor *v)
 }
 
 /* A connection of this group that waits; -1: none. The lock is held. */
-static int take_visitor(struct member *m, uint32_t group, uint32_t size,
-                        uint32_t *rank)
+static int take_visitor(struct member *m, uint32_t group, struct visit *visit)
 {
     struct visitor **at = &m->visitors, *v;
     while ((v = *at)) {
         bool here = receive_hello(m, v),
              ours = here && v->heard == sizeof v->hello &&
-                    v->hello.group == group && v->hello.size == size;
+                    v->hello.group == group;
         if (here && !ours) {
             at = &v->next;
             continue;
         }
         int fd = v->fd;
-        *rank = v->hello.rank;
+        *visit = (struct visit){.rank = v->hello.rank, .size = v->hello.size};
         *at = v->next;
         m->visits--;
         free(v);
@@ -182,16 +183,17 @@ static int take_visitor(struct member *m, uint32_t group, uint32_t size,
     return -1;
 }
 
-/* Adds the next connection to the visitors. The lock is held. */
-static void receive_visitor(struct member *m)
+/* Adds the next connection to the visitors, if one has come. False: there is no
+ * room for it. The lock is held. */
+static bool receive_visitor(struct member *m)
 {
     int fd = accept4(m->listening, NULL, NULL, SOCK_CLOEXEC);
-    struct visitor *v =
-        fd < 0 || m->visits >= VISITORS ? NULL : calloc(1, sizeof *v);
+    if (fd < 0)
+        return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
+    struct visitor *v = m->visits < VISITORS ? calloc(1, sizeof *v) : NULL;
     if (!v) {
-        if (fd >= 0)
-            close(fd);
-        return;
+        close(fd);
+        return false;
     }
     socket_tune(fd);
     v->fd = fd;
@@ -199,23 +201,23 @@ static void receive_visitor(struct member *m)
     v->next = m->visitors;
     m->visitors = v;
     m->visits++;
+    return true;
 }
 
-int member_accept(struct member *m, uint32_t group, uint32_t size, int wake,
-                  uint32_t *rank)
+int member_accept(struct member *m, uint32_t group, int wake,
+                  struct visit *visit)
 {
-    struct pollfd look[] = {{.fd = m->listening, .events = POLLIN},
-                            {.fd = wake, .events = POLLIN}};
     for (;;) {
         pthread_mutex_lock(&m->lock);
-        struct pollfd now = look[0];
-        if (poll(&now, 1, 0) > 0)
-            receive_visitor(m);
-        int fd = take_visitor(m, group, size, rank);
+        bool room = receive_visitor(m);
+        int fd = take_visitor(m, group, visit);
         bool soon = m->visitors && m->visitors->heard < sizeof(struct hello);
         pthread_mutex_unlock(&m->lock);
-        if (fd >= 0)
+        if (fd >= 0 || wake < 0)
             return fd;
+        struct pollfd look[] = {
+            {.fd = room ? m->listening : -1, .events = POLLIN},
+            {.fd = wake, .events = POLLIN}};
         poll(look, 2, soon ? 1 : LOOK_MS);
         if (look[1].revents) {
             errno = ECANCELED;

@@ -10,7 +10,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -258,6 +260,214 @@ static void sums(struct rank *r, int32_t *mine, int32_t *sum)
         }
 }
 
+static void gathers(struct rank *r, unsigned char *mine, unsigned char *all)
+{
+    for (unsigned s = 0; s < SIZES; s++)
+        for (unsigned in_place = 0; in_place < 2; in_place++) {
+            size_t n = (size_t)sizes[s];
+            unsigned root = s % r->size;
+            bool here = r->rank == root, stays = in_place && here;
+            memset(all, 0xee, r->size * n + 1);
+            fill_of(stays ? all + root * n : mine, r->rank, n);
+            DAT_OK(dat_ib_collective_gather(
+                r->group, stays ? NULL : mine, sizes[s], here ? all : NULL,
+                here ? sizes[s] * (DAT_COUNT)r->size : 0, root, context(s), 0));
+            good(r, DAT_IB_COLLECTIVE_GATHER_STATUS, s);
+            for (unsigned i = 0; here && i < r->size; i++)
+                check_of(all + i * n, i, n);
+            assert_int_equal(all[r->size * n], 0xee);
+        }
+}
+
+static void scatters(struct rank *r, unsigned char *mine, unsigned char *all)
+{
+    for (unsigned s = 0; s < SIZES; s++)
+        for (unsigned in_place = 0; in_place < 2; in_place++) {
+            size_t n = (size_t)sizes[s];
+            unsigned root = s % r->size;
+            bool here = r->rank == root, stays = in_place && here;
+            for (unsigned i = 0; here && i < r->size; i++)
+                fill_of(all + i * n, i, n);
+            memset(mine, 0xee, n + 1);
+            DAT_OK(dat_ib_collective_scatter(
+                r->group, here ? all : NULL,
+                in_place ? sizes[s] : sizes[s] * (DAT_COUNT)r->size,
+                stays ? NULL : mine, sizes[s], root, context(s), 0));
+            good(r, DAT_IB_COLLECTIVE_SCATTER_STATUS, s);
+            check_of(stays ? all + root * n : mine, r->rank, n);
+            assert_int_equal(mine[n], 0xee);
+        }
+}
+
+static void alltoalls(struct rank *r, unsigned char *from, unsigned char *to)
+{
+    for (unsigned s = 0; s < SIZES; s++)
+        for (unsigned in_place = 0; in_place < 2; in_place++) {
+            size_t n = (size_t)sizes[s];
+            unsigned char *out = in_place ? to : from;
+            memset(to, 0xee, r->size * n + 1);
+            for (unsigned i = 0; i < r->size; i++)
+                fill_of(out + i * n, 8 * r->rank + i, n);
+            DAT_OK(dat_ib_collective_alltoall(
+                r->group, in_place ? NULL : from, sizes[s], to,
+                sizes[s] * (DAT_COUNT)r->size, context(s), 0));
+            good(r, DAT_IB_COLLECTIVE_ALLTOALL_STATUS, s);
+            for (unsigned i = 0; i < r->size; i++)
+                check_of(to + i * n, 8 * i + r->rank, n);
+            assert_int_equal(to[r->size * n], 0xee);
+        }
+}
+
+/* Blocks of other sizes, in reverse order, with gaps of a byte. The header's
+ * macros of gatherv and alltoallv name arguments that they do not have. */
+struct blocks {
+    DAT_COUNT size[MOST], at[MOST];
+};
+
+static struct blocks blocks_of(const struct rank *r, unsigned turn,
+                               DAT_COUNT most)
+{
+    struct blocks b;
+    DAT_COUNT at = 0;
+    memset(&b, 0, sizeof b);
+    for (unsigned i = r->size; i-- > 0; at += b.size[i] + 1) {
+        b.size[i] = most * (DAT_COUNT)((i + turn) % 3) / 2;
+        b.at[i] = at;
+    }
+    return b;
+}
+
+static void fill_blocks(const struct rank *r, unsigned char *at,
+                        const struct blocks *b, unsigned first)
+{
+    memset(at, 0xee, (size_t)(b->at[0] + b->size[0] + 1));
+    for (unsigned i = 0; i < r->size; i++)
+        fill_of(at + b->at[i], first + i, (size_t)b->size[i]);
+}
+
+static void check_blocks(const struct rank *r, const unsigned char *at,
+                         const struct blocks *b, unsigned factor,
+                         unsigned first)
+{
+    for (unsigned i = 0; i < r->size; i++) {
+        check_of(at + b->at[i], factor * i + first, (size_t)b->size[i]);
+        assert_int_equal(at[b->at[i] + b->size[i]], 0xee);
+    }
+}
+
+static void gathers_of_other_sizes(struct rank *r, unsigned char *mine,
+                                   unsigned char *all)
+{
+    for (unsigned s = 0; s < SIZES; s++)
+        for (unsigned turn = 0; turn < 4; turn++) {
+            struct blocks b = blocks_of(r, turn, sizes[s]);
+            bool to_one = turn % 2, in_place = turn / 2;
+            bool here = !to_one || r->rank == s % r->size;
+            bool stays = here && in_place;
+            memset(all, 0xee, (size_t)(b.at[0] + b.size[0] + 1));
+            DAT_COUNT n = b.size[r->rank];
+            fill_of(stays ? all + b.at[r->rank] : mine, r->rank, (size_t)n);
+            if (to_one)
+                DAT_OK(dat_extension_op(
+                    r->group, (DAT_EXTENDED_OP)DAT_IB_COLLECTIVE_GATHERV_OP,
+                    stays ? NULL : mine, n, all, here ? b.size : NULL, b.at,
+                    s % r->size, context(s), 0));
+            else
+                DAT_OK(dat_ib_collective_allgatherv(
+                    r->group, stays ? NULL : mine, n, all, b.size, b.at,
+                    context(s), 0));
+            good(r,
+                 to_one ? DAT_IB_COLLECTIVE_GATHERV_STATUS
+                        : DAT_IB_COLLECTIVE_ALLGATHERV_STATUS,
+                 s);
+            if (here)
+                check_blocks(r, all, &b, 1, 0);
+        }
+}
+
+static void scatters_of_other_sizes(struct rank *r, unsigned char *mine,
+                                    unsigned char *all)
+{
+    for (unsigned s = 0; s < SIZES; s++)
+        for (unsigned turn = 0; turn < 4; turn++) {
+            struct blocks b = blocks_of(r, turn, sizes[s]);
+            unsigned root = s % r->size;
+            bool here = r->rank == root, stays = here && turn % 2;
+            DAT_COUNT n = b.size[r->rank];
+            fill_blocks(r, all, &b, 0);
+            memset(mine, 0xee, (size_t)n + 1);
+            DAT_OK(dat_ib_collective_scatterv(
+                r->group, all, here ? b.size : NULL, b.at, stays ? NULL : mine,
+                n, root, context(s), 0));
+            good(r, DAT_IB_COLLECTIVE_SCATTERV_STATUS, s);
+            check_of(stays ? all + b.at[root] : mine, r->rank, (size_t)n);
+            assert_int_equal(mine[n], 0xee);
+        }
+}
+
+/* Both ranks of a pair know the size: it depends on their sum. */
+static void alltoalls_of_other_sizes(struct rank *r, unsigned char *from,
+                                     unsigned char *to)
+{
+    for (unsigned s = 0; s < SIZES; s++) {
+        struct blocks b = blocks_of(r, r->rank, sizes[s]);
+        fill_blocks(r, from, &b, 8 * r->rank);
+        memset(to, 0xee, (size_t)(b.at[0] + b.size[0] + 1));
+        DAT_OK(dat_extension_op(
+            r->group, (DAT_EXTENDED_OP)DAT_IB_COLLECTIVE_ALLTOALLV_OP, from,
+            b.size, b.at, to, b.size, b.at, context(s), 0));
+        good(r, DAT_IB_COLLECTIVE_ALLTOALLV_STATUS, s);
+        check_blocks(r, to, &b, 8, r->rank);
+    }
+}
+
+static void reduces(struct rank *r, int32_t *mine, int32_t *sum)
+{
+    for (unsigned s = 0; s < SIZES; s++)
+        for (unsigned in_place = 0; in_place < 2; in_place++) {
+            DAT_COUNT bytes = sizes[s] & ~3;
+            size_t n = (size_t)bytes / sizeof *mine;
+            unsigned root = s % r->size;
+            bool here = r->rank == root, stays = in_place && here;
+            int32_t *from = stays ? sum : mine;
+            int32_t factor = (int32_t)(r->size * (r->size + 1) / 2);
+            for (size_t i = 0; i < n; i++)
+                from[i] = (int32_t)(i * (r->rank + 1));
+            DAT_OK(dat_ib_collective_reduce(
+                r->group, stays ? NULL : mine, bytes, here ? sum : NULL,
+                here ? bytes : 0, DAT_IB_COLLECTIVE_REDUCE_OP_SUM,
+                DAT_IB_COLLECTIVE_TYPE_INT32, root, context(s), 0));
+            good(r, DAT_IB_COLLECTIVE_REDUCE_STATUS, s);
+            for (size_t i = 0; here && i < n; i++)
+                assert_int_equal(sum[i], (int32_t)i * factor);
+        }
+}
+
+static void reduce_scatters(struct rank *r, int32_t *all, int32_t *mine)
+{
+    for (unsigned s = 0; s < SIZES; s++)
+        for (unsigned in_place = 0; in_place < 2; in_place++) {
+            struct blocks b = blocks_of(r, s, sizes[s]);
+            int32_t *from = in_place ? mine : all;
+            DAT_COUNT bytes = 0, first = 0;
+            for (unsigned i = 0; i < r->size; i++) {
+                b.size[i] &= ~3;
+                bytes += b.size[i];
+                first += i < r->rank ? b.size[i] / 4 : 0;
+            }
+            for (DAT_COUNT i = 0; i < bytes / 4; i++)
+                from[i] = i * (int32_t)(r->rank + 1);
+            DAT_OK(dat_ib_collective_reduce_scatter(
+                r->group, in_place ? NULL : all, bytes, mine, b.size,
+                DAT_IB_COLLECTIVE_REDUCE_OP_SUM, DAT_IB_COLLECTIVE_TYPE_INT32,
+                context(s), 0));
+            good(r, DAT_IB_COLLECTIVE_REDUCE_SCATTER_STATUS, s);
+            int32_t factor = (int32_t)(r->size * (r->size + 1) / 2);
+            for (DAT_COUNT i = 0; i < b.size[r->rank] / 4; i++)
+                assert_int_equal(mine[i], (first + i) * factor);
+        }
+}
+
 /* Each operation with its result for ranks 0 to size - 1, which have 2, 3, … */
 static void operators(struct rank *r)
 {
@@ -333,8 +543,8 @@ static unsigned ppn; /* of the test's groups; 0: no layout */
 
 static void all_operations(struct rank *r)
 {
-    unsigned char *mine = malloc(LONGEST + 1);
-    unsigned char *all = malloc(MOST * LONGEST + 1);
+    unsigned char *mine = malloc(MOST * (LONGEST + 1));
+    unsigned char *all = malloc(MOST * (LONGEST + 1));
     open_ia(r);
     create_member(r);
     create_group(r, ppn + r->size, ppn);
@@ -342,6 +552,14 @@ static void all_operations(struct rank *r)
     broadcasts(r, mine);
     allgathers(r, mine, all);
     sums(r, (void *)mine, (void *)all);
+    gathers(r, mine, all);
+    scatters(r, mine, all);
+    alltoalls(r, mine, all);
+    gathers_of_other_sizes(r, mine, all);
+    scatters_of_other_sizes(r, mine, all);
+    alltoalls_of_other_sizes(r, mine, all);
+    reduces(r, (void *)mine, (void *)all);
+    reduce_scatters(r, (void *)mine, (void *)all);
     operators(r);
     types(r);
     close_all(r);
@@ -585,7 +803,9 @@ static void wrong_calls(struct rank *r)
     REFUSED(ALLREDUCE(&a, 8, &b, 8, BAND, DOUBLE), DAT_MODEL_NOT_SUPPORTED);
     REFUSED(ALLREDUCE(&a, 8, &b, 8, MAXLOC, INT32), DAT_MODEL_NOT_SUPPORTED);
     REFUSED(ALLREDUCE(&a, 8, &b, 8, MAX, 2INT), DAT_MODEL_NOT_SUPPORTED);
-    REFUSED(dat_ib_collective_alltoall(g, &a, 8, &b, 8, none, 0),
+    REFUSED(dat_ib_collective_scan(g, &a, 8, &b, 8,
+                                   DAT_IB_COLLECTIVE_REDUCE_OP_SUM,
+                                   DAT_IB_COLLECTIVE_TYPE_INT64, none, 0),
             DAT_NOT_IMPLEMENTED);
     REFUSED(dat_ib_collective_barrier(r->evd, none, 0), DAT_INVALID_HANDLE);
     REFUSED(dat_ib_collective_free_group(r->evd), DAT_INVALID_HANDLE);
@@ -744,6 +964,69 @@ static void test_wrong_info(void **state)
     run_well(1, wrong_info);
 }
 
+/* Ranks 0 and 1 say that there are three ranks; rank 2 says two, and is rank 1
+ * of them. Rank 1 comes first, or last. */
+static unsigned late; /* the rank that comes last */
+
+static void other_size(struct rank *r)
+{
+    unsigned all = r->size;
+    open_ia(r);
+    create_member(r);
+    if (r->rank == 2) {
+        r->size = 2;
+        r->rank = 1;
+        r->members[1] = r->member;
+        late = late == 2;
+    }
+    if (r->rank == late)
+        usleep(300000);
+    DAT_OK(begin_group(r, 1, NULL));
+    assert_int_equal(group_status(r, 1), DAT_IB_COLL_COMP_ERR);
+    r->size = all;
+    meet(r);
+    DAT_OK(dat_ib_collective_free_member(r->ia, r->member));
+    close_ia(r);
+}
+
+static void test_other_size(void **state)
+{
+    for (late = 0; late < 3; late++)
+        run_well(3, other_size);
+}
+
+/* Rank 0's process has no room for rank 1's connection, for a while. */
+static void no_room(struct rank *r)
+{
+    struct rlimit usual, none = {.rlim_cur = 3};
+    open_ia(r);
+    create_member(r);
+    if (!r->rank) {
+        getrlimit(RLIMIT_NOFILE, &usual);
+        none.rlim_max = usual.rlim_max;
+        DAT_OK(begin_group(r, 1, NULL));
+        usleep(50000);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    }
+    meet(r);
+    if (r->rank) {
+        DAT_OK(begin_group(r, 1, NULL));
+    } else {
+        clock_t before = clock();
+        usleep(500000);
+        assert_in_range(clock() - before, 0, CLOCKS_PER_SEC / 8);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    }
+    assert_int_equal(group_status(r, 1), DAT_OP_SUCCESS);
+    barriers(r);
+    close_all(r);
+}
+
+static void test_no_room(void **state)
+{
+    run_well(2, no_room);
+}
+
 /* ----------------------------------------------------------------- ends --- */
 
 /* Calls under way end with errors, on the rank that frees and on the other. */
@@ -836,6 +1119,51 @@ static void forks(struct rank *r)
     close_all(r);
 }
 
+/* Rank 1's process is stopped while both ranks end the group. */
+static unsigned stop_us;
+
+static void kill_the_other(int signal)
+{
+    pid_t pid;
+    (void)signal;
+    memcpy(&pid, shared->info[MOST - 1], sizeof pid);
+    kill(pid, SIGKILL);
+    _exit(1);
+}
+
+static void stop(int signal)
+{
+    (void)signal;
+    raise(SIGSTOP);
+}
+
+static void stopped(struct rank *r)
+{
+    struct itimerval soon = {.it_value.tv_usec = stop_us};
+    pid_t pid = getpid();
+    open_all(r);
+    barriers(r);
+    if (r->rank)
+        memcpy(shared->info[MOST - 1], &pid, sizeof pid);
+    signal(SIGALRM, r->rank ? stop : kill_the_other);
+    meet(r);
+    if (r->rank)
+        setitimer(ITIMER_REAL, &soon, NULL);
+    time_t begin = time(NULL);
+    close_all(r);
+    if (r->rank)
+        pause(); /* rank 0 may be slower */
+    assert_true(time(NULL) - begin < 8);
+    memcpy(&pid, shared->info[MOST - 1], sizeof pid);
+    kill(pid, SIGKILL);
+}
+
+static void test_stopped(void **state)
+{
+    for (stop_us = 100; stop_us < 10000; stop_us *= 2)
+        assert_int_equal(run(2, stopped), 1);
+}
+
 static void test_ends(void **state)
 {
     run_well(2, free_under_way);
@@ -855,14 +1183,19 @@ static void test_fork(void **state)
 static void offers(struct rank *r)
 {
     static const char *const names[] = {
-        "DAT_EXTENSION_INTERFACE", DAT_IB_COLL_BARRIER, DAT_IB_COLL_BROADCAST,
-        DAT_IB_COLL_ALLGATHER, DAT_IB_COLL_ALLREDUCE};
+        "DAT_EXTENSION_INTERFACE", DAT_IB_COLL_BARRIER,
+        DAT_IB_COLL_BROADCAST,     DAT_IB_COLL_GATHER,
+        DAT_IB_COLL_GATHERV,       DAT_IB_COLL_SCATTER,
+        DAT_IB_COLL_SCATTERV,      DAT_IB_COLL_ALLGATHER,
+        DAT_IB_COLL_ALLGATHERV,    DAT_IB_COLL_ALLTOALL,
+        DAT_IB_COLL_ALLTOALLV,     DAT_IB_COLL_REDUCE,
+        DAT_IB_COLL_ALLREDUCE,     DAT_IB_COLL_REDUCE_SCATTER};
     open_ia(r);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         assert_non_null(provider_attribute(r->ia, names[i]));
         assert_string_equal(provider_attribute(r->ia, names[i]), "TRUE");
     }
-    assert_null(provider_attribute(r->ia, DAT_IB_COLL_ALLTOALL));
+    assert_null(provider_attribute(r->ia, DAT_IB_COLL_SCAN));
     close_ia(r);
 }
 
@@ -934,7 +1267,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_death),
         cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_wrong_info),
+        cmocka_unit_test(test_other_size),
+        cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_fork),
     };
     return cmocka_run_group_tests(tests, NULL, remove_rails);

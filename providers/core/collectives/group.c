@@ -158,6 +158,7 @@ static DAT_RETURN group_new(struct core_evd *evd,
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     g->evd = evd;
     g->size = how->size;
+    g->self = how->self;
     core_ref(&evd->o);
     how->done = done;
     how->owner = g;

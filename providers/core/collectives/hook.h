@@ -26,8 +26,12 @@
 #include <dat2/udat.h>
 #include <dat2/dat_ib_extensions.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** dapl_collectives.version: changes when this file does. */
-#define DAPL_COLLECTIVES_VERSION 1
+#define DAPL_COLLECTIVES_VERSION 2
 
 /** Bit of an operation in dapl_collectives.operations. */
 #define DAPL_COLLECTIVE_BIT(op)                                                \
@@ -37,10 +41,17 @@
 struct dapl_collective_call {
     DAT_IB_OP op;     /**< DAT_IB_COLLECTIVE_BARRIER_OP, … */
     const void *send; /**< NULL: in place. Of a broadcast: not used */
-    void *recv;       /**< of a broadcast: the buffer */
-    size_t bytes;     /**< of one rank's block */
-    unsigned root;    /**< of a broadcast: less than the group's size */
-    DAT_IB_COLLECTIVE_REDUCE_DATA_OP reduction; /**< of an all-reduce … */
+    void *recv;       /**< of a broadcast: the buffer; of a scatter, NULL: in
+                           place */
+    size_t bytes;     /**< of one rank's block; of operations …V: of the block
+                           that this rank sends, or in a scatter receives */
+    unsigned root;    /**< of a broadcast, gather, scatter or reduce: less than
+                           the group's size */
+    /** Of operations …V: bytes of each rank's block, and where it begins. Only
+     *  those that the operation has on this rank are not NULL. recv_sizes also
+     *  of a reduce-scatter. Valid during start(). */
+    const DAT_COUNT *send_sizes, *send_displs, *recv_sizes, *recv_displs;
+    DAT_IB_COLLECTIVE_REDUCE_DATA_OP reduction; /**< of a reduction … */
     DAT_IB_COLLECTIVE_DATA_TYPE type;           /**< … and its elements */
     DAT_CONTEXT context;                        /**< for done(), … */
     DAT_COMPLETION_FLAGS flags;                 /**< … as it is */
@@ -78,7 +89,7 @@ struct dapl_collectives {
     (const char *ia_name, const struct sockaddr *address, void **member,
      const void **info, DAT_COUNT *bytes);
     /** Frees a member. Its groups live on. If all of them are freed, it waits
-     *  until they have ended, about 2 seconds at most. */
+     *  until they have ended, about 3 seconds at most. */
     void (*free_member)(void *member);
     /**
      * Begins to create a group, without waiting for other ranks; ends in
@@ -107,5 +118,9 @@ struct dapl_collectives {
      *  progress(). */
     void (*rest)(void *group);
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
