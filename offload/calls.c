@@ -96,8 +96,6 @@ static dcoll_collective_t collective_of(DAT_IB_OP op)
         return DCOLL_REDUCE;
     case DAT_IB_COLLECTIVE_ALLREDUCE_OP:
         return DCOLL_ALLREDUCE;
-    case DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP:
-        return DCOLL_REDUCE_SCATTER_BLOCK;
     default:
         return DCOLL_BARRIER;
     }
@@ -105,8 +103,7 @@ static dcoll_collective_t collective_of(DAT_IB_OP op)
 
 static bool reduces(dcoll_collective_t collective)
 {
-    return collective == DCOLL_REDUCE || collective == DCOLL_ALLREDUCE ||
-           collective == DCOLL_REDUCE_SCATTER_BLOCK;
+    return collective == DCOLL_REDUCE || collective == DCOLL_ALLREDUCE;
 }
 
 /* NULL means in place, where a rank has a block of its own. */
@@ -148,15 +145,6 @@ static DAT_RETURN make_equal(const struct group *g,
     set_buffers(g, from, call);
     if (reduces(call->collective) && !(call->reduction = reduction_of(from)))
         return OFFLOAD_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
-    if (call->collective != DCOLL_REDUCE_SCATTER_BLOCK)
-        return DAT_SUCCESS;
-    call->bytes = 0;
-    call->counts = to->arrays = malloc(g->star.size * sizeof *to->arrays);
-    if (!to->arrays)
-        return OFFLOAD_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
-    for (unsigned i = 0; i < g->star.size; i++)
-        to->arrays[i] =
-            (size_t)from->recv_sizes[i] / call->reduction->element;
     return DAT_SUCCESS;
 }
 

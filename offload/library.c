@@ -18,8 +18,7 @@ const struct dapl_collectives dapl_collectives = {
                   DAPL_COLLECTIVE_BIT(DAT_IB_COLLECTIVE_ALLTOALL_OP) |
                   DAPL_COLLECTIVE_BIT(DAT_IB_COLLECTIVE_ALLTOALLV_OP) |
                   DAPL_COLLECTIVE_BIT(DAT_IB_COLLECTIVE_REDUCE_OP) |
-                  DAPL_COLLECTIVE_BIT(DAT_IB_COLLECTIVE_ALLREDUCE_OP) |
-                  DAPL_COLLECTIVE_BIT(DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP),
+                  DAPL_COLLECTIVE_BIT(DAT_IB_COLLECTIVE_ALLREDUCE_OP),
     .create_member = member_create,
     .free_member = group_leave_member,
     .create_group = group_create,

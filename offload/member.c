@@ -95,13 +95,15 @@ static int start_listening(struct member *m)
 
 /* ------------------------------------------------------- begin and end --- */
 
-DAT_RETURN member_create(const char *ia, const struct sockaddr *address,
+DAT_RETURN member_create(const char *const *ias, const struct sockaddr *address,
                          void **member, const void **info, DAT_COUNT *bytes)
 {
     struct member *m = calloc(1, sizeof *m);
     if (!m)
         return OFFLOAD_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
-    snprintf(m->ia, sizeof m->ia, "%s", ia);
+    for (; m->nrails < DRAIL_MAX_RAILS && ias[m->nrails]; m->nrails++)
+        snprintf(m->rails[m->nrails], sizeof m->rails[0], "%s",
+                 ias[m->nrails]);
     m->users = 1;
     m->info.magic = MAGIC;
     set_address(&m->info, address);
@@ -110,7 +112,7 @@ DAT_RETURN member_create(const char *ia, const struct sockaddr *address,
         m->listening = start_listening(m);
     if (m->listening < 0) {
         fprintf(stderr, "libdcoll_dat: rail %s: no port of its address: %s\n",
-                ia, strerror(errno));
+                ias[0], strerror(errno));
         free(m);
         return OFFLOAD_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
     }

@@ -52,7 +52,8 @@ struct member_info {
 /* ---- members ---- */
 
 struct member {
-    char ia[DAT_NAME_MAX_LENGTH];
+    char rails[DRAIL_MAX_RAILS][DAT_NAME_MAX_LENGTH]; /* names of IAs */
+    unsigned nrails;
     struct member_info info;
     int listening;            /* socket */
     pthread_mutex_t lock;     /* of what follows */
@@ -67,7 +68,7 @@ struct visit {
     uint32_t rank, size;
 };
 
-DAT_RETURN member_create(const char *ia, const struct sockaddr *address,
+DAT_RETURN member_create(const char *const *ias, const struct sockaddr *address,
                          void **member, const void **info, DAT_COUNT *bytes);
 void member_delete(struct member *m);
 /* The next connection of a rank of this group, which is told in *visit; or -1

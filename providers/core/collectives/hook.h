@@ -48,8 +48,8 @@ struct dapl_collective_call {
     unsigned root;    /**< of a broadcast, gather, scatter or reduce: less than
                            the group's size */
     /** Of operations …V: bytes of each rank's block, and where it begins. Only
-     *  those that the operation has on this rank are not NULL. recv_sizes also
-     *  of a reduce-scatter. Valid during start(). */
+     *  those that the operation has on this rank are not NULL. Valid during
+     *  start(). */
     const DAT_COUNT *send_sizes, *send_displs, *recv_sizes, *recv_displs;
     DAT_IB_COLLECTIVE_REDUCE_DATA_OP reduction; /**< of a reduction … */
     DAT_IB_COLLECTIVE_DATA_TYPE type;           /**< … and its elements */
@@ -77,7 +77,8 @@ struct dapl_collectives {
     uint32_t operations; /**< DAPL_COLLECTIVE_BIT() of what it can do */
     /**
      * Makes this process reachable for other members.
-     * @param ia_name     of dat.conf: the library may open it.
+     * @param ia_names    of dat.conf, and NULL at the end: this IA, or the
+     *                    members of a bond. The library may open them.
      * @param address     of that IA.
      * @param member      owned by the provider until free_member().
      * @param info        what other ranks need, to be copied by the consumer;
@@ -86,7 +87,7 @@ struct dapl_collectives {
      * @return DAT_SUCCESS, or an error.
      */
     DAT_RETURN(*create_member)
-    (const char *ia_name, const struct sockaddr *address, void **member,
+    (const char *const *ia_names, const struct sockaddr *address, void **member,
      const void **info, DAT_COUNT *bytes);
     /** Frees a member. Its groups live on. If all of them are freed, it waits
      *  until they have ended, about 3 seconds at most. */
