@@ -54,8 +54,8 @@ static int open_rails(struct group *g, drail_error_t *err)
         for (unsigned i = 0; i < g->member->nrails; i++)
             cfg.rails[i] = g->member->rails[i];
         cfg.nrails = g->member->nrails;
-        cfg.engine = cfg.nrails > 1 ? DRAIL_ENGINE_NONTHREADED
-                                    : DRAIL_ENGINE_SINGLE;
+        cfg.engine =
+            cfg.nrails > 1 ? DRAIL_ENGINE_NONTHREADED : DRAIL_ENGINE_SINGLE;
     }
     if (!getenv("DRAIL_TIMEOUT_MS"))
         cfg.timeout_ms = INT_MAX;

@@ -17,12 +17,13 @@
 #include "dapl_rail/platform/socket_options.h"
 #include "offload/offload.h"
 
-#define MAGIC      0x64636f6cu
-#define BACKLOG    1024
-#define VISITORS   1024u /* that wait for their group */
-#define HELLO_MS   1000  /* for a stranger to say who it is */
-#define LOOK_MS    20    /* between two looks at what other groups accepted, or
-                            while there is no room for a connection */
+#define MAGIC    0x64636f6cu
+#define BACKLOG  1024
+#define VISITORS 1024u /* that wait for their group */
+#define HELLO_MS 1000  /* for a stranger to say who it is */
+#define LOOK_MS                                                                \
+    20 /* between two looks at what other groups accepted, or                  \
+          while there is no room for a connection */
 #define CONNECT_MS 10000 /* it listens before anybody knows its address */
 
 /* What a rank says first. */
@@ -102,8 +103,7 @@ DAT_RETURN member_create(const char *const *ias, const struct sockaddr *address,
     if (!m)
         return OFFLOAD_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     for (; m->nrails < DRAIL_MAX_RAILS && ias[m->nrails]; m->nrails++)
-        snprintf(m->rails[m->nrails], sizeof m->rails[0], "%s",
-                 ias[m->nrails]);
+        snprintf(m->rails[m->nrails], sizeof m->rails[0], "%s", ias[m->nrails]);
     m->users = 1;
     m->info.magic = MAGIC;
     set_address(&m->info, address);
@@ -166,9 +166,9 @@ static int take_visitor(struct member *m, uint32_t group, struct visit *visit)
 {
     struct visitor **at = &m->visitors, *v;
     while ((v = *at)) {
-        bool here = receive_hello(m, v),
-             ours = here && v->heard == sizeof v->hello &&
-                    v->hello.group == group;
+        bool here = receive_hello(m, v), ours = here &&
+                                                v->heard == sizeof v->hello &&
+                                                v->hello.group == group;
         if (here && !ours) {
             at = &v->next;
             continue;

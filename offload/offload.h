@@ -84,8 +84,8 @@ int member_visit(const struct member_info *info, uint32_t group, uint32_t size,
 
 /* What rank 0 tells the ranks that have come. */
 struct verdict {
-    int32_t error; /* a DRAIL_E… code, or 0 */
-    uint32_t size; /* of the group as rank 0 says, … */
+    int32_t error;        /* a DRAIL_E… code, or 0 */
+    uint32_t size;        /* of the group as rank 0 says, … */
     uint32_t rank, other; /* … and this rank, if it says another one */
 };
 
@@ -97,8 +97,8 @@ struct star {
     drail_t *rail; /* makes progress while this rank waits; or NULL */
 };
 
-/* All functions return 0 or a DRAIL_E… code. Fills err->text if the ranks do not
- * agree on the group's size. */
+/* All functions return 0 or a DRAIL_E… code. Fills err->text if the ranks do
+ * not agree on the group's size. */
 int star_open(struct star *s, struct member *m, const struct member_info *root,
               uint32_t group, drail_error_t *err);
 /* Rank 0 tells ranks that come after star_open has failed so. */
@@ -133,8 +133,8 @@ struct group {
     uint32_t id, node; /* node: as this rank names it */
     struct member_info root;
 
-    pthread_mutex_t lock; /* of what follows; held for a moment */
-    pthread_cond_t wake;  /* for the worker */
+    pthread_mutex_t lock;  /* of what follows; held for a moment */
+    pthread_cond_t wake;   /* for the worker */
     pthread_cond_t rested; /* the worker is no longer at work, or has ended */
     struct queued_call calls[GROUP_CALLS];
     _Atomic uint64_t first, end; /* calls[first % GROUP_CALLS] is under way */

@@ -65,8 +65,8 @@ void create_member(struct rank *r)
         r->members[i] = shared->info[i];
 }
 
-DAT_IB_STATUS event_of(struct rank *r, DAT_EVD_HANDLE evd,
-                              DAT_IB_EXT_TYPE type, uint64_t context)
+DAT_IB_STATUS event_of(struct rank *r, DAT_EVD_HANDLE evd, DAT_IB_EXT_TYPE type,
+                       uint64_t context)
 {
     DAT_EVENT event = expect_event(
         evd, (DAT_EVENT_NUMBER)DAT_IB_COLLECTIVE_EVENT, __FILE__, __LINE__);
@@ -86,7 +86,7 @@ DAT_CONTEXT context(uint64_t value)
 }
 
 DAT_RETURN begin_group(struct rank *r, unsigned id,
-                              DAT_IB_COLLECTIVE_GROUP *layout)
+                       DAT_IB_COLLECTIVE_GROUP *layout)
 {
     return dat_ib_collective_create_group(r->members, (DAT_COUNT)r->size,
                                           r->rank, id, layout, r->evd, r->pz,

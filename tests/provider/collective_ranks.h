@@ -17,7 +17,7 @@
 
 #define MOST    4
 #define INFO    128 /* bytes; an info is shorter */
-#define PATIENT 60 /* seconds of a rank */
+#define PATIENT 60  /* seconds of a rank */
 #define LONGEST 300000
 
 extern char rail[32]; /* the IA under test */

@@ -267,8 +267,10 @@ static DAT_RETURN reduce(const struct core_group *g, va_list *args,
 }
 
 #define COLLECTIVE(name, arguments)                                            \
-    {DAT_IB_COLLECTIVE_##name##_OP, DAT_IB_COLL_##name,                        \
-     DAT_IB_COLLECTIVE_##name##_STATUS, arguments}
+    {                                                                          \
+        DAT_IB_COLLECTIVE_##name##_OP, DAT_IB_COLL_##name,                     \
+            DAT_IB_COLLECTIVE_##name##_STATUS, arguments                       \
+    }
 
 /* Not those that Intel MPI 2018 calls wrongly. Its MPI_Exscan calls the scan,
  * too. Its MPI_Reduce_scatter computes sizes in 32 bits, with products that do
@@ -276,18 +278,12 @@ static DAT_RETURN reduce(const struct core_group *g, va_list *args,
 const struct core_collective *core_collective_of(DAT_IB_OP op)
 {
     static const struct core_collective known[] = {
-        COLLECTIVE(BARRIER, barrier),
-        COLLECTIVE(BROADCAST, broadcast),
-        COLLECTIVE(GATHER, gather),
-        COLLECTIVE(GATHERV, gatherv),
-        COLLECTIVE(SCATTER, scatter),
-        COLLECTIVE(SCATTERV, scatterv),
-        COLLECTIVE(ALLGATHER, to_all),
-        COLLECTIVE(ALLGATHERV, allgatherv),
-        COLLECTIVE(ALLTOALL, to_all),
-        COLLECTIVE(ALLTOALLV, alltoallv),
-        COLLECTIVE(REDUCE, reduce),
-        COLLECTIVE(ALLREDUCE, allreduce),
+        COLLECTIVE(BARRIER, barrier),  COLLECTIVE(BROADCAST, broadcast),
+        COLLECTIVE(GATHER, gather),    COLLECTIVE(GATHERV, gatherv),
+        COLLECTIVE(SCATTER, scatter),  COLLECTIVE(SCATTERV, scatterv),
+        COLLECTIVE(ALLGATHER, to_all), COLLECTIVE(ALLGATHERV, allgatherv),
+        COLLECTIVE(ALLTOALL, to_all),  COLLECTIVE(ALLTOALLV, alltoallv),
+        COLLECTIVE(REDUCE, reduce),    COLLECTIVE(ALLREDUCE, allreduce),
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].op == op)
