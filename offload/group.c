@@ -119,7 +119,7 @@ static void leave_core(struct group *g)
     int rc = 0;
     pthread_mutex_lock(&g->lock);
     while (!rc && atomic_load(&g->at_work))
-        rc = pthread_cond_timedwait(&g->rested, &g->lock, &until);
+        rc = pthread_cond_timedwait(&g->work_ended, &g->lock, &until);
     pthread_mutex_unlock(&g->lock);
 }
 
@@ -206,12 +206,12 @@ static void guard(struct group *g)
 }
 
 /* The worker has done what it was called for. It may have been called again. */
-static void rest(struct group *g, bool for_good)
+static void end_work(struct group *g, bool for_good)
 {
     pthread_mutex_lock(&g->lock);
     g->ended = for_good;
     atomic_store(&g->at_work, g->wants_worker);
-    pthread_cond_broadcast(&g->rested);
+    pthread_cond_broadcast(&g->work_ended);
     pthread_mutex_unlock(&g->lock);
 }
 
@@ -221,7 +221,7 @@ static void drive_all(struct group *g)
     pthread_mutex_lock(&g->team_lock);
     advance(g, true);
     pthread_mutex_unlock(&g->team_lock);
-    rest(g, false);
+    end_work(g, false);
 }
 
 static void serve(struct group *g)
@@ -257,10 +257,10 @@ static void *work(void *group)
     if (g->broken != DRAIL_EINTR)
         g->done(g->owner, &created, !g->broken);
     pthread_mutex_unlock(&g->team_lock);
-    rest(g, false);
+    end_work(g, false);
     serve(g);
     group_close_team(g);
-    rest(g, true);
+    end_work(g, true);
     return NULL;
 }
 
@@ -270,7 +270,7 @@ static void group_delete(struct group *g)
 {
     close(g->star.wake);
     pthread_cond_destroy(&g->wake);
-    pthread_cond_destroy(&g->rested);
+    pthread_cond_destroy(&g->work_ended);
     pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->team_lock);
     free(g);
@@ -300,7 +300,7 @@ static struct group *group_new(struct member *m,
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&g->wake, &monotonic);
-    pthread_cond_init(&g->rested, &monotonic);
+    pthread_cond_init(&g->work_ended, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&g->lock, NULL);
     pthread_mutex_init(&g->team_lock, NULL);
@@ -365,7 +365,7 @@ static void await_end(struct group *g, const struct timespec *until)
     int rc = 0;
     pthread_mutex_lock(&g->lock);
     while (!rc && !g->ended)
-        rc = pthread_cond_timedwait(&g->rested, &g->lock, until);
+        rc = pthread_cond_timedwait(&g->work_ended, &g->lock, until);
     pthread_mutex_unlock(&g->lock);
     if (rc)
         interrupt(g);

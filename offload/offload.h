@@ -12,8 +12,9 @@
  *  calls.c     arguments of DAT as those of libdcoll
  *
  * Each group has a worker thread. It does all that waits for other ranks:
- * creating the team, preparing calls, closing. Otherwise the consumer's polls
- * drive a call; if it does not poll, the worker does.
+ * creating the team, preparing calls, closing. Meanwhile polls leave it the
+ * core. Otherwise the consumer's polls drive a call; if it does not poll, the
+ * worker does.
  */
 #ifndef OFFLOAD_H
 #define OFFLOAD_H
@@ -133,9 +134,10 @@ struct group {
     uint32_t id, node; /* node: as this rank names it */
     struct member_info root;
 
-    pthread_mutex_t lock;  /* of what follows; held for a moment */
-    pthread_cond_t wake;   /* for the worker */
-    pthread_cond_t rested; /* the worker is no longer at work, or has ended */
+    pthread_mutex_t lock; /* of what follows; held for a moment */
+    pthread_cond_t wake;  /* for the worker */
+    pthread_cond_t
+        work_ended; /* the worker is no longer at work, or has ended */
     struct queued_call calls[GROUP_CALLS];
     _Atomic uint64_t first, end; /* calls[first % GROUP_CALLS] is under way */
     bool freed;                  /* nothing may wait any more … */

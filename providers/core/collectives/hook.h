@@ -113,7 +113,8 @@ struct dapl_collectives {
      * @return DAT_SUCCESS, or an error: nothing was begun.
      */
     DAT_RETURN (*start)(void *group, const struct dapl_collective_call *call);
-    /** The consumer polls for events: makes a step, without waiting. */
+    /** The consumer polls for events: makes some steps. It may take 0.2 ms, but
+     *  does not wait for other ranks. */
     void (*progress)(void *group);
     /** The consumer goes to sleep until done() is called. Threads: as
      *  progress(). */
