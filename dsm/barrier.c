@@ -117,6 +117,7 @@ static int barrier(ddsm_t *d, const void *note)
         rc = claims_settle(d);
     d->settling = false;
     d->interval++;
+    pages_forget_streams(d);
     if (!rc && !d->is_shared)
         rc = turn(d, (uint64_t[DDSM_NAMES]){d->next_name});
     if (!rc)

@@ -83,14 +83,15 @@ struct past {
 };
 
 /* Read-ahead: sequences of faults on ascending pages. `first` began the
- * sequence, `next` would continue it, and `pages` are taken along with that. */
-enum { STREAMS = 16 };
+ * sequence, `next` would continue it, and `pages` are taken along with that. A
+ * loop over planes of an array has a sequence in each plane. */
+enum { STREAMS = 256 };
 struct streams {
     struct ahead {
         size_t first, next;
         unsigned pages;
     } of[STREAMS];
-    unsigned oldest;
+    unsigned count; /* of those that have begun in this interval */
 };
 
 /* Write notices of a rank: the ranges of pages that it has written, in a ring
@@ -225,6 +226,8 @@ struct ddsm {
     bool settling;          /* in a barrier: its claims are not settled yet */
     size_t moving_first, moving_end; /* all DDSM_MOVING pages are in between */
     struct page_list dirty, written;
+    uint32_t *grouped;      /* dirty pages by home (pack.c); of each home: */
+    size_t *group;          /* its first one, and behind the last home the end */
     bool has_pack;      /* flush_and_pack() has packed changes */
     bool homes_serve;   /* all ranks serve packs outside barriers, too */
     bool reduces_long;  /* a thread is in a reduction that is prepared */

@@ -130,12 +130,20 @@ int pages_make_list_dirty(ddsm_t *d, const struct page_list *list)
     return rc;
 }
 
+void pages_forget_streams(ddsm_t *d)
+{
+    d->reads.count = d->writes.count = 0;
+}
+
 struct ahead *pages_stream(struct streams *streams, size_t page)
 {
-    for (unsigned i = 0; i < STREAMS; i++)
+    const unsigned n = streams->count < STREAMS ? streams->count : STREAMS;
+    for (unsigned i = 0; i < n; i++)
         if (streams->of[i].next == page)
             return &streams->of[i];
-    return &streams->of[streams->oldest++ % STREAMS];
+    struct ahead *oldest = &streams->of[streams->count++ % STREAMS];
+    *oldest = (struct ahead){0};
+    return oldest;
 }
 
 size_t pages_readahead_end(const ddsm_t *d, struct ahead *ahead, size_t page)

@@ -23,6 +23,8 @@ void pages_announce(ddsm_t *d, size_t page);
 void pages_count_write(struct page *page);
 /* Remembers copies of DDSM_OPEN pages, until notices_end_visits(). */
 void pages_visit(ddsm_t *d, size_t first, size_t count);
+/* An interval begins: sequences do not go on across barriers. */
+void pages_forget_streams(ddsm_t *d);
 /* The sequence that a fault on @page continues, or else the one to replace. */
 struct ahead *pages_stream(struct streams *streams, size_t page);
 /* End of the pages to take along with @page; updates the sequence. */
