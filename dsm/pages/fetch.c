@@ -6,18 +6,25 @@
 #include "dsm/pages/history.h"
 #include "dsm/pages/huge.h"
 #include "dsm/pages/pages.h"
+#include "dsm/pages/readahead.h"
 #include "dsm/pages/signals.h"
 
 enum { AT_ONCE = 32 }; /* RDMA reads under way */
 
-/* Number of invalid pages from @first on, below @end, that have the same home
- * and are all held (history.h), or all not. */
+/* Is the page invalid, with the same home, and held (history.h) or not, as
+ * another one? */
+static bool is_like(const ddsm_t *d, size_t page, size_t other)
+{
+    return d->page[page].state == PAGE_INVALID &&
+           d->page[page].home == d->page[other].home &&
+           d->page[page].held == d->page[other].held;
+}
+
+/* Number of such pages from @first on, below @end. */
 static size_t run_of(const ddsm_t *d, size_t first, size_t end)
 {
     size_t p = first;
-    while (p < end && d->page[p].state == PAGE_INVALID &&
-           d->page[p].home == d->page[first].home &&
-           d->page[p].held == d->page[first].held)
+    while (p < end && is_like(d, p, first))
         p++;
     return p - first;
 }
@@ -161,15 +168,20 @@ int fetch(ddsm_t *d, size_t first, size_t count)
 
 int fetch_ahead(ddsm_t *d, size_t page)
 {
-    struct ahead *stream = pages_stream(&d->reads, page);
-    const size_t end = pages_readahead_end(d, stream, page);
+    size_t low, high;
+    struct ahead *a = readahead_begin(d, &d->reads, page, &low, &high);
     const bool held = d->page[page].held;
-    const size_t count = held ? 1 : run_of(d, page, end);
-    stream->next = page + count;
-    history_record(d, USE_FETCH, page, count);
+    size_t first = page, end = page + 1;
+    while (first > low && !held && is_like(d, first - 1, page))
+        first--;
+    while (end < high && !held && is_like(d, end, page))
+        end++;
+    const size_t count = end - first;
+    readahead_end(a, first, end);
+    history_record(d, USE_FETCH, first, count);
     if (d->tests && d->page[page].home != d->rank)
         *(held ? &d->stats.predicted_used : &d->stats.unpredicted) += count;
-    return fetch(d, page, count);
+    return fetch(d, first, count);
 }
 
 int fetch_list(ddsm_t *d, const struct page_list *list, bool held)

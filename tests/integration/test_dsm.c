@@ -296,6 +296,30 @@ static void ahead(struct rank *r)
     ddsm_close(d);
 }
 
+/* A copy of an array may go downwards, as memmove() does. */
+static void ahead_downwards(struct rank *r)
+{
+    enum { PAGES = 256 };
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = 0};
+    ddsm_t *d = space(r, 2 * PAGES * 4096, 255);
+    volatile unsigned char *from = ddsm_alloc(d, PAGES * 4096, &place);
+    volatile unsigned char *to = ddsm_alloc(d, PAGES * 4096, &place);
+    ddsm_stats_t s;
+    for (unsigned i = 0; i < PAGES && r->rank == 0; i++)
+        from[4096 * i] = (unsigned char)(i + 1);
+    ok(d, ddsm_barrier(d));
+    ddsm_stats_reset(d);
+    for (unsigned i = PAGES; i-- > 0 && r->rank;)
+        to[4096 * i] = from[4096 * i];
+    ddsm_stats(d, &s);
+    check(s.read_faults < 20 && s.write_faults < 20);
+    check(r->rank ? s.fetched_pages >= PAGES : !s.fetched_pages);
+    ok(d, ddsm_barrier(d));
+    for (unsigned i = 0; i < PAGES; i++)
+        check(to[4096 * i] == (unsigned char)(i + 1));
+    ddsm_close(d);
+}
+
 /* A loop over planes of an array has an ascending sequence in each plane. They
  * end with the interval. */
 static void ahead_in_planes(struct rank *r)
@@ -727,6 +751,7 @@ static const struct test tests[] = {
     {"broken", 2, broken, NULL, APART},
     {"prefetched", 4, prefetched, NULL, APART},
     {"ahead", 2, ahead, NULL, APART},
+    {"ahead downwards", 2, ahead_downwards, NULL, APART},
     {"ahead in planes", 2, ahead_in_planes, NULL, APART},
     {"first page", 2, first_page, NULL, APART},
     {"half written", 2, half_written, NULL, APART},
