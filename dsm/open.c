@@ -138,9 +138,10 @@ static int tables(ddsm_t *d)
     d->held = calloc(d->cfg.locks, sizeof *d->held);
     d->store_keys = calloc(n, sizeof *d->store_keys);
     return d->page && d->cost && d->huge && d->dirty.page && d->written.page &&
-                   d->visits.page && d->grouped && d->group && d->recorded[USE_FETCH].page &&
-                   d->recorded[USE_WRITE].page && d->pasts && d->vector_clock &&
-                   d->unfenced && d->held && d->store_keys
+                   d->visits.page && d->grouped && d->group &&
+                   d->recorded[USE_FETCH].page && d->recorded[USE_WRITE].page &&
+                   d->pasts && d->vector_clock && d->unfenced && d->held &&
+                   d->store_keys
                ? 0
                : space_fail(d, DRAIL_ENOMEM, "out of memory for %zu pages",
                             d->pages);

@@ -228,8 +228,8 @@ struct ddsm {
     bool settling;          /* in a barrier: its claims are not settled yet */
     size_t moving_first, moving_end; /* all DDSM_MOVING pages are in between */
     struct page_list dirty, written;
-    uint32_t *grouped;      /* dirty pages by home (pack.c); of each home: */
-    size_t *group;          /* its first one, and behind the last home the end */
+    uint32_t *grouped;  /* dirty pages by home (pack.c); of each home: */
+    size_t *group;      /* its first one, and behind the last home the end */
     bool has_pack;      /* flush_and_pack() has packed changes */
     bool homes_serve;   /* all ranks serve packs outside barriers, too */
     bool reduces_long;  /* a thread is in a reduction that is prepared */

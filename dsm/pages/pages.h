@@ -13,8 +13,9 @@ int pages_make_dirty(ddsm_t *d, size_t first, size_t count);
 /* The same of those pages of a range, or of a sorted list, that are clean. */
 int pages_make_range_dirty(ddsm_t *d, size_t first, size_t count);
 int pages_make_list_dirty(ddsm_t *d, const struct page_list *list);
-/* The same of a write fault: the page, and clean pages beside it that are likely
- * to be written next. A flush finds those that were not. Sets which these are.
+/* The same of a write fault: the page, and clean pages beside it that are
+ * likely to be written next. A flush finds those that were not. Sets which
+ * these are.
  */
 int pages_make_dirty_ahead(ddsm_t *d, size_t page, size_t *first,
                            size_t *count);

@@ -47,8 +47,7 @@ void readahead_end(struct ahead *ahead, size_t low, size_t end)
 {
     const bool is_first = !ahead->passed;
     ahead->next = is_first || !ahead->descends ? end : PAGE_NONE;
-    ahead->before =
-        low && (is_first || ahead->descends) ? low - 1 : PAGE_NONE;
+    ahead->before = low && (is_first || ahead->descends) ? low - 1 : PAGE_NONE;
     ahead->passed += end - low;
 }
 

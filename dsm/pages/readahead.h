@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Read-ahead: a fault that continues a sequence of faults takes pages along, the
- * more the longer the sequence is. Copies of arrays may go upwards or downwards.
+ * Read-ahead: a fault that continues a sequence of faults takes pages along,
+ * the more the longer the sequence is. Copies of arrays may go upwards or
+ * downwards.
  */
 #ifndef DSM_PAGES_READAHEAD_H
 #define DSM_PAGES_READAHEAD_H

@@ -25,7 +25,8 @@ struct late {
     bool is_sent; /* an RDMA write that has not arrived at the processor yet */
 };
 static struct late late[64];
-static unsigned lates, late_rank, acting; /* whose stores; which rank acts now */
+static unsigned lates, late_rank,
+    acting; /* whose stores; which rank acts now */
 
 static void keep_back(void *to, const void *value, size_t bytes, bool is_sent)
 {
@@ -249,7 +250,8 @@ int space_fail(ddsm_t *d, int rc, const char *format, ...)
 static const struct lock lock = {
     .home = 0, .offset = offsetof(struct memory, locks) + LOCK};
 
-static void act(unsigned rank, int (*by)(ddsm_t *, const struct lock *, uint32_t),
+static void act(unsigned rank,
+                int (*by)(ddsm_t *, const struct lock *, uint32_t),
                 uint32_t ticket)
 {
     const unsigned before = acting;

@@ -8,7 +8,7 @@
 
 enum { MOST = 1000 };
 static char memory[MOST];
-static struct ring rings[2];    /* of rank 1, the owner */
+static struct ring rings[2]; /* of rank 1, the owner */
 static struct returned stage[RING_ENTRIES];
 static uint64_t tail, answer, clocks[2];
 static struct freed freed[2], hidden[2];
