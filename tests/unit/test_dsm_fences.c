@@ -322,6 +322,8 @@ static void turns_are_not_lost(void **state)
  * overwritten. */
 static void read_log_of_home(void)
 {
+    known[1][0] = 0;
+    page[1][2].state = PAGE_CLEAN;
     assert_int_equal(notices_apply(&space[1], 0, LOG_RANGES, NULL), 0);
     assert_int_equal(page[1][2].state, PAGE_INVALID);
 }
