@@ -91,6 +91,13 @@ $(TEST_BIN)/unit/test_dsm_history: $(addprefix $(BUILD)/obj/dsm/pages/,history.o
 $(TEST_BIN)/unit/test_dsm_pack: $(addprefix $(BUILD)/obj/dsm/pages/,diff.o pack.o)
 $(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/sync/ticket.o
 $(TEST_BIN)/unit/test_dsm_lock: $(filter-out %/control.o %/open.o,$(DSM_OBJ))
+$(TEST_BIN)/unit/test_dsm_fences: $(BUILD)/obj/dsm/base/rdma.o
+$(TEST_BIN)/unit/test_dsm_returns: $(BUILD)/obj/dsm/heap/returns.o
+$(TEST_BIN)/unit/test_omp_pool: $(BUILD)/obj/omp/runtime/tasks/pool.o
+$(TEST_BIN)/unit/test_omp_files: $(BUILD)/obj/omp/runtime/files.o
+$(TEST_BIN)/unit/test_dsm_returns $(TEST_BIN)/unit/test_omp_pool: \
+  private ALL_LDFLAGS += -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_unlock
+$(TEST_BIN)/unit/test_omp_team: private ALL_LDFLAGS += -Wl,--wrap=pthread_create
 $(TEST_BIN)/unit/test_dsm_bench: $(DSM_OBJ)
 $(TEST_BIN)/unit/test_omp_symbols: $(BUILD)/obj/omp/runtime/statistics/symbols.o
 $(TEST_BIN)/unit/test_omp_team: $(DSM_OBJ) $(filter-out \
