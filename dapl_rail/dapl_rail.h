@@ -755,6 +755,12 @@ int drail_set_policy(drail_t *rail, drail_policy_t policy,
                      const double *weights, unsigned fixed_rail);
 int drail_set_waiting(drail_t *rail, drail_waiting_t waiting);
 int drail_set_notify_by(drail_t *rail, drail_notify_by_t by);
+/**
+ * Should this rank's waits poll the rails before they sleep, for up to
+ * DRAIL_SPIN_US? They do at first. If ranks share a core, polling keeps the
+ * core from the rank that the caller waits for. Concerns later calls.
+ */
+void drail_set_polling(drail_t *rail, bool polls);
 
 /* -------------------------------------------------------------- memory --- */
 

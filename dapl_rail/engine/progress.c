@@ -190,13 +190,6 @@ static unsigned only_slice(const drail_t *t)
     return t->unconnected ? ALONE_SLICE_US : WAIT_SLICE_US;
 }
 
-static unsigned first_slice(const drail_t *t)
-{
-    if (t->nrails == 1)
-        return only_slice(t);
-    return serial(t) ? SHARED_SLICE_US : FIRST_SLICE_US;
-}
-
 /* The longest sleep on a rail. The adaptive policy measures when each of
  * several was ready. */
 static unsigned longest_slice(const drail_t *t, bool alone)
@@ -207,6 +200,17 @@ static unsigned longest_slice(const drail_t *t, bool alone)
         return ALONE_SLICE_US;
     return t->cfg.policy == DRAIL_POLICY_ADAPTIVE ? FIRST_SLICE_US
                                                   : SHARED_SLICE_US;
+}
+
+/* A short sleep costs a timer: a rank that leaves its core to others sleeps
+ * long. */
+static unsigned first_slice(const drail_t *t, uint32_t rails)
+{
+    if (t->nrails == 1)
+        return only_slice(t);
+    if (!t->spin.max_ns && !(rails & (rails - 1)))
+        return longest_slice(t, true);
+    return serial(t) ? SHARED_SLICE_US : FIRST_SLICE_US;
 }
 
 /* While links are lost, events come on other rails, too, or wake nobody. */
@@ -241,7 +245,7 @@ void progress_step(drail_t *t)
 static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
 {
     unsigned at = DRAIL_MAX_RAILS;
-    unsigned slice = first_slice(t);
+    unsigned slice = 0;
     uint32_t rails;
     for (unsigned i = 1;; i++) {
         int rc = owed(t, arg, &rails);
@@ -250,7 +254,8 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
         uint32_t owing = rails;
         p->rails = owing;
         rails = expected(t, rails);
-        slice = slice_of(t, rails != owing, slice);
+        slice =
+            slice_of(t, rails != owing, slice ? slice : first_slice(t, rails));
         at = next_rail(t, rails, at);
         bool alone = !(rails & (rails - 1));
         rc = rail_sleep(&t->rails[at], nap_us(p, i, slice));
@@ -262,7 +267,7 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
         if (rc < 0)
             return rc;
         if (rc > 0)
-            slice = first_slice(t);
+            slice = first_slice(t, rails);
         if (rc > 0 && may_skip_check(p, i))
             continue;
         progress_check(t);
@@ -296,6 +301,18 @@ bool progress_may_skip(drail_t *t)
     return true;
 }
 
+/* Need the wait not look at all rails first? With one rail, poll_keenly()
+ * begins at once; a rank that does not poll looks at the expected rail before
+ * it sleeps there. Others have their turn in some of the waits. */
+static bool begins_with_one(const drail_t *t, const struct patience *p,
+                            bool keen)
+{
+    if (!p->timeout_ms)
+        return false;
+    return t->nrails == 1 ? keen
+                          : !t->spin.max_ns && t->waits % OTHERS_TURNS != 0;
+}
+
 int progress_wait_on(struct patience *p, owed_t owed, void *arg)
 {
     drail_t *t = p->t;
@@ -309,8 +326,7 @@ int progress_wait_on(struct patience *p, owed_t owed, void *arg)
     /* in virtual time all polls find the same */
     bool keen = polls && !platform_is_simulated(t->job->platform);
     int rc = owed(t, arg, &rails);
-    /* with one rail, poll_keenly() begins at once */
-    if (rc == 0 && !in_turn && !(keen && t->nrails == 1 && p->timeout_ms)) {
+    if (rc == 0 && !in_turn && !begins_with_one(t, p, keen)) {
         rc = poll_rails(t, all_rails(t));
         if (rc >= 0)
             rc = owed(t, arg, &rails);

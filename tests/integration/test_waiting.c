@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How one thread waits for several rails: `serial` does not go back to a rail
- * that it has left (Cai et al. 2009, fig. 4), `any` does. Seen in the calls of
- * dat_evd_wait that the library makes.
+ * that it has left (Cai et al. 2009, fig. 4), `any` does. And whether it polls
+ * before it sleeps. Seen in the calls of dat_evd_wait and dat_evd_dequeue that
+ * the library makes.
  */
 #include "dapl_rail/batch.h"
 
@@ -18,6 +19,7 @@ static const char rails[] =
 /* EVDs in the order of their first wait, and returns to one of before. */
 static DAT_EVD_HANDLE waited[64];
 static unsigned nwaited, returns;
+static unsigned polls; /* before the first wait */
 
 /* takes the place of libdat2's */
 STAND_IN DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout,
@@ -31,9 +33,15 @@ STAND_IN DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout,
     return real(dat_evd_wait)(evd, timeout, threshold, event, more);
 }
 
+STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+{
+    polls += !nwaited;
+    return real(dat_evd_dequeue)(evd, event);
+}
+
 static void forget_waits(void)
 {
-    nwaited = returns = 0;
+    nwaited = returns = polls = 0;
 }
 
 struct memory {
@@ -117,6 +125,34 @@ static void requests(struct rank *r)
     expect(r, 0, drail_mem_release(m.mem));
 }
 
+/* Polls before rank 1 sleeps until a notification arrives over one rail, as the
+ * two before did. */
+static unsigned polls_before_sleep(struct rank *r)
+{
+    uint32_t id;
+    for (unsigned n = 0; n < 3; n++) {
+        barrier_outside(r);
+        forget_waits();
+        if (r->rank == 0)
+            expect(r, 0, drail_notify(r->t, r->peer, DRAIL_ON_RAIL(1), n));
+        else
+            expect(r, 0, drail_notify_wait(r->t, r->peer, &id, -1));
+    }
+    return polls;
+}
+
+static void polling(struct rank *r)
+{
+    unsigned before[2];
+    for (unsigned on = 0; on < 2; on++) {
+        drail_set_polling(r->t, on);
+        before[on] = polls_before_sleep(r);
+    }
+    if (r->rank == 1)
+        check(before[0] <= drail_nrails(r->t) && before[1] > 4 * before[0] + 4);
+    barrier(r);
+}
+
 static void unknown(struct rank *r)
 {
     expect(r, DRAIL_EINVAL, drail_set_waiting(r->t, (drail_waiting_t)7));
@@ -139,6 +175,7 @@ static void three_serial(drail_config_t *cfg)
 static const struct test tests[] = {
     {"batches", 2, batches, three, 0},
     {"requests, by the setting", 2, requests, three_serial, 0},
+    {"polling", 2, polling, three, 0},
     {"unknown", 2, unknown, NULL, 0},
 };
 

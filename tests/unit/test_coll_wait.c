@@ -18,8 +18,10 @@ struct play {
     uint64_t now;
     unsigned polls, yields;       /* yields are polls, too */
     unsigned sleeps, sleeps_then; /* then: when it came */
+    unsigned sleeps_unpolled;     /* while the rails do not poll */
     bool there, came;             /* is it there; was it taken */
     uint64_t longest;             /* sleep */
+    bool rails_not_polled;
     void (*others)(struct play *p);
     unsigned next; /* flag that is set next */
 
@@ -58,6 +60,7 @@ static void sleep_until(struct play *play, uint64_t until_ns)
         play->longest = until_ns - play->now;
     play->now = until_ns;
     play->sleeps++;
+    play->sleeps_unpolled += play->rails_not_polled;
     play->others(play);
 }
 
@@ -104,6 +107,11 @@ int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
         return DRAIL_ETIMEOUT;
     }
     return drail_notify_test(rail, peer, id);
+}
+
+void drail_set_polling(drail_t *rail, bool polls)
+{
+    playing->rails_not_polled = !polls;
 }
 
 int drail_put(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
@@ -245,7 +253,7 @@ static void test_longer_wait_yields(void **state)
     assert_true((p->polls - p->yields) * (US / 2) <= MS / 10);
 }
 
-static unsigned sleeps_of_crowded(bool spread)
+static unsigned sleeps_of_crowded(bool spread, dcoll_collective_t collective)
 {
     static struct play play;
     struct play *p = setup(&play, at_1_ms);
@@ -254,20 +262,26 @@ static unsigned sleeps_of_crowded(bool spread)
     p->team.core_sharers = beside;
     p->team.ncore_sharers = 1;
     p->team.several_hosts = spread;
+    p->waits.args.collective = collective;
     request(p, &p->waits, 0, 0, 1);
     assert_int_equal(request_finish(&p->waits, 1000), 0);
     assert_int_equal(p->polls, p->yields);
     if (spread)
         assert_true(p->polls * (US / 2) < MS / 10);
+    bool at_once = spread && collective != DCOLL_BARRIER;
+    assert_int_equal(p->sleeps_unpolled, at_once ? p->sleeps : 0);
+    assert_int_equal(p->polls == 0, at_once);
+    assert_false(p->rails_not_polled);
     return p->sleeps;
 }
 
 /* A message of another host takes longer than to be woken; what ranks of one
- * host do for each other does not. */
+ * host do for each other does not. Barriers poll for a moment first. */
 static void test_crowded_hosts_sleep_soon(void **state)
 {
-    assert_int_equal(sleeps_of_crowded(false), 0);
-    assert_int_equal(sleeps_of_crowded(true), 1);
+    assert_int_equal(sleeps_of_crowded(false, DCOLL_ALLREDUCE), 0);
+    assert_int_equal(sleeps_of_crowded(true, DCOLL_ALLREDUCE), 1);
+    assert_true(sleeps_of_crowded(true, DCOLL_BARRIER) >= 1);
 }
 
 static void nobody(struct play *p)

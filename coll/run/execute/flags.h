@@ -10,6 +10,7 @@
 #include "dapl_rail/platform/prefetch.h"
 
 #define CROSSING_SHORT 512u /* bytes of a block */
+#define AT_ONCE_BYTES  4096u
 
 static inline unsigned flag_index(const dcoll_request_t *q, unsigned rank,
                                   unsigned flag)
@@ -26,14 +27,32 @@ static inline struct line *line_of(const dcoll_request_t *q, unsigned rank,
                      : &q->words[index];
 }
 
+/* Measured between hosts whose ranks share cores: to sleep at once gains where
+ * all ranks wait for each other's short blocks. It loses for long ones, and
+ * where ranks run ahead. Not in barriers: contests time calls that follow one,
+ * and ranks that sleep in it leave it one after the other. */
+static inline bool may_sleep_at_once(const dcoll_request_t *q)
+{
+    return q->team->several_hosts && !q->algorithm->ahead &&
+           q->args.collective != DCOLL_BARRIER &&
+           q->args.bytes <= AT_ONCE_BYTES;
+}
+
+/* Do waits of this rank for the request leave the core at once? */
+static inline bool sleeps_at_once(const dcoll_request_t *q)
+{
+    return q->team->oversubscribed && may_sleep_at_once(q);
+}
+
 /* Sets a flag. Returns whether a rank may be asleep on it. There is no fence: a
  * sleeper that is missed wakes up a slice later, or with the signal of the next
- * start. A flag for many starts (seldom) is stored in total order with the
- * sleeper's count and its look at the flag: it misses no sleeper. */
+ * start. A flag for many starts, and one whose waiters may sleep at once, is
+ * stored in total order with the sleeper's count and its look at the flag: it
+ * misses no sleeper. */
 static inline bool set_flag(_Atomic uint32_t *flag, uint32_t value,
-                            const struct node_header *header, bool seldom)
+                            const struct node_header *header, bool ordered)
 {
-    if (seldom) {
+    if (ordered) {
         atomic_store(flag, value);
         return atomic_load(&header->sleepers);
     }
@@ -66,7 +85,8 @@ static inline void flag_signal(dcoll_request_t *q, const dcoll_op_t *op)
         memcpy(line->payload, address(q, op->src), op->bytes);
     if (p->set)
         p->set(p, &line->value, value);
-    else if (set_flag(&line->value, value, q->header, op->every))
+    else if (set_flag(&line->value, value, q->header,
+                      op->every || may_sleep_at_once(q)))
         p->wake(p, &line->value, true);
     after_signal(q, op, line);
 }

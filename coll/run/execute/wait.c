@@ -14,8 +14,11 @@
 #define SLEEP_AFTER_NS        (2 * MS) /* without that anything moves */
 #define FAR_SLEEP_AFTER_NS    1000u    /* the same, between crowded hosts */
 #define SLEEP_LEAST_NS        MS
-#define SLEEP_MOST_NS         (16 * MS)
-#define IDLE_MOST_NS          MS /* with cfg.idle: other software makes progress */
+/* The same on a core that others want: a timer that ends before the kernel's
+ * next tick costs more than the sleep. */
+#define CROWDED_LEAST_NS (16 * MS)
+#define SLEEP_MOST_NS    (16 * MS)
+#define IDLE_MOST_NS     MS /* with cfg.idle: other software makes progress */
 #define NAP_LEAST_NS                                                           \
     50000u /* for credit or queue room: they cause no wake-up */
 #define NAP_MOST_NS    MS
@@ -30,6 +33,18 @@ static int slept(dcoll_team_t *team, int rc)
     return rc ? team_rail_fail(team, rc) : 0;
 }
 
+static bool is_alone(const dcoll_request_t *q)
+{
+    return TAILQ_FIRST(&q->team->active) == q && !TAILQ_NEXT(q, active_one);
+}
+
+/* Does nothing need this rank meanwhile, neither another request nor a transfer
+ * of this one? */
+static bool may_sleep_long(const dcoll_request_t *q)
+{
+    return sleeps_at_once(q) && is_alone(q) && q->completed == q->transfers;
+}
+
 /* Sleeps for a fraction of the time waited so far, or until the awaited event
  * comes. */
 static int sleep_slice(dcoll_request_t *q, uint64_t now, uint64_t waited)
@@ -37,7 +52,10 @@ static int sleep_slice(dcoll_request_t *q, uint64_t now, uint64_t waited)
     dcoll_team_t *team = q->team;
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
     uint64_t slice = spin_slice_ns(
-        waited, SLEEP_LEAST_NS, team->cfg.idle ? IDLE_MOST_NS : SLEEP_MOST_NS);
+        waited, may_sleep_long(q) ? CROWDED_LEAST_NS : SLEEP_LEAST_NS,
+        SLEEP_MOST_NS);
+    if (team->cfg.idle && slice > IDLE_MOST_NS)
+        slice = IDLE_MOST_NS;
     switch (op->kind) {
     case DCOLL_WAIT:
         return slept(team,
@@ -137,6 +155,7 @@ struct patience { /* of one wait for a request */
     uint64_t reached;         /* by those it waits for, as far as they tell */
     uint64_t told;            /* the largest ledger_moved() of one rank */
     bool asleep;
+    bool slept; /* at least once */
     struct spin spin;
 };
 
@@ -160,6 +179,16 @@ static uint64_t sleep_after_ns(const dcoll_team_t *team)
                                                        : SLEEP_AFTER_NS;
 }
 
+/* May the wait begin with a sleep, without progress of the rails? The sleep
+ * itself looks at them if it awaits a message; and a rank without partners and
+ * transfers uses none. */
+static bool begins_asleep(const dcoll_request_t *q)
+{
+    return sleeps_at_once(q) && !q->team->cfg.idle && is_alone(q) &&
+           (q->schedule.ops[q->pc].kind == DCOLL_WAIT ||
+            (!q->partners.count && q->completed == q->transfers));
+}
+
 static void patience_begin(struct patience *p, const dcoll_team_t *team,
                            int timeout_ms)
 {
@@ -173,14 +202,15 @@ static void patience_begin(struct patience *p, const dcoll_team_t *team,
  * team has moved, as more may follow soon. Otherwise it keeps sleeping: ranks
  * that only yield to each other can keep kernel threads from a core for
  * seconds. */
-static bool stays_awake(struct patience *p, const dcoll_team_t *team)
+static bool stays_awake(struct patience *p, const dcoll_request_t *q)
 {
+    const dcoll_team_t *team = q->team;
     if (p->moves != team->moves) {
         p->moves = team->moves;
         p->asleep = false;
         spin_begin(&p->spin);
     }
-    p->asleep = p->asleep || !spin_more(&p->spin);
+    p->asleep = p->asleep || sleeps_at_once(q) || !spin_more(&p->spin);
     return !p->asleep;
 }
 
@@ -240,14 +270,21 @@ static int check_time(dcoll_request_t *q, struct patience *p, uint64_t now)
                                        : fail_timeout(q, p->timeout_ms);
 }
 
+/* A wait that sleeps at once has no spin. */
+static uint64_t waited_ns(dcoll_request_t *q, const struct patience *p,
+                          uint64_t now)
+{
+    return sleeps_at_once(q) ? stands_for(q, now) : now - p->spin.start_ns;
+}
+
 /* Called between two polls. DRAIL_EAGAIN: poll again; 0: it is complete. */
 static int relax(dcoll_request_t *q, struct patience *p)
 {
     dcoll_team_t *team = q->team;
-    bool awake = stays_awake(p, team);
+    bool awake = stays_awake(p, q);
     if (awake && ++p->polls % POLLS_BEFORE_PROGRESS)
         return DRAIL_EAGAIN;
-    int rc = progress_all(q);
+    int rc = !p->slept && begins_asleep(q) ? DRAIL_EAGAIN : progress_all(q);
     /* the awaited event may have come with that */
     if (!rc)
         rc = request_advance(q);
@@ -255,8 +292,10 @@ static int relax(dcoll_request_t *q, struct patience *p)
         return rc;
     uint64_t now = platform_now(team->platform);
     rc = check_time(q, p, now);
-    if (!rc && !awake && p->moves == team->moves)
-        rc = sleep_slice(q, now, now - p->spin.start_ns);
+    if (!rc && !awake && p->moves == team->moves) {
+        p->slept = true;
+        rc = sleep_slice(q, now, waited_ns(q, p, now));
+    }
     return rc ? rc : DRAIL_EAGAIN;
 }
 
@@ -280,11 +319,15 @@ static int finish_patiently(dcoll_request_t *q, int timeout_ms)
     struct patience patience;
     int rc;
     patience_begin(&patience, q->team, timeout_ms);
+    if (sleeps_at_once(q))
+        drail_set_polling(q->team->rail, false);
     do {
         rc = relax(q, &patience);
         if (rc == DRAIL_EAGAIN)
             rc = request_advance(q);
     } while (rc == DRAIL_EAGAIN);
+    if (sleeps_at_once(q))
+        drail_set_polling(q->team->rail, true);
     return rc;
 }
 
