@@ -52,7 +52,6 @@
     USE(reduce_binomial)                                                       \
     USE(reduce_direct)                                                         \
     USE(allreduce_doubling)                                                    \
-    USE(allreduce_tree)                                                        \
     USE(allreduce_halving)                                                     \
     USE(allreduce_bruck)                                                       \
     USE(allreduce_direct)                                                      \
@@ -60,7 +59,6 @@
     USE(reduce_scatter_block_bruck)                                            \
     USE(reduce_scatter_block_pat)                                              \
     USE(reduce_scatter_block_direct)                                           \
-    USE(reduce_scatter_block_tree)                                             \
     USE(scan_doubling)                                                         \
     USE(exscan_doubling)                                                       \
     /* SMP-aware (Qian and Afsahi 2008, section 5.2) */                        \

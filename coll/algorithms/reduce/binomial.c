@@ -15,12 +15,10 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                                    .n = shape->nranks,
                                    .me = rank,
                                    .root = args->root,
-                                   .ports = shape->ports,
-                                   .grant = GRANT_CREDIT};
+                                   .ports = shape->ports};
     s->phase = 1;
     s->temp_bytes = ordered_tree_bytes(&t);
-    ordered_tree_reduce(&t, combine_user(args), args->zero_copy,
-                        dcoll_at(DCOLL_RECV, 0));
+    ordered_tree_reduce(&t, combine_user(args), args->zero_copy);
 }
 
 const dcoll_algorithm_t reduce_binomial = {

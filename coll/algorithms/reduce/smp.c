@@ -28,8 +28,7 @@ static void be_master(const struct node *n, const struct ordered_tree *t)
     n->s->phase = 2;
     if (!alone)
         ordered_tree_reduce(t, sole ? user : result,
-                            !sole || n->args->zero_copy,
-                            dcoll_at(DCOLL_RECV, 0));
+                            !sole || n->args->zero_copy);
 }
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
@@ -44,8 +43,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                                    .me = n.index,
                                    .root = root,
                                    .ranks = shape->node_begin,
-                                   .ports = shape->ports,
-                                   .grant = GRANT_CREDIT};
+                                   .ports = shape->ports};
     s->phase = 1;
     s->flags = NODE_DONE + 1;
     s->node_bytes = node_row_bytes(&n);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/build/flat.h"
+#include "coll/build/grant.h"
 #include "coll/build/reduce/ordered_tree.h"
 
 /* Members begin … end - 1 in `count` parts; `own` is mine. */
@@ -124,7 +125,7 @@ static void give(const struct ordered_tree *t, const struct level *l,
     t->s->step = (uint16_t)l->step;
     if (!put)
         dcoll_add_copy(t->s, mine, there, t->args->bytes);
-    grant_take(t->s, t->grant, t->args, target);
+    grant_take(t->s, GRANT_CREDIT, t->args, target);
     dcoll_add_put(t->s, target, port_of(l->own, head_part(t, l), l->count),
                   put ? mine : there, there, t->args->bytes);
     dcoll_add_complete(t->s);
@@ -135,12 +136,13 @@ static void close_level(const struct ordered_tree *t, const struct level *l)
 {
     for (unsigned i = 0; i < l->count; i++)
         if (i != l->own)
-            grant_close(t->s, t->grant, t->args, rank_of(t, part_head(t, l, i)),
+            grant_close(t->s, GRANT_CREDIT, t->args,
+                        rank_of(t, part_head(t, l, i)),
                         port_of(i, l->own, l->count));
 }
 
 void ordered_tree_reduce(const struct ordered_tree *t, dcoll_place_t own,
-                         bool put, dcoll_place_t result)
+                         bool put)
 {
     struct level levels[LEVELS_MAX];
     const unsigned count = levels_of(t, levels);
@@ -149,7 +151,8 @@ void ordered_tree_reduce(const struct ordered_tree *t, dcoll_place_t own,
     for (; i-- > 0 && head_of(t, levels[i].begin, levels[i].end) == t->me;
          put = true) {
         const struct level *l = &levels[i];
-        const dcoll_place_t dst = i ? place(t, l->step, l->own) : result;
+        const dcoll_place_t dst =
+            i ? place(t, l->step, l->own) : dcoll_at(DCOLL_RECV, 0);
         take(t, l, mine, dst);
         mine = dst;
     }
@@ -157,31 +160,4 @@ void ordered_tree_reduce(const struct ordered_tree *t, dcoll_place_t own,
         give(t, &levels[i], mine, put);
     for (unsigned j = count; j-- > i + 1;)
         close_level(t, &levels[j]);
-}
-
-/* As head of the whole: puts the result to the heads of the other parts. */
-static void spread(const struct ordered_tree *t, const struct level *l,
-                   dcoll_place_t result)
-{
-    for (unsigned i = 0; i < l->count; i++)
-        if (i != l->own)
-            dcoll_add_put(t->s, rank_of(t, part_head(t, l, i)),
-                          port_of(i, l->own, l->count), result, result,
-                          t->args->bytes);
-}
-
-void ordered_tree_bcast(const struct ordered_tree *t, dcoll_place_t result)
-{
-    struct level levels[LEVELS_MAX];
-    const unsigned count = levels_of(t, levels);
-    const unsigned steps = flat_steps(t->n, t->ports);
-    for (unsigned i = 0; i < count; i++) {
-        const struct level *l = &levels[i];
-        const unsigned head = head_of(t, l->begin, l->end);
-        t->s->step = (uint16_t)(2 * steps - 1 - l->step);
-        if (head == t->me)
-            spread(t, l, result);
-        else if (part_head(t, l, l->own) == t->me)
-            dcoll_add_wait(t->s, rank_of(t, head), DCOLL_DATA, 0);
-    }
 }

@@ -9,7 +9,6 @@
 #ifndef DCOLL_ORDERED_TREE_H
 #define DCOLL_ORDERED_TREE_H
 
-#include "coll/build/grant.h"
 #include "coll/build/reduce/combine.h"
 
 struct ordered_tree {
@@ -20,17 +19,13 @@ struct ordered_tree {
     const unsigned *ranks; /**< by number; that of the root is args->root. NULL:
                                 number = rank */
     unsigned ports;
-    grant_t grant; /**< of puts towards the root */
-    size_t temp;   /**< offset of its memory in TEMP */
+    size_t temp; /**< offset of its memory in TEMP */
 };
 
-/** Combines the blocks of all members into @p result of the root. @p own: the
- * place of mine. @p put: it may be put from there; else it is copied first. */
+/** Combines the blocks of all members into RECV of the root. @p own: the place
+ * of mine. @p put: it may be put from there; else it is copied first. */
 void ordered_tree_reduce(const struct ordered_tree *t, dcoll_place_t own,
-                         bool put, dcoll_place_t result);
-/** Sends the root's @p result back, to the same place of all members: behind
- * ordered_tree_reduce(), which implies the permission. */
-void ordered_tree_bcast(const struct ordered_tree *t, dcoll_place_t result);
+                         bool put);
 /** The bytes that it needs in TEMP. */
 size_t ordered_tree_bytes(const struct ordered_tree *t);
 
