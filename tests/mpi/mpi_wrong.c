@@ -146,40 +146,45 @@ static int null_scattered(MPI_Comm comm, int faulty)
 }
 
 /* A type with gaps: its blocks are packed. */
-static int null_packed(MPI_Comm comm, int faulty)
+static MPI_Datatype with_gaps(void)
 {
     MPI_Datatype gaps;
     MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
     MPI_Type_commit(&gaps);
-    set_counts(1);
-    for (int r = 0; r < RANKS; r++) {
+    return gaps;
+}
+
+static int null_packed(MPI_Comm comm, int faulty)
+{
+    MPI_Datatype gaps = with_gaps();
+    set_counts(COUNT);
+    for (int r = 0; r < RANKS; r++)
         counts[r] = 2;
-        displs[r] = 2 * r;
-    }
     int rc = MPI_Gatherv(faulty ? NULL : send, 1, gaps, recv, counts, displs,
                          MPI_INT, 0, comm);
     MPI_Type_free(&gaps);
     return rc;
 }
 
-/* One rank sends to another root, also when the counts have come before. */
-static int gather_to(MPI_Comm comm, int root)
+static int null_unpacked(MPI_Comm comm, int faulty)
 {
+    MPI_Datatype gaps = with_gaps();
     set_counts(COUNT);
-    return MPI_Gatherv(send, COUNT, MPI_INT, recv, counts, displs, MPI_INT,
-                       root, comm);
+    for (int r = 0; r < RANKS; r++)
+        counts[r] = 2;
+    int rc = MPI_Scatterv(send, counts, displs, MPI_INT, faulty ? NULL : recv,
+                          1, gaps, 0, comm);
+    MPI_Type_free(&gaps);
+    return rc;
 }
 
-static int different_roots(MPI_Comm comm, int faulty)
+static int null_packed_block(MPI_Comm comm, int faulty)
 {
-    return gather_to(comm, faulty ? 2 : 0);
-}
-
-static int different_roots_later(MPI_Comm comm, int faulty)
-{
-    for (int again = 0; again < 3; again++)
-        gather_to(comm, 0);
-    return gather_to(comm, faulty ? 2 : 0);
+    MPI_Datatype gaps = with_gaps();
+    int rc = MPI_Allgather(faulty ? NULL : send, 1, gaps, recv, 2, MPI_INT,
+                           comm);
+    MPI_Type_free(&gaps);
+    return rc;
 }
 
 static int different_scans(MPI_Comm comm, int faulty)
@@ -196,6 +201,22 @@ static int null_exscan(MPI_Comm comm, int faulty)
 static int negative_scan(MPI_Comm comm, int faulty)
 {
     return MPI_Scan(send, recv, faulty ? -1 : COUNT, MPI_INT, MPI_SUM, comm);
+}
+
+static int negative_block(MPI_Comm comm, int faulty)
+{
+    return MPI_Allgather(send, faulty ? -1 : COUNT, MPI_INT, recv, COUNT,
+                         MPI_INT, comm);
+}
+
+static int negative_begun(MPI_Comm comm, int faulty)
+{
+    MPI_Request request;
+    negative_scan(comm, 0); /* makes what a call without waiting needs */
+    memset(recv, -1, sizeof recv);
+    int rc = MPI_Iscan(send, recv, faulty ? -1 : COUNT, MPI_INT, MPI_SUM, comm,
+                       &request);
+    return rc ? rc : MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static int different_blocks(MPI_Comm comm, int faulty)
@@ -395,13 +416,15 @@ static const struct wrong {
      0},
     {"scatterv, negative count", negative_scattered, -1, "", "rank 1", 0},
     {"scatterv, no buffer", null_scattered, -1, "", "rank 1", 0},
-    {"gatherv, no buffer of a type with gaps", null_packed, -1, "", "rank 1",
+    {"gatherv, no buffer, a type with gaps", null_packed, -1, "", "rank 1", 0},
+    {"scatterv, no buffer, a type with gaps", null_unpacked, -1, "", "rank 1",
      0},
-    {"gatherv, different roots", different_roots, 0, "rank 1", NULL, 0},
-    {"gatherv, different roots later", different_roots_later, -1, "rank",
-     "rank", 1},
+    {"allgather, no buffer, a type with gaps", null_packed_block, -1, "",
+     "rank 1", 0},
     {"scan, different counts", different_scans, -1, "rank", "rank", 0},
     {"scan, negative count", negative_scan, -1, "", "rank 1", 0},
+    {"allgather, negative count", negative_block, -1, "", "rank 1", 0},
+    {"iscan, negative count", negative_begun, -1, "", "rank 1", 0},
     {"exscan, no buffer", null_exscan, -1, "send is NULL", "rank 1", 0},
     {"reduce_scatter_block, different counts", different_blocks, -1, "rank",
      "rank", 0},
