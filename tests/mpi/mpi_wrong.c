@@ -209,16 +209,6 @@ static int negative_block(MPI_Comm comm, int faulty)
                          MPI_INT, comm);
 }
 
-static int negative_begun(MPI_Comm comm, int faulty)
-{
-    MPI_Request request;
-    negative_scan(comm, 0); /* makes what a call without waiting needs */
-    memset(recv, -1, sizeof recv);
-    int rc = MPI_Iscan(send, recv, faulty ? -1 : COUNT, MPI_INT, MPI_SUM, comm,
-                       &request);
-    return rc ? rc : MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
-
 static int different_blocks(MPI_Comm comm, int faulty)
 {
     return MPI_Reduce_scatter_block(send, recv, COUNT + faulty, MPI_INT,
@@ -424,7 +414,6 @@ static const struct wrong {
     {"scan, different counts", different_scans, -1, "rank", "rank", 0},
     {"scan, negative count", negative_scan, -1, "", "rank 1", 0},
     {"allgather, negative count", negative_block, -1, "", "rank 1", 0},
-    {"iscan, negative count", negative_begun, -1, "", "rank 1", 0},
     {"exscan, no buffer", null_exscan, -1, "send is NULL", "rank 1", 0},
     {"reduce_scatter_block, different counts", different_blocks, -1, "rank",
      "rank", 0},
