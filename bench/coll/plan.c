@@ -171,7 +171,8 @@ uint64_t coll_received(const coll_plan_t *plan, uint64_t bytes)
 {
     unsigned others = plan->shape.nranks - 1;
     const unequal_t *unequal = unequal_of(&plan->unequal, bytes);
-    if (unequal && plan->collective != DCOLL_SCATTER) /* the first is shortest */
+    if (unequal &&
+        plan->collective != DCOLL_SCATTER) /* the first is shortest */
         return unequal->begin[others + 1] - unequal->begin[1];
     switch (plan->collective) {
     case DCOLL_BARRIER:

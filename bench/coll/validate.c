@@ -55,8 +55,8 @@ static size_t bytes_of(const check_t *c, unsigned blocks, unsigned i)
 static void fill(const check_t *c, uint8_t *block, unsigned from, unsigned to)
 {
     const dcoll_collective_t collective = c->run->plan->collective;
-    const bool of_target = collective == DCOLL_SCATTER ||
-                           collective == DCOLL_REDUCE_SCATTER_BLOCK;
+    const bool of_target =
+        collective == DCOLL_SCATTER || collective == DCOLL_REDUCE_SCATTER_BLOCK;
     const size_t bytes = bytes_of(c, c->run->ranks, of_target ? to : from);
     uint64_t seed = block_seed(c, from, to);
     if (c->operation)
@@ -215,8 +215,8 @@ int coll_validate(coll_run_t *run, const coll_cell_t *cell,
     };
     int rc = 0;
     if (blocks)
-        c.recv_bytes = place_of(&c, blocks, blocks - 1) +
-                       bytes_of(&c, blocks, blocks - 1);
+        c.recv_bytes =
+            place_of(&c, blocks, blocks - 1) + bytes_of(&c, blocks, blocks - 1);
     c.expected = malloc(c.recv_bytes + 2 * COLL_GUARD + c.bytes);
     if (!c.expected)
         return DRAIL_ENOMEM;

@@ -61,17 +61,10 @@ typedef enum {
     COLLECTIVES
 } what_t;
 
-static const char *const names[COLLECTIVES] = {"gather",
-                                               "allgather",
-                                               "allgatherv",
-                                               "alltoall",
-                                               "bcast",
-                                               "reduce",
-                                               "allreduce",
-                                               "reduce_scatter_block",
-                                               "scan",
-                                               "exscan",
-                                               "alltoallv"};
+static const char *const names[COLLECTIVES] = {
+    "gather", "allgather", "allgatherv", "alltoall",
+    "bcast",  "reduce",    "allreduce",  "reduce_scatter_block",
+    "scan",   "exscan",    "alltoallv"};
 
 typedef struct coll_run {
     what_t what;
@@ -88,8 +81,8 @@ typedef struct world {
     double first_lead; /* … at first */
     char *send, *recv;
     int *counts, *displs; /* of all ranks' blocks in an allgatherv */
-    vector_t vector;     /* of the present run, if it is one */
-    MPI_Request request; /* ... if it is persistent */
+    vector_t vector;      /* of the present run, if it is one */
+    MPI_Request request;  /* ... if it is persistent */
 } world_t;
 
 /* Parses the numbers behind the colon. */

@@ -57,7 +57,7 @@ static bool is_misplaced(const struct layer_call *a, bool root)
 }
 
 static bool has_negative_block(const struct layer_comm *c,
-                           const struct layer_call *a)
+                               const struct layer_call *a)
 {
     for (int r = 0; a->recv_counts && r < c->size; r++)
         if (layer_count_at(a, a->recv_counts, r) < 0)

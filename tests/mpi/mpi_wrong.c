@@ -181,8 +181,8 @@ static int null_unpacked(MPI_Comm comm, int faulty)
 static int null_packed_block(MPI_Comm comm, int faulty)
 {
     MPI_Datatype gaps = with_gaps();
-    int rc = MPI_Allgather(faulty ? NULL : send, 1, gaps, recv, 2, MPI_INT,
-                           comm);
+    int rc =
+        MPI_Allgather(faulty ? NULL : send, 1, gaps, recv, 2, MPI_INT, comm);
     MPI_Type_free(&gaps);
     return rc;
 }
