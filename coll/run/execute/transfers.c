@@ -4,11 +4,9 @@
 #include "coll/run/node/cma.h"
 #include "coll/run/execute/transfers.h"
 
-/* Measured at MEASURED_RATE: */
 #define ONE_RAIL_BYTES   (16u << 10) /* sent together with the notification */
 #define AHEAD_RAIL_BYTES 512u  /* the same, where ranks run far ahead, … */
 #define BCAST_RAIL_BYTES 4096u /* … but few put to the same rank */
-#define MEASURED_RATE    125.0 /* MB/s */
 #define READ_PIECE       (16u << 20) /* some milliseconds */
 
 /* Only the receiver of the notification reads the data. Without the peer's
@@ -32,29 +30,29 @@ static unsigned rail_between_nodes(const dcoll_team_t *team, unsigned peer)
     return team->far_rail + nodes % wires;
 }
 
-/* On a slower rail the bytes soon take longer than a wait for several rails. */
 static size_t one_rail_bytes(const dcoll_request_t *q)
 {
-    const double rate = 1 / q->team->prediction.declared.tau;
-    const size_t most = !q->algorithm->ahead                ? ONE_RAIL_BYTES
-                        : q->args.collective == DCOLL_BCAST ? BCAST_RAIL_BYTES
-                                                            : AHEAD_RAIL_BYTES;
-    return rate < MEASURED_RATE ? (size_t)((double)most * rate / MEASURED_RATE)
-                                : most;
+    if (!q->algorithm->ahead)
+        return ONE_RAIL_BYTES;
+    return q->args.collective == DCOLL_BCAST ? BCAST_RAIL_BYTES
+                                             : AHEAD_RAIL_BYTES;
 }
 
 /* The transport's flag for the rail of the operation's port. Between
  * oversubscribed hosts ranks sleep, and can sleep on one rail only: there,
  * short messages use the first rail. If ranks run ahead, a receiver seldom
- * sleeps and messages fill one rail sooner: the limit is lower.
+ * sleeps and messages fill one rail sooner: the limit is lower. Cores that only
+ * other hosts' ranks share do not count: a rank waits for a peer, whose messages
+ * come over one rail anyway.
  */
 static inline unsigned on_rail(const dcoll_request_t *q, unsigned peer,
                                unsigned port, size_t bytes)
 {
     const dcoll_team_t *team = q->team;
+    const size_t one = one_rail_bytes(q);
     bool near = peer - team->first < team->locals;
-    if (team->oversubscribed && team->several_hosts &&
-        bytes <= one_rail_bytes(q))
+    if (team->oversubscribed && !team->contended && team->several_hosts &&
+        bytes <= one)
         return near ? 0 : DRAIL_ON_RAIL(team->far_rail);
     if (q->args.ports == 1 && !near)
         return DRAIL_ON_RAIL(rail_between_nodes(team, peer));
