@@ -42,8 +42,8 @@ static size_t one_rail_bytes(const dcoll_request_t *q)
  * oversubscribed hosts ranks sleep, and can sleep on one rail only: there,
  * short messages use the first rail. If ranks run ahead, a receiver seldom
  * sleeps and messages fill one rail sooner: the limit is lower. Cores that only
- * other hosts' ranks share do not count: a rank waits for a peer, whose messages
- * come over one rail anyway.
+ * other hosts' ranks share do not count: a rank waits for a peer, whose
+ * messages come over one rail anyway.
  */
 static inline unsigned on_rail(const dcoll_request_t *q, unsigned peer,
                                unsigned port, size_t bytes)
