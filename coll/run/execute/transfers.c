@@ -5,7 +5,8 @@
 #include "coll/run/execute/transfers.h"
 
 #define ONE_RAIL_BYTES   (16u << 10) /* sent together with the notification */
-#define AHEAD_RAIL_BYTES 512u  /* the same, where ranks run far ahead, … */
+#define AHEAD_RAIL_BYTES 512u  /* the same, where ranks run far ahead, or
+                                  other hosts' ranks use the core, … */
 #define BCAST_RAIL_BYTES 4096u /* … but few put to the same rank */
 #define READ_PIECE       (16u << 20) /* some milliseconds */
 
@@ -32,6 +33,8 @@ static unsigned rail_between_nodes(const dcoll_team_t *team, unsigned peer)
 
 static size_t one_rail_bytes(const dcoll_request_t *q)
 {
+    if (q->team->contended)
+        return AHEAD_RAIL_BYTES;
     if (!q->algorithm->ahead)
         return ONE_RAIL_BYTES;
     return q->args.collective == DCOLL_BCAST ? BCAST_RAIL_BYTES
@@ -41,9 +44,7 @@ static size_t one_rail_bytes(const dcoll_request_t *q)
 /* The transport's flag for the rail of the operation's port. Between
  * oversubscribed hosts ranks sleep, and can sleep on one rail only: there,
  * short messages use the first rail. If ranks run ahead, a receiver seldom
- * sleeps and messages fill one rail sooner: the limit is lower. Cores that only
- * other hosts' ranks share do not count: a rank waits for a peer, whose
- * messages come over one rail anyway.
+ * sleeps and messages fill one rail sooner: the limit is lower.
  */
 static inline unsigned on_rail(const dcoll_request_t *q, unsigned peer,
                                unsigned port, size_t bytes)
@@ -51,8 +52,7 @@ static inline unsigned on_rail(const dcoll_request_t *q, unsigned peer,
     const dcoll_team_t *team = q->team;
     const size_t one = one_rail_bytes(q);
     bool near = peer - team->first < team->locals;
-    if (team->oversubscribed && !team->contended && team->several_hosts &&
-        bytes <= one)
+    if (team->oversubscribed && team->several_hosts && bytes <= one)
         return near ? 0 : DRAIL_ON_RAIL(team->far_rail);
     if (q->args.ports == 1 && !near)
         return DRAIL_ON_RAIL(rail_between_nodes(team, peer));
