@@ -5,10 +5,9 @@
 #include "coll/run/execute/transfers.h"
 
 #define ONE_RAIL_BYTES (16u << 10) /* sent together with the notification */
-#define AHEAD_RAIL_BYTES                                                       \
-    512u                       /* the same, where ranks run far ahead, or      \
-                                  other hosts' ranks use the core, … */
-#define BCAST_RAIL_BYTES 4096u /* … but few put to the same rank */
+/* The same, where ranks run far ahead, or share a core with other hosts, … */
+#define AHEAD_RAIL_BYTES 512u
+#define BCAST_RAIL_BYTES 4096u       /* … but few put to the same rank */
 #define READ_PIECE       (16u << 20) /* some milliseconds */
 
 /* Only the receiver of the notification reads the data. Without the peer's
