@@ -8,6 +8,7 @@
 #include "dsm/pages/flush.h"
 #include "dsm/pages/history.h"
 #include "dsm/pages/pages.h"
+#include "dsm/pages/readahead.h"
 #include "dsm/release.h"
 #include "dsm/sync/claims.h"
 #include "dsm/sync/notices.h"
@@ -117,6 +118,7 @@ static int barrier(ddsm_t *d, const void *note)
         rc = claims_settle(d);
     d->settling = false;
     d->interval++;
+    readahead_forget(d);
     if (!rc && !d->is_shared)
         rc = turn(d, (uint64_t[DDSM_NAMES]){d->next_name});
     if (!rc)

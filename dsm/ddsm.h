@@ -110,7 +110,8 @@ typedef struct ddsm_config {
     ddsm_pages_t pages; /**< default DDSM_PAGES_COPIED */
     unsigned locks;     /**< number of locks: 1 to 2^20; default 64 */
     unsigned ahead;     /**< read-ahead: most pages that a fault takes along if
-                             faults are on ascending pages; default 255, 0: none.
+                             faults are on ascending pages, or on descending
+                             ones; default 255, 0: none.
                              Write faults at the pages' home take along only one
                              page for eight that were written */
     int wait_ms;       /**< longest wait for other ranks in a barrier, a lock or

@@ -127,6 +127,8 @@ static int tables(ddsm_t *d)
     d->dirty.page = malloc(d->pages * sizeof *d->dirty.page);
     d->written.page = malloc(d->pages * sizeof *d->written.page);
     d->visits.page = malloc(d->pages * sizeof *d->visits.page);
+    d->grouped = malloc(d->pages * sizeof *d->grouped);
+    d->group = calloc(n + 1, sizeof *d->group);
     for (unsigned use = 0; use < USES; use++)
         d->recorded[use].page = malloc(d->pages * sizeof(uint32_t));
     d->pasts = calloc(NAMES, sizeof *d->pasts);
@@ -136,9 +138,10 @@ static int tables(ddsm_t *d)
     d->held = calloc(d->cfg.locks, sizeof *d->held);
     d->store_keys = calloc(n, sizeof *d->store_keys);
     return d->page && d->cost && d->huge && d->dirty.page && d->written.page &&
-                   d->visits.page && d->recorded[USE_FETCH].page &&
-                   d->recorded[USE_WRITE].page && d->pasts && d->vector_clock &&
-                   d->unfenced && d->held && d->store_keys
+                   d->visits.page && d->grouped && d->group &&
+                   d->recorded[USE_FETCH].page && d->recorded[USE_WRITE].page &&
+                   d->pasts && d->vector_clock && d->unfenced && d->held &&
+                   d->store_keys
                ? 0
                : space_fail(d, DRAIL_ENOMEM, "out of memory for %zu pages",
                             d->pages);
@@ -362,6 +365,8 @@ static void free_space(ddsm_t *d)
     free(d->dirty.page);
     free(d->written.page);
     free(d->visits.page);
+    free(d->grouped);
+    free(d->group);
     for (unsigned use = 0; use < USES; use++)
         free(d->recorded[use].page);
     history_close(d);

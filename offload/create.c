@@ -43,16 +43,19 @@ static int join(struct group *g, drail_error_t *err)
     return rc;
 }
 
-/* The IA of the consumer is the rail, unless DRAIL_RAILS names others. As with
- * MPI, a rank may be late without limit unless DRAIL_TIMEOUT_MS is set. */
+/* The IA of the consumer is the rail, or a bond's members are; unless
+ * DRAIL_RAILS names others. As with MPI, a rank may be late without limit
+ * unless DRAIL_TIMEOUT_MS is set. */
 static int open_rails(struct group *g, drail_error_t *err)
 {
     drail_config_t cfg;
     drail_config_init(&cfg);
     if (!getenv("DRAIL_RAILS")) {
-        cfg.rails[0] = g->member->ia;
-        cfg.nrails = 1;
-        cfg.engine = DRAIL_ENGINE_SINGLE;
+        for (unsigned i = 0; i < g->member->nrails; i++)
+            cfg.rails[i] = g->member->rails[i];
+        cfg.nrails = g->member->nrails;
+        cfg.engine =
+            cfg.nrails > 1 ? DRAIL_ENGINE_NONTHREADED : DRAIL_ENGINE_SINGLE;
     }
     if (!getenv("DRAIL_TIMEOUT_MS"))
         cfg.timeout_ms = INT_MAX;
@@ -84,7 +87,7 @@ static int agree(struct group *g)
 int group_open_team(struct group *g)
 {
     drail_error_t err = {.text = ""};
-    int rc = star_open(&g->star, g->member, &g->root, g->id);
+    int rc = star_open(&g->star, g->member, &g->root, g->id, &err);
     if (!rc)
         rc = join(g, &err);
     if (!rc)

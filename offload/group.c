@@ -7,7 +7,6 @@
  * while.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -15,16 +14,20 @@
 #include <unistd.h>
 
 #include "offload/offload.h"
+#include "providers/core/thread.h"
 
 #define NAP_NS   1000000  /* of the worker, between two looks, … */
 #define STAYS    100u     /* … for so many looks after the last call */
 #define GUARD_NS 20000000 /* between two looks at a group without calls */
 #define UNPOLLED 4u       /* naps without a poll: the consumer is busy */
+#define STEP_NS  20000    /* of a poll, while a call is under way */
+#define REST_NS  200000   /* of a poll, while the worker is at work */
+#define END_MS   2500     /* for a worker to end as it should */
 
 /* ---------------------------------------------------------------- calls --- */
 
 /* The first call; NULL: there is none. It stays while team_lock is held. */
-static const struct dapl_collective_call *first_call(struct group *g)
+static const struct queued_call *first_call(struct group *g)
 {
     uint64_t first = atomic_load(&g->first);
     return first == atomic_load(&g->end) ? NULL
@@ -34,7 +37,9 @@ static const struct dapl_collective_call *first_call(struct group *g)
 /* Ends the first call. */
 static void retire(struct group *g, bool ok)
 {
-    struct dapl_collective_call call = *first_call(g);
+    const struct queued_call *first = first_call(g);
+    struct dapl_collective_call call = first->call;
+    free(first->arrays);
     atomic_fetch_add(&g->first, 1); /* its place may be used again */
     g->done(g->owner, &call, ok);
 }
@@ -43,26 +48,24 @@ static void call_worker(struct group *g)
 {
     pthread_mutex_lock(&g->lock);
     g->wants_worker = true;
-    atomic_store(&g->claimed, true);
+    atomic_store(&g->at_work, true);
     pthread_cond_signal(&g->wake);
     pthread_mutex_unlock(&g->lock);
 }
 
 /* A step of the first call, or all of it. DRAIL_EAGAIN: it is not complete. */
-static int drive(struct group *g, const struct dapl_collective_call *first,
+static int drive(struct group *g, const struct queued_call *first,
                  bool may_wait)
 {
     int rc;
     if (!g->request) {
-        dcoll_call_t call;
-        offload_call(first, &call);
-        rc = may_wait ? 0 : dcoll_would_wait(g->team, &call);
+        rc = may_wait ? 0 : queued_call_would_wait(g->team, first);
         if (rc == DRAIL_EAGAIN || rc == DRAIL_ENOTSUP) {
             call_worker(g);
             return DRAIL_EAGAIN;
         }
         if (!rc)
-            rc = dcoll_begin(g->team, &call, &g->request);
+            rc = queued_call_begin(g->team, first, &g->request);
         if (rc)
             return rc;
     }
@@ -75,7 +78,7 @@ static int drive(struct group *g, const struct dapl_collective_call *first,
 /* Carries out calls as far as possible. team_lock is held. */
 static void advance(struct group *g, bool may_wait)
 {
-    const struct dapl_collective_call *call;
+    const struct queued_call *call;
     while (g->team && (call = first_call(g))) {
         int rc = g->broken ? g->broken : drive(g, call, may_wait);
         if (rc == DRAIL_EAGAIN)
@@ -88,12 +91,41 @@ static void advance(struct group *g, bool may_wait)
     }
 }
 
-DAT_RETURN group_start(void *group, const struct dapl_collective_call *call)
+static struct timespec after(uint64_t ns)
 {
-    struct group *g = group;
-    dcoll_call_t check;
-    if (!offload_call(call, &check))
-        return OFFLOAD_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+    const uint64_t at = busywait_now_ns() + ns;
+    return (struct timespec){.tv_sec = (time_t)(at / 1000000000u),
+                             .tv_nsec = (long)(at % 1000000000u)};
+}
+
+/* The consumer may look at much else between two polls. So a poll stays for a
+ * moment with a call that is under way. */
+static void advance_for(struct group *g, uint64_t ns)
+{
+    if (pthread_mutex_trylock(&g->team_lock))
+        return;
+    const uint64_t until = busywait_now_ns() + ns;
+    do
+        advance(g, false);
+    while (g->request && busywait_now_ns() < until);
+    pthread_mutex_unlock(&g->team_lock);
+}
+
+/* The worker, or that of another rank, may need the core on which the consumer
+ * polls. */
+static void leave_core(struct group *g)
+{
+    const struct timespec until = after(REST_NS);
+    int rc = 0;
+    pthread_mutex_lock(&g->lock);
+    while (!rc && atomic_load(&g->at_work))
+        rc = pthread_cond_timedwait(&g->work_ended, &g->lock, &until);
+    pthread_mutex_unlock(&g->lock);
+}
+
+/* Adds a call, if there is room. */
+static bool add_call(struct group *g, const struct queued_call *call)
+{
     pthread_mutex_lock(&g->lock);
     uint64_t end = atomic_load(&g->end);
     bool room = end - atomic_load(&g->first) < GROUP_CALLS;
@@ -104,9 +136,22 @@ DAT_RETURN group_start(void *group, const struct dapl_collective_call *call)
     if (g->sleeps)
         pthread_cond_signal(&g->wake);
     pthread_mutex_unlock(&g->lock);
-    if (!room)
+    return room;
+}
+
+DAT_RETURN group_start(void *group, const struct dapl_collective_call *call)
+{
+    struct group *g = group;
+    struct queued_call queued;
+    DAT_RETURN ret = queued_call_make(g, call, &queued);
+    if (ret != DAT_SUCCESS)
+        return ret;
+    if (!add_call(g, &queued)) {
+        free(queued.arrays);
         return OFFLOAD_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_NO_SUBTYPE);
-    group_progress(g);
+    }
+    if (!atomic_load(&g->at_work))
+        advance_for(g, 0);
     return DAT_SUCCESS;
 }
 
@@ -114,10 +159,10 @@ void group_progress(void *group)
 {
     struct group *g = group;
     atomic_fetch_add_explicit(&g->polls, 1, memory_order_relaxed);
-    if (atomic_load(&g->claimed) || pthread_mutex_trylock(&g->team_lock))
-        return;
-    advance(g, false);
-    pthread_mutex_unlock(&g->team_lock);
+    if (atomic_load(&g->at_work))
+        leave_core(g);
+    else
+        advance_for(g, STEP_NS);
 }
 
 void group_rest(void *group)
@@ -128,13 +173,6 @@ void group_rest(void *group)
 }
 
 /* --------------------------------------------------------------- worker --- */
-
-static struct timespec after(uint64_t ns)
-{
-    const uint64_t at = busywait_now_ns() + ns;
-    return (struct timespec){.tv_sec = (time_t)(at / 1000000000u),
-                             .tv_nsec = (long)(at % 1000000000u)};
-}
 
 /* What the worker finds after a nap. */
 struct look {
@@ -167,6 +205,25 @@ static void guard(struct group *g)
     pthread_mutex_unlock(&g->team_lock);
 }
 
+/* The worker has done what it was called for. It may have been called again. */
+static void end_work(struct group *g, bool for_good)
+{
+    pthread_mutex_lock(&g->lock);
+    g->ended = for_good;
+    atomic_store(&g->at_work, g->wants_worker);
+    pthread_cond_broadcast(&g->work_ended);
+    pthread_mutex_unlock(&g->lock);
+}
+
+static void drive_all(struct group *g)
+{
+    atomic_store(&g->at_work, true);
+    pthread_mutex_lock(&g->team_lock);
+    advance(g, true);
+    pthread_mutex_unlock(&g->team_lock);
+    end_work(g, false);
+}
+
 static void serve(struct group *g)
 {
     unsigned idle = 0, unpolled = 0, polls = 0;
@@ -177,12 +234,9 @@ static void serve(struct group *g)
             return;
         unpolled = now == polls ? unpolled + 1 : 0;
         polls = now;
-        if (l.wanted || (l.calls && unpolled >= UNPOLLED)) {
-            pthread_mutex_lock(&g->team_lock);
-            atomic_store(&g->claimed, false);
-            advance(g, true);
-            pthread_mutex_unlock(&g->team_lock);
-        }
+        if (l.wanted || (l.calls && unpolled >= UNPOLLED))
+            drive_all(g);
+        star_refuse(&g->star, g->member, g->id);
         idle = l.calls || l.wanted ? 0 : idle + 1;
         if (idle)
             guard(g);
@@ -194,6 +248,7 @@ static void *work(void *group)
     struct group *g = group;
     const struct dapl_collective_call created = {
         .op = DAT_IB_COLLECTIVE_CREATE_GROUP_OP, .context = g->context};
+    core_thread_short_slices();
     pthread_mutex_lock(&g->team_lock);
     g->broken = group_open_team(g);
     pthread_mutex_lock(&g->lock);
@@ -202,21 +257,11 @@ static void *work(void *group)
     if (g->broken != DRAIL_EINTR)
         g->done(g->owner, &created, !g->broken);
     pthread_mutex_unlock(&g->team_lock);
+    end_work(g, false);
     serve(g);
     group_close_team(g);
-    atomic_store(&g->ended, true);
+    end_work(g, true);
     return NULL;
-}
-
-/* It blocks all signals, which are the program's. */
-static bool start_worker(struct group *g)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool runs = !pthread_create(&g->worker, NULL, work, g);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return runs;
 }
 
 /* -------------------------------------------------------- begin and end --- */
@@ -225,6 +270,7 @@ static void group_delete(struct group *g)
 {
     close(g->star.wake);
     pthread_cond_destroy(&g->wake);
+    pthread_cond_destroy(&g->work_ended);
     pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->team_lock);
     free(g);
@@ -250,9 +296,11 @@ static struct group *group_new(struct member *m,
     g->context = how->context;
     g->id = how->id;
     memcpy(&g->root, how->members[0], sizeof g->root);
+    atomic_init(&g->at_work, true); /* creates the team */
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&g->wake, &monotonic);
+    pthread_cond_init(&g->work_ended, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&g->lock, NULL);
     pthread_mutex_init(&g->team_lock, NULL);
@@ -286,7 +334,10 @@ static uint32_t node_of(const struct dapl_collective_group *how)
 static void sweep(struct member *m)
 {
     for (struct group **at = &m->groups, *g; (g = *at);) {
-        if (!atomic_load(&g->ended)) {
+        pthread_mutex_lock(&g->lock);
+        bool ended = g->ended;
+        pthread_mutex_unlock(&g->lock);
+        if (!ended) {
             at = &g->next;
             continue;
         }
@@ -294,6 +345,31 @@ static void sweep(struct member *m)
         pthread_join(g->worker, NULL);
         group_delete(g);
     }
+}
+
+/* Ends what the worker waits for. */
+static void interrupt(struct group *g)
+{
+    uint64_t one = 1;
+    pthread_mutex_lock(&g->lock);
+    if (g->job)
+        drail_job_interrupt(g->job);
+    pthread_mutex_unlock(&g->lock);
+    if (write(g->star.wake, &one, sizeof one) < 0)
+        return; /* it is readable already */
+}
+
+/* A worker waits for its peers when it ends; one of them may be stopped. */
+static void await_end(struct group *g, const struct timespec *until)
+{
+    int rc = 0;
+    pthread_mutex_lock(&g->lock);
+    while (!rc && !g->ended)
+        rc = pthread_cond_timedwait(&g->work_ended, &g->lock, until);
+    pthread_mutex_unlock(&g->lock);
+    if (rc)
+        interrupt(g);
+    pthread_join(g->worker, NULL);
 }
 
 void group_leave_member(void *member)
@@ -304,9 +380,10 @@ void group_leave_member(void *member)
     pthread_mutex_unlock(&m->lock);
     if (!last)
         return;
+    const struct timespec until = after(END_MS * 1000000ull);
     for (struct group *g = m->groups, *next; g; g = next) {
         next = g->next;
-        pthread_join(g->worker, NULL);
+        await_end(g, &until);
         group_delete(g);
     }
     member_delete(m);
@@ -327,7 +404,7 @@ DAT_RETURN group_create(void *member, const struct dapl_collective_group *how,
     pthread_mutex_lock(&m->lock);
     sweep(m);
     *group = g; /* before the consumer can see that it is created */
-    bool runs = start_worker(g);
+    bool runs = !core_thread_create(&g->worker, NULL, work, g);
     if (runs) {
         g->next = m->groups;
         m->groups = g;
@@ -339,18 +416,6 @@ DAT_RETURN group_create(void *member, const struct dapl_collective_group *how,
         return OFFLOAD_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     }
     return DAT_SUCCESS;
-}
-
-/* Ends what the worker waits for. */
-static void interrupt(struct group *g)
-{
-    uint64_t one = 1;
-    pthread_mutex_lock(&g->lock);
-    if (g->job)
-        drail_job_interrupt(g->job);
-    pthread_mutex_unlock(&g->lock);
-    if (write(g->star.wake, &one, sizeof one) < 0)
-        return; /* it is readable already */
 }
 
 void group_free(void *group)

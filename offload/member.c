@@ -17,11 +17,13 @@
 #include "dapl_rail/platform/socket_options.h"
 #include "offload/offload.h"
 
-#define MAGIC      0x64636f6cu
-#define BACKLOG    1024
-#define VISITORS   1024u /* that wait for their group */
-#define HELLO_MS   1000  /* for a stranger to say who it is */
-#define LOOK_MS    20    /* between two looks at what other groups accepted */
+#define MAGIC    0x64636f6cu
+#define BACKLOG  1024
+#define VISITORS 1024u /* that wait for their group */
+#define HELLO_MS 1000  /* for a stranger to say who it is */
+#define LOOK_MS                                                                \
+    20 /* between two looks at what other groups accepted, or                  \
+          while there is no room for a connection */
 #define CONNECT_MS 10000 /* it listens before anybody knows its address */
 
 /* What a rank says first. */
@@ -77,7 +79,8 @@ static int start_listening(struct member *m)
 {
     struct sockaddr_storage address;
     socklen_t length = address_of(&m->info, &address);
-    int fd = socket((int)m->info.family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket((int)m->info.family,
+                    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;
     if (bind(fd, (struct sockaddr *)&address, length) || listen(fd, BACKLOG) ||
@@ -93,13 +96,14 @@ static int start_listening(struct member *m)
 
 /* ------------------------------------------------------- begin and end --- */
 
-DAT_RETURN member_create(const char *ia, const struct sockaddr *address,
+DAT_RETURN member_create(const char *const *ias, const struct sockaddr *address,
                          void **member, const void **info, DAT_COUNT *bytes)
 {
     struct member *m = calloc(1, sizeof *m);
     if (!m)
         return OFFLOAD_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
-    snprintf(m->ia, sizeof m->ia, "%s", ia);
+    for (; m->nrails < DRAIL_MAX_RAILS && ias[m->nrails]; m->nrails++)
+        snprintf(m->rails[m->nrails], sizeof m->rails[0], "%s", ias[m->nrails]);
     m->users = 1;
     m->info.magic = MAGIC;
     set_address(&m->info, address);
@@ -108,7 +112,7 @@ DAT_RETURN member_create(const char *ia, const struct sockaddr *address,
         m->listening = start_listening(m);
     if (m->listening < 0) {
         fprintf(stderr, "libdcoll_dat: rail %s: no port of its address: %s\n",
-                ia, strerror(errno));
+                ias[0], strerror(errno));
         free(m);
         return OFFLOAD_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
     }
@@ -158,20 +162,19 @@ static bool receive_hello(const struct member *m, struct visitor *v)
 }
 
 /* A connection of this group that waits; -1: none. The lock is held. */
-static int take_visitor(struct member *m, uint32_t group, uint32_t size,
-                        uint32_t *rank)
+static int take_visitor(struct member *m, uint32_t group, struct visit *visit)
 {
     struct visitor **at = &m->visitors, *v;
     while ((v = *at)) {
-        bool here = receive_hello(m, v),
-             ours = here && v->heard == sizeof v->hello &&
-                    v->hello.group == group && v->hello.size == size;
+        bool here = receive_hello(m, v), ours = here &&
+                                                v->heard == sizeof v->hello &&
+                                                v->hello.group == group;
         if (here && !ours) {
             at = &v->next;
             continue;
         }
         int fd = v->fd;
-        *rank = v->hello.rank;
+        *visit = (struct visit){.rank = v->hello.rank, .size = v->hello.size};
         *at = v->next;
         m->visits--;
         free(v);
@@ -182,16 +185,17 @@ static int take_visitor(struct member *m, uint32_t group, uint32_t size,
     return -1;
 }
 
-/* Adds the next connection to the visitors. The lock is held. */
-static void receive_visitor(struct member *m)
+/* Adds the next connection to the visitors, if one has come. False: there is no
+ * room for it. The lock is held. */
+static bool receive_visitor(struct member *m)
 {
     int fd = accept4(m->listening, NULL, NULL, SOCK_CLOEXEC);
-    struct visitor *v =
-        fd < 0 || m->visits >= VISITORS ? NULL : calloc(1, sizeof *v);
+    if (fd < 0)
+        return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
+    struct visitor *v = m->visits < VISITORS ? calloc(1, sizeof *v) : NULL;
     if (!v) {
-        if (fd >= 0)
-            close(fd);
-        return;
+        close(fd);
+        return false;
     }
     socket_tune(fd);
     v->fd = fd;
@@ -199,23 +203,23 @@ static void receive_visitor(struct member *m)
     v->next = m->visitors;
     m->visitors = v;
     m->visits++;
+    return true;
 }
 
-int member_accept(struct member *m, uint32_t group, uint32_t size, int wake,
-                  uint32_t *rank)
+int member_accept(struct member *m, uint32_t group, int wake,
+                  struct visit *visit)
 {
-    struct pollfd look[] = {{.fd = m->listening, .events = POLLIN},
-                            {.fd = wake, .events = POLLIN}};
     for (;;) {
         pthread_mutex_lock(&m->lock);
-        struct pollfd now = look[0];
-        if (poll(&now, 1, 0) > 0)
-            receive_visitor(m);
-        int fd = take_visitor(m, group, size, rank);
+        bool room = receive_visitor(m);
+        int fd = take_visitor(m, group, visit);
         bool soon = m->visitors && m->visitors->heard < sizeof(struct hello);
         pthread_mutex_unlock(&m->lock);
-        if (fd >= 0)
+        if (fd >= 0 || wake < 0)
             return fd;
+        struct pollfd look[] = {
+            {.fd = room ? m->listening : -1, .events = POLLIN},
+            {.fd = wake, .events = POLLIN}};
         poll(look, 2, soon ? 1 : LOOK_MS);
         if (look[1].revents) {
             errno = ECANCELED;

@@ -12,8 +12,9 @@
  *  calls.c     arguments of DAT as those of libdcoll
  *
  * Each group has a worker thread. It does all that waits for other ranks:
- * creating the team, preparing calls, closing. Otherwise the consumer's polls
- * drive a call; if it does not poll, the worker does.
+ * creating the team, preparing calls, closing. Meanwhile polls leave it the
+ * core. Otherwise the consumer's polls drive a call; if it does not poll, the
+ * worker does.
  */
 #ifndef OFFLOAD_H
 #define OFFLOAD_H
@@ -52,7 +53,8 @@ struct member_info {
 /* ---- members ---- */
 
 struct member {
-    char ia[DAT_NAME_MAX_LENGTH];
+    char rails[DRAIL_MAX_RAILS][DAT_NAME_MAX_LENGTH]; /* names of IAs */
+    unsigned nrails;
     struct member_info info;
     int listening;            /* socket */
     pthread_mutex_t lock;     /* of what follows */
@@ -62,29 +64,46 @@ struct member {
     struct group *groups;     /* also those that are ending */
 };
 
-DAT_RETURN member_create(const char *ia, const struct sockaddr *address,
+/* A rank that has come, and the size of the group as it says. */
+struct visit {
+    uint32_t rank, size;
+};
+
+DAT_RETURN member_create(const char *const *ias, const struct sockaddr *address,
                          void **member, const void **info, DAT_COUNT *bytes);
 void member_delete(struct member *m);
-/* The next connection of a rank of this group, or -1 and errno: ECANCELED, if
- * `wake` becomes readable. *rank: which one. */
-int member_accept(struct member *m, uint32_t group, uint32_t size, int wake,
-                  uint32_t *rank);
+/* The next connection of a rank of this group, which is told in *visit; or -1
+ * and errno: ECANCELED, if `wake` becomes readable. wake -1: does not wait; -1:
+ * there is none. */
+int member_accept(struct member *m, uint32_t group, int wake,
+                  struct visit *visit);
 /* Connects to rank 0's member; otherwise as member_accept. */
 int member_visit(const struct member_info *info, uint32_t group, uint32_t size,
                  uint32_t rank, int wake);
 
 /* ---- star ---- */
 
+/* What rank 0 tells the ranks that have come. */
+struct verdict {
+    int32_t error;        /* a DRAIL_E… code, or 0 */
+    uint32_t size;        /* of the group as rank 0 says, … */
+    uint32_t rank, other; /* … and this rank, if it says another one */
+};
+
 struct star {
     unsigned size, self;
+    struct verdict verdict;
     int *fd;       /* of rank 0: to each rank; else: fd[0], to rank 0 */
     int wake;      /* readable: the group was freed */
     drail_t *rail; /* makes progress while this rank waits; or NULL */
 };
 
-/* All functions return 0 or a DRAIL_E… code. */
+/* All functions return 0 or a DRAIL_E… code. Fills err->text if the ranks do
+ * not agree on the group's size. */
 int star_open(struct star *s, struct member *m, const struct member_info *root,
-              uint32_t group);
+              uint32_t group, drail_error_t *err);
+/* Rank 0 tells ranks that come after star_open has failed so. */
+void star_refuse(const struct star *s, struct member *m, uint32_t group);
 void star_close(struct star *s);
 /* drail_allgather_t. */
 int star_allgather(void *star, const void *mine, size_t bytes, void *all,
@@ -97,11 +116,18 @@ bool star_leave(struct star *s, int timeout_ms);
 
 #define GROUP_CALLS 256u /* at a time */
 
+struct queued_call {
+    struct dapl_collective_call call;
+    bool is_irregular; /* `irregular` is used; otherwise `equal` */
+    dcoll_call_t equal;
+    dcoll_alltoallv_t irregular;
+    size_t *arrays; /* theirs; or NULL */
+};
+
 struct group {
     struct member *member;
     struct group *next; /* member->groups */
     pthread_t worker;
-    atomic_bool ended; /* the worker has nothing more to do */
     void (*done)(void *owner, const struct dapl_collective_call *call, bool ok);
     void *owner;
     DAT_CONTEXT context;
@@ -110,17 +136,20 @@ struct group {
 
     pthread_mutex_t lock; /* of what follows; held for a moment */
     pthread_cond_t wake;  /* for the worker */
-    struct dapl_collective_call calls[GROUP_CALLS];
+    pthread_cond_t
+        work_ended; /* the worker is no longer at work, or has ended */
+    struct queued_call calls[GROUP_CALLS];
     _Atomic uint64_t first, end; /* calls[first % GROUP_CALLS] is under way */
     bool freed;                  /* nothing may wait any more … */
     bool released;               /* … and the worker may end it */
     bool wants_worker;           /* the first call can't go on without it */
     bool sleeps;                 /* the worker, for long */
     bool opened;                 /* its creation has ended, well or not */
+    bool ended;                  /* the worker has nothing more to do */
     drail_job_t *job;            /* NULL before it is joined */
 
     atomic_uint polls;   /* of the consumer */
-    atomic_bool claimed; /* team_lock, by the worker: polls would keep it */
+    atomic_bool at_work; /* the worker; polls leave team_lock to it */
 
     pthread_mutex_t team_lock; /* of what follows; the worker waits with it */
     struct star star;
@@ -144,7 +173,13 @@ void group_leave_member(void *member);
 int group_open_team(struct group *g);
 void group_close_team(struct group *g);
 
-/* calls.c. False: libdcoll has no such reduction. */
-bool offload_call(const struct dapl_collective_call *call, dcoll_call_t *out);
+/* calls.c. After an error nothing is to be freed. */
+DAT_RETURN queued_call_make(const struct group *g,
+                            const struct dapl_collective_call *from,
+                            struct queued_call *to);
+/* As dcoll_would_wait and dcoll_begin. */
+int queued_call_would_wait(dcoll_team_t *team, const struct queued_call *c);
+int queued_call_begin(dcoll_team_t *team, const struct queued_call *c,
+                      dcoll_request_t **out);
 
 #endif

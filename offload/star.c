@@ -5,7 +5,9 @@
  * rank dies or fails, all others see their sockets end.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -23,48 +25,6 @@ static int code_of(int error)
            : error == ENOMEM  ? DRAIL_ENOMEM
                               : DRAIL_EPEER;
 }
-
-static int accept_all(struct star *s, struct member *m, uint32_t group)
-{
-    for (unsigned i = 1; i < s->size; i++) {
-        uint32_t rank;
-        int fd = member_accept(m, group, s->size, s->wake, &rank);
-        if (fd < 0)
-            return code_of(errno);
-        if (!rank || rank >= s->size || s->fd[rank] >= 0) {
-            close(fd);
-            return DRAIL_EINVAL;
-        }
-        s->fd[rank] = fd;
-    }
-    return 0;
-}
-
-int star_open(struct star *s, struct member *m, const struct member_info *root,
-              uint32_t group)
-{
-    unsigned places = s->self ? 1 : s->size;
-    s->fd = malloc(places * sizeof *s->fd);
-    if (!s->fd)
-        return DRAIL_ENOMEM;
-    for (unsigned i = 0; i < places; i++)
-        s->fd[i] = -1;
-    if (!s->self)
-        return accept_all(s, m, group);
-    s->fd[0] = member_visit(root, group, s->size, s->self, s->wake);
-    return s->fd[0] < 0 ? code_of(errno) : 0;
-}
-
-void star_close(struct star *s)
-{
-    for (unsigned i = 0; s->fd && i < (s->self ? 1 : s->size); i++)
-        if (s->fd[i] >= 0)
-            close(s->fd[i]);
-    free(s->fd);
-    s->fd = NULL;
-}
-
-/* ----------------------------------------------------------- all-gather --- */
 
 /* A peer may need this rank to complete an earlier call: a rail is lost, or out
  * of credits. So the rails make progress meanwhile. */
@@ -103,6 +63,100 @@ static int carry(const struct star *s, int fd, bool out, void *data,
     }
     return rc;
 }
+
+static int accept_all(struct star *s, struct member *m, uint32_t group)
+{
+    for (unsigned i = 1; i < s->size; i++) {
+        struct visit visit;
+        int fd = member_accept(m, group, s->wake, &visit);
+        if (fd < 0)
+            return code_of(errno);
+        if (visit.size != s->size) {
+            s->verdict.rank = visit.rank;
+            s->verdict.other = visit.size;
+        }
+        if (visit.size != s->size || !visit.rank || visit.rank >= s->size ||
+            s->fd[visit.rank] >= 0) {
+            s->fd[0] = fd; /* is told, too */
+            return DRAIL_EINVAL;
+        }
+        s->fd[visit.rank] = fd;
+    }
+    return 0;
+}
+
+static void tell(const struct star *s, int fd)
+{
+    struct verdict v = s->verdict;
+    if (v.error == DRAIL_EINTR) /* of this rank only */
+        v.error = DRAIL_EPEER;
+    if (fd >= 0 && send(fd, &v, sizeof v, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        return; /* the rank sees that it is closed */
+}
+
+/* Do the ranks disagree on the group's size? */
+static bool disagrees(const struct star *s)
+{
+    return s->verdict.other != 0;
+}
+
+static int meet(struct star *s, struct member *m,
+                const struct member_info *root, uint32_t group)
+{
+    struct verdict *v = &s->verdict;
+    int rc;
+    v->size = s->size;
+    if (!s->self) {
+        v->error = rc = accept_all(s, m, group);
+        for (unsigned i = 0; i < s->size; i++)
+            tell(s, s->fd[i]);
+        return rc;
+    }
+    s->fd[0] = member_visit(root, group, s->size, s->self, s->wake);
+    if (s->fd[0] < 0)
+        return code_of(errno);
+    rc = carry(s, s->fd[0], false, v, sizeof *v, INT_MAX);
+    return rc ? rc : v->error;
+}
+
+int star_open(struct star *s, struct member *m, const struct member_info *root,
+              uint32_t group, drail_error_t *err)
+{
+    unsigned places = s->self ? 1 : s->size;
+    s->fd = malloc(places * sizeof *s->fd);
+    if (!s->fd)
+        return DRAIL_ENOMEM;
+    for (unsigned i = 0; i < places; i++)
+        s->fd[i] = -1;
+    int rc = meet(s, m, root, group);
+    if (rc && disagrees(s))
+        snprintf(err->text, sizeof err->text,
+                 "rank %u says that the group has %u ranks, rank 0 says %u",
+                 s->verdict.rank, s->verdict.other, s->verdict.size);
+    return rc;
+}
+
+void star_refuse(const struct star *s, struct member *m, uint32_t group)
+{
+    struct visit visit;
+    int fd;
+    while (!s->self && disagrees(s) &&
+           (fd = member_accept(m, group, -1, &visit)) >= 0) {
+        tell(s, fd);
+        close(fd);
+    }
+}
+
+void star_close(struct star *s)
+{
+    for (unsigned i = 0; s->fd && i < (s->self ? 1 : s->size); i++)
+        if (s->fd[i] >= 0)
+            close(s->fd[i]);
+    free(s->fd);
+    s->fd = NULL;
+}
+
+/* ----------------------------------------------------------- all-gather --- */
 
 static int serve(const struct star *s, const void *mine, size_t bytes,
                  char *all, int timeout_ms)

@@ -35,27 +35,24 @@ COLL_ARCHIVE := $(TEST_BIN)/libcoll.a
 
 # The provider's tests over TCP, too: those that need what only shm has are not
 # among them, or leave it out (util.h).
-OFI_TESTS := cancel collectives connect counted_writes death descriptors evd extensions fork fork_posting \
+OFI_TESTS := cancel collective_calls collectives connect counted_writes death descriptors evd extensions fork fork_posting \
   ia last_word many missing_evds rdma sendrecv shared_evd sleepers
 OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
 # And over a bond: one that cuts long requests; some over one that does not.
-BOND_TESTS := $(filter-out collectives counted_writes,$(OFI_TESTS)) access order srq
+BOND_TESTS := $(filter-out collective_calls collectives counted_writes,$(OFI_TESTS)) access order srq
 BOND_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),\
   $(BOND_TESTS:%=$(TEST_BIN)/provider/bond_%))
 BOND_WHOLE_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),$(addprefix \
-  $(TEST_BIN)/provider/bond_whole_,access collectives last_word order rdma sendrecv))
+  $(TEST_BIN)/provider/bond_whole_,access collective_calls collectives last_word \
+  order rdma sendrecv))
 TEST_PROGRAMS += $(BOND_PROGRAMS) $(BOND_WHOLE_PROGRAMS)
 BOND_CONF := $(TEST_BIN)/provider/bond.conf
 
 include tests/hosts/hosts.mk
 
 .PHONY: test tests test-sanitizers test-mutations test-bare test-bare-build
-tests: all $(TEST_PROGRAMS) $(TEST_SCRIPTS) $(HOSTS_TESTS)
-ifeq ($(SANITIZE),)
-tests: peers # what tests of comparisons compare with
-endif
 
 # callbacks and stand-ins have parameters that they do not need
 $(BUILD)/obj/tests/%.o: ALL_CFLAGS += -Wno-unused-parameter
@@ -67,9 +64,12 @@ $(COLL_ARCHIVE): $(COLL_OBJ)
 	$(call say,AR)rm -f $@ && ar qcs $@ $^
 
 $(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
-    $(call helpers,unit) $(LIBBENCH) $(COLL_ARCHIVE) $(LIBRAIL)
-	$(call say,LD)$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) $(filter %.a,$^) \
+    $(call helpers,unit) $(COLL_ARCHIVE) $(LIBRAIL)
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) \
+	  $(filter $(LIBBENCH),$^) $(COLL_ARCHIVE) \
 	  -L$(LIB) -ldapl_rail -ldat2 -lhwloc -lcmocka -lpthread -lm -o $@
+# the one that the build for TSan has, which needs no other part of the benchmarks
+$(filter-out %/test_omp_team,$(call programs,unit)): $(LIBBENCH)
 
 # the library exports nothing but its public calls
 TUNING_OBJ := $(BUILD)/obj/dapl_rail/stripe/tuning
@@ -91,6 +91,13 @@ $(TEST_BIN)/unit/test_dsm_history: $(addprefix $(BUILD)/obj/dsm/pages/,history.o
 $(TEST_BIN)/unit/test_dsm_pack: $(addprefix $(BUILD)/obj/dsm/pages/,diff.o pack.o)
 $(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/sync/ticket.o
 $(TEST_BIN)/unit/test_dsm_lock: $(filter-out %/control.o %/open.o,$(DSM_OBJ))
+$(TEST_BIN)/unit/test_dsm_fences: $(BUILD)/obj/dsm/base/rdma.o
+$(TEST_BIN)/unit/test_dsm_returns: $(BUILD)/obj/dsm/heap/returns.o
+$(TEST_BIN)/unit/test_omp_pool: $(BUILD)/obj/omp/runtime/tasks/pool.o
+$(TEST_BIN)/unit/test_omp_files: $(BUILD)/obj/omp/runtime/files.o
+$(TEST_BIN)/unit/test_dsm_returns $(TEST_BIN)/unit/test_omp_pool: \
+  private ALL_LDFLAGS += -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_unlock
+$(TEST_BIN)/unit/test_omp_team: private ALL_LDFLAGS += -Wl,--wrap=pthread_create
 $(TEST_BIN)/unit/test_dsm_bench: $(DSM_OBJ)
 $(TEST_BIN)/unit/test_omp_symbols: $(BUILD)/obj/omp/runtime/statistics/symbols.o
 $(TEST_BIN)/unit/test_omp_team: $(DSM_OBJ) $(filter-out \
@@ -198,11 +205,14 @@ $(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh
 
 # --- the builds ---------------------------------------------------------
 
-ASAN = BUILD=$(BUILD)/asan WHEELS=$(WHEELS) SANITIZE=address,undefined CFLAGS='-O1 -g'
-TSAN = BUILD=$(BUILD)/tsan WHEELS=$(WHEELS) SANITIZE=thread CC=clang CFLAGS='-O1 -g'
+ASAN = BUILD=$(BUILD)/asan WHEELS=$(WHEELS) SANITIZE=address,undefined CFLAGS='-O1 -g1'
+TSAN = BUILD=$(BUILD)/tsan WHEELS=$(WHEELS) SANITIZE=thread CC=clang CFLAGS='-O1 -g1'
 
 # It tells TSan of OpenMP's ordering; libomp does not find it by itself.
 ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
+
+# scripts take longest: they begin first
+TEST_ALL := $(TEST_SCRIPTS) $(TEST_PROGRAMS)
 
 # Foreign programs can't load a sanitized provider; documents, packages and what
 # only scripts do are the same in every build, and peers there are for one; a
@@ -223,6 +233,13 @@ TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%\
   $(TEST_BIN)/provider/test_bond_order $(TEST_BIN)/provider/bond_extensions,\
   $(TEST_PROGRAMS)) $(TEST_BIN)/unit/test_omp_team $(SANITIZED_ONLY)
 
+# what each build needs: peers are for tests of comparisons
+ifneq ($(findstring thread,$(SANITIZE)),)
+tests: $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DATCONF) $(LIBDATCOLL) mpi $(TSAN_TESTS)
+else
+tests: all $(TEST_ALL) $(HOSTS_TESTS) $(if $(SANITIZE),,peers)
+endif
+
 # They compare rates or times: nothing runs beside them.
 TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\
               /link_model,/test_idle_,/test_silent_wire,/rail_numbers,/tune_time,$\
@@ -232,16 +249,20 @@ TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\
 TEST_POLLING := /integration/mpi,/integration/impi,/compare_p2p,/compare_coll,$\
                 /compare_layer,/integration/suite,/interrupted,/integration/openmp
 # They wait for slow wires and processes: one of them runs beside all others.
-TEST_WAITING := /hosts/,/test_slow_transfers,/test_coll_long,/test_launch,$\
-                /test_close_delivers,/test_faults_dsm,/test_withdraw,$\
-                /test_stopped_rank,/test_given_up,/compare_hosts,/server,$\
-                /test_pieces,/test_dsm_edges,/test_dsm_tcp,/dapl_walk,/dtest,$\
-                /test_down_at_start,/test_tcp_peers,/test_tcp_withdraw,$\
-                /test_connect,/test_socket_stopped,/test_coll_slow,$\
-                /test_rendezvous,/test_unconnected
+TEST_WAITING := /hosts/,/integration/bond,/integration/install,$\
+                /compare_bond,/compare_hosts,/dapl_walk,/dtest,/runner,/server,$\
+                /slow_rail,/timens,/ulimits,/tcp_connect,_death,_sleepers,$\
+                /test_bond_connect,/test_bond_failover,/test_bond_memory,$\
+                /test_bond_slow,/test_close_delivers,/test_coll_long,/test_coll_order,$\
+                /test_coll_slow,/test_confirm_late,/test_connect,/test_down_at_start,$\
+                /test_dsm_edges,/test_dsm_tcp,/test_eager_put,/test_ep_release,$\
+                /test_faults,/test_first_use,/test_given_up,/test_handshake_stopped,$\
+                /test_heartbeat,/test_job,/test_late_answers,/test_launch,$\
+                /test_no_room,/test_pieces,/test_reconnect,/test_rendezvous,$\
+                /test_short_spread,/test_slow_transfers,/test_socket_stopped,$\
+                /test_stopped_rank,/test_tcp_link,/test_tcp_peers,/test_tcp_withdraw,$\
+                /test_unconnected,/test_wait_stopped,/test_waiting,/test_withdraw
 
-# scripts take longest: they begin first
-TEST_ALL := $(TEST_SCRIPTS) $(TEST_PROGRAMS)
 TEST_ASAN = $(patsubst $(TEST_BIN)/%,$(BUILD)/asan/test/%,\
   $(filter-out $(PLAIN_ONLY:%=$(TEST_BIN)/integration/%),$(TEST_ALL)))
 TEST_TSAN = $(TSAN_TESTS:$(TEST_BIN)/%=$(BUILD)/tsan/test/%)

@@ -3,8 +3,9 @@
  * A rank's state of a space. Read the other folders in this order:
  *
  *   base/   this state; entering it, one thread at a time; errors
- *   pages/  map (addresses), pages (states and protection), fetch, flush, diff
- *           and pack (writing home), handler, fault and signals, huge, coalesce
+ *   pages/  map (addresses), pages (states and protection), readahead, fetch,
+ *           flush, diff and pack (writing home), handler, fault and signals,
+ *           huge, coalesce, exclusive, history
  *   sync/   control (memory that other ranks read), notices, pack_server,
  *           peer_wait, pack_exchange, ticket
  *   .       the public calls, and the progress thread
@@ -82,15 +83,17 @@ struct past {
     struct page_list list[2][USES]; /* of every second interval */
 };
 
-/* Read-ahead: sequences of faults on ascending pages. `first` began the
- * sequence, `next` would continue it, and `pages` are taken along with that. */
-enum { STREAMS = 16 };
+/* Read-ahead (readahead.h): sequences of faults on ascending or descending
+ * pages. A loop over planes of an array has a sequence in each plane. */
+enum { STREAMS = 256 };
 struct streams {
     struct ahead {
-        size_t first, next;
-        unsigned pages;
+        size_t next, before; /* pages that would continue it; PAGE_NONE */
+        size_t passed;       /* pages until now */
+        unsigned pages;      /* taken along the last time */
+        bool descends;
     } of[STREAMS];
-    unsigned oldest;
+    unsigned count; /* of those that have begun in this interval */
 };
 
 /* Write notices of a rank: the ranges of pages that it has written, in a ring
@@ -225,6 +228,8 @@ struct ddsm {
     bool settling;          /* in a barrier: its claims are not settled yet */
     size_t moving_first, moving_end; /* all DDSM_MOVING pages are in between */
     struct page_list dirty, written;
+    uint32_t *grouped;  /* dirty pages by home (pack.c); of each home: */
+    size_t *group;      /* its first one, and behind the last home the end */
     bool has_pack;      /* flush_and_pack() has packed changes */
     bool homes_serve;   /* all ranks serve packs outside barriers, too */
     bool reduces_long;  /* a thread is in a reduction that is prepared */

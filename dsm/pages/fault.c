@@ -41,9 +41,9 @@ static void give_up(const ddsm_t *d, const drail_error_t *error)
 
 static int make_writable(ddsm_t *d, size_t page)
 {
-    size_t count;
-    int rc = pages_make_dirty_ahead(d, page, &count);
-    history_record(d, USE_WRITE, page, count);
+    size_t first, count;
+    int rc = pages_make_dirty_ahead(d, page, &first, &count);
+    history_record(d, USE_WRITE, first, count);
     return rc;
 }
 

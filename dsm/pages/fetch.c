@@ -6,18 +6,25 @@
 #include "dsm/pages/history.h"
 #include "dsm/pages/huge.h"
 #include "dsm/pages/pages.h"
+#include "dsm/pages/readahead.h"
 #include "dsm/pages/signals.h"
 
 enum { AT_ONCE = 32 }; /* RDMA reads under way */
 
-/* Number of invalid pages from @first on, below @end, that have the same home
- * and are all held (history.h), or all not. */
+/* Is the page invalid, with the same home, and held (history.h) or not, as
+ * another one? */
+static bool is_like(const ddsm_t *d, size_t page, size_t other)
+{
+    return d->page[page].state == PAGE_INVALID &&
+           d->page[page].home == d->page[other].home &&
+           d->page[page].held == d->page[other].held;
+}
+
+/* Number of such pages from @first on, below @end. */
 static size_t run_of(const ddsm_t *d, size_t first, size_t end)
 {
     size_t p = first;
-    while (p < end && d->page[p].state == PAGE_INVALID &&
-           d->page[p].home == d->page[first].home &&
-           d->page[p].held == d->page[first].held)
+    while (p < end && is_like(d, p, first))
         p++;
     return p - first;
 }
@@ -38,8 +45,8 @@ static void hold(ddsm_t *d, size_t first, size_t count)
         d->page[p].held = true;
 }
 
-/* @turn: its number in a batch. A read alone takes the rail that the transport
- * chooses. */
+/* @turn: its number in a window. The first read takes the rail that the
+ * transport chooses: it may be the only one. */
 static int begin(ddsm_t *d, size_t first, size_t count, unsigned turn,
                  drail_req_t *req)
 {
@@ -60,10 +67,13 @@ static int begin(ddsm_t *d, size_t first, size_t count, unsigned turn,
     return drail_get(d->t, home, &xfer, turn ? rdma_turn(d, turn) : 0, req);
 }
 
-/* Runs whose reads are under way. */
-struct batch {
-    int rc; /* of beginning them */
-    unsigned n;
+/* Runs whose reads are under way: the oldest one ends first, and makes room for
+ * another one. */
+struct window {
+    bool held; /* pages are to be held, not readable yet */
+    int rc;    /* of beginning reads, or of making pages readable */
+    int lost;  /* of the reads */
+    unsigned begun, ended;
     struct run {
         size_t first, count;
         drail_req_t req;
@@ -84,110 +94,110 @@ static int wait_for(ddsm_t *d, drail_req_t *req)
     return rc;
 }
 
-/* Waits for all runs, also after an error: a late read must not overwrite what
- * the program writes. A page is readable only after its read is complete, and
- * not yet if it is to be held. */
-static int end_batch(ddsm_t *d, struct batch *b, bool held)
+/* A page is readable only after its read is complete. All reads are waited for,
+ * also after an error: a late one must not overwrite what the program writes.
+ * Requests are on a stack. */
+static void end_oldest(ddsm_t *d, struct window *w)
 {
-    int rc = 0, full = 0;
-    for (unsigned i = 0; i < b->n; i++) {
-        struct run *run = &b->run[i];
-        if (!rc)
-            rc = wait_for(d, &run->req);
-        if (rc) { /* the requests are on a stack */
-            drail_forget(d->t, &run->req);
-            continue;
-        }
-        pages_visit(d, run->first, run->count);
-        if (held)
-            hold(d, run->first, run->count);
-        else if (!full)
-            full = make_readable(d, run->first, run->count);
+    struct run *run = &w->run[w->ended++ % AT_ONCE];
+    int rc = w->lost ? w->lost : wait_for(d, &run->req);
+    if (rc) {
+        drail_forget(d->t, &run->req);
+        if (!w->lost)
+            w->lost = space_break_rails(d, rc, "fetching pages");
+        return;
     }
+    pages_visit(d, run->first, run->count);
+    if (w->held)
+        hold(d, run->first, run->count);
+    else if (!w->rc)
+        w->rc = make_readable(d, run->first, run->count);
+}
+
+static int end_all(ddsm_t *d, struct window *w)
+{
+    while (w->ended < w->begun)
+        end_oldest(d, w);
+    return w->lost ? w->lost : w->rc;
+}
+
+static void add_run(ddsm_t *d, struct window *w, size_t first, size_t count)
+{
+    if (d->page[first].home == d->rank || d->page[first].held) {
+        w->rc = make_readable(d, first, count);
+        return;
+    }
+    if (w->begun - w->ended == AT_ONCE)
+        end_oldest(d, w);
+    struct run *run = &w->run[w->begun % AT_ONCE];
+    run->first = first;
+    run->count = count;
+    int rc = begin(d, first, count, w->begun, &run->req);
     if (rc)
-        rc = space_break_rails(d, rc, "fetching pages");
-    return b->rc ? b->rc : rc ? rc : full;
+        w->rc = space_break_rails(d, rc, "fetching pages");
+    else
+        w->begun++;
 }
 
-static void empty(struct batch *b)
+static void add_runs(ddsm_t *d, struct window *w, size_t first, size_t end)
 {
-    b->rc = 0;
-    b->n = 0;
-}
-
-static bool has_room(const struct batch *b)
-{
-    return !b->rc && b->n < AT_ONCE;
-}
-
-/* Begins reads of the pages before @end while there is room; returns where it
- * has stopped. */
-static size_t add_runs(ddsm_t *d, struct batch *b, size_t first, size_t end)
-{
-    size_t p = first;
-    while (p < end && has_room(b)) {
-        const size_t count = run_of(d, p, end);
-        if (count && (d->page[p].home == d->rank || d->page[p].held)) {
-            b->rc = make_readable(d, p, count);
-        } else if (count) {
-            struct run *run = &b->run[b->n];
-            run->first = p;
-            run->count = count;
-            b->rc = begin(d, p, count, b->n, &run->req);
-            if (b->rc)
-                b->rc = space_break_rails(d, b->rc, "fetching pages");
-            else
-                b->n++;
-        }
-        p += count ? count : 1;
+    for (size_t p = first, n; p < end && !w->rc && !w->lost; p += n ? n : 1) {
+        n = run_of(d, p, end);
+        if (n)
+            add_run(d, w, p, n);
     }
-    return p;
+}
+
+static void open_window(struct window *w, bool held)
+{
+    w->held = held;
+    w->rc = w->lost = 0;
+    w->begun = w->ended = 0;
 }
 
 int fetch(ddsm_t *d, size_t first, size_t count)
 {
-    const size_t end = first + count;
-    int rc = exclusive_tell(d, first, end);
-    while (first < end && !rc) {
-        struct batch b;
-        empty(&b);
-        first = add_runs(d, &b, first, end);
-        rc = end_batch(d, &b, false);
-    }
-    return rc;
+    struct window w;
+    int rc = exclusive_tell(d, first, first + count);
+    if (rc)
+        return rc;
+    open_window(&w, false);
+    add_runs(d, &w, first, first + count);
+    return end_all(d, &w);
 }
 
 int fetch_ahead(ddsm_t *d, size_t page)
 {
-    struct ahead *stream = pages_stream(&d->reads, page);
-    const size_t end = pages_readahead_end(d, stream, page);
+    size_t low, high;
+    struct ahead *a = readahead_begin(d, &d->reads, page, &low, &high);
     const bool held = d->page[page].held;
-    const size_t count = held ? 1 : run_of(d, page, end);
-    stream->next = page + count;
-    history_record(d, USE_FETCH, page, count);
+    size_t first = page, end = page + 1;
+    while (first > low && !held && is_like(d, first - 1, page))
+        first--;
+    while (end < high && !held && is_like(d, end, page))
+        end++;
+    const size_t count = end - first;
+    readahead_end(a, first, end);
+    history_record(d, USE_FETCH, first, count);
     if (d->tests && d->page[page].home != d->rank)
         *(held ? &d->stats.predicted_used : &d->stats.unpredicted) += count;
-    return fetch(d, page, count);
+    return fetch(d, first, count);
 }
 
 int fetch_list(ddsm_t *d, const struct page_list *list, bool held)
 {
+    struct window w;
     int rc = 0;
-    size_t i = 0;
-    for (size_t n; i < list->count && !rc; i += n) {
+    for (size_t i = 0, n; i < list->count && !rc; i += n) {
         n = pages_run(list, i);
         rc = exclusive_tell(d, list->page[i], list->page[i] + n);
     }
-    i = 0;
-    while (i < list->count && !rc) {
-        struct batch b;
-        empty(&b);
-        while (i < list->count && has_room(&b)) {
-            const size_t first = list->page[i];
-            const size_t end = first + pages_run(list, i);
-            i += add_runs(d, &b, first, end) - first;
-        }
-        rc = end_batch(d, &b, held);
+    if (rc)
+        return rc;
+    open_window(&w, held);
+    for (size_t i = 0, n; i < list->count; i += n) {
+        n = pages_run(list, i);
+        add_runs(d, &w, list->page[i], list->page[i] + n);
     }
-    return rc;
+    return end_all(d, &w);
 }

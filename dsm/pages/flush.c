@@ -111,8 +111,10 @@ int flush_protect_all(ddsm_t *d)
             continue;
         rc = open ? 0 : pages_set(d, p, n, PAGE_INVALID);
     }
-    /* a rank may have fetched them since exclusive_look(), and before they were
-     * protected */
+    /* Their writes are tracked from here on, until the next barriers make them
+     * exclusive again (claims.h). A rank may have fetched them since
+     * exclusive_look(), and before they were protected: so they are announced.
+     */
     for (size_t p = d->moving_first; p < d->moving_end && !rc; p++)
         if (d->page[p].exclusive && d->page[p].home == d->rank)
             exclusive_announce(d, p);

@@ -113,14 +113,26 @@ static void pack_page(ddsm_t *d, struct packing *p, size_t page, unsigned few)
     pages_count_write(&d->page[page]);
 }
 
-static size_t pack_for(ddsm_t *d, const struct page_list *dirty, unsigned home,
-                       size_t used, unsigned few)
+/* Dirty pages home by home: those of a home begin at ddsm.group[home] in
+ * ddsm.grouped, in their order. */
+static void group_by_home(ddsm_t *d, const struct page_list *dirty)
+{
+    size_t *group = d->group;
+    memset(group, 0, (d->size + 1) * sizeof *group);
+    for (size_t i = 0; i < dirty->count; i++)
+        group[d->page[dirty->page[i]].home]++;
+    for (unsigned home = 0; home < d->size; home++)
+        group[home + 1] += group[home];
+    for (size_t i = dirty->count; i-- > 0;)
+        d->grouped[--group[d->page[dirty->page[i]].home]] = dirty->page[i];
+}
+
+static size_t pack_for(ddsm_t *d, unsigned home, size_t used, unsigned few)
 {
     struct packing p = {.at = d->control.pack + used,
                         .end = d->control.pack + d->control.pack_room};
-    for (size_t i = 0; i < dirty->count; i++)
-        if (d->page[dirty->page[i]].home == home)
-            pack_page(d, &p, dirty->page[i], few);
+    for (size_t i = d->group[home]; i < d->group[home + 1]; i++)
+        pack_page(d, &p, d->grouped[i], few);
     close_run(&p);
     return (size_t)(p.at - d->control.pack) - used;
 }
@@ -128,11 +140,12 @@ static size_t pack_for(ddsm_t *d, const struct page_list *dirty, unsigned home,
 bool pack_changes(ddsm_t *d, const struct page_list *dirty, unsigned few)
 {
     size_t used = 0;
+    group_by_home(d, dirty);
     for (unsigned home = 0; home < d->size; home++) {
         struct pack_part *part = &d->control.pack_parts[home];
         *part = (struct pack_part){.offset = used};
         if (home != d->rank)
-            part->bytes = pack_for(d, dirty, home, used, few);
+            part->bytes = pack_for(d, home, used, few);
         used += part->bytes;
     }
     d->stats.packed_bytes += used;

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "dsm/pages/huge.h"
+#include "dsm/pages/readahead.h"
 
 /* How many of @count pages lie in the mapping of the first. */
 static size_t in_one_mapping(const ddsm_t *d, size_t first, size_t count)
@@ -130,45 +131,30 @@ int pages_make_list_dirty(ddsm_t *d, const struct page_list *list)
     return rc;
 }
 
-struct ahead *pages_stream(struct streams *streams, size_t page)
-{
-    for (unsigned i = 0; i < STREAMS; i++)
-        if (streams->of[i].next == page)
-            return &streams->of[i];
-    return &streams->of[streams->oldest++ % STREAMS];
-}
-
-size_t pages_readahead_end(const ddsm_t *d, struct ahead *ahead, size_t page)
-{
-    enum { LEAST = 7 }; /* a fault costs more than fetching so many */
-    if (page != ahead->next || page == 0) { /* nothing precedes page 0 */
-        ahead->pages = 0;
-        ahead->first = page;
-    } else if (ahead->pages < LEAST)
-        ahead->pages = LEAST;
-    else
-        ahead->pages = 2 * ahead->pages + 1;
-    if (ahead->pages > d->cfg.ahead)
-        ahead->pages = d->cfg.ahead;
-    const size_t left = d->used - page - 1;
-    return page + 1 + (ahead->pages < left ? ahead->pages : left);
-}
-
 /* At its home a page that is taken along counts as written, and other ranks
  * fetch it again. So few are taken along there. */
-int pages_make_dirty_ahead(ddsm_t *d, size_t page, size_t *count)
+static bool may_be_written(const ddsm_t *d, size_t page, size_t distance,
+                           size_t passed)
 {
     enum { WRITTEN = 8 };
-    struct ahead *stream = pages_stream(&d->writes, page);
-    const size_t end = pages_readahead_end(d, stream, page);
-    const size_t few = page + 1 + (page - stream->first) / WRITTEN;
-    size_t p = page;
-    while (p < end && d->page[p].state == PAGE_CLEAN &&
-           (p < few || d->page[p].home != d->rank))
-        p++;
-    stream->next = p;
-    *count = p - page;
-    return pages_make_dirty(d, page, *count);
+    return d->page[page].state == PAGE_CLEAN &&
+           (d->page[page].home != d->rank || distance <= passed / WRITTEN);
+}
+
+int pages_make_dirty_ahead(ddsm_t *d, size_t page, size_t *first, size_t *count)
+{
+    size_t low, high;
+    struct ahead *a = readahead_begin(d, &d->writes, page, &low, &high);
+    size_t end = page + 1;
+    *first = page;
+    while (*first > low &&
+           may_be_written(d, *first - 1, page - *first + 1, a->passed))
+        --*first;
+    while (end < high && may_be_written(d, end, end - page, a->passed))
+        end++;
+    readahead_end(a, *first, end);
+    *count = end - *first;
+    return pages_make_dirty(d, *first, *count);
 }
 
 static int compare(const void *a, const void *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* States of pages, the protection of the view, and read-ahead. */
+/* States of pages, and the protection of the view. */
 #ifndef DSM_PAGES_PAGES_H
 #define DSM_PAGES_PAGES_H
 
@@ -13,20 +13,18 @@ int pages_make_dirty(ddsm_t *d, size_t first, size_t count);
 /* The same of those pages of a range, or of a sorted list, that are clean. */
 int pages_make_range_dirty(ddsm_t *d, size_t first, size_t count);
 int pages_make_list_dirty(ddsm_t *d, const struct page_list *list);
-/* The same of a write fault: the page, and clean pages after it that are likely
- * to be written next. A flush finds those that were not. Sets @count to how
- * many these are. */
-int pages_make_dirty_ahead(ddsm_t *d, size_t page, size_t *count);
+/* The same of a write fault: the page, and clean pages beside it that are
+ * likely to be written next. A flush finds those that were not. Sets which
+ * these are.
+ */
+int pages_make_dirty_ahead(ddsm_t *d, size_t page, size_t *first,
+                           size_t *count);
 /* The page is in the next notices. */
 void pages_announce(ddsm_t *d, size_t page);
 /* This rank has written it in this interval. */
 void pages_count_write(struct page *page);
 /* Remembers copies of DDSM_OPEN pages, until notices_end_visits(). */
 void pages_visit(ddsm_t *d, size_t first, size_t count);
-/* The sequence that a fault on @page continues, or else the one to replace. */
-struct ahead *pages_stream(struct streams *streams, size_t page);
-/* End of the pages to take along with @page; updates the sequence. */
-size_t pages_readahead_end(const ddsm_t *d, struct ahead *ahead, size_t page);
 /* Into ascending order. */
 void pages_sort(struct page_list *list);
 /* How many entries from @from on are adjacent pages. */

@@ -157,3 +157,11 @@ int control_write(ddsm_t *d, unsigned rank, size_t offset, void *from,
     int rc = rdma_write(d, rank, &xfer);
     return rc ? space_break_rails(d, rc, "writing to a rank") : 0;
 }
+
+int control_post(ddsm_t *d, unsigned rank, size_t offset, void *from,
+                 size_t bytes)
+{
+    const drail_xfer_t xfer = transfer(d, rank, offset, from, bytes);
+    int rc = drail_put(d->t, rank, &xfer, 0, 0, NULL);
+    return rc ? space_break_rails(d, rc, "writing to a rank") : 0;
+}

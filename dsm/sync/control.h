@@ -22,5 +22,9 @@ int control_probe(ddsm_t *d, unsigned rank);
  * returns. An error breaks the memory. */
 int control_write(ddsm_t *d, unsigned rank, size_t offset, void *from,
                   size_t bytes);
+/* To another rank: the same, but the bytes may arrive later. They stay as they
+ * are until an answer of the rank says that they have. */
+int control_post(ddsm_t *d, unsigned rank, size_t offset, void *from,
+                 size_t bytes);
 
 #endif

@@ -25,6 +25,7 @@ static bool has_part(const ddsm_t *d, unsigned home)
     return d->control.pack_parts[home].bytes;
 }
 
+/* All homes at once. */
 static int ask(ddsm_t *d)
 {
     struct control *c = &d->control;
@@ -32,10 +33,10 @@ static int ask(ddsm_t *d)
     ++*c->pack_number;
     for (unsigned home = 0; home < d->size && !rc; home++)
         if (has_part(d, home))
-            rc = control_write(d, home,
-                               c->packs_asked_offset +
-                                   d->rank * sizeof *c->pack_number,
-                               c->pack_number, sizeof *c->pack_number);
+            rc = control_post(d, home,
+                              c->packs_asked_offset +
+                                  d->rank * sizeof *c->pack_number,
+                              c->pack_number, sizeof *c->pack_number);
     return rc;
 }
 

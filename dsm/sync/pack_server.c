@@ -28,16 +28,17 @@ int pack_settle(ddsm_t *d, unsigned rank)
     return rc;
 }
 
+/* The rank's next request says that the answer has arrived. */
 static int serve(ddsm_t *d, unsigned rank, uint64_t number)
 {
     struct control *c = &d->control;
     int rc = pack_settle(d, rank);
     c->packs_served[rank] = number;
     return rc ? rc
-              : control_write(d, rank,
-                              c->packs_done_offset +
-                                  d->rank * sizeof *c->packs_served,
-                              &c->packs_served[rank], sizeof *c->packs_served);
+              : control_post(d, rank,
+                             c->packs_done_offset +
+                                 d->rank * sizeof *c->packs_served,
+                             &c->packs_served[rank], sizeof *c->packs_served);
 }
 
 int pack_serve(ddsm_t *d)

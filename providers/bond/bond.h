@@ -183,6 +183,7 @@ struct bond_team { /* members/team.c */
 struct bond_ia {
     struct core_ia *ia;
     struct bond_params params;
+    const char *carriers[BOND_MAX_MEMBERS + 1]; /* ia->carriers */
     char fabric_text[8 + BOND_MAX_MEMBERS * CORE_PARAM_NAME];
     char threshold_text[24];
     uint16_t hash;

@@ -20,7 +20,9 @@ static void own_attributes(struct core_ia *ia)
     for (unsigned i = 0; i < b->params.count; i++) {
         strcat(b->fabric_text, i ? "+" : "");
         strcat(b->fabric_text, b->params.names[i]);
+        b->carriers[i] = b->params.names[i];
     }
+    ia->carriers = b->carriers;
     snprintf(b->threshold_text, sizeof b->threshold_text, "%zu",
              b->params.threshold);
     core_attribute_add(ia, "fabric", b->fabric_text);

@@ -163,6 +163,9 @@ struct core_ia {
     bool forked; /* inherited by a forked child: it can only be closed */
     char name[DAT_NAME_MAX_LENGTH];
     char adapter[DAT_NAME_MAX_LENGTH]; /* IA attribute adapter_name */
+    /* names, in dat.conf, of the IAs that carry its data, and NULL at the end;
+     * set by the transport. NULL: there are none */
+    const char *const *carriers;
     DAT_NAMED_ATTR attributes[CORE_MAX_ATTRIBUTES]; /* core_attribute_add */
     DAT_COUNT attribute_count;
     struct sockaddr_storage address;

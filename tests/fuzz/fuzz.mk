@@ -6,7 +6,7 @@
 # `make test` runs each for a moment.
 
 FUZZ := BUILD=$(BUILD)/fuzz SANITIZE=fuzzer-no-link,address,undefined CC=clang \
-        CFLAGS='-O1 -g'
+        CFLAGS='-O1 -g1'
 FUZZ_NAMES := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_TESTS := $(FUZZ_NAMES:%=$(BUILD)/fuzz/test/fuzz/%)
 

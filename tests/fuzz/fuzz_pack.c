@@ -46,7 +46,8 @@ static void pack_input(const uint8_t *data, size_t size)
     struct page page[PAGES] = {0};
     struct page_cost cost[PAGES] = {0};
     struct pack_part parts[2];
-    uint32_t dirty[PAGES] = {0, 1, 2};
+    uint32_t dirty[PAGES] = {0, 1, 2}, grouped[PAGES];
+    size_t group[3];
     char twins[BYTES] = {0}, now[BYTES];
     const unsigned few = input_byte(&in);
     const size_t room = input_byte(&in) * (size_t)16;
@@ -61,6 +62,8 @@ static void pack_input(const uint8_t *data, size_t size)
         .page = page,
         .cost = cost,
         .dirty = {dirty, PAGES},
+        .grouped = grouped,
+        .group = group,
         .control = {.pack = pack, .pack_parts = parts, .pack_room = room}};
     must(pack != NULL);
     for (unsigned p = 0; p < PAGES; p++)

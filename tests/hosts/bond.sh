@@ -79,7 +79,8 @@ arrived() { on n1 cat /sys/class/net/rail1/statistics/rx_bytes; }
 have_arrived() { [ "$(arrived)" -gt "$1" ]; }
 
 # The reading end has sent its requests. So only the other end's system awaits
-# acknowledgements, and the reading end's hears of the loss a second later.
+# acknowledgements, and the reading end's hears of the loss a second later. A
+# read of 24 MiB takes 0.53 s over the one rail that is left, 0.27 s over both.
 lost_reads()
 {
     local pid longest
@@ -93,7 +94,7 @@ lost_reads()
     kill $server 2>/dev/null
     longest=$(awk '/^Time Per Reap/ { reaps = 1 }
         reaps && /maximum/ { print int($3 / 1000); exit }' "$work/out")
-    echo "figures: the longest read took $longest ms"
+    echo "figures: the longest read took $longest ms, of them 527 ms for its data"
     [ "${longest:-9999}" -lt 1000 ]
 }
 if [ -z "${EXCHANGE:-}" ]; then

@@ -13,10 +13,10 @@ begins()
     local how=$1 undo=$2 job
     $how || return 1
     ranks 2 1 timeout 60 "$bench" bw --rails tcp-rail0,tcp-rail1 --sizes 256K \
-        --engine nonthreaded --repeat 12 --iterations 30 --validate \
+        --engine nonthreaded --repeat 8 --iterations 30 --validate \
         >"$work/out" 2>"$work/said" &
     job=$!
-    sleep 3
+    sleep 2
     $undo
     wait $job && grep -q 'valid$' "$work/out" &&
         ! grep -q '^# rail tcp-rail0: .* put 0 bytes' "$work/out" ||

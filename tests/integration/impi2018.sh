@@ -58,9 +58,9 @@ done
 # offloaded IA: an IA with collectives, of ranks on two hosts, which are this one
 offloaded()
 {
-    # the four collectives, and the creation of groups
+    # twelve collectives, and the creation of groups
     runs "$1" 4 '^0 failures$' "$programs/mpi_offload.mpich-wheel" 3 &&
-        [ "$(grep -o 'I_MPIC_coll_[a-z]*' "$work/out" | sort -u | wc -l)" -eq 5 ]
+        [ "$(grep -o 'I_MPIC_coll_[a-z]*' "$work/out" | sort -u | wc -l)" -eq 13 ]
 }
 library=$BUILD/lib/dapl_rail/libdcoll_dat.so
 {

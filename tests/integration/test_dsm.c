@@ -129,6 +129,40 @@ static void flag_before_notices(struct rank *r)
     ddsm_close(d);
 }
 
+static void *meet(void *d)
+{
+    ok(d, ddsm_barrier(d));
+    return NULL;
+}
+
+/* A thread makes a page dirty while another one is in a barrier. R5 forbids to
+ * write then, but where a read fault cannot be told from a write fault, a read
+ * may do it. Its page is as old as other copies all the same. */
+static void dirty_in_a_barrier(struct rank *r)
+{
+    const ddsm_place_t at1 = {.homes = DDSM_ONE, .rank = 1};
+    ddsm_t *d = space(r, 1 << 16, 0);
+    volatile unsigned char *p = ddsm_alloc(d, 4096, &at1);
+    pthread_t other;
+    check(p[0] == 0);
+    ok(d, ddsm_barrier(d));
+    if (r->rank == 0) {
+        check(pthread_create(&other, NULL, meet, d) == 0);
+        nap(200); /* it is in the barrier then */
+        p[0] = 5;
+        *ranks_outside = 1;
+        pthread_join(other, NULL);
+    } else {
+        p[1] = 7;
+        check_within(60, *ranks_outside == 1);
+        ok(d, ddsm_barrier(d));
+    }
+    check(p[1] == 7);
+    ok(d, ddsm_barrier(d));
+    check(p[0] == 5 && p[1] == 7);
+    ddsm_close(d);
+}
+
 /* More ranges than the log holds: all copies are made old then. */
 static void long_log(struct rank *r)
 {
@@ -259,6 +293,65 @@ static void ahead(struct rank *r)
                              s.invalidated <= (PAGES / 2 + 3) * 9 / 8);
     for (unsigned i = 0; i < PAGES; i++)
         check(p[4096u * i] == (i < PAGES / 2 + 3 ? 6 : 5));
+    ddsm_close(d);
+}
+
+/* A copy of an array may go downwards, as memmove() does. */
+static void ahead_downwards(struct rank *r)
+{
+    enum { PAGES = 256 };
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = 0};
+    ddsm_t *d = space(r, 2 * PAGES * 4096, 255);
+    volatile unsigned char *from = ddsm_alloc(d, PAGES * 4096, &place);
+    volatile unsigned char *to = ddsm_alloc(d, PAGES * 4096, &place);
+    ddsm_stats_t s;
+    for (unsigned i = 0; i < PAGES && r->rank == 0; i++)
+        from[4096 * i] = (unsigned char)(i + 1);
+    ok(d, ddsm_barrier(d));
+    ddsm_stats_reset(d);
+    for (unsigned i = PAGES; i-- > 0 && r->rank;)
+        to[4096 * i] = from[4096 * i];
+    ddsm_stats(d, &s);
+    check(s.read_faults < 20 && s.write_faults < 20);
+    check(r->rank ? s.fetched_pages >= PAGES : !s.fetched_pages);
+    ok(d, ddsm_barrier(d));
+    for (unsigned i = 0; i < PAGES; i++)
+        check(to[4096 * i] == (unsigned char)(i + 1));
+    ddsm_close(d);
+}
+
+/* A loop over planes of an array has an ascending sequence in each plane. They
+ * end with the interval. */
+static void ahead_in_planes(struct rank *r)
+{
+    enum { PLANES = 100, EACH = 16, ALL = PLANES * EACH, AGAIN = 40 };
+    const ddsm_place_t at0 = {.homes = DDSM_ONE, .rank = 0};
+    const ddsm_place_t at1 = {.homes = DDSM_ONE, .rank = 1};
+    ddsm_t *d = space(r, (ALL + 1 + AGAIN) * 4096, 255);
+    volatile unsigned char *p = ddsm_alloc(d, ALL * 4096, &at0);
+    check(ddsm_alloc(d, 4096, &at1)); /* no sequence goes on behind it */
+    volatile unsigned char *again = ddsm_alloc(d, AGAIN * 4096, &at0);
+    ddsm_stats_t s;
+    for (unsigned i = 0; i < ALL && r->rank == 0; i++)
+        p[4096 * i] = again[4096 * (i % AGAIN)] = 5;
+    ok(d, ddsm_barrier(d));
+    ddsm_stats_reset(d);
+    for (unsigned i = 0; i < EACH; i++)
+        for (unsigned plane = 0; plane < PLANES; plane++)
+            check(p[4096 * (plane * EACH + i)] == 5);
+    ddsm_stats(d, &s);
+    check(s.read_faults <= 3 * PLANES);
+    ok(d, ddsm_barrier(d));
+    ddsm_stats_reset(d);
+    for (unsigned i = 0; i < AGAIN / 4; i++)
+        check(again[4096 * i] == 5);
+    ddsm_stats(d, &s);
+    const uint64_t next = s.fetched_pages;
+    check(r->rank == 0 || (next > AGAIN / 4 && next < AGAIN));
+    ok(d, ddsm_barrier(d));
+    check(again[4096 * next] == 5);
+    ddsm_stats(d, &s);
+    check(s.fetched_pages - next == r->rank);
     ddsm_close(d);
 }
 
@@ -652,11 +745,14 @@ static const struct test tests[] = {
     {"many pieces", 3, many_pieces, NULL, APART},
     {"pieces of all", 4, pieces_of_all, NULL, APART},
     {"a flag before notices", 2, flag_before_notices, NULL, APART},
+    {"dirty in a barrier", 2, dirty_in_a_barrier, NULL, APART},
     {"long log", 2, long_log, NULL, APART},
     {"over the end", 2, over_the_end, NULL, APART},
     {"broken", 2, broken, NULL, APART},
     {"prefetched", 4, prefetched, NULL, APART},
     {"ahead", 2, ahead, NULL, APART},
+    {"ahead downwards", 2, ahead_downwards, NULL, APART},
+    {"ahead in planes", 2, ahead_in_planes, NULL, APART},
     {"first page", 2, first_page, NULL, APART},
     {"half written", 2, half_written, NULL, APART},
     {"several threads", 2, several_threads, NULL, APART},

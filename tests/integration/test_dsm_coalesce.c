@@ -63,6 +63,37 @@ static void fetched_meanwhile(struct rank *r)
     ddsm_close(d);
 }
 
+/* A page that lost its protection so is soon written without faults again. */
+static void exclusive_again(struct rank *r)
+{
+    const ddsm_place_t first = {.homes = DDSM_ONE, .kind = DDSM_MOVING};
+    const ddsm_place_t second = {.homes = DDSM_ONE, .rank = 1};
+    ddsm_t *d = space(r, 1 << 20, 0);
+    volatile unsigned char *p = ddsm_alloc(d, 4096, &first);
+    volatile unsigned char *other = ddsm_alloc(d, 4096, &second);
+    ddsm_stats_t s;
+    if (r->rank)
+        *other = 1;
+    ok(d, ddsm_barrier(d));
+    for (unsigned i = 1; i <= 10; i++) {
+        if (i == 1 || i == 4 || i == 7)
+            ddsm_stats_reset(d);
+        if (i == 4 && r->rank == 0) {
+            next = ONCE;
+            ok(d, ddsm_prefetch(d, (void *)(uintptr_t)other, 1, false));
+            check(next == REST && *other == 1);
+        }
+        if (r->rank == 0)
+            *p = (unsigned char)i;
+        ok(d, ddsm_barrier(d));
+        ddsm_stats(d, &s);
+        check((s.write_faults > 0) == (r->rank == 0 && i >= 4 && i < 7));
+    }
+    check(*p == 10);
+    ok(d, ddsm_barrier(d));
+    ddsm_close(d);
+}
+
 enum { BYTES = 4096, STEP = 3 };
 
 static void *read_in_barrier(void *other)
@@ -111,6 +142,7 @@ static void packed_meanwhile(struct rank *r)
 
 static const struct test tests[] = {
     {"fetched meanwhile", 2, fetched_meanwhile, NULL, APART},
+    {"exclusive again", 2, exclusive_again, NULL, APART},
     {"packed meanwhile", 2, packed_meanwhile, NULL, APART},
 };
 

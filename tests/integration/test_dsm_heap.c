@@ -166,6 +166,27 @@ static void passed_on(struct rank *r)
     ddsm_close(d);
 }
 
+/* What another rank has freed is used again soon, not only when no memory is
+ * left. */
+static void used_again(struct rank *r)
+{
+    ddsm_t *d = heap(r, 16 << 20);
+    char note[DDSM_NOTE_BYTES] = {0}, notes[2][DDSM_NOTE_BYTES];
+    void *before = NULL;
+    for (unsigned i = 0; i < 5; i++) {
+        void *p = r->rank ? NULL : ddsm_malloc(d, 1 << 18);
+        check(r->rank || (p && (!before || p == before)));
+        before = p;
+        memcpy(note, &p, sizeof p);
+        ok(d, ddsm_barrier_note(d, note, notes));
+        memcpy(&p, notes[0], sizeof p);
+        if (r->rank)
+            ddsm_free(d, p);
+        ok(d, ddsm_barrier(d));
+    }
+    ddsm_close(d);
+}
+
 static void no_room(struct rank *r)
 {
     ddsm_t *d = heap(r, 1 << 20);
@@ -192,6 +213,7 @@ static void no_room(struct rank *r)
 static const struct test tests[] = {
     {"random sizes, two threads a rank", 3, threads_churn, NULL, APART},
     {"blocks are passed on", 3, passed_on, NULL, APART},
+    {"used again", 2, used_again, NULL, APART},
     {"no room", 2, no_room, NULL, APART},
 };
 

@@ -267,6 +267,66 @@ static void pieces_released(struct rank *r)
     ddsm_close(d);
 }
 
+static void await_flag(ddsm_t *d, uint64_t *flag, uint64_t value)
+{
+    uint64_t seen = 0;
+    while (seen != value)
+        ok(d, ddsm_atomic(d, DDSM_LOAD, flag, 8, 0, 0, &seen));
+}
+
+static void set_flag(ddsm_t *d, uint64_t *flag, uint64_t value)
+{
+    ok(d, ddsm_atomic(d, DDSM_STORE, flag, 8, value, 0, NULL));
+}
+
+struct poller {
+    ddsm_t *d;
+    uint64_t *flag, value;
+};
+
+static void *poll_flag(void *arg)
+{
+    const struct poller *p = arg;
+    await_flag(p->d, p->flag, p->value);
+    return NULL;
+}
+
+/* The home polls a flag, in calls without a pause, until the other rank has
+ * released its pieces and set it. */
+static void home_polls(struct rank *r)
+{
+    enum { TIMES = 100, MOST_S = 20, POLLERS = 3 };
+    const ddsm_place_t there = {.homes = DDSM_ONE, .rank = 1};
+    space_serves_packs = true;
+    ddsm_t *d = space(r, 1 << 20, 0);
+    volatile unsigned char *p = ddsm_alloc(d, 4096, &there);
+    uint64_t *flag = ddsm_alloc(d, 4096, &there);
+    const double begin = seconds();
+    pthread_t pollers[POLLERS];
+    struct poller poller = {d, &flag[0], TIMES};
+    for (unsigned i = 0; i < POLLERS && r->rank; i++)
+        check(!pthread_create(&pollers[i], NULL, poll_flag, &poller));
+    for (uint64_t i = 1; i <= TIMES; i++) {
+        if (r->rank == 0) {
+            for (size_t at = 0; at < 4096; at += 2)
+                p[at] = (unsigned char)i;
+            ok(d, ddsm_release(d));
+            set_flag(d, &flag[0], i);
+            await_flag(d, &flag[1], i);
+        } else {
+            await_flag(d, &flag[0], i);
+            ok(d, ddsm_acquire(d));
+            check(p[0] == (unsigned char)i && p[4094] == (unsigned char)i);
+            set_flag(d, &flag[1], i);
+        }
+    }
+    for (unsigned i = 0; i < POLLERS && r->rank; i++)
+        pthread_join(pollers[i], NULL);
+    check(seconds() - begin < MOST_S);
+    check((r->rank == 0) == (stats_of(d).packed_bytes > 0));
+    ddsm_close(d);
+}
+
 /* One rank opens the heap at once, which waits for the other's pack. */
 static void pieces_before_a_heap(struct rank *r)
 {
@@ -330,6 +390,7 @@ static const struct test tests[] = {
     {"pieces beside a barrier", 2, pieces_beside_a_barrier, by_tcp, APART},
     {"pieces beside reductions", 2, pieces_beside_reductions, by_tcp, APART},
     {"pieces released", 3, pieces_released, by_tcp, APART},
+    {"home polls", 2, home_polls, by_tcp, APART},
     {"pieces before a heap", 2, pieces_before_a_heap, by_tcp, APART},
     {"one serves nobody", 2, one_serves_nobody, by_tcp, APART},
     {"ended in a fault", 3, ended_in_a_fault, by_tcp, APART | FAILS},

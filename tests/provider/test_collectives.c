@@ -1,360 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * dat_ib_collective_*: a rail whose line of dat.conf names libdcoll_dat. Ranks
- * are processes; they exchange their members' infos through shared memory.
- */
-#include "util.h"
+/* Groups of dat_ib_collective_*: how they begin, wait, fail and end. */
+#include "collective_ranks.h"
 
 #include <arpa/inet.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <netinet/in.h>
-
-#include <dat2/dat_ib_extensions.h>
-
 #include "tests/sanitizers.h"
-
-#define MOST    4
-#define INFO    128 /* bytes; an info is shorter */
-#define PATIENT 60  /* seconds of a rank */
-#define LONGEST 300000
-
-static char rail[32]; /* the IA under test */
-
-static struct shared {
-    atomic_uint arrived;
-    unsigned char info[MOST][INFO];
-} * shared;
-
-struct rank {
-    unsigned rank, size;
-    DAT_IA_HANDLE ia;
-    DAT_EVD_HANDLE async, evd;
-    DAT_PZ_HANDLE pz;
-    DAT_IB_COLLECTIVE_MEMBER member, members[MOST];
-    DAT_COUNT info_bytes;
-    DAT_HANDLE group;
-    unsigned phase;
-};
-
-/* ---------------------------------------------------------------- ranks --- */
-
-/* All ranks meet, outside DAT. */
-static void meet(struct rank *r)
-{
-    unsigned until = ++r->phase * r->size;
-    atomic_fetch_add(&shared->arrived, 1);
-    while (atomic_load(&shared->arrived) < until)
-        poll_pause();
-}
-
-static void open_ia(struct rank *r)
-{
-    r->async = DAT_HANDLE_NULL;
-    DAT_OK(dat_ia_open(rail, 8, &r->async, &r->ia));
-    DAT_OK(dat_pz_create(r->ia, &r->pz));
-    DAT_OK(dat_evd_create(r->ia, 1024, DAT_HANDLE_NULL,
-                          (DAT_EVD_FLAGS)DAT_IB_EVD_EXTENSION_FLAG, &r->evd));
-}
-
-static void create_member(struct rank *r)
-{
-    DAT_OK(dat_ib_collective_create_member(r->ia, NULL, &r->member,
-                                           &r->info_bytes));
-    assert_in_range(r->info_bytes, 1, INFO);
-    memcpy(shared->info[r->rank], r->member, (size_t)r->info_bytes);
-    meet(r);
-    for (unsigned i = 0; i < r->size; i++)
-        r->members[i] = shared->info[i];
-}
-
-/* An event of a collective; its status is returned. */
-static DAT_IB_STATUS event_of(struct rank *r, DAT_EVD_HANDLE evd,
-                              DAT_IB_EXT_TYPE type, uint64_t context)
-{
-    DAT_EVENT event = expect_event(
-        evd, (DAT_EVENT_NUMBER)DAT_IB_COLLECTIVE_EVENT, __FILE__, __LINE__);
-    DAT_IB_EXTENSION_EVENT_DATA *data = (void *)event.event_extension_data;
-    assert_int_equal(data->type, type);
-    assert_int_equal(data->coll.context.as_64, context);
-    if (type == DAT_IB_COLLECTIVE_CREATE_DATA)
-        r->group = data->coll.handle;
-    else
-        assert_ptr_equal(data->coll.handle, r->group);
-    return data->status;
-}
-
-static DAT_CONTEXT context(uint64_t value)
-{
-    return (DAT_CONTEXT){.as_64 = value};
-}
-
-static DAT_RETURN begin_group(struct rank *r, unsigned id,
-                              DAT_IB_COLLECTIVE_GROUP *layout)
-{
-    return dat_ib_collective_create_group(r->members, (DAT_COUNT)r->size,
-                                          r->rank, id, layout, r->evd, r->pz,
-                                          context(1000 + id));
-}
-
-static DAT_IB_STATUS group_status(struct rank *r, unsigned id)
-{
-    return event_of(r, r->evd, DAT_IB_COLLECTIVE_CREATE_DATA, 1000 + id);
-}
-
-/* Ranks per node; 0: no layout. With an odd id as Intel MPI 2018 gives it. */
-static void create_group(struct rank *r, unsigned id, unsigned per_node)
-{
-    int local[MOST], node[MOST], unset[1] = {12345};
-    DAT_IB_COLLECTIVE_GROUP layout = {.local_ranks = unset,
-                                      .intranode_table = local,
-                                      .internode_table = node};
-    for (unsigned i = 0; per_node && i < r->size; i++) {
-        bool here = i / per_node == r->rank / per_node, all = id % 2;
-        layout.local_size += here;
-        local[i] = here || all ? (int)(i % per_node) : -1;
-        node[i] = i % per_node && !all ? -1 : (int)(i / per_node);
-    }
-    DAT_OK(begin_group(r, id, per_node ? &layout : NULL));
-    assert_int_equal(group_status(r, id), DAT_OP_SUCCESS);
-    assert_non_null(r->group);
-}
-
-/* With group 1, in which each rank is a node. */
-static void open_all(struct rank *r)
-{
-    open_ia(r);
-    create_member(r);
-    create_group(r, 1, 1);
-}
-
-static void close_ia(struct rank *r)
-{
-    DAT_OK(dat_evd_free(r->evd));
-    DAT_OK(dat_pz_free(r->pz));
-    DAT_OK(dat_ia_close(r->ia, DAT_CLOSE_GRACEFUL_FLAG));
-}
-
-static void close_all(struct rank *r)
-{
-    DAT_OK(dat_ib_collective_free_group(r->group));
-    DAT_OK(dat_ib_collective_free_member(r->ia, r->member));
-    close_ia(r);
-}
-
-/* Runs the ranks; how many of them ended well. */
-static unsigned run(unsigned size, void (*body)(struct rank *r))
-{
-    pid_t child[MOST];
-    unsigned good = 0;
-    atomic_store(&shared->arrived, 0);
-    for (unsigned i = 0; i < size; i++) {
-        child[i] = fork();
-        assert_true(child[i] >= 0);
-        if (child[i])
-            continue;
-        struct rank r = {.rank = i, .size = size};
-        setenv("CMOCKA_TEST_ABORT", "1", 1);
-        alarm(PATIENT);
-        body(&r);
-        exit(0);
-    }
-    for (unsigned i = 0; i < size; i++) {
-        int status = 1;
-        assert_int_equal(waitpid(child[i], &status, 0), child[i]);
-        good += status == 0;
-    }
-    return good;
-}
-
-static void run_well(unsigned size, void (*body)(struct rank *r))
-{
-    assert_int_equal(run(size, body), size);
-}
-
-/* ----------------------------------------------------------- operations --- */
-
-static const DAT_COUNT sizes[] = {0, 1, 8, 100, 4096, 70000, LONGEST};
-#define SIZES (sizeof sizes / sizeof sizes[0])
-
-static unsigned char byte_of(unsigned rank, size_t i)
-{
-    return (unsigned char)(rank * 37 + i * 11 + i / 251);
-}
-
-static void fill_of(unsigned char *at, unsigned rank, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        at[i] = byte_of(rank, i);
-}
-
-static void check_of(const unsigned char *at, unsigned rank, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        if (at[i] != byte_of(rank, i))
-            fail_msg("byte %zu of rank %u's %zu", i, rank, bytes);
-}
-
-static void good(struct rank *r, DAT_IB_EXT_TYPE type, uint64_t value)
-{
-    assert_int_equal(event_of(r, r->evd, type, value), DAT_OP_SUCCESS);
-}
-
-static void broadcasts(struct rank *r, unsigned char *buffer)
-{
-    for (unsigned s = 0; s < SIZES; s++)
-        for (unsigned root = 0; root < r->size; root++) {
-            size_t n = (size_t)sizes[s];
-            fill_of(buffer, r->rank == root ? root : 9, n);
-            DAT_OK(dat_ib_collective_broadcast(r->group, buffer, sizes[s], root,
-                                               context(s), 0));
-            good(r, DAT_IB_COLLECTIVE_BROADCAST_STATUS, s);
-            check_of(buffer, root, n);
-        }
-}
-
-static void allgathers(struct rank *r, unsigned char *mine, unsigned char *all)
-{
-    for (unsigned s = 0; s < SIZES; s++)
-        for (unsigned in_place = 0; in_place < 2; in_place++) {
-            size_t n = (size_t)sizes[s];
-            memset(all, 0xee, r->size * n + 1);
-            fill_of(in_place ? all + r->rank * n : mine, r->rank, n);
-            DAT_OK(dat_ib_collective_allgather(
-                r->group, in_place ? NULL : mine, sizes[s], all,
-                in_place ? sizes[s] : sizes[s] * (DAT_COUNT)r->size, context(s),
-                0));
-            good(r, DAT_IB_COLLECTIVE_ALLGATHER_STATUS, s);
-            for (unsigned i = 0; i < r->size; i++)
-                check_of(all + i * n, i, n);
-            assert_int_equal(all[r->size * n], 0xee);
-        }
-}
-
-static void sums(struct rank *r, int32_t *mine, int32_t *sum)
-{
-    for (unsigned s = 0; s < SIZES; s++)
-        for (unsigned in_place = 0; in_place < 2; in_place++) {
-            DAT_COUNT bytes = sizes[s] & ~3;
-            size_t n = (size_t)bytes / sizeof *mine;
-            int32_t *from = in_place ? sum : mine;
-            for (size_t i = 0; i < n; i++)
-                from[i] = (int32_t)(i * (r->rank + 1));
-            DAT_OK(dat_ib_collective_allreduce(
-                r->group, in_place ? NULL : mine, bytes, sum, bytes,
-                DAT_IB_COLLECTIVE_REDUCE_OP_SUM, DAT_IB_COLLECTIVE_TYPE_INT32,
-                context(s), 0));
-            good(r, DAT_IB_COLLECTIVE_ALLREDUCE_STATUS, s);
-            int32_t factor = (int32_t)(r->size * (r->size + 1) / 2);
-            for (size_t i = 0; i < n; i++)
-                assert_int_equal(sum[i], (int32_t)i * factor);
-        }
-}
-
-/* Each operation with its result for ranks 0 to size - 1, which have 2, 3, … */
-static void operators(struct rank *r)
-{
-    static const struct {
-        DAT_IB_COLLECTIVE_REDUCE_DATA_OP op;
-        int64_t of_two, of_four;
-    } known[] = {
-        {DAT_IB_COLLECTIVE_REDUCE_OP_MAX, 3, 5},
-        {DAT_IB_COLLECTIVE_REDUCE_OP_MIN, 2, 2},
-        {DAT_IB_COLLECTIVE_REDUCE_OP_SUM, 5, 14},
-        {DAT_IB_COLLECTIVE_REDUCE_OP_PROD, 6, 120},
-        {DAT_IB_COLLECTIVE_REDUCE_OP_LAND, 1, 1},
-        {DAT_IB_COLLECTIVE_REDUCE_OP_BAND, 2, 0},
-        {DAT_IB_COLLECTIVE_REDUCE_OP_LOR, 1, 1},
-        {DAT_IB_COLLECTIVE_REDUCE_OP_BOR, 3, 7},
-        {DAT_IB_COLLECTIVE_REDUCE_OP_LXOR, 0, 0},
-        {DAT_IB_COLLECTIVE_REDUCE_OP_BXOR, 1, 0},
-    };
-    for (size_t i = 0; r->size % 2 == 0 && i < sizeof known / sizeof known[0];
-         i++) {
-        int64_t mine = r->rank + 2, result = -1;
-        DAT_OK(dat_ib_collective_allreduce(
-            r->group, &mine, 8, &result, 8, known[i].op,
-            DAT_IB_COLLECTIVE_TYPE_INT64, context(i), 0));
-        good(r, DAT_IB_COLLECTIVE_ALLREDUCE_STATUS, i);
-        assert_int_equal(result,
-                         r->size == 2 ? known[i].of_two : known[i].of_four);
-    }
-}
-
-#define SUM_OF(ctype, name)                                                    \
-    do {                                                                       \
-        ctype mine = (ctype)(r->rank + 1), sum = 0;                            \
-        DAT_OK(dat_ib_collective_allreduce(                                    \
-            r->group, &mine, sizeof mine, &sum, sizeof sum,                    \
-            DAT_IB_COLLECTIVE_REDUCE_OP_SUM, DAT_IB_COLLECTIVE_TYPE_##name,    \
-            context(7), 0));                                                   \
-        good(r, DAT_IB_COLLECTIVE_ALLREDUCE_STATUS, 7);                        \
-        assert_true(sum == (ctype)(r->size * (r->size + 1) / 2));              \
-    } while (0)
-
-static void types(struct rank *r)
-{
-    SUM_OF(int8_t, INT8);
-    SUM_OF(uint8_t, UINT8);
-    SUM_OF(int16_t, INT16);
-    SUM_OF(uint16_t, UINT16);
-    SUM_OF(int32_t, INT32);
-    SUM_OF(uint32_t, UINT32);
-    SUM_OF(int64_t, INT64);
-    SUM_OF(uint64_t, UINT64);
-    SUM_OF(float, FLOAT);
-    SUM_OF(double, DOUBLE);
-}
-
-/* Rank 0 comes last: nobody may leave before. */
-static void barriers(struct rank *r)
-{
-    for (unsigned i = 0; i < 20; i++) {
-        meet(r);
-        unsigned before = r->phase * r->size;
-        if (!r->rank)
-            usleep(5000);
-        atomic_fetch_add(&shared->arrived, 1);
-        DAT_OK(dat_ib_collective_barrier(r->group, context(i), 0));
-        good(r, DAT_IB_COLLECTIVE_BARRIER_STATUS, i);
-        assert_true(atomic_load(&shared->arrived) >= before + r->size);
-        r->phase++;
-    }
-}
-
-static unsigned ppn; /* of the test's groups; 0: no layout */
-
-static void all_operations(struct rank *r)
-{
-    unsigned char *mine = malloc(LONGEST + 1);
-    unsigned char *all = malloc(MOST * LONGEST + 1);
-    open_ia(r);
-    create_member(r);
-    create_group(r, ppn + r->size, ppn);
-    barriers(r);
-    broadcasts(r, mine);
-    allgathers(r, mine, all);
-    sums(r, (void *)mine, (void *)all);
-    operators(r);
-    types(r);
-    close_all(r);
-    free(mine);
-    free(all);
-}
-
-static void test_operations(void **state)
-{
-    for (unsigned size = 1; size <= MOST; size++)
-        for (ppn = 0; ppn <= size; ppn++)
-            run_well(size, all_operations);
-}
 
 /* A group ends while the next one is created. */
 static void groups_in_turn(struct rank *r)
@@ -585,7 +243,9 @@ static void wrong_calls(struct rank *r)
     REFUSED(ALLREDUCE(&a, 8, &b, 8, BAND, DOUBLE), DAT_MODEL_NOT_SUPPORTED);
     REFUSED(ALLREDUCE(&a, 8, &b, 8, MAXLOC, INT32), DAT_MODEL_NOT_SUPPORTED);
     REFUSED(ALLREDUCE(&a, 8, &b, 8, MAX, 2INT), DAT_MODEL_NOT_SUPPORTED);
-    REFUSED(dat_ib_collective_alltoall(g, &a, 8, &b, 8, none, 0),
+    REFUSED(dat_ib_collective_scan(g, &a, 8, &b, 8,
+                                   DAT_IB_COLLECTIVE_REDUCE_OP_SUM,
+                                   DAT_IB_COLLECTIVE_TYPE_INT64, none, 0),
             DAT_NOT_IMPLEMENTED);
     REFUSED(dat_ib_collective_barrier(r->evd, none, 0), DAT_INVALID_HANDLE);
     REFUSED(dat_ib_collective_free_group(r->evd), DAT_INVALID_HANDLE);
@@ -744,6 +404,69 @@ static void test_wrong_info(void **state)
     run_well(1, wrong_info);
 }
 
+/* Ranks 0 and 1 say that there are three ranks; rank 2 says two, and is rank 1
+ * of them. Rank 1 comes first, or last. */
+static unsigned late; /* the rank that comes last */
+
+static void other_size(struct rank *r)
+{
+    unsigned all = r->size;
+    open_ia(r);
+    create_member(r);
+    if (r->rank == 2) {
+        r->size = 2;
+        r->rank = 1;
+        r->members[1] = r->member;
+        late = late == 2;
+    }
+    if (r->rank == late)
+        usleep(300000);
+    DAT_OK(begin_group(r, 1, NULL));
+    assert_int_equal(group_status(r, 1), DAT_IB_COLL_COMP_ERR);
+    r->size = all;
+    meet(r);
+    DAT_OK(dat_ib_collective_free_member(r->ia, r->member));
+    close_ia(r);
+}
+
+static void test_other_size(void **state)
+{
+    for (late = 0; late < 3; late++)
+        run_well(3, other_size);
+}
+
+/* Rank 0's process has no room for rank 1's connection, for a while. */
+static void no_room(struct rank *r)
+{
+    struct rlimit usual, none = {.rlim_cur = 3};
+    open_ia(r);
+    create_member(r);
+    if (!r->rank) {
+        getrlimit(RLIMIT_NOFILE, &usual);
+        none.rlim_max = usual.rlim_max;
+        DAT_OK(begin_group(r, 1, NULL));
+        usleep(50000);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    }
+    meet(r);
+    if (r->rank) {
+        DAT_OK(begin_group(r, 1, NULL));
+    } else {
+        clock_t before = clock();
+        usleep(500000);
+        assert_in_range(clock() - before, 0, CLOCKS_PER_SEC / 8);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    }
+    assert_int_equal(group_status(r, 1), DAT_OP_SUCCESS);
+    barriers(r);
+    close_all(r);
+}
+
+static void test_no_room(void **state)
+{
+    run_well(2, no_room);
+}
+
 /* ----------------------------------------------------------------- ends --- */
 
 /* Calls under way end with errors, on the rank that frees and on the other. */
@@ -836,6 +559,51 @@ static void forks(struct rank *r)
     close_all(r);
 }
 
+/* Rank 1's process is stopped while both ranks end the group. */
+static unsigned stop_us;
+
+static void kill_the_other(int signal)
+{
+    pid_t pid;
+    (void)signal;
+    memcpy(&pid, shared->info[MOST - 1], sizeof pid);
+    kill(pid, SIGKILL);
+    _exit(1);
+}
+
+static void stop(int signal)
+{
+    (void)signal;
+    raise(SIGSTOP);
+}
+
+static void stopped(struct rank *r)
+{
+    struct itimerval soon = {.it_value.tv_usec = stop_us};
+    pid_t pid = getpid();
+    open_all(r);
+    barriers(r);
+    if (r->rank)
+        memcpy(shared->info[MOST - 1], &pid, sizeof pid);
+    signal(SIGALRM, r->rank ? stop : kill_the_other);
+    meet(r);
+    if (r->rank)
+        setitimer(ITIMER_REAL, &soon, NULL);
+    time_t begin = time(NULL);
+    close_all(r);
+    if (r->rank)
+        pause(); /* rank 0 may be slower */
+    assert_true(time(NULL) - begin < 8);
+    memcpy(&pid, shared->info[MOST - 1], sizeof pid);
+    kill(pid, SIGKILL);
+}
+
+static void test_stopped(void **state)
+{
+    for (stop_us = 100; stop_us < 10000; stop_us *= 4)
+        assert_int_equal(run(2, stopped), 1);
+}
+
 static void test_ends(void **state)
 {
     run_well(2, free_under_way);
@@ -855,14 +623,20 @@ static void test_fork(void **state)
 static void offers(struct rank *r)
 {
     static const char *const names[] = {
-        "DAT_EXTENSION_INTERFACE", DAT_IB_COLL_BARRIER, DAT_IB_COLL_BROADCAST,
-        DAT_IB_COLL_ALLGATHER, DAT_IB_COLL_ALLREDUCE};
+        "DAT_EXTENSION_INTERFACE", DAT_IB_COLL_BARRIER,
+        DAT_IB_COLL_BROADCAST,     DAT_IB_COLL_GATHER,
+        DAT_IB_COLL_GATHERV,       DAT_IB_COLL_SCATTER,
+        DAT_IB_COLL_SCATTERV,      DAT_IB_COLL_ALLGATHER,
+        DAT_IB_COLL_ALLGATHERV,    DAT_IB_COLL_ALLTOALL,
+        DAT_IB_COLL_ALLTOALLV,     DAT_IB_COLL_REDUCE,
+        DAT_IB_COLL_ALLREDUCE};
     open_ia(r);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         assert_non_null(provider_attribute(r->ia, names[i]));
         assert_string_equal(provider_attribute(r->ia, names[i]), "TRUE");
     }
-    assert_null(provider_attribute(r->ia, DAT_IB_COLL_ALLTOALL));
+    assert_null(provider_attribute(r->ia, DAT_IB_COLL_SCAN));
+    assert_null(provider_attribute(r->ia, DAT_IB_COLL_REDUCE_SCATTER));
     close_ia(r);
 }
 
@@ -898,32 +672,10 @@ static void test_offered(void **state)
 
 int main(int argc, char **argv)
 {
-    /* over the same kind of rail as TEST_IA is */
-    const char *folder = getenv("DAT_OVERRIDE");
-    const char *slash = folder ? strrchr(folder, '/') : NULL;
-    static char of_shm[300], of_bond[400], of_tcp[400];
     (void)argc;
-    snprintf(of_shm, sizeof of_shm, "collectives=%.*s/libdcoll_dat.so",
-             slash ? (int)(slash - folder) : 0, folder ? folder : "");
-    snprintf(of_bond, sizeof of_bond, "left right %s", of_shm);
-    snprintf(of_tcp, sizeof of_tcp, "provider=tcp device=lo %s", of_shm);
-    const char *const lines[][3] = {
-        {"libdapl_shm.so", "left", ""},
-        {"libdapl_shm.so", "right", ""},
-        {"libdapl_shm.so", "plain", ""},
-        {"libdapl_shm.so", "missing", "collectives=/nowhere/lib.so"},
-        {"libdapl_shm.so", "another", "collectives=libdat2.so.2"},
-        {"libdapl_shm.so", "over-shm0", of_shm},
-        {"libdapl_bond.so", "over-bond0", of_bond},
-        {"libdapl_ofi.so", "over-tcp-lo", of_tcp},
-    };
-    restart_with_lines(argv, lines, sizeof lines / sizeof lines[0]);
-    snprintf(rail, sizeof rail, "over-%s", IA_NAME);
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    make_rails(argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_offered),
-        cmocka_unit_test(test_operations),
         cmocka_unit_test(test_not_blocking),
         cmocka_unit_test(test_full),
         cmocka_unit_test(test_computes),
@@ -934,7 +686,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_death),
         cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_wrong_info),
+        cmocka_unit_test(test_other_size),
+        cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_fork),
     };
     return cmocka_run_group_tests(tests, NULL, remove_rails);

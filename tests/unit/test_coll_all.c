@@ -32,6 +32,8 @@
 #define LAYOUTS_STEP 1
 #define EACH_RANKS   24
 #endif
+#define LONG_STARTS 32 /* of more starts, beyond ALL_RANKS: */
+#define LONG_SHARE  4  /* one proof of so many */
 
 /* In place, zero copy, depth: 8 ways; bytes with and without a payload, where
  * blocks fill a cache line, and none; the last one, of many cells, for small N
@@ -40,10 +42,16 @@ static const size_t sizes[] = {8, 64, 1, 0, 56, 57};
 #define SIZES    (sizeof sizes / sizeof *sizes)
 #define VARIANTS (8 * SIZES)
 
-/* Of a reduction, in place of a whole line: so many elements that each rank's
- * slice has several. Of no power of two, they are divided where few. */
-#define ELEMENT         24
-#define ELEMENTS(ranks) (2 * (ranks) + 1)
+/* Of a reduction, in place of a whole line: so many elements that the slice of
+ * each rank has several, if there are slices. Of no power of two, they are
+ * divided where few. */
+#define ELEMENT 24
+
+static size_t elements(dcoll_collective_t collective, unsigned ranks)
+{
+    bool sliced = collective == DCOLL_REDUCE || collective == DCOLL_ALLREDUCE;
+    return 2 * (sliced || ranks < ALL_RANKS ? ranks : ALL_RANKS) + 1;
+}
 
 struct sweep {
     const dcoll_algorithm_t *algorithm;
@@ -71,6 +79,12 @@ static void describe(const dcoll_program_t *p, char *text, size_t size)
             snprintf(text + used, size - (size_t)used, " %u", s->node_begin[n]);
 }
 
+/* Ranks that run ahead by hundreds of starts need as many to be proved. */
+static bool left_out(struct sweep *sweep, unsigned ranks, unsigned starts)
+{
+    return ranks > ALL_RANKS && starts > LONG_STARTS && draw(sweep, LONG_SHARE);
+}
+
 static void run(struct sweep *sweep, const dcoll_shape_t *shape,
                 const dcoll_args_t *args)
 {
@@ -80,13 +94,16 @@ static void run(struct sweep *sweep, const dcoll_shape_t *shape,
     int rc = dcoll_program_make(a, shape, args, &p);
     if (rc == DRAIL_ENOTSUP)
         return;
-    if (!rc)
-        rc = dcoll_verify(&p, dcoll_proof_starts(&p), why, sizeof why);
-    sweep->cases++;
-    if (rc && sweep->failures++ < 3) {
-        describe(&p, text, sizeof text);
-        fprintf(stderr, "%s %s: %s: %s\n", dcoll_collective_name(a->collective),
-                a->name, text, why);
+    unsigned starts = rc ? 0 : dcoll_proof_starts(&p);
+    if (!left_out(sweep, shape->nranks, starts)) {
+        if (!rc)
+            rc = dcoll_verify(&p, starts, why, sizeof why);
+        sweep->cases++;
+        if (rc && sweep->failures++ < 3) {
+            describe(&p, text, sizeof text);
+            fprintf(stderr, "%s %s: %s: %s\n",
+                    dcoll_collective_name(a->collective), a->name, text, why);
+        }
     }
     dcoll_program_free(&p);
 }
@@ -98,7 +115,7 @@ static void run_variant(struct sweep *sweep, const dcoll_shape_t *shape,
     size_t bytes = sizes[variant / 8], element = 0;
     if (dcoll_collective_reduces(a->collective) && bytes == 64) {
         element = ELEMENT;
-        bytes = element * ELEMENTS(shape->nranks);
+        bytes = element * elements(a->collective, shape->nranks);
     }
     dcoll_args_t args = {
         .collective = a->collective,

@@ -10,7 +10,8 @@ static _Alignas(64) char store[BYTES], twins[BYTES], home[BYTES];
 static char pack[4 * BYTES];
 static struct page page[PAGES];
 static struct page_cost cost[PAGES];
-static uint32_t number[PAGES];
+static uint32_t number[PAGES], grouped[PAGES];
+static size_t group[RANKS + 1];
 static struct pack_part parts[RANKS];
 
 void pages_announce(ddsm_t *d, size_t p)
@@ -35,6 +36,8 @@ static ddsm_t space_of(size_t room)
         .page = page,
         .cost = cost,
         .dirty = {number, PAGES},
+        .grouped = grouped,
+        .group = group,
         .control = {.pack = pack, .pack_parts = parts, .pack_room = room}};
     for (unsigned p = 0; p < PAGES; p++) {
         number[p] = p;

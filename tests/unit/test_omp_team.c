@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <stdalign.h>
+#include <time.h>
 
 #include "omp/runtime/icv.h"
 #include "omp/runtime/loop.h"
@@ -347,6 +348,45 @@ static void dependent_tasks_are_ordered(void **state)
     assert_int_equal(sum, TIMES);
 }
 
+/* ------------------------------------------ threads that end slowly --- */
+
+struct start {
+    void *(*begin)(void *);
+    void *argument;
+};
+static _Atomic unsigned begun, ended;
+
+static void *end_slowly(void *arg)
+{
+    const struct start start = *(struct start *)arg;
+    free(arg);
+    void *result = start.begin(start.argument);
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    ended++;
+    return result;
+}
+
+int __real_pthread_create(pthread_t *id, const pthread_attr_t *attributes,
+                          void *(*begin)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes,
+                          void *(*begin)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes,
+                          void *(*begin)(void *), void *argument)
+{
+    struct start *start = malloc(sizeof *start);
+    assert_non_null(start);
+    *start = (struct start){begin, argument};
+    begun++;
+    return __real_pthread_create(id, attributes, end_slowly, start);
+}
+
+/* The last test: their stacks go then. */
+static void threads_have_ended(void **state)
+{
+    assert_true(team_dismiss());
+    assert_true(begun == THREADS - 1 && ended == begun);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,6 +400,7 @@ int main(void)
         cmocka_unit_test(locks_exclude),
         cmocka_unit_test(tasks_are_waited_for),
         cmocka_unit_test(dependent_tasks_are_ordered),
+        cmocka_unit_test(threads_have_ended),
     };
     settings_read(1, 1);
     memory_alone();

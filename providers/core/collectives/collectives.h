@@ -11,7 +11,7 @@ struct core_group {
     struct core_evd *evd;
     struct core_group *next; /* core_collectives.groups */
     void *tp;                /* the library's part; NULL: none yet */
-    unsigned size;
+    unsigned size, self;
     atomic_bool failed; /* the consumer has no handle of it */
 };
 

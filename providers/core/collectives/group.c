@@ -19,9 +19,10 @@ static DAT_RETURN create_member(struct core_ia *ia, va_list *args)
     if (!bytes)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     core_ia_lock(ia);
+    const char *const own[] = {ia->name, NULL};
     DAT_RETURN ret = CORE_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
     if (!c->member)
-        ret = c->library->create_member(ia->name,
+        ret = c->library->create_member(ia->carriers ? ia->carriers : own,
                                         (const struct sockaddr *)&ia->address,
                                         &c->member, &c->info, bytes);
     if (ret == DAT_SUCCESS)
@@ -158,6 +159,7 @@ static DAT_RETURN group_new(struct core_evd *evd,
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     g->evd = evd;
     g->size = how->size;
+    g->self = how->self;
     core_ref(&evd->o);
     how->done = done;
     how->owner = g;

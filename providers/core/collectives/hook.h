@@ -26,8 +26,12 @@
 #include <dat2/udat.h>
 #include <dat2/dat_ib_extensions.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** dapl_collectives.version: changes when this file does. */
-#define DAPL_COLLECTIVES_VERSION 1
+#define DAPL_COLLECTIVES_VERSION 2
 
 /** Bit of an operation in dapl_collectives.operations. */
 #define DAPL_COLLECTIVE_BIT(op)                                                \
@@ -37,10 +41,17 @@
 struct dapl_collective_call {
     DAT_IB_OP op;     /**< DAT_IB_COLLECTIVE_BARRIER_OP, … */
     const void *send; /**< NULL: in place. Of a broadcast: not used */
-    void *recv;       /**< of a broadcast: the buffer */
-    size_t bytes;     /**< of one rank's block */
-    unsigned root;    /**< of a broadcast: less than the group's size */
-    DAT_IB_COLLECTIVE_REDUCE_DATA_OP reduction; /**< of an all-reduce … */
+    void *recv;       /**< of a broadcast: the buffer; of a scatter, NULL: in
+                           place */
+    size_t bytes;     /**< of one rank's block; of operations …V: of the block
+                           that this rank sends, or in a scatter receives */
+    unsigned root;    /**< of a broadcast, gather, scatter or reduce: less than
+                           the group's size */
+    /** Of operations …V: bytes of each rank's block, and where it begins. Only
+     *  those that the operation has on this rank are not NULL. Valid during
+     *  start(). */
+    const DAT_COUNT *send_sizes, *send_displs, *recv_sizes, *recv_displs;
+    DAT_IB_COLLECTIVE_REDUCE_DATA_OP reduction; /**< of a reduction … */
     DAT_IB_COLLECTIVE_DATA_TYPE type;           /**< … and its elements */
     DAT_CONTEXT context;                        /**< for done(), … */
     DAT_COMPLETION_FLAGS flags;                 /**< … as it is */
@@ -66,7 +77,8 @@ struct dapl_collectives {
     uint32_t operations; /**< DAPL_COLLECTIVE_BIT() of what it can do */
     /**
      * Makes this process reachable for other members.
-     * @param ia_name     of dat.conf: the library may open it.
+     * @param ia_names    of dat.conf, and NULL at the end: this IA, or the
+     *                    members of a bond. The library may open them.
      * @param address     of that IA.
      * @param member      owned by the provider until free_member().
      * @param info        what other ranks need, to be copied by the consumer;
@@ -75,10 +87,10 @@ struct dapl_collectives {
      * @return DAT_SUCCESS, or an error.
      */
     DAT_RETURN(*create_member)
-    (const char *ia_name, const struct sockaddr *address, void **member,
+    (const char *const *ia_names, const struct sockaddr *address, void **member,
      const void **info, DAT_COUNT *bytes);
     /** Frees a member. Its groups live on. If all of them are freed, it waits
-     *  until they have ended, about 2 seconds at most. */
+     *  until they have ended, about 3 seconds at most. */
     void (*free_member)(void *member);
     /**
      * Begins to create a group, without waiting for other ranks; ends in
@@ -101,11 +113,16 @@ struct dapl_collectives {
      * @return DAT_SUCCESS, or an error: nothing was begun.
      */
     DAT_RETURN (*start)(void *group, const struct dapl_collective_call *call);
-    /** The consumer polls for events: makes a step, without waiting. */
+    /** The consumer polls for events: makes some steps. It may take 0.2 ms, but
+     *  does not wait for other ranks. */
     void (*progress)(void *group);
     /** The consumer goes to sleep until done() is called. Threads: as
      *  progress(). */
     void (*rest)(void *group);
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
