@@ -159,6 +159,7 @@ dcoll_call_t coll_bed_call(const coll_bed_t *bed, const coll_plan_t *plan,
 {
     bool sends = coll_send_blocks(plan, bed->rank);
     bool receives = coll_recv_blocks(plan, bed->rank);
+    const unequal_t *unequal = unequal_of(&plan->unequal, bytes);
     /* gather and reduce are in place only at the root, the only rank that
      * receives */
     const void *send = sends ? coll_bed_send(bed, setup) : NULL;
@@ -167,6 +168,7 @@ dcoll_call_t coll_bed_call(const coll_bed_t *bed, const coll_plan_t *plan,
         .send = plan->opts->in_place && receives ? DCOLL_IN_PLACE : send,
         .recv = receives ? coll_bed_recv(bed, setup) : NULL,
         .bytes = bytes,
+        .counts = unequal ? unequal->counts : NULL,
         .root = (unsigned)plan->opts->root,
         .algorithm = coll_setup_algorithm(setup),
         .reduction = coll_plan_reduction(plan),

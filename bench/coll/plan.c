@@ -79,6 +79,8 @@ const dcoll_algorithm_t *coll_plan_args(const coll_plan_t *plan,
         .depth = cfg.depth,
         .one_shot = setup->call == CALL_BLOCKING,
     };
+    const unequal_t *unequal = unequal_of(&plan->unequal, bytes);
+    args->begin = unequal ? unequal->begin : NULL;
     if (plan->collective == DCOLL_ALLTOALLV) {
         args->traffic = &plan->traffic[setup->unlabelled];
         return setup->algorithm;
@@ -168,6 +170,10 @@ unsigned coll_recv_blocks(const coll_plan_t *plan, unsigned rank)
 uint64_t coll_received(const coll_plan_t *plan, uint64_t bytes)
 {
     unsigned others = plan->shape.nranks - 1;
+    const unequal_t *unequal = unequal_of(&plan->unequal, bytes);
+    if (unequal &&
+        plan->collective != DCOLL_SCATTER) /* the first is shortest */
+        return unequal->begin[others + 1] - unequal->begin[1];
     switch (plan->collective) {
     case DCOLL_BARRIER:
         return 0;
@@ -186,6 +192,9 @@ uint64_t coll_received(const coll_plan_t *plan, uint64_t bytes)
 double coll_bus_bytes(const coll_plan_t *plan, uint64_t bytes)
 {
     unsigned ranks = plan->shape.nranks;
+    const unequal_t *unequal = unequal_of(&plan->unequal, bytes);
+    if (unequal)
+        return (double)(unequal->begin[ranks] - unequal->begin[1]);
     switch (plan->collective) {
     case DCOLL_ALLTOALLV:
         return 0;
@@ -400,6 +409,9 @@ static int check_taken(const coll_plan_t *plan, const option_table_t *table)
          GATHER | ALLGATHER | ALLTOALL | REDUCE | ALLREDUCE | REDUCE_SCATTER |
              SCANS,
          "with gather, allgather, alltoall and reductions"},
+        {opts->unequal, "--unequal",
+         GATHER | ALLGATHER | SCATTER | REDUCE_SCATTER,
+         "with gather, allgather, scatter and reduce_scatter_block"},
         {opts->zero_copy != ZERO_COPY_AUTO, "--zero-copy",
          GATHER | ALLGATHER | ALLTOALL | BCAST | SCATTER | REDUCE | ALLREDUCE |
              REDUCE_SCATTER | SCANS,
@@ -542,6 +554,26 @@ static void load_table(coll_plan_t *plan, const option_table_t *table)
 void coll_plan_free(coll_plan_t *plan)
 {
     dcoll_table_free(&plan->table);
+    unequal_free(&plan->unequal);
+}
+
+/* Blocks of different sizes, if they are wanted. */
+static int make_unequal(coll_plan_t *plan, const option_table_t *table)
+{
+    const dcoll_reduction_t *reduction = coll_plan_reduction(plan);
+    plan->unequal =
+        (unequal_sizes_t){.sizes = plan->opts->sizes,
+                          .nsizes = plan->opts->nsizes,
+                          .ranks = plan->shape.nranks,
+                          .element = reduction ? reduction->element : 1};
+    if (plan->opts->unequal && plan->opts->in_place) {
+        option_wrong(table, "--unequal", "--in-place", "one of the two");
+        return -1;
+    }
+    if (!plan->opts->unequal || !unequal_make(&plan->unequal))
+        return 0;
+    fprintf(stderr, "%s: out of memory\n", table->command);
+    return -1;
 }
 
 int coll_plan_make(coll_plan_t *plan, const options_t *opts,
@@ -556,7 +588,7 @@ int coll_plan_make(coll_plan_t *plan, const options_t *opts,
     if (!plan->shape.ports)
         return -1;
     load_table(plan, table);
-    if (check_options(plan, table))
+    if (check_options(plan, table) || make_unequal(plan, table))
         return -1;
     for (unsigned i = 0; i < opts->nalgorithms; i++)
         if (add_named(plan, table, opts->algorithms[i], notes))

@@ -8,6 +8,7 @@
 
 #include "coll/dcoll.h"
 #include "coll/select/table.h"
+#include "bench/coll/unequal.h"
 #include "bench/counts/counts.h"
 #include "bench/report/notes.h"
 #include "bench/options/plan.h"
@@ -31,6 +32,7 @@ typedef struct coll_plan {
     unsigned port_begin[RANKS_MAX + 1]; /**< with --rank-ports */
     coll_setup_t setups[COLL_SETUPS_MAX];
     unsigned count;
+    unequal_sizes_t unequal;
     const char *table_path; /**< NULL: auto selects by the built-in table */
     dcoll_table_t table;
     const counts_t *patterns;   /**< with counts: of each of the options' */

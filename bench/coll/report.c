@@ -302,6 +302,7 @@ static void json_options(json_t *j, const coll_result_t *r)
     json_uint(j, "root", o->root);
     json_uint(j, "groups", o->groups);
     json_bool(j, "in_place", o->in_place);
+    json_bool(j, "unequal", o->unequal);
     json_bool(j, "paced", o->paced);
     json_string(j, "start", start_names[r->start]);
     if (has_counts(r))

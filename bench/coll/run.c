@@ -121,6 +121,9 @@ static void choose_start(coll_result_t *r)
                : r->crowd.shared || several_hosts(r->opts) ? START_BARRIER
                                                            : START_TIME;
     crowd_note(&r->crowd, &r->notes);
+    if (r->opts->unequal)
+        notes_add(&r->notes, "blocks of different sizes: that of rank r has "
+                             "(r + 1)/N of the bytes");
     if (r->opts->paced)
         notes_add(&r->notes, "paced: the messages of a step complete before "
                              "those of the next step are posted");

@@ -106,6 +106,9 @@ static const option_row_t rows[] = {
      "persistent (requests on registered memory) or blocking (calls on plain "
      "memory) (default persistent)",
      .parse = parse_calls},
+    {"--unequal", NULL,
+     "the block of rank r has (r + 1)/N of --sizes, in whole elements",
+     .parse = option_parse_flag, .field = offsetof(options_t, unequal)},
     {"--each", NULL,
      "also time single calls that all ranks make at the same time",
      .parse = option_parse_flag, .field = offsetof(options_t, each)},

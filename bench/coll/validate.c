@@ -22,6 +22,7 @@ typedef struct check {
     uint8_t *send, *recv;
     uint64_t seed; /* of this start */
     size_t bytes, recv_bytes;
+    const unequal_t *unequal;     /* NULL: all blocks have `bytes` */
     uint8_t *expected;            /* contents of recv, with its guards */
     const operation_t *operation; /* of a reduction */
     uint8_t *operand;             /* ... what one of the ranks has for it */
@@ -38,21 +39,37 @@ static uint64_t block_seed(const check_t *c, unsigned from, unsigned to)
     return c->seed + ((uint64_t)from << 12) + to + 1;
 }
 
+/* Where block @p i of this many lies. */
+static size_t place_of(const check_t *c, unsigned blocks, unsigned i)
+{
+    return !c->unequal ? i * c->bytes : blocks > 1 ? c->unequal->begin[i] : 0;
+}
+
+static size_t bytes_of(const check_t *c, unsigned blocks, unsigned i)
+{
+    const unsigned rank = blocks > 1 ? i : c->run->rank;
+    return c->unequal ? c->unequal->begin[rank + 1] - c->unequal->begin[rank]
+                      : c->bytes;
+}
+
 static void fill(const check_t *c, uint8_t *block, unsigned from, unsigned to)
 {
+    const dcoll_collective_t collective = c->run->plan->collective;
+    const bool of_target =
+        collective == DCOLL_SCATTER || collective == DCOLL_REDUCE_SCATTER_BLOCK;
+    const size_t bytes = bytes_of(c, c->run->ranks, of_target ? to : from);
     uint64_t seed = block_seed(c, from, to);
     if (c->operation)
-        operation_fill(c->operation, block, c->bytes, from, c->run->ranks,
-                       seed);
+        operation_fill(c->operation, block, bytes, from, c->run->ranks, seed);
     else
-        content_fill(block, c->bytes, seed);
+        content_fill(block, bytes, seed);
 }
 
 static void fill_send(const check_t *c)
 {
     unsigned blocks = coll_send_blocks(c->run->plan, c->run->rank);
     for (unsigned i = 0; i < blocks; i++)
-        fill(c, c->send + i * c->bytes, c->run->rank, i);
+        fill(c, c->send + place_of(c, blocks, i), c->run->rank, i);
 }
 
 /* The expected result: combines the operands of ranks 0 … last in order. */
@@ -63,7 +80,8 @@ static void reduce(const check_t *c, uint8_t *block, unsigned last)
     fill(c, block, 0, me);
     for (unsigned from = 1; from <= last; from++) {
         fill(c, c->operand, from, me);
-        r->combine(r->context, block, c->operand, block, c->bytes / r->element);
+        r->combine(r->context, block, c->operand, block,
+                   bytes_of(c, 1, 0) / r->element);
     }
 }
 
@@ -126,13 +144,13 @@ static void prepare(const check_t *c)
     memcpy(recv - COLL_GUARD, c->expected, COLL_GUARD);
     memcpy(recv + c->recv_bytes, c->expected, COLL_GUARD);
     for (unsigned i = 0; i < blocks; i++) {
-        uint8_t *to = recv + i * c->bytes;
-        uint8_t *block = c->expected + COLL_GUARD + i * c->bytes;
+        const size_t at = place_of(c, blocks, i);
+        uint8_t *to = recv + at, *block = c->expected + COLL_GUARD + at;
         expect(c, block, i);
         if (given(c, i))
             fill(c, to, c->run->rank, i);
         else
-            for (size_t b = 0; b < c->bytes; b++)
+            for (size_t b = 0; b < bytes_of(c, blocks, i); b++)
                 to[b] = (uint8_t)~block[b];
     }
 }
@@ -185,16 +203,20 @@ int coll_validate(coll_run_t *run, const coll_cell_t *cell,
 {
     const coll_bed_t *bed = coll_bed_of(run, cell->setup);
     const coll_setup_t *setup = &run->plan->setups[cell->setup];
+    const unsigned blocks = coll_recv_blocks(run->plan, run->rank);
     check_t c = {
         .run = run,
         .cell = cell,
         .send = coll_bed_send(bed, setup),
         .recv = coll_bed_recv(bed, setup),
         .bytes = cell->bytes,
-        .recv_bytes = coll_recv_blocks(run->plan, run->rank) * cell->bytes,
+        .unequal = unequal_of(&run->plan->unequal, cell->bytes),
         .operation = operation,
     };
     int rc = 0;
+    if (blocks)
+        c.recv_bytes =
+            place_of(&c, blocks, blocks - 1) + bytes_of(&c, blocks, blocks - 1);
     c.expected = malloc(c.recv_bytes + 2 * COLL_GUARD + c.bytes);
     if (!c.expected)
         return DRAIL_ENOMEM;

@@ -54,6 +54,7 @@ static const struct field {
     VALUE("--validate", validate),
     VALUE("--root", root),
     VALUE("--in-place", in_place),
+    VALUE("--unequal", unequal),
     VALUE("--each", each),
     VALUE("--overlap", overlap),
 #undef LIST

@@ -158,6 +158,7 @@ typedef struct options {
     uint64_t groups;       /**< of mc-groups, 0: its default */
     uint64_t root;
     bool in_place;
+    bool unequal;      /**< blocks of different sizes (coll/unequal.h) */
     dcoll_type_t type; /**< of reductions */
     dcoll_operator_t op;
     bool paced; /**< a step of messages after the other */

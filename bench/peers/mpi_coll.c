@@ -8,7 +8,8 @@
  * the figure is the median of the times until the last has returned.
  * Each argument is one run, WHAT:BYTES:REPETITIONS with WHAT one of gather,
  * allgather, alltoall, bcast, reduce, allreduce, reduce_scatter_block, scan,
- * exscan (sums of doubles, in blocks of so many bytes), of these
+ * exscan (sums of doubles, in blocks of so many bytes), allgatherv (the block
+ * of rank r has (r + 1)/N of the bytes, as railbench --unequal), of these
  * WHAT-persistent for a request (MPI 4), or
  * alltoallv-PATTERN-ELEMENT:M:REPETITIONS, of elements of so many bytes, M
  * of them at most from one rank to another (railbench alltoallv), whose data
@@ -48,6 +49,7 @@
 typedef enum {
     GATHER,
     ALLGATHER,
+    ALLGATHERV,
     ALLTOALL,
     BCAST,
     REDUCE,
@@ -59,16 +61,10 @@ typedef enum {
     COLLECTIVES
 } what_t;
 
-static const char *const names[COLLECTIVES] = {"gather",
-                                               "allgather",
-                                               "alltoall",
-                                               "bcast",
-                                               "reduce",
-                                               "allreduce",
-                                               "reduce_scatter_block",
-                                               "scan",
-                                               "exscan",
-                                               "alltoallv"};
+static const char *const names[COLLECTIVES] = {
+    "gather", "allgather", "allgatherv", "alltoall",
+    "bcast",  "reduce",    "allreduce",  "reduce_scatter_block",
+    "scan",   "exscan",    "alltoallv"};
 
 typedef struct coll_run {
     what_t what;
@@ -84,8 +80,9 @@ typedef struct world {
     double lead;       /* seconds that a common start is ahead, … */
     double first_lead; /* … at first */
     char *send, *recv;
-    vector_t vector;     /* of the present run, if it is one */
-    MPI_Request request; /* ... if it is persistent */
+    int *counts, *displs; /* of all ranks' blocks in an allgatherv */
+    vector_t vector;      /* of the present run, if it is one */
+    MPI_Request request;  /* ... if it is persistent */
 } world_t;
 
 /* Parses the numbers behind the colon. */
@@ -142,6 +139,11 @@ static void perform(const world_t *world, const coll_run_t *run)
         MPI_Allgather(world->send, bytes, MPI_CHAR, world->recv, bytes,
                       MPI_CHAR, MPI_COMM_WORLD);
         break;
+    case ALLGATHERV:
+        MPI_Allgatherv(world->send, world->counts[world->rank], MPI_CHAR,
+                       world->recv, world->counts, world->displs, MPI_CHAR,
+                       MPI_COMM_WORLD);
+        break;
     case BCAST:
         MPI_Bcast(world->recv, bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
         break;
@@ -189,6 +191,11 @@ static bool make_request(world_t *world, const coll_run_t *run)
     case ALLGATHER:
         MPI_Allgather_init(world->send, bytes, MPI_CHAR, world->recv, bytes,
                            MPI_CHAR, all, MPI_INFO_NULL, &world->request);
+        break;
+    case ALLGATHERV:
+        MPI_Allgatherv_init(world->send, world->counts[world->rank], MPI_CHAR,
+                            world->recv, world->counts, world->displs, MPI_CHAR,
+                            all, MPI_INFO_NULL, &world->request);
         break;
     case BCAST:
         MPI_Bcast_init(world->recv, bytes, MPI_CHAR, 0, all, MPI_INFO_NULL,
@@ -321,8 +328,20 @@ static double each(world_t *world, const coll_run_t *run, double call,
     return (us[(n - 1) / 2] + us[n / 2]) / 2;
 }
 
+static void set_counts(world_t *world, uint64_t bytes)
+{
+    int at = 0;
+    for (int r = 0; r < world->ranks; r++) {
+        world->counts[r] =
+            (int)(bytes * (uint64_t)(r + 1) / (uint64_t)world->ranks);
+        world->displs[r] = at;
+        at += world->counts[r];
+    }
+}
+
 static void prepare(world_t *world, const coll_run_t *run)
 {
+    set_counts(world, run->what == ALLTOALLV ? 0 : run->bytes);
     if (run->persistent && !make_request(world, run)) {
         fprintf(stderr, "mpi_coll: %s: this MPI has none\n", run->name);
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -384,8 +403,8 @@ static coll_run_t *parse_all(int nargs, char **args, size_t *longest)
         if (parse(args[i], &runs[i])) {
             fprintf(stderr,
                     "'%s' is wrong; allowed: "
-                    "gather|allgather|alltoall|bcast|reduce|allreduce|"
-                    "reduce_scatter_block|scan|exscan"
+                    "gather|allgather|allgatherv|alltoall|bcast|reduce|"
+                    "allreduce|reduce_scatter_block|scan|exscan"
                     "[-persistent]:BYTES:REPETITIONS, bytes from 1 to 64 MiB, "
                     "of reductions whole doubles, repetitions from 1 to %d, "
                     "or "
@@ -425,7 +444,9 @@ int main(int argc, char **argv)
     run_pin(world.rank);
     world.send = run_buffer(longest * (size_t)world.ranks + 1);
     world.recv = run_buffer(longest * (size_t)world.ranks + 1);
-    if (!world.send || !world.recv) {
+    world.counts = calloc((size_t)world.ranks, sizeof *world.counts);
+    world.displs = calloc((size_t)world.ranks, sizeof *world.displs);
+    if (!world.send || !world.recv || !world.counts || !world.displs) {
         fprintf(stderr, "mpi_coll: out of memory\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
     }

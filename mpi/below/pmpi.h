@@ -37,6 +37,7 @@
     CALL(Testall) CALL(Testany) CALL(Testsome) CALL(Topo_test)                 \
     CALL(Type_dup) CALL(Type_free) CALL(Type_get_contents)                     \
     CALL(Type_get_envelope) CALL(Type_get_extent)                              \
+    CALL(Type_get_true_extent)                                                 \
     CALL(Type_size) CALL(Type_size_x) CALL(Unpack) CALL(Wait) CALL(Waitall)    \
     CALL(Waitany) CALL(Waitsome)
 

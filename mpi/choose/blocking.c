@@ -56,6 +56,29 @@ static bool is_misplaced(const struct layer_call *a, bool root)
     }
 }
 
+static bool has_negative_block(const struct layer_comm *c,
+                               const struct layer_call *a)
+{
+    for (int r = 0; a->recv_counts && r < c->size; r++)
+        if (layer_count_at(a, a->recv_counts, r) < 0)
+            return true;
+    return false;
+}
+
+/* MPI ignores the counts of sides that a rank does not have. */
+bool layer_has_negative(const struct layer_comm *c, const struct layer_call *a)
+{
+    const bool root = a->root == c->rank;
+    if (layer_is_irregular(a->collective))
+        return blocks_have_negative(c, a);
+    if (a->collective == LAYER_REDUCE_SCATTER)
+        return has_negative_block(c, a);
+    return (a->send_count < 0 && a->send != MPI_IN_PLACE &&
+            (root || a->collective != LAYER_SCATTER)) ||
+           (a->recv_count < 0 && a->recv != MPI_IN_PLACE &&
+            (root || a->collective != LAYER_GATHER));
+}
+
 /* -1: wrong arguments. */
 static int64_t longest_block(const struct layer_comm *c,
                              const struct layer_call *a)
@@ -83,6 +106,8 @@ static int64_t block_bytes(const struct layer_comm *c,
         return -1;
     if (layer_is_irregular(a->collective)) /* a rank knows its own only */
         return blocks_are_right(c, a) ? 0 : -1;
+    if (layer_has_negative(c, a))
+        return -1;
     switch (a->collective) {
     case LAYER_BARRIER:
         return 0;
@@ -218,12 +243,11 @@ static int contend(struct layer_comm *c, const struct layer_call *a,
 }
 
 /* The MPI below reports the wrong arguments. Other ranks may have made the call
- * by libdcoll. Open MPI does not look at all counts, and would wait for them.
- */
+ * by libdcoll. Open MPI does not look at all counts, and would wait for them;
+ * MPICH may have been built without such checks. */
 static int refuse(struct layer_comm *c, const struct layer_call *a)
 {
-    const bool negative = c->team && layer_is_irregular(a->collective) &&
-                          blocks_have_negative(c, a);
+    const bool negative = c->team && layer_has_negative(c, a);
     int rc = negative ? MPI_ERR_COUNT : leave(a, LAYER_WRONG);
     if (negative) {
         count(a, LAYER_WRONG);

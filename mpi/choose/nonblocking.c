@@ -3,7 +3,7 @@
 #include "mpi/below/below.h"
 #include "mpi/choose/choose.h"
 #include "mpi/requests/requests.h"
-#include "mpi/run/blocks.h"
+#include "mpi/run/run.h"
 
 static void count(enum layer_form form, const struct layer_call *a,
                   enum layer_reason reason)
@@ -114,7 +114,7 @@ int layer_begin(const struct layer_call *a, MPI_Request *request)
     if (reason == LAYER_WRONG && of->team) {
         if (c)
             requests_skip(c);
-        if (layer_is_irregular(a->collective) && blocks_have_negative(of, a))
+        if (layer_has_negative(of, a))
             return fail(a, MPI_ERR_COUNT); /* as blocking.c's refuse() */
     }
     if (reason != LAYER_TAKEN)
@@ -171,7 +171,10 @@ int layer_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     if (reason == LAYER_TAKEN && !taken)
         reason = LAYER_MEMORY;
     count(FORM_PERSISTENT, a, reason);
-    if (reason == LAYER_WRONG && c && c->team)
+    if (reason == LAYER_WRONG && c && c->team) {
         request_init_skip(c);
+        if (layer_has_negative(of, a))
+            return fail(a, MPI_ERR_COUNT);
+    }
     return taken ? MPI_SUCCESS : below_init(a, info, request);
 }

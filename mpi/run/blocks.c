@@ -6,8 +6,6 @@
 
 #include "mpi/run/blocks.h"
 
-#define FIRST_PAGE 4096 /* bytes: holds no data of a program */
-
 /* What the program says of the blocks that a rank sends, or receives. */
 struct given {
     const void *user;
@@ -277,6 +275,16 @@ static void place_in_user(struct blocks *s, int ranks)
             s->places[s->each[i].rank] = (size_t)s->each[i].at;
 }
 
+static bool lacks_memory(const struct blocks *s)
+{
+    for (int i = 0; !s->user && i < s->n; i++) {
+        const struct block *b = &s->each[i];
+        if (b->bytes && datatype_lacks_memory(s->user, b->at, b->type))
+            return true;
+    }
+    return false;
+}
+
 /* Where the blocks are. An MPI error. */
 static int locate(struct blocks *s, const struct layer_comm *c, bool in_bytes,
                   struct buffer *buffer)
@@ -297,6 +305,8 @@ static int locate(struct blocks *s, const struct layer_comm *c, bool in_bytes,
     place_packed(s, c->size);
     if (s->contiguous)
         place_in_user(s, c->size);
+    else if (lacks_memory(s))
+        return MPI_ERR_BUFFER;
     s->data = s->contiguous ? s->user : buffer_reserve(buffer, s->all + 1);
     if (s->data || !s->all)
         return MPI_SUCCESS;

@@ -146,3 +146,14 @@ void datatype_release(MPI_Datatype *kept)
     if (!stays(*kept))
         pmpi.Type_free(kept);
 }
+
+/* ---------------------------------------------------------------- memory ---
+ */
+
+bool datatype_lacks_memory(const void *user, MPI_Aint at, MPI_Datatype type)
+{
+    MPI_Aint low, extent;
+    if (user || pmpi.Type_get_true_extent(type, &low, &extent))
+        return !user;
+    return at + low >= 0 && at + low < FIRST_PAGE;
+}

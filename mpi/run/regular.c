@@ -40,6 +40,8 @@ static int side_pack(struct side *s, struct buffer *buffer, size_t bytes,
     int at = 0;
     if (datatype_is_contiguous(s->type))
         return MPI_SUCCESS;
+    if (datatype_lacks_memory(s->user, 0, s->type))
+        return MPI_ERR_BUFFER;
     s->data = buffer_reserve(buffer, bytes);
     if (!s->data)
         return MPI_ERR_NO_MEM;

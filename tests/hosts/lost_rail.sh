@@ -3,7 +3,8 @@
 # All-reduces of 16 MiB on four hosts with two rails, while one host has lost one
 # of them: all m bytes must leave it, and come, over its other rail. The other
 # hosts keep both. With all rails 2 m (N-1)/N bytes leave each host. By hand: RATE
-# is in Mbit/s, ALGORITHM one of all-reduce, CALLS a file for all times.
+# is in Mbit/s, RAILS are the rails, ALGORITHM one of all-reduce, CALLS a file for
+# all times.
 # shellcheck source=tests/hosts/hosts.bash
 . "${SOURCE:?}/tests/hosts/hosts.bash"
 rate=${RATE:-200}
@@ -34,7 +35,7 @@ within()
     }'
 }
 
-export DRAIL_RAILS=tcp-rail0,tcp-rail1
+export DRAIL_RAILS=${RAILS:-tcp-rail0,tcp-rail1}
 ranks 4 1 timeout -k 10 60 "$BUILD/test/hosts/reduce_long" $bytes 28 ${ALGORITHM:+"$ALGORITHM"} \
     >"$work/calls" 2>&1 &
 program=$!

@@ -35,6 +35,10 @@ refused 'start, some time' '--start later time barrier' \
     "$bench" gather --start later
 refused 'size of a barrier' '--sizes 8' "$bench" barrier --sizes 8
 refused 'broadcast in place' '--in-place' "$bench" bcast --in-place
+refused 'unequal blocks of a broadcast' '--unequal bcast allgather' \
+    "$bench" bcast --unequal
+refused 'unequal blocks in place' '--unequal --in-place' \
+    "$bench" allgather --unequal --in-place
 refused 'an operation of integers' "--op 'bor' double" \
     "$bench" allreduce --op bor
 refused 'elements of no type' "--type 'complex' double" \
@@ -124,6 +128,27 @@ everything()
     csv_is_good "$work/$test.csv" "$test" "$ranks" "$ppn" "$sizes" yes
 }
 
+# unequal TEST RANKS PPN: also blocks without a byte, and blocking calls
+unequal()
+{
+    timeout -k 10 100 "$bench" "$1" --ranks "$2" --ppn "$3" --unequal \
+        --algorithm auto,all --sizes 8,104,40000 --validate "${quick[@]}" \
+        --call persistent,blocking --format json --output "$work/unequal" \
+        2>"$work/err" || {
+        cat "$work/err"
+        return 1
+    }
+    python3 - "$work/unequal" "$2" <<'PY'
+import json, sys
+with open(sys.argv[1], encoding="utf-8") as file:
+    run = json.load(file)
+assert run["options"]["unequal"] is True, run["options"]
+rows, ranks = run["results"], int(sys.argv[2])
+assert {row["bytes"] for row in rows} == {8, 104, 40000}, rows
+assert all(row["valid"] for row in rows), rows
+PY
+}
+
 many_ranks()
 {
     timeout 120 "$bench" alltoall --ranks 64 --ppn 8 --sizes 8 --validate \
@@ -161,6 +186,10 @@ for test in gather bcast scatter; do
 done
 for test in gather allgather alltoall; do
     check "$test in place" everything $test 5 2 9,20000 --in-place
+done
+for test in gather allgather scatter reduce_scatter_block; do
+    check "$test of unequal blocks, 5 ranks, 2 on a node" unequal $test 5 2
+    check "$test of unequal blocks, 4 ranks on a node" unequal $test 4 4
 done
 check '64 ranks on 8 nodes' many_ranks
 check 'three ports' everything alltoall 6 6 7,3000 --ports 3

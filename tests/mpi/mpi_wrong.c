@@ -145,6 +145,76 @@ static int null_scattered(MPI_Comm comm, int faulty)
                         COUNT, MPI_INT, FAULTY, comm);
 }
 
+/* A type with gaps: its blocks are packed. */
+static MPI_Datatype with_gaps(void)
+{
+    MPI_Datatype gaps;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
+    MPI_Type_commit(&gaps);
+    return gaps;
+}
+
+static int null_packed(MPI_Comm comm, int faulty)
+{
+    MPI_Datatype gaps = with_gaps();
+    set_counts(COUNT);
+    for (int r = 0; r < RANKS; r++)
+        counts[r] = 2;
+    int rc = MPI_Gatherv(faulty ? NULL : send, 1, gaps, recv, counts, displs,
+                         MPI_INT, 0, comm);
+    MPI_Type_free(&gaps);
+    return rc;
+}
+
+static int null_unpacked(MPI_Comm comm, int faulty)
+{
+    MPI_Datatype gaps = with_gaps();
+    set_counts(COUNT);
+    for (int r = 0; r < RANKS; r++)
+        counts[r] = 2;
+    int rc = MPI_Scatterv(send, counts, displs, MPI_INT, faulty ? NULL : recv,
+                          1, gaps, 0, comm);
+    MPI_Type_free(&gaps);
+    return rc;
+}
+
+static int null_packed_block(MPI_Comm comm, int faulty)
+{
+    MPI_Datatype gaps = with_gaps();
+    int rc =
+        MPI_Allgather(faulty ? NULL : send, 1, gaps, recv, 2, MPI_INT, comm);
+    MPI_Type_free(&gaps);
+    return rc;
+}
+
+static int different_scans(MPI_Comm comm, int faulty)
+{
+    return MPI_Scan(send, recv, COUNT + faulty, MPI_INT, MPI_SUM, comm);
+}
+
+static int null_exscan(MPI_Comm comm, int faulty)
+{
+    return MPI_Exscan(faulty ? NULL : send, recv, COUNT, MPI_INT, MPI_SUM,
+                      comm);
+}
+
+static int negative_scan(MPI_Comm comm, int faulty)
+{
+    return MPI_Scan(send, recv, faulty ? -1 : COUNT, MPI_INT, MPI_SUM, comm);
+}
+
+static int negative_block(MPI_Comm comm, int faulty)
+{
+    return MPI_Allgather(send, faulty ? -1 : COUNT, MPI_INT, recv, COUNT,
+                         MPI_INT, comm);
+}
+
+static int different_blocks(MPI_Comm comm, int faulty)
+{
+    return MPI_Reduce_scatter_block(send, recv, COUNT + faulty, MPI_INT,
+                                    MPI_SUM, comm);
+}
+
 #if MPI_VERSION >= 4
 /* The same when requests are made. */
 static int different_gather_init(MPI_Comm comm, int faulty)
@@ -241,6 +311,75 @@ static int missing(MPI_Comm comm, int faulty)
     return asymmetric(comm, 1, !faulty);
 }
 
+/* A ring whose calls get these counts: sent to the next rank, and expected of
+ * the previous one. */
+typedef int call_of_ring(MPI_Comm ring, const void *from, int sent,
+                         int expected);
+
+static int on_ring(MPI_Comm comm, call_of_ring *call, const void *from,
+                   int sent, int expected)
+{
+    MPI_Comm ring;
+    const int before = (rank + RANKS - 1) % RANKS, behind = (rank + 1) % RANKS;
+    const int weight = 1;
+    MPI_Dist_graph_create_adjacent(comm, 1, &before, &weight, 1, &behind,
+                                   &weight, MPI_INFO_NULL, 0, &ring);
+    MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
+    int rc = call(ring, from, sent, expected);
+    MPI_Comm_free(&ring);
+    return rc;
+}
+
+static int ring_allgatherv(MPI_Comm ring, const void *from, int sent,
+                           int expected)
+{
+    const int at = 0;
+    return MPI_Neighbor_allgatherv(from, sent, MPI_INT, recv, &expected, &at,
+                                   MPI_INT, ring);
+}
+
+static int ring_alltoallv(MPI_Comm ring, const void *from, int sent,
+                          int expected)
+{
+    const int at = 0;
+    return MPI_Neighbor_alltoallv(from, &sent, &at, MPI_INT, recv, &expected,
+                                  &at, MPI_INT, ring);
+}
+
+static int ring_alltoallw(MPI_Comm ring, const void *from, int sent,
+                          int expected)
+{
+    const MPI_Aint at = 0;
+    const MPI_Datatype type = MPI_INT;
+    return MPI_Neighbor_alltoallw(from, &sent, &at, &type, recv, &expected, &at,
+                                  &type, ring);
+}
+
+static int more_to_neighbor(MPI_Comm comm, int faulty)
+{
+    return on_ring(comm, ring_alltoallv, send, COUNT + faulty, COUNT);
+}
+
+static int more_of_neighbor(MPI_Comm comm, int faulty)
+{
+    return on_ring(comm, ring_allgatherv, send, COUNT, COUNT + faulty);
+}
+
+static int negative_to_neighbor(MPI_Comm comm, int faulty)
+{
+    return on_ring(comm, ring_alltoallw, send, faulty ? -1 : COUNT, COUNT);
+}
+
+static int negative_of_neighbor(MPI_Comm comm, int faulty)
+{
+    return on_ring(comm, ring_allgatherv, send, COUNT, faulty ? -1 : COUNT);
+}
+
+static int null_to_neighbor(MPI_Comm comm, int faulty)
+{
+    return on_ring(comm, ring_alltoallv, faulty ? NULL : send, COUNT, COUNT);
+}
+
 static const struct wrong {
     const char *name;
     make *make;
@@ -267,6 +406,17 @@ static const struct wrong {
      0},
     {"scatterv, negative count", negative_scattered, -1, "", "rank 1", 0},
     {"scatterv, no buffer", null_scattered, -1, "", "rank 1", 0},
+    {"gatherv, no buffer, a type with gaps", null_packed, -1, "", "rank 1", 0},
+    {"scatterv, no buffer, a type with gaps", null_unpacked, -1, "", "rank 1",
+     0},
+    {"allgather, no buffer, a type with gaps", null_packed_block, -1, "",
+     "rank 1", 0},
+    {"scan, different counts", different_scans, -1, "rank", "rank", 0},
+    {"scan, negative count", negative_scan, -1, "", "rank 1", 0},
+    {"allgather, negative count", negative_block, -1, "", "rank 1", 0},
+    {"exscan, no buffer", null_exscan, -1, "send is NULL", "rank 1", 0},
+    {"reduce_scatter_block, different counts", different_blocks, -1, "rank",
+     "rank", 0},
 #if MPI_VERSION >= 4
     {"gatherv_init, different counts", different_gather_init, -1,
      "count of rank 1", "recvcounts[1]", 0},
@@ -284,6 +434,15 @@ static const struct wrong {
     {"alltoallw, negative count", negative_exchanged, -1, "", "rank 1", 0},
     {"neighbor_alltoall, not expected", unexpected, FAULTY, "rank 0", NULL, 0},
     {"neighbor_alltoall, not sent", missing, FAULTY + 1, "rank 1", NULL, 0},
+    {"neighbor_alltoallv, more than expected", more_to_neighbor, FAULTY + 1,
+     "rank 1", NULL, 0},
+    {"neighbor_allgatherv, less than expected", more_of_neighbor, FAULTY,
+     "rank 0", NULL, 0},
+    {"neighbor_alltoallw, negative count", negative_to_neighbor, -1, "",
+     "rank 1", 0},
+    {"neighbor_allgatherv, negative count", negative_of_neighbor, -1, "",
+     "rank 1", 0},
+    {"neighbor_alltoallv, no buffer", null_to_neighbor, -1, "", "rank 1", 0},
 };
 
 static void try_wrong(const struct wrong *w)

@@ -79,6 +79,7 @@ from railtools.rounds import (
 COLLECTIVES = ("allgather", "gather", "alltoall", "bcast")  # the usual ones
 REDUCTIONS = ("reduce", "allreduce")
 PARTIAL = ("reduce_scatter_block", "scan", "exscan")  # each rank's is another
+ALLGATHERV = "allgatherv"  # the block of rank r has (r + 1)/N of the bytes
 DOUBLE = 8  # bytes
 CALLS = ("blocking", "persistent")
 PERSISTENT, RATE = "-persistent", "-rate"  # behind a collective's name
@@ -89,7 +90,7 @@ REPETITIONS = 3  # of each program in each round
 LATE_TOLD = 0.05  # of the single calls
 # wanted: geometric mean of the best peer's time over ours, by ranks
 TARGETS = {2: 1.5, 4: 2, 8: 2, 16: 2}
-PARTIAL_TARGET = 1.5  # of PARTIAL
+PARTIAL_TARGET = 1.5  # of PARTIAL, and ALLGATHERV
 PATTERNS_TARGET = 2  # ... over all patterns, none of which is below 1
 QUICK = {"repeat": 1, "ranks": "2,16", "sizes": "8,4K", "elements": "4",
          "search": 0}
@@ -161,7 +162,8 @@ class Ours(peers.Railbench):
         self.record = self.record_of(ranks, REPETITIONS, [
             IRREGULAR, "--pattern", pattern, "--element", element,
             "--elements", lengths] if irregular else [
-                collective.removesuffix(PERSISTENT), "--sizes", lengths,
+                *test_of(collective.removesuffix(PERSISTENT)), "--sizes",
+                lengths,
                 "--call", call, "--each"])
         self.late.add(ranks, [row["each"]["kept_late"] / row["each"]["calls"]
                               for row in self.record["results"]
@@ -178,6 +180,12 @@ PROGRAMS = [Ours, *peers.libraries(Collectives)]
 
 
 # ------------------------------------------------------------- measuring ---
+
+def test_of(collective):
+    """The words of railbench."""
+    return ["allgather", "--unequal"] if collective == ALLGATHERV \
+        else [collective]
+
 
 def series(collective):
     """The measurements of a collective in one launch."""
@@ -450,6 +458,9 @@ def targets(points, args):
               ("single reduce-scatters and scans", [
                   name for name in args.collectives if name in PARTIAL],
                dict.fromkeys(args.ranks, PARTIAL_TARGET)),
+              ("single all-gathers of unequal blocks", [
+                  name for name in args.collectives if name == ALLGATHERV],
+               dict.fromkeys(args.ranks, PARTIAL_TARGET)),
               ("all patterns", [name for name in args.collectives
                                 if is_irregular(name)],
                dict.fromkeys(args.ranks, PATTERNS_TARGET))]
@@ -594,11 +605,13 @@ def options():
                              "reductions those of whole doubles")
     parser.add_argument("--collectives", metavar="C,...",
                         type=chosen_of(
-                            COLLECTIVES + REDUCTIONS + PARTIAL + PATTERNS,
+                            COLLECTIVES + REDUCTIONS + PARTIAL
+                            + (ALLGATHERV,) + PATTERNS,
                             {IRREGULAR: PATTERNS}),
                         default=",".join(COLLECTIVES),
                         help="(default %(default)s); "
                              f"{', '.join(REDUCTIONS + PARTIAL)}; "
+                             f"{ALLGATHERV}, whose blocks grow with the rank; "
                              f"{IRREGULAR}: all patterns")
     parser.add_argument("--calls", metavar="C,...", type=chosen_of(CALLS),
                         default=CALLS[0],

@@ -4,9 +4,10 @@
 #include "coll/run/node/cma.h"
 #include "coll/run/execute/transfers.h"
 
-#define ONE_RAIL_BYTES   (16u << 10) /* sent together with the notification */
-#define AHEAD_RAIL_BYTES 512u  /* the same, where ranks run far ahead, … */
-#define BCAST_RAIL_BYTES 4096u /* … but few put to the same rank */
+#define ONE_RAIL_BYTES (16u << 10) /* sent together with the notification */
+/* The same, where ranks run far ahead, or share a core with other hosts, … */
+#define AHEAD_RAIL_BYTES 512u
+#define BCAST_RAIL_BYTES 4096u       /* … but few put to the same rank */
 #define READ_PIECE       (16u << 20) /* some milliseconds */
 
 /* Only the receiver of the notification reads the data. Without the peer's
@@ -32,6 +33,8 @@ static unsigned rail_between_nodes(const dcoll_team_t *team, unsigned peer)
 
 static size_t one_rail_bytes(const dcoll_request_t *q)
 {
+    if (q->team->contended)
+        return AHEAD_RAIL_BYTES;
     if (!q->algorithm->ahead)
         return ONE_RAIL_BYTES;
     return q->args.collective == DCOLL_BCAST ? BCAST_RAIL_BYTES

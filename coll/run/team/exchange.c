@@ -8,7 +8,14 @@
 
 #include "coll/run/team/exchange.h"
 #include "coll/run/node/cma.h"
+#include "coll/run/team/contention.h"
 #include "coll/run/ports_left.h"
+
+/* What a rank has found out about itself. */
+struct finding {
+    bool contended; /* contention_found() */
+    bool may_read;  /* cma_permitted() */
+};
 
 int team_gather_new(dcoll_team_t *team, struct team_gather *gather)
 {
@@ -19,13 +26,15 @@ int team_gather_new(dcoll_team_t *team, struct team_gather *gather)
         rc = drail_gathered_new(job, sizeof(drail_key_t), &team->ledger_keys);
     if (!rc)
         rc = drail_gathered_new(job, sizeof(struct cores), &gather->cores);
-    return rc ? rc : drail_gathered_new(job, sizeof(bool), &gather->readable);
+    return rc ? rc
+              : drail_gathered_new(job, sizeof(struct finding),
+                                   &gather->findings);
 }
 
 void team_gather_free(struct team_gather *gather)
 {
     drail_gathered_free(gather->cores);
-    drail_gathered_free(gather->readable);
+    drail_gathered_free(gather->findings);
 }
 
 /* Each rank has read its own file. If their tables differ, all ranks ignore
@@ -202,16 +211,29 @@ static bool all_rails_map(const drail_t *rail)
     return true;
 }
 
-/* Ranks read each other's memory only if all ranks of the node may. */
-static int exchange_cma(dcoll_team_t *team, drail_gathered_t *all)
+/* Of ranks of several hosts; of others it knows which cores they use. */
+static bool is_contended(const dcoll_team_t *team)
 {
-    bool mine = cma_permitted(team);
+    return team->several_hosts && !platform_is_simulated(team->platform) &&
+           !team->oversubscribed && contention_found(team->platform);
+}
+
+/* Exchanges what each rank has found out. Ranks read each other's memory only
+ * if all ranks of the node may. */
+static int exchange_findings(dcoll_team_t *team, drail_gathered_t *all)
+{
+    struct finding mine = {.contended = is_contended(team),
+                           .may_read = cma_permitted(team)};
     int rc = drail_gathered_exchange(all, &mine, team->timeout_ms);
     team->rails_map = all_rails_map(team->rail);
     team->readable = !rc;
-    for (unsigned r = team->first; r < team->first + team->locals; r++)
-        team->readable =
-            team->readable && *(const bool *)drail_gathered_of(all, r);
+    team->oversubscribed |= mine.contended;
+    for (unsigned r = 0; !rc && r < team->shape.nranks; r++) {
+        const struct finding *its = drail_gathered_of(all, r);
+        team->contended |= its->contended;
+        if (r - team->first < team->locals)
+            team->readable &= its->may_read;
+    }
     return rc;
 }
 
@@ -223,5 +245,5 @@ int team_exchange(dcoll_team_t *team, const struct team_gather *gather)
         rc = exchange_cores(team, gather->cores);
     if (!rc)
         prepare_prediction(team);
-    return rc ? rc : exchange_cma(team, gather->readable);
+    return rc ? rc : exchange_findings(team, gather->findings);
 }

@@ -9,7 +9,7 @@
 /* Memory for all-gathers whose results the team does not keep, allocated in
  * advance: a rank without memory must still be able to tell the others. */
 struct team_gather {
-    drail_gathered_t *cores, *readable;
+    drail_gathered_t *cores, *findings;
 };
 
 /* Also allocates team->members and team->ledger_keys. 0 or DRAIL_ENOMEM;

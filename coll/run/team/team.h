@@ -117,7 +117,8 @@ struct dcoll_team {
     unsigned *port_begin; /* of cfg; NULL: all have k */
     unsigned rank, node;
     unsigned first, locals; /* the first rank of my node, and their number */
-    bool oversubscribed;    /* see cores_oversubscribed() */
+    bool oversubscribed;    /* see cores_oversubscribed(), contention_found() */
+    bool contended;         /* contention_found() by any rank */
     unsigned *core_sharers, ncore_sharers; /* see cores_sharers() */
     bool several_hosts;
     unsigned far_rail; /* the first that reaches other hosts */
