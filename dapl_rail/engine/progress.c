@@ -267,7 +267,7 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
         if (rc < 0)
             return rc;
         if (rc > 0)
-            slice = first_slice(t, rails);
+            slice = 0; /* other rails may be expected now */
         if (rc > 0 && may_skip_check(p, i))
             continue;
         progress_check(t);
@@ -301,16 +301,19 @@ bool progress_may_skip(drail_t *t)
     return true;
 }
 
-/* Need the wait not look at all rails first? With one rail, poll_keenly()
- * begins at once; a rank that does not poll looks at the expected rail before
- * it sleeps there. Others have their turn in some of the waits. */
-static bool begins_with_one(const drail_t *t, const struct patience *p,
-                            bool keen)
+/* May the wait begin without a look at all rails? With one rail, poll_keenly()
+ * begins at once. A rank that does not poll looks at the only expected rail
+ * before it sleeps there; the others have their turn in some of the waits. */
+static bool begins_with_one(const struct patience *p, uint32_t rails, bool keen)
 {
+    const drail_t *t = p->t;
     if (!p->timeout_ms)
         return false;
-    return t->nrails == 1 ? keen
-                          : !t->spin.max_ns && t->waits % OTHERS_TURNS != 0;
+    if (t->nrails == 1)
+        return keen;
+    rails = expected(t, rails);
+    return !t->spin.max_ns && !(rails & (rails - 1)) &&
+           t->waits % OTHERS_TURNS != 0;
 }
 
 int progress_wait_on(struct patience *p, owed_t owed, void *arg)
@@ -326,7 +329,7 @@ int progress_wait_on(struct patience *p, owed_t owed, void *arg)
     /* in virtual time all polls find the same */
     bool keen = polls && !platform_is_simulated(t->job->platform);
     int rc = owed(t, arg, &rails);
-    if (rc == 0 && !in_turn && !begins_with_one(t, p, keen)) {
+    if (rc == 0 && !in_turn && !begins_with_one(p, rails, keen)) {
         rc = poll_rails(t, all_rails(t));
         if (rc >= 0)
             rc = owed(t, arg, &rails);
