@@ -759,8 +759,9 @@ int drail_set_notify_by(drail_t *rail, drail_notify_by_t by);
  * Should this rank's waits poll the rails before they sleep, for up to
  * DRAIL_SPIN_US? They do at first. If ranks share a core, polling keeps the
  * core from the rank that the caller waits for. Concerns later calls.
+ * @return whether they did before.
  */
-void drail_set_polling(drail_t *rail, bool polls);
+bool drail_set_polling(drail_t *rail, bool polls);
 
 /* -------------------------------------------------------------- memory --- */
 

@@ -151,7 +151,8 @@ static int prepare(drail_t *t, const drail_config_t *cfg, drail_error_t *err)
         rc = config_check(cfg, err);
     if (rc)
         return rc;
-    drail_set_polling(t, true);
+    spin_init(&t->spin, t->job->platform, SPIN_YIELD_NS,
+              t->env.spin_us * 1000ull);
     t->nrails = cfg->nrails;
     t->common = t->measured = all_rails(t);
     for (unsigned r = 0; r < t->nrails; r++) {

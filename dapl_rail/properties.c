@@ -5,7 +5,6 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
-#include "dapl_rail/job/job.h"
 #include "dapl_rail/limits.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/tuning/timing.h"
@@ -83,10 +82,12 @@ int drail_set_waiting(drail_t *t, drail_waiting_t waiting)
     return 0;
 }
 
-void drail_set_polling(drail_t *t, bool polls)
+/* How long polling has been worth while stays known. */
+bool drail_set_polling(drail_t *t, bool polls)
 {
-    spin_init(&t->spin, t->job->platform, SPIN_YIELD_NS,
-              polls ? t->env.spin_us * 1000ull : 0);
+    bool before = t->spin.max_ns;
+    t->spin.max_ns = polls ? t->env.spin_us * 1000ull : 0;
+    return before;
 }
 
 int drail_set_notify_by(drail_t *t, drail_notify_by_t by)

@@ -147,7 +147,7 @@ int progress_spin(drail_t *t, owed_t owed, void *arg)
         rc = poll_rails(t, ++turn % OTHERS_TURNS ? rails : all_rails(t));
         if (rc < 0)
             return rc;
-    } while (spin_more(&t->spin));
+    } while (t->spin.max_ns && spin_more(&t->spin));
     return 0;
 }
 

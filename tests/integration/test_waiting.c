@@ -146,10 +146,10 @@ static unsigned polls_before_sleep(struct rank *r, unsigned nrails)
 static void polling(struct rank *r)
 {
     unsigned before[2];
-    drail_set_polling(r->t, false);
+    check(drail_set_polling(r->t, false));
     before[0] = polls_before_sleep(r, 1);
     unsigned several = polls_before_sleep(r, 2);
-    drail_set_polling(r->t, true);
+    check(!drail_set_polling(r->t, true));
     before[1] = polls_before_sleep(r, 1);
     if (r->rank == 1)
         check(before[0] <= drail_nrails(r->t) &&

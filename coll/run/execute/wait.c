@@ -319,14 +319,13 @@ static int finish_patiently(dcoll_request_t *q, int timeout_ms)
     struct patience patience;
     int rc;
     patience_begin(&patience, q->team, timeout_ms);
-    if (sleeps_at_once(q))
-        drail_set_polling(q->team->rail, false);
+    bool polled = sleeps_at_once(q) && drail_set_polling(q->team->rail, false);
     do {
         rc = relax(q, &patience);
         if (rc == DRAIL_EAGAIN)
             rc = request_advance(q);
     } while (rc == DRAIL_EAGAIN);
-    if (sleeps_at_once(q))
+    if (polled)
         drail_set_polling(q->team->rail, true);
     return rc;
 }
