@@ -239,7 +239,7 @@ static void not_written(void **state)
     memset(b.mem.data, 0, BYTES);
     DAT_RMR_TRIPLET to = remote(&b.mem, 0, 8), beyond = to, unknown = to;
     beyond.virtual_address += BYTES - 7;
-    unknown.rmr_context++;
+    unknown.rmr_context ^= 0x80000000; /* not that of another range */
     assert_false(writes(&a, 8, beyond));
     assert_false(writes(&a, 8, unknown));
     assert_false(writes(&a, 8, remote(&read_only, 0, 8)));
