@@ -7,6 +7,7 @@
 #include "dapl_rail/batch.h"
 
 #include "memory.h"
+#include "no_direct.h"
 #include "ranks.h"
 #include "tests/stand_in.h"
 

@@ -9,6 +9,7 @@
 #include "dapl_rail/batch.h"
 
 #include "memory.h"
+#include "no_direct.h"
 #include "taken.h"
 
 #define QUEUE  8u

@@ -6,6 +6,7 @@
 #include "dapl_rail/batch.h"
 
 #include "memory.h"
+#include "no_direct.h"
 #include "rdma_limit.h"
 
 #define MOST     1000u

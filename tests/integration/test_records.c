@@ -9,6 +9,7 @@
 
 #include "conf.h"
 #include "memory.h"
+#include "no_direct.h"
 #include "taken.h"
 
 #define DEPTH  4u  /* so that 16 requests fill a queue */

@@ -5,6 +5,7 @@
  * provider's calls.
  */
 #include "memory.h"
+#include "no_direct.h"
 #include "ranks.h"
 #include "tests/stand_in.h"
 
