@@ -91,6 +91,7 @@ $(TEST_BIN)/unit/test_dsm_history: $(addprefix $(BUILD)/obj/dsm/pages/,history.o
 $(TEST_BIN)/unit/test_dsm_pack: $(addprefix $(BUILD)/obj/dsm/pages/,diff.o pack.o)
 $(TEST_BIN)/unit/test_dsm_pack_server: $(addprefix $(BUILD)/obj/dsm/sync/,\
   pack_exchange.o pack_server.o)
+$(TEST_BIN)/unit/test_dsm_readahead: $(BUILD)/obj/dsm/pages/readahead.o
 $(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/sync/ticket.o
 $(TEST_BIN)/unit/test_dsm_lock: $(filter-out %/control.o %/open.o,$(DSM_OBJ))
 $(TEST_BIN)/unit/test_dsm_fences: $(BUILD)/obj/dsm/base/rdma.o
