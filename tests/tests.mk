@@ -68,7 +68,7 @@ $(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
 	$(call say,LD)$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) \
 	  $(filter $(LIBBENCH),$^) $(COLL_ARCHIVE) \
 	  -L$(LIB) -ldapl_rail -ldat2 -lhwloc -lcmocka -lpthread -lm -o $@
-# the one that the build for TSan has, which needs no other part of the benchmarks
+# not the one that the build for TSan has: there the benchmarks are not built
 $(filter-out %/test_omp_team,$(call programs,unit)): $(LIBBENCH)
 
 # the library exports nothing but its public calls
@@ -89,6 +89,9 @@ $(TEST_BIN)/unit/test_copy_trials $(TEST_BIN)/unit/test_copy_cold: \
 $(TEST_BIN)/unit/test_dsm_diff: $(BUILD)/obj/dsm/pages/diff.o
 $(TEST_BIN)/unit/test_dsm_history: $(addprefix $(BUILD)/obj/dsm/pages/,history.o)
 $(TEST_BIN)/unit/test_dsm_pack: $(addprefix $(BUILD)/obj/dsm/pages/,diff.o pack.o)
+$(TEST_BIN)/unit/test_dsm_pack_server: $(addprefix $(BUILD)/obj/dsm/sync/,\
+  pack_exchange.o pack_server.o)
+$(TEST_BIN)/unit/test_dsm_readahead: $(BUILD)/obj/dsm/pages/readahead.o
 $(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/sync/ticket.o
 $(TEST_BIN)/unit/test_dsm_lock: $(filter-out %/control.o %/open.o,$(DSM_OBJ))
 $(TEST_BIN)/unit/test_dsm_fences: $(BUILD)/obj/dsm/base/rdma.o
@@ -233,10 +236,12 @@ TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%\
   $(TEST_BIN)/provider/test_bond_order $(TEST_BIN)/provider/bond_extensions,\
   $(TEST_PROGRAMS)) $(TEST_BIN)/unit/test_omp_team $(SANITIZED_ONLY)
 
-# what each build needs: peers are for tests of comparisons
+# what each build needs, and runs: peers are for tests of comparisons
 ifneq ($(findstring thread,$(SANITIZE)),)
-tests: $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DATCONF) $(LIBDATCOLL) mpi $(TSAN_TESTS)
+TESTED := $(TSAN_TESTS)
+tests: $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DATCONF) $(LIBDATCOLL) mpi $(TESTED)
 else
+TESTED := $(filter-out $(SANITIZED_ONLY),$(TEST_ALL)) $(HOSTS_TESTS)
 tests: all $(TEST_ALL) $(HOSTS_TESTS) $(if $(SANITIZE),,peers)
 endif
 
@@ -271,7 +276,7 @@ TEST_RUNS = OMP_TOOL_LIBRARIES='$(ARCHER)' tests/run --again 5 \
   $(if $(TESTS),--match '$(TESTS)')
 
 test: tests
-	@$(TEST_RUNS) $(filter-out $(SANITIZED_ONLY),$(TEST_ALL)) $(HOSTS_TESTS)
+	@$(TEST_RUNS) $(TESTED)
 
 # a build after the other: their makes share one tree of sources, not of objects
 test-sanitizers:

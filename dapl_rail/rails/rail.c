@@ -23,9 +23,9 @@
 #define ASYNC_QLEN 64
 #define CM_QLEN    256 /* at least, of connection events and requests */
 
-static unsigned clamp(DAT_COUNT value, unsigned max)
+static unsigned not_negative(DAT_COUNT value)
 {
-    return value < 0 ? 0 : (unsigned)value < max ? (unsigned)value : max;
+    return value < 0 ? 0 : (unsigned)value;
 }
 
 static void copy_name(char *to, const char *from)
@@ -120,11 +120,11 @@ static void describe(struct rail *rail, const DAT_IA_ATTR *ia,
     info->dapl_minor = provider->dapl_version_minor;
     info->max_message = ia->max_message_size;
     info->max_rdma = ia->max_rdma_size;
-    info->max_dto = clamp(ia->max_dto_per_ep, UINT32_MAX);
-    info->max_evd_qlen = clamp(ia->max_evd_qlen, UINT32_MAX);
-    info->max_iov = clamp(ia->max_iov_segments_per_dto, UINT32_MAX);
-    info->max_rdma_read_out = clamp(ia->max_rdma_read_per_ep_out, UINT32_MAX);
-    info->max_private_data = clamp(provider->max_private_data_size, UINT32_MAX);
+    info->max_dto = not_negative(ia->max_dto_per_ep);
+    info->max_evd_qlen = not_negative(ia->max_evd_qlen);
+    info->max_iov = not_negative(ia->max_iov_segments_per_dto);
+    info->max_rdma_read_out = not_negative(ia->max_rdma_read_per_ep_out);
+    info->max_private_data = not_negative(provider->max_private_data_size);
     info->thread_safe = provider->is_thread_safe == DAT_TRUE;
     info->has_write_immed = offers(provider, DAT_IB_ATTR_IMMED_DATA);
     info->has_atomics = offers(provider, DAT_IB_ATTR_FETCH_AND_ADD) &&

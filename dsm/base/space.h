@@ -176,7 +176,9 @@ struct control {
     struct pack_part *pack_parts; /* of this rank's pack, for each home */
     char *pack;                   /* pack_room bytes */
     size_t pack_room, pack_parts_offset, pack_offset;
-    uint64_t *pack_number;  /* of this rank's last pack for servers, */
+    /* Sources of control_post(), a place for each rank: if a rail breaks, the
+     * transport may read and send them again long after. */
+    uint64_t *pack_numbers; /* of this rank's last request to each home, */
     uint64_t *packs_served; /* and of each rank's that was served here */
     /* buffers of RDMA reads: */
     struct pack_part *read_part; /* of another rank's pack, */

@@ -94,9 +94,10 @@ static int wait_for(ddsm_t *d, drail_req_t *req)
     return rc;
 }
 
-/* A page is readable only after its read is complete. All reads are waited for,
- * also after an error: a late one must not overwrite what the program writes.
- * Requests are on a stack. */
+/* A page is readable only after its read is complete. If one cannot be begun,
+ * or made readable, those under way are waited for: a late one must not
+ * overwrite what the program writes. If one is lost, the memory is broken, and
+ * the others are forgotten, as the requests are on a stack. */
 static void end_oldest(ddsm_t *d, struct window *w)
 {
     struct run *run = &w->run[w->ended++ % AT_ONCE];
@@ -129,6 +130,8 @@ static void add_run(ddsm_t *d, struct window *w, size_t first, size_t count)
     }
     if (w->begun - w->ended == AT_ONCE)
         end_oldest(d, w);
+    if (w->lost) /* another one might wait as long again */
+        return;
     struct run *run = &w->run[w->begun % AT_ONCE];
     run->first = first;
     run->count = count;

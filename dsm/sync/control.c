@@ -56,7 +56,7 @@ int control_open(ddsm_t *d)
     c->pack_room = pack_room(d);
     c->packs_asked_offset = place(&end, d->size * sizeof(uint64_t));
     c->packs_done_offset = place(&end, d->size * sizeof(uint64_t));
-    const size_t pack_number = place(&end, sizeof(uint64_t));
+    const size_t pack_numbers = place(&end, d->size * sizeof(uint64_t));
     const size_t packs_served = place(&end, d->size * sizeof(uint64_t));
     const size_t pack = place(&end, c->pack_room);
     const size_t read_pack = place(&end, c->pack_room);
@@ -78,7 +78,7 @@ int control_open(ddsm_t *d)
     c->pack = c->start + pack;
     c->packs_asked = (_Atomic uint64_t *)(c->start + c->packs_asked_offset);
     c->packs_done = (_Atomic uint64_t *)(c->start + c->packs_done_offset);
-    c->pack_number = (uint64_t *)(c->start + pack_number);
+    c->pack_numbers = (uint64_t *)(c->start + pack_numbers);
     c->packs_served = (uint64_t *)(c->start + packs_served);
     c->read_part = (struct pack_part *)(c->start + read_part);
     c->read_pack = c->start + read_pack;

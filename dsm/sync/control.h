@@ -23,7 +23,9 @@ int control_probe(ddsm_t *d, unsigned rank);
 int control_write(ddsm_t *d, unsigned rank, size_t offset, void *from,
                   size_t bytes);
 /* To another rank: the same, but the bytes may arrive later. They stay as they
- * are until an answer of the rank says that they have. */
+ * are until an answer of the rank says that they have. If a rail breaks, @from
+ * may be read and sent again even after that, so it serves this purpose only.
+ */
 int control_post(ddsm_t *d, unsigned rank, size_t offset, void *from,
                  size_t bytes);
 

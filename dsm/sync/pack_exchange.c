@@ -30,13 +30,15 @@ static int ask(ddsm_t *d)
 {
     struct control *c = &d->control;
     int rc = 0;
-    ++*c->pack_number;
-    for (unsigned home = 0; home < d->size && !rc; home++)
-        if (has_part(d, home))
-            rc = control_post(d, home,
-                              c->packs_asked_offset +
-                                  d->rank * sizeof *c->pack_number,
-                              c->pack_number, sizeof *c->pack_number);
+    for (unsigned home = 0; home < d->size && !rc; home++) {
+        uint64_t *number = &c->pack_numbers[home];
+        if (!has_part(d, home))
+            continue;
+        ++*number;
+        rc = control_post(d, home,
+                          c->packs_asked_offset + d->rank * sizeof *number,
+                          number, sizeof *number);
+    }
     return rc;
 }
 
@@ -45,7 +47,7 @@ static int await_home(ddsm_t *d, unsigned home)
     const struct control *c = &d->control;
     struct peer_wait peer_wait = peer_wait_begin(d);
     int rc = 0;
-    while (!rc && atomic_load(&c->packs_done[home]) != *c->pack_number)
+    while (!rc && atomic_load(&c->packs_done[home]) != c->pack_numbers[home])
         rc = peer_wait_inside(d, &peer_wait);
     if (rc == DRAIL_ETIMEOUT && !d->broken)
         space_break(d, space_fail(d, rc,

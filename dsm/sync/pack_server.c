@@ -33,12 +33,13 @@ static int serve(ddsm_t *d, unsigned rank, uint64_t number)
 {
     struct control *c = &d->control;
     int rc = pack_settle(d, rank);
+    if (rc)
+        return rc;
     c->packs_served[rank] = number;
-    return rc ? rc
-              : control_post(d, rank,
-                             c->packs_done_offset +
-                                 d->rank * sizeof *c->packs_served,
-                             &c->packs_served[rank], sizeof *c->packs_served);
+    return control_post(d, rank,
+                        c->packs_done_offset +
+                            d->rank * sizeof *c->packs_served,
+                        &c->packs_served[rank], sizeof *c->packs_served);
 }
 
 int pack_serve(ddsm_t *d)
@@ -46,7 +47,7 @@ int pack_serve(ddsm_t *d)
     int rc = d->broken;
     for (unsigned r = 0; d->homes_serve && r < d->size && !rc; r++) {
         const uint64_t number = atomic_load(&d->control.packs_asked[r]);
-        if (number != d->control.packs_served[r])
+        if (number > d->control.packs_served[r]) /* old ones may come again */
             rc = serve(d, r, number);
     }
     return rc;

@@ -139,9 +139,10 @@ static void plan_stacks(unsigned all_ranks)
         settings.limit = stack_count * all_ranks;
 }
 
-static void *shared_pages(size_t bytes, unsigned home, ddsm_kind_t kind)
+static void *shared_pages(size_t bytes, unsigned home)
 {
-    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = home, .kind = kind};
+    const ddsm_place_t place = {
+        .homes = DDSM_ONE, .rank = home, .kind = DDSM_OPEN};
     void *p = ddsm_alloc(space, bytes, &place);
     if (!p)
         fail(FAILED, "%s", ddsm_last_error(space));
@@ -161,7 +162,7 @@ static size_t stacks_bytes(void)
 static void open_stacks(void)
 {
     for (unsigned r = 0; r < ranks; r++) {
-        char *p = shared_pages(stacks_bytes(), r, DDSM_OPEN);
+        char *p = shared_pages(stacks_bytes(), r);
         if (r == rank)
             stacks = p;
     }
@@ -216,7 +217,7 @@ void memory_open(drail_job_t *job)
     const int rc = ddsm_open(job, &config, &space, &error);
     if (rc)
         fail_open(rc, error.text);
-    shared_words = shared_pages(WORDS_BYTES, 0, DDSM_OPEN);
+    shared_words = shared_pages(WORDS_BYTES, 0);
     open_stacks();
     open_heap(heap);
     const ddsm_place_t place = {.homes = DDSM_ONE, .kind = DDSM_MOVING};

@@ -56,7 +56,7 @@ other u2.0 nonthreadsafe default "$library" dapl_rail.0.1 "shm0 shm2" ""
 single u2.0 nonthreadsafe default "$library" dapl_rail.0.1 "shm0" ""
 EOT
 export DAT_OVERRIDE=$conf
-port=$((20000 + $$ % 20000))
+port=$((20000 + $$ % 12000))
 timeout -k 5 30 dapltest -T S -D bond0 -n $port >"$work/server.log" 2>&1 &
 background+=($!)
 await_text "$work/server.log" 'Service Point Ready' || exit 1

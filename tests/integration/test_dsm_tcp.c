@@ -295,7 +295,7 @@ static void *poll_flag(void *arg)
  * released its pieces and set it. */
 static void home_polls(struct rank *r)
 {
-    enum { TIMES = 100, MOST_S = 20, POLLERS = 3 };
+    enum { TIMES = 25, MOST_S = 20, POLLERS = 3 };
     const ddsm_place_t there = {.homes = DDSM_ONE, .rank = 1};
     space_serves_packs = true;
     ddsm_t *d = space(r, 1 << 20, 0);
