@@ -147,8 +147,7 @@ void datatype_release(MPI_Datatype *kept)
         pmpi.Type_free(kept);
 }
 
-/* ---------------------------------------------------------------- memory ---
- */
+/* -------------------------------------------------------------- memory --- */
 
 bool datatype_lacks_memory(const void *user, MPI_Aint at, MPI_Datatype type)
 {

@@ -2,7 +2,8 @@
 /*
  * Broadcasts of types that MPI_Type_get_envelope and MPI_Type_get_contents
  * refuse, or whose parts nobody may free: types made with large counts, and
- * those of Fortran with a precision.
+ * those of Fortran with a precision. And of types of addresses: MPI_BOTTOM,
+ * with which they go, is no missing buffer.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -12,9 +13,10 @@
 #define MOST  64 /* doubles */
 
 static int rank, failures;
+static double data[MOST];
 
 /* Element @i is in its place, from double to double @step, and nothing else. */
-static int holds(const double *data, int n, int step, int time)
+static int holds(int n, int step, int time)
 {
     for (int i = 0; i < MOST; i++)
         if (data[i] != (i % step || i / step >= n ? -1 : i + time))
@@ -22,20 +24,37 @@ static int holds(const double *data, int n, int step, int time)
     return 1;
 }
 
-/* Has it @n doubles, so far apart? */
-static void broadcast(const char *name, MPI_Datatype type, int n, int step)
+/* Has it @n doubles, so far apart? @at: data, or MPI_BOTTOM. */
+static void broadcast_at(const char *name, void *at, MPI_Datatype type, int n,
+                         int step)
 {
-    double data[MOST];
     MPI_Type_commit(&type);
     for (int time = 0; time < TIMES; time++) {
         for (int i = 0; i < MOST; i++)
             data[i] = rank || i % step || i / step >= n ? -1 : i + time;
-        MPI_Bcast(data, 1, type, 0, MPI_COMM_WORLD);
-        if (holds(data, n, step, time))
+        MPI_Bcast(at, 1, type, 0, MPI_COMM_WORLD);
+        if (holds(n, step, time))
             continue;
         failures++;
         fprintf(stderr, "rank %d: %s: wrong data\n", rank, name);
     }
+}
+
+static void broadcast(const char *name, MPI_Datatype type, int n, int step)
+{
+    broadcast_at(name, data, type, n, step);
+}
+
+static void of_addresses(void)
+{
+    const int lengths[] = {1, 1, 1, 1};
+    MPI_Aint at[4];
+    MPI_Datatype type;
+    for (int i = 0; i < 4; i++)
+        MPI_Get_address(data + 3L * i, &at[i]);
+    MPI_Type_create_hindexed(4, lengths, at, MPI_DOUBLE, &type);
+    broadcast_at("addresses", MPI_BOTTOM, type, 4, 3);
+    MPI_Type_free(&type);
 }
 
 static void of_fortran(void)
@@ -78,6 +97,7 @@ int main(int argc, char **argv)
     int all;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    of_addresses();
     of_large_counts();
     of_fortran();
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
