@@ -23,6 +23,15 @@ static void take(struct peer *peer, uint32_t *id)
         *id = value;
 }
 
+/* A rank that does not poll sleeps long where one rail is likely: then a guess
+ * by the last two notifications is wrong too often. */
+static uint32_t likely_rails(const drail_t *t, const struct peer *peer)
+{
+    const struct inbox *notes = &peer->mail->notes;
+    uint32_t rails = t->spin.max_ns ? notes->likely : inbox_recent(notes);
+    return rails ? rails : engine_rails(t, peer_reach(peer));
+}
+
 int drail_notify_wait(drail_t *t, unsigned rank, uint32_t *id, int timeout_ms)
 {
     int rc;
@@ -33,9 +42,7 @@ int drail_notify_wait(drail_t *t, unsigned rank, uint32_t *id, int timeout_ms)
     struct peer *peer = peer_get(t, rank, timeout_ms, &rc);
     if (!peer)
         return rc;
-    struct note_wait w = {.peer = peer, .rails = peer->mail->notes.likely};
-    if (!w.rails)
-        w.rails = engine_rails(t, peer_reach(peer));
+    struct note_wait w = {.peer = peer, .rails = likely_rails(t, peer)};
     rc = strict ? progress_wait(t, note_owed, &w, timeout_ms)
                 : progress_wait_for(peer, note_owed, &w, timeout_ms);
     if (rc)

@@ -63,8 +63,12 @@ void inbox_pop(struct inbox *box)
     uint32_t rails = atomic_load_explicit(&a->expected, memory_order_relaxed);
     box->likely = rails | box->last;
     box->last = rails;
+    box->seen[0] |= rails;
     atomic_store_explicit(&a->expected, 0, memory_order_relaxed);
     atomic_store_explicit(&a->arrived, 0, memory_order_relaxed);
     memset(a->eps, 0, sizeof a->eps);
-    box->next++;
+    if (++box->next % INBOX_RECENT)
+        return;
+    box->seen[1] = box->seen[0];
+    box->seen[0] = 0;
 }

@@ -28,7 +28,16 @@ struct inbox {
     uint32_t mask;
     uint32_t next;         /* sequence number of the next one to deliver */
     uint32_t last, likely; /* rails of the last one, and of the last two */
+    uint32_t seen[2];      /* of the INBOX_RECENT now, and those before */
 };
+
+#define INBOX_RECENT 256u
+
+/* Rails of as many notifications as that, or more; 0: none has come. */
+static inline uint32_t inbox_recent(const struct inbox *box)
+{
+    return box->seen[0] | box->seen[1];
+}
 
 /* 0 or DRAIL_ENOMEM. */
 int inbox_open(struct inbox *box, unsigned capacity);

@@ -157,6 +157,27 @@ static void polling(struct rank *r)
     barrier(r);
 }
 
+/* A rank that does not poll must not sleep on one rail for long if the other
+ * one has been used lately, though not for the last two notifications. */
+static void rails_in_turn(struct rank *r)
+{
+    static const unsigned order[] = {2, 1, 1, 1};
+    uint32_t id;
+    drail_set_polling(r->t, false);
+    for (unsigned n = 0; n < sizeof order / sizeof *order; n++) {
+        barrier_outside(r);
+        forget_waits();
+        if (r->rank == 0)
+            expect(r, 0,
+                   drail_notify(r->t, r->peer, DRAIL_ON_RAIL(order[n]), n));
+        else
+            expect(r, 0, drail_notify_wait(r->t, r->peer, &id, -1));
+    }
+    if (r->rank == 1)
+        check(nwaited > 1 && polls >= drail_nrails(r->t));
+    barrier(r);
+}
+
 static void unknown(struct rank *r)
 {
     expect(r, DRAIL_EINVAL, drail_set_waiting(r->t, (drail_waiting_t)7));
@@ -187,6 +208,7 @@ static const struct test tests[] = {
     {"batches", 2, batches, three, 0},
     {"requests, by the setting", 2, requests, three_serial, 0},
     {"polling", 2, polling, three_chosen, 0},
+    {"rails in turn", 2, rails_in_turn, three_chosen, 0},
     {"unknown", 2, unknown, NULL, 0},
 };
 

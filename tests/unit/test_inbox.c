@@ -107,6 +107,20 @@ static void parts_that_differ(void **state)
     assert_int_equal(note(4, 8, 1, 1, 0, 3), -1);
 }
 
+/* The first notification takes rail 1, all others take rail 0. */
+static void recent_rails(void **state)
+{
+    assert_int_equal(inbox_recent(&box), 0);
+    for (uint32_t seq = 0; seq < 2 * INBOX_RECENT; seq++) {
+        const unsigned rail = !seq;
+        assert_int_equal(note(seq, 7, 1, rail, 0, 1u << rail), 0);
+        inbox_pop(&box);
+        assert_int_equal(inbox_recent(&box), !seq                         ? 2
+                                             : seq + 1 < 2 * INBOX_RECENT ? 3
+                                                                          : 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +131,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(twice_on_a_rail, open_box, close_box),
         cmocka_unit_test_setup_teardown(twice_on_two_rails, open_box,
                                         close_box),
+        cmocka_unit_test_setup_teardown(recent_rails, open_box, close_box),
         cmocka_unit_test_setup_teardown(messages_in_order, open_box, close_box),
         cmocka_unit_test_setup_teardown(parts_that_differ, open_box, close_box),
     };
