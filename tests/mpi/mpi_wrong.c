@@ -251,6 +251,13 @@ static int short_allgather_init(MPI_Comm comm, int faulty)
                                displs, MPI_INT, comm, MPI_INFO_NULL, &request);
 }
 
+static int negative_scan_init(MPI_Comm comm, int faulty)
+{
+    MPI_Request request;
+    return MPI_Scan_init(send, recv, faulty ? -1 : COUNT, MPI_INT, MPI_SUM,
+                         comm, MPI_INFO_NULL, &request);
+}
+
 /* No rank sends anything, but the root expects something. */
 static int empty_gather_init(MPI_Comm comm, int faulty)
 {
@@ -429,6 +436,7 @@ static const struct wrong {
     {"gatherv_init, empty blocks", empty_gather_init, -1, "recvcounts[0]",
      "rank 1", 0},
     {"gatherv_init, negative count", negative_gather_init, -1, "", "rank 1", 0},
+    {"scan_init, negative count", negative_scan_init, -1, "", "rank 1", 0},
     {"scatterv_init, no buffer", null_scatter_init, -1, "", "rank 1", 0},
 #endif
     {"alltoallw, negative count", negative_exchanged, -1, "", "rank 1", 0},
