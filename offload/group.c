@@ -250,7 +250,8 @@ static void *work(void *group)
         .op = DAT_IB_COLLECTIVE_CREATE_GROUP_OP, .context = g->context};
     core_thread_short_slices();
     pthread_mutex_lock(&g->team_lock);
-    g->broken = group_open_team(g);
+    if (!g->broken) /* else it has been freed already */
+        g->broken = group_open_team(g);
     pthread_mutex_lock(&g->lock);
     g->opened = true;
     pthread_mutex_unlock(&g->lock);
@@ -431,7 +432,9 @@ void group_free(void *group)
     pthread_mutex_lock(&g->team_lock);
     if (busy && !g->broken) {
         g->broken = DRAIL_EINTR;
-        dcoll_team_give_up(g->team, DRAIL_EPEER, "a rank has freed the group");
+        if (g->team) /* else its worker has not begun yet */
+            dcoll_team_give_up(g->team, DRAIL_EPEER,
+                               "a rank has freed the group");
     }
     while (first_call(g))
         retire(g, false);

@@ -514,16 +514,25 @@ static void other_order(struct rank *r)
     DAT_OK(dat_ia_close(r->ia, DAT_CLOSE_ABRUPT_FLAG));
 }
 
-/* Nobody comes: an abrupt close ends the creation. */
+/* Nobody comes: an abrupt close ends the creation, also if the group's thread
+ * has not begun it. Rank 1 finds no rank 0. */
 static void close_creating(struct rank *r)
 {
-    open_ia(r);
-    create_member(r);
-    r->members[1] = shared->info[1];
-    r->size = 2;
-    DAT_OK(begin_group(r, 1, NULL));
-    usleep(50000);
-    DAT_OK(dat_ia_close(r->ia, DAT_CLOSE_ABRUPT_FLAG));
+    unsigned char nonsense[INFO] = {1, 2, 3};
+    unsigned all = r->size;
+    for (unsigned i = 0; i < 20; i++) {
+        r->size = all;
+        open_ia(r);
+        create_member(r);
+        r->rank = i % 2;
+        r->size = 2;
+        r->members[r->rank] = r->member;
+        r->members[!r->rank] = nonsense;
+        DAT_OK(begin_group(r, 1, NULL));
+        if (i >= 18)
+            usleep(50000);
+        DAT_OK(dat_ia_close(r->ia, DAT_CLOSE_ABRUPT_FLAG));
+    }
 }
 
 /* A child inherits it with a call under way, polls, and closes. The parent goes
