@@ -5,6 +5,7 @@
 
 #include "providers/core/internal.h"
 #include "providers/core/collectives/hook.h"
+#include "providers/core/thread.h"
 
 struct core_group {
     struct core_object o;
@@ -21,6 +22,7 @@ struct core_collectives {
     void *member; /* NULL: none; ia->lock */
     const void *info;
     pthread_mutex_t lock; /* groups; held while the library makes progress */
+    atomic_uint wanted;   /* core_lock_wanted: by others than polls */
     struct core_group *groups;
     atomic_uint listed; /* their number: polls take no lock for none */
 };

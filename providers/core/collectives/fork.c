@@ -4,6 +4,9 @@
 
 void core_collectives_forked(struct core_ia *ia)
 {
-    if (ia->collectives) /* a thread of the parent may have held it */
-        pthread_mutex_init(&ia->collectives->lock, NULL);
+    if (!ia->collectives)
+        return;
+    /* a thread of the parent may have held it, or waited for it */
+    pthread_mutex_init(&ia->collectives->lock, NULL);
+    atomic_store(&ia->collectives->wanted, 0);
 }

@@ -107,7 +107,7 @@ static void unlist(struct core_collectives *c, struct core_group **at)
 static DAT_RETURN free_group(struct core_group *g)
 {
     struct core_collectives *c = g->o.ia->collectives;
-    pthread_mutex_lock(&c->lock);
+    core_lock_wanted(&c->lock, &c->wanted);
     struct core_group **at = &c->groups;
     while (*at && *at != g)
         at = &(*at)->next;
@@ -125,7 +125,7 @@ static const struct core_kind group_kind = {
 /* Takes a group out of the list: any, or one whose creation has failed. */
 static struct core_group *take_group(struct core_collectives *c, bool any)
 {
-    pthread_mutex_lock(&c->lock);
+    core_lock_wanted(&c->lock, &c->wanted);
     struct core_group **at = &c->groups, *g;
     while ((g = *at) && !any && !atomic_load(&g->failed))
         at = &g->next;
@@ -201,12 +201,13 @@ static DAT_RETURN create_group(DAT_EVD_HANDLE handle, va_list *args)
     struct core_ia *ia = evd->o.ia;
     if (ia->forked)
         return CORE_FORKED;
+    struct core_collectives *c = ia->collectives;
     core_collectives_reap(ia, false);
-    pthread_mutex_lock(&ia->collectives->lock);
+    core_lock_wanted(&c->lock, &c->wanted);
     core_ia_lock(ia);
     DAT_RETURN ret = group_new(evd, &how, context);
     core_ia_unlock(ia);
-    pthread_mutex_unlock(&ia->collectives->lock);
+    pthread_mutex_unlock(&c->lock);
     return ret;
 }
 
@@ -268,7 +269,7 @@ static void for_groups(struct core_ia *ia, const struct core_evd *evd,
     if (ia->forked || !atomic_load_explicit(&c->listed, memory_order_relaxed))
         return;
     int state = core_cancel_off();
-    if (!pthread_mutex_trylock(&c->lock)) {
+    if (core_lock_to_poll(&c->lock, &c->wanted)) {
         for (struct core_group *g = c->groups; g; g = g->next)
             if (!evd || g->evd == evd)
                 tell(g->tp);
