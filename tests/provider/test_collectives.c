@@ -252,6 +252,33 @@ static void wrong_calls(struct rank *r)
     expect_silence(r->evd, 20);
 }
 
+/* Blocks without a buffer, and a block of a negative size. */
+static void wrong_irregular_calls(struct rank *r)
+{
+    int64_t a = 1, b = 2;
+    DAT_CONTEXT none = context(0);
+    DAT_HANDLE g = r->group;
+    DAT_COUNT some[MOST] = {8, 8, 8, 8}, at[MOST] = {0}, less[MOST] = {-1};
+#define IRREGULAR(name, ...)                                                   \
+    dat_extension_op(g, (DAT_EXTENDED_OP)DAT_IB_COLLECTIVE_##name##_OP,        \
+                     __VA_ARGS__, none, 0)
+    for (unsigned i = 0; i < 2; i++) {
+        void *buffer = i ? &b : NULL;
+        DAT_COUNT *n = i ? less : some;
+        REFUSED(IRREGULAR(GATHERV, &a, 8, buffer, n, at, r->rank),
+                DAT_INVALID_PARAMETER);
+        REFUSED(IRREGULAR(SCATTERV, buffer, n, at, &a, 8, r->rank),
+                DAT_INVALID_PARAMETER);
+        REFUSED(IRREGULAR(ALLGATHERV, &a, 8, buffer, n, at),
+                DAT_INVALID_PARAMETER);
+        REFUSED(IRREGULAR(ALLTOALLV, &a, some, at, buffer, n, at),
+                DAT_INVALID_PARAMETER);
+        REFUSED(IRREGULAR(ALLTOALLV, buffer, n, at, &a, some, at),
+                DAT_INVALID_PARAMETER);
+    }
+    expect_silence(r->evd, 20);
+}
+
 static void wrong_arguments(struct rank *r)
 {
     DAT_IB_COLLECTIVE_MEMBER another;
@@ -273,6 +300,7 @@ static void wrong_arguments(struct rank *r)
     wrong_group(r);
     create_group(r, 1, 1);
     wrong_calls(r);
+    wrong_irregular_calls(r);
     barriers(r); /* all is well */
     REFUSED(dat_ib_collective_free_member(r->ia, &another),
             DAT_INVALID_PARAMETER);

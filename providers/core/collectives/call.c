@@ -120,6 +120,16 @@ static bool are_sizes(const struct core_group *g, const DAT_COUNT *sizes,
     return good;
 }
 
+/* Is there a buffer, unless all blocks are empty? */
+static bool has_buffer(const struct core_group *g, const void *buffer,
+                       const DAT_COUNT *sizes)
+{
+    bool empty = true;
+    for (unsigned i = 0; empty && i < g->size; i++)
+        empty = !sizes[i];
+    return buffer || empty;
+}
+
 static DAT_RETURN gatherv(const struct core_group *g, va_list *args,
                           struct dapl_collective_call *call)
 {
@@ -139,7 +149,9 @@ static DAT_RETURN gatherv(const struct core_group *g, va_list *args,
         return bytes && !call->send ? BAD(3) : DAT_SUCCESS;
     call->recv_sizes = sizes;
     call->recv_displs = displs;
-    return are_sizes(g, sizes, displs) ? DAT_SUCCESS : BAD(6);
+    if (!are_sizes(g, sizes, displs))
+        return BAD(6);
+    return has_buffer(g, call->recv, sizes) ? DAT_SUCCESS : BAD(5);
 }
 
 static DAT_RETURN scatterv(const struct core_group *g, va_list *args,
@@ -161,7 +173,9 @@ static DAT_RETURN scatterv(const struct core_group *g, va_list *args,
         return bytes && !call->recv ? BAD(6) : DAT_SUCCESS;
     call->send_sizes = sizes;
     call->send_displs = displs;
-    return are_sizes(g, sizes, displs) ? DAT_SUCCESS : BAD(4);
+    if (!are_sizes(g, sizes, displs))
+        return BAD(4);
+    return has_buffer(g, call->send, sizes) ? DAT_SUCCESS : BAD(3);
 }
 
 static DAT_RETURN allgatherv(const struct core_group *g, va_list *args,
@@ -176,10 +190,12 @@ static DAT_RETURN allgatherv(const struct core_group *g, va_list *args,
     if (bytes < 0)
         return BAD(4);
     call->bytes = (size_t)bytes;
-    return are_sizes(g, call->recv_sizes, call->recv_displs) ? DAT_SUCCESS
-                                                             : BAD(6);
+    if (!are_sizes(g, call->recv_sizes, call->recv_displs))
+        return BAD(6);
+    return has_buffer(g, call->recv, call->recv_sizes) ? DAT_SUCCESS : BAD(5);
 }
 
+/* Not in place. */
 static DAT_RETURN alltoallv(const struct core_group *g, va_list *args,
                             struct dapl_collective_call *call)
 {
@@ -192,8 +208,11 @@ static DAT_RETURN alltoallv(const struct core_group *g, va_list *args,
     completion(args, call);
     if (!are_sizes(g, call->send_sizes, call->send_displs))
         return BAD(4);
-    return are_sizes(g, call->recv_sizes, call->recv_displs) ? DAT_SUCCESS
-                                                             : BAD(7);
+    if (!are_sizes(g, call->recv_sizes, call->recv_displs))
+        return BAD(7);
+    if (!has_buffer(g, call->send, call->send_sizes))
+        return BAD(3);
+    return has_buffer(g, call->recv, call->recv_sizes) ? DAT_SUCCESS : BAD(6);
 }
 
 /* ----------------------------------------------------------- reductions --- */

@@ -40,7 +40,8 @@ extern "C" {
 /** A call of an operation. */
 struct dapl_collective_call {
     DAT_IB_OP op;     /**< DAT_IB_COLLECTIVE_BARRIER_OP, … */
-    const void *send; /**< NULL: in place. Of a broadcast: not used */
+    const void *send; /**< NULL: in place, but for an all-to-allv. Of a
+                           broadcast: not used */
     void *recv;       /**< of a broadcast: the buffer; of a scatter, NULL: in
                            place */
     size_t bytes;     /**< of one rank's block; of operations …V: of the block
