@@ -17,7 +17,7 @@
 #include "dapl_rail/platform/socket_options.h"
 #include "offload/offload.h"
 
-#define MAGIC    0x64636f6cu
+#define MAGIC    0x64636f32u /* changes when what ranks tell each other does */
 #define BACKLOG  1024
 #define VISITORS 1024u /* that wait for their group */
 #define HELLO_MS 1000  /* for a stranger to say who it is */
