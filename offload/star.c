@@ -140,7 +140,7 @@ void star_refuse(const struct star *s, struct member *m, uint32_t group)
 {
     struct visit visit;
     int fd;
-    while (!s->self && disagrees(s) &&
+    while (!s->self && s->verdict.error == DRAIL_EINVAL &&
            (fd = member_accept(m, group, -1, &visit)) >= 0) {
         tell(s, fd);
         close(fd);

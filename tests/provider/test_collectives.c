@@ -463,6 +463,30 @@ static void test_other_size(void **state)
         run_well(3, other_size);
 }
 
+/* Ranks 1 and 2 say that they are rank 1. Rank 3 comes when rank 0 has failed.
+ */
+static void same_rank(struct rank *r)
+{
+    open_ia(r);
+    create_member(r);
+    if (r->rank == 2) {
+        r->rank = 1;
+        r->members[1] = r->member;
+    } else if (r->rank == 3) {
+        usleep(300000);
+    }
+    DAT_OK(begin_group(r, 1, NULL));
+    assert_int_equal(group_status(r, 1), DAT_IB_COLL_COMP_ERR);
+    meet(r);
+    DAT_OK(dat_ib_collective_free_member(r->ia, r->member));
+    close_ia(r);
+}
+
+static void test_same_rank(void **state)
+{
+    run_well(4, same_rank);
+}
+
 /* Rank 0's process has no room for rank 1's connection, for a while. */
 static void no_room(struct rank *r)
 {
@@ -724,6 +748,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_wrong_info),
         cmocka_unit_test(test_other_size),
+        cmocka_unit_test(test_same_rank),
         cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_stopped),
