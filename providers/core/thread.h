@@ -31,7 +31,8 @@ static inline int core_thread_create(pthread_t *thread,
 #define CORE_SLICE_NS 100000u
 
 /* Consumers that spin may occupy all cores. The calling thread needs one at
- * once, but only for a moment: Linux has such short slices from 6.12 on. */
+ * once, but only for a moment: Linux has such short slices from 6.12 on.
+ * Another policy than the usual one stays: the user has given it. */
 static inline void core_thread_short_slices(void)
 {
     struct {
@@ -44,7 +45,8 @@ static inline void core_thread_short_slices(void)
               .policy = SCHED_OTHER,
               .nice = getpriority(PRIO_PROCESS, 0), /* of this thread */
               .runtime = CORE_SLICE_NS};
-    syscall(SYS_sched_setattr, 0, &attr, 0);
+    if (sched_getscheduler(0) == SCHED_OTHER)
+        syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
 /* For a thread that must have the lock; *wanted is the number of these. A mutex
