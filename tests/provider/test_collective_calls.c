@@ -134,6 +134,14 @@ static struct blocks blocks_of(const struct rank *r, unsigned turn,
     return b;
 }
 
+/* Where they begin, seen from rank 0's, which is the last one. */
+static struct blocks seen_from_last(struct blocks b)
+{
+    for (unsigned i = MOST; i-- > 0;)
+        b.at[i] -= b.at[0];
+    return b;
+}
+
 static void fill_blocks(const struct rank *r, unsigned char *at,
                         const struct blocks *b, unsigned first)
 {
@@ -161,6 +169,7 @@ static void gathers_of_other_sizes(struct rank *r, unsigned char *mine,
             bool to_one = turn % 2, in_place = turn / 2;
             bool here = !to_one || r->rank == s % r->size;
             bool stays = here && in_place;
+            struct blocks seen = seen_from_last(b);
             memset(all, 0xee, (size_t)(b.at[0] + b.size[0] + 1));
             DAT_COUNT n = b.size[r->rank];
             fill_of(stays ? all + b.at[r->rank] : mine, r->rank, (size_t)n);
@@ -171,8 +180,8 @@ static void gathers_of_other_sizes(struct rank *r, unsigned char *mine,
                     s % r->size, context(s), 0));
             else
                 DAT_OK(dat_ib_collective_allgatherv(
-                    r->group, stays ? NULL : mine, n, all, b.size, b.at,
-                    context(s), 0));
+                    r->group, stays ? NULL : mine, n, all + b.at[0], b.size,
+                    seen.at, context(s), 0));
             good(r,
                  to_one ? DAT_IB_COLLECTIVE_GATHERV_STATUS
                         : DAT_IB_COLLECTIVE_ALLGATHERV_STATUS,
@@ -208,11 +217,13 @@ static void alltoalls_of_other_sizes(struct rank *r, unsigned char *from,
 {
     for (unsigned s = 0; s < SIZES; s++) {
         struct blocks b = blocks_of(r, r->rank, sizes[s]);
+        struct blocks seen = seen_from_last(b);
         fill_blocks(r, from, &b, 8 * r->rank);
         memset(to, 0xee, (size_t)(b.at[0] + b.size[0] + 1));
-        DAT_OK(dat_extension_op(
-            r->group, (DAT_EXTENDED_OP)DAT_IB_COLLECTIVE_ALLTOALLV_OP, from,
-            b.size, b.at, to, b.size, b.at, context(s), 0));
+        DAT_OK(dat_extension_op(r->group,
+                                (DAT_EXTENDED_OP)DAT_IB_COLLECTIVE_ALLTOALLV_OP,
+                                from + b.at[0], seen.size, seen.at, to, b.size,
+                                b.at, context(s), 0));
         good(r, DAT_IB_COLLECTIVE_ALLTOALLV_STATUS, s);
         check_blocks(r, to, &b, 8, r->rank);
     }
