@@ -36,10 +36,9 @@ static int serve(ddsm_t *d, unsigned rank, uint64_t number)
     if (rc)
         return rc;
     c->packs_served[rank] = number;
-    return control_post(d, rank,
-                        c->packs_done_offset +
-                            d->rank * sizeof *c->packs_served,
-                        &c->packs_served[rank], sizeof *c->packs_served);
+    return control_post(
+        d, rank, c->packs_done_offset + d->rank * sizeof *c->packs_served,
+        &c->packs_served[rank], sizeof *c->packs_served);
 }
 
 int pack_serve(ddsm_t *d)
