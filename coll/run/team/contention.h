@@ -6,10 +6,14 @@
 
 #include "dapl_rail/platform/platform.h"
 
-#define CONTENTION_NS 2000000u /* how long it takes to find out */
+/* How long it takes to find out. A daemon that runs for a moment disturbs only
+ * one look. */
+#define CONTENTION_LOOKS   3u
+#define CONTENTION_LOOK_NS 1000000u
 
-/* Does the calling thread get much less than a whole core while it polls? The
- * other ranks must do the same meanwhile: ranks that sleep use no core. */
+/* Does the calling thread get much less than a whole core in most looks, while
+ * it polls? The other ranks must do the same meanwhile: ranks that sleep use no
+ * core. */
 bool contention_found(const struct drail_platform *platform);
 
 #endif
