@@ -341,7 +341,8 @@ static void set_counts(world_t *world, uint64_t bytes)
 
 static void prepare(world_t *world, const coll_run_t *run)
 {
-    set_counts(world, run->what == ALLTOALLV ? 0 : run->bytes);
+    if (run->what == ALLGATHERV)
+        set_counts(world, run->bytes);
     if (run->persistent && !make_request(world, run)) {
         fprintf(stderr, "mpi_coll: %s: this MPI has none\n", run->name);
         MPI_Abort(MPI_COMM_WORLD, 1);

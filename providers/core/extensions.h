@@ -156,7 +156,7 @@ static inline DAT_RETURN dapl_lmr_try_free(DAT_LMR_HANDLE lmr)
  * The value of the attribute is "TRUE".
  */
 #define DAPL_DIRECT_MESSAGES "direct_messages"
-#define DAPL_DIRECT_OP       ((DAT_EXTENDED_OP)0x10003)
+#define DAPL_DIRECT_OP       ((DAT_EXTENDED_OP)0x10005) /* 3 had no write() */
 
 typedef bool (*dapl_take_message_t)(void *context, const void *message,
                                     size_t bytes);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stream of short messages while each end breaks the connection that carries
- * it: each message is received once, in order and whole. */
+/* Streams of short messages, and of short puts, while each end breaks the
+ * connection that carries them: each is received once, in order and whole. */
 #include "cut.h"
+#include "memory.h"
 #include "rails_up.h"
 
 #define SECONDS 2.0
 #define HEAD    8u
 #define MOST    256u
+#define SLOTS   16u /* of puts on their way: a power of 2 */
+#define LAST    (1u << 31)
 
 struct message {
     uint32_t number, last;
@@ -66,19 +69,78 @@ static void receive_all(struct rank *r)
     }
 }
 
-static void breaks(struct rank *r)
+static void check_broken(const struct rank *r)
 {
+    printf("# %lu breaks\n", (unsigned long)failures(r));
+    check(failures(r) > 0);
+}
+
+static void messages(struct rank *r)
+{
+    *unsettled = 0;
     barrier(r);
     if (r->rank == 0) {
         send_all(r);
-        printf("# %lu breaks\n", (unsigned long)failures(r));
-        check(failures(r) > 0);
+        check_broken(r);
     } else {
         receive_all(r);
     }
 }
 
-static const struct test tests[] = {{"breaks", 2, breaks, NULL, 0}};
+static unsigned char *slot_of(const struct memory *m, uint32_t number)
+{
+    return m->bytes + number % SLOTS * MOST;
+}
+
+static void put_all(struct rank *r, const struct memory *m)
+{
+    uint32_t last = 0;
+    const double end = seconds() + SECONDS;
+    for (uint32_t number = 0; !last; number++) {
+        drail_xfer_t x = memory_xfer(r, m, size_of(number));
+        x.local = slot_of(m, number);
+        x.remote_offset = (size_t)(slot_of(m, number) - m->bytes);
+        memset(x.local, (int)number, x.bytes);
+        last = number % SLOTS == SLOTS - 1 && seconds() > end ? LAST : 0;
+        expect(r, 0, drail_put(r->t, 1, &x, DRAIL_NOTIFY, number | last, NULL));
+        if (number % SLOTS == SLOTS - 1) /* rank 1 has read all slots */
+            expect(r, 0, drail_notify_wait(r->t, 1, NULL, -1));
+        break_one(r, number, 1009);
+    }
+}
+
+static void read_all(struct rank *r, const struct memory *m)
+{
+    uint32_t id = 0;
+    for (uint32_t n = 0; !(id & LAST); n++) {
+        expect(r, 0, drail_notify_wait(r->t, 0, &id, -1));
+        check((id & ~LAST) == n);
+        for (size_t i = 0; i < size_of(n); i++)
+            check(slot_of(m, n)[i] == (unsigned char)n);
+        if (n % SLOTS == SLOTS - 1)
+            expect(r, 0, drail_notify(r->t, 0, 0, 0));
+        break_one(r, n, 997);
+    }
+}
+
+static void put_slots(struct rank *r)
+{
+    struct memory m;
+    *unsettled = 0;
+    memory_open(r, &m, SLOTS * MOST);
+    if (r->rank == 0) {
+        put_all(r, &m);
+        check_broken(r);
+    } else {
+        read_all(r, &m);
+    }
+    memory_close(r, &m);
+}
+
+static const struct test tests[] = {
+    {"messages", 2, messages, NULL, 0},
+    {"puts", 2, put_slots, NULL, 0},
+};
 
 RUN_TESTS_AFTER(unsettled = shared_memory(sizeof *unsettled);
                 cut.direct = true, 1, tests)
