@@ -35,7 +35,7 @@ within()
     }'
 }
 
-export DRAIL_RAILS=${RAILS:-tcp-rail0,tcp-rail1}
+export DRAIL_RAILS=${RAILS:-shm0,tcp-rail0,tcp-rail1}
 ranks 4 1 timeout -k 10 60 "$BUILD/test/hosts/reduce_long" $bytes 28 ${ALGORITHM:+"$ALGORITHM"} \
     >"$work/calls" 2>&1 &
 program=$!
