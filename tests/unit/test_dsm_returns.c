@@ -5,6 +5,7 @@
 #include "dsm/base/rdma.h"
 #include "dsm/heap/returns.h"
 #include "dsm/heap/spans.h"
+#include "tests/stand_in.h"
 
 enum { MOST = 1000 };
 static char memory[MOST];
@@ -35,7 +36,7 @@ static void swap_lists(void)
     }
 }
 
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+STAND_IN int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     assert_true(mutex == &heap.mutex && !is_held);
@@ -44,7 +45,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
     return 0;
 }
 
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
+STAND_IN int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     assert_true(mutex == &heap.mutex && is_held);

@@ -10,11 +10,12 @@
 #include "omp/runtime/sleep.h"
 #include "omp/runtime/tasks/depend.h"
 #include "omp/runtime/team.h"
+#include "tests/stand_in.h"
 
 static bool is_held;
 static unsigned awaited, entered, ended, ran;
 
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+STAND_IN int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     assert_false(is_held);
@@ -22,7 +23,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
     return 0;
 }
 
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
+STAND_IN int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     assert_true(is_held);

@@ -10,6 +10,7 @@
 #include "omp/runtime/loop.h"
 #include "omp/runtime/memory.h"
 #include "omp/runtime/team.h"
+#include "tests/stand_in.h"
 
 enum { THREADS = 4, TIMES = 2000 };
 
@@ -368,8 +369,9 @@ static void *end_slowly(void *arg)
 
 int __real_pthread_create(pthread_t *id, const pthread_attr_t *attributes,
                           void *(*begin)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes,
-                          void *(*begin)(void *), void *argument);
+STAND_IN int __wrap_pthread_create(pthread_t *id,
+                                   const pthread_attr_t *attributes,
+                                   void *(*begin)(void *), void *argument);
 int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes,
                           void *(*begin)(void *), void *argument)
 {
