@@ -3,8 +3,9 @@
 #include "providers/shm/memory/access.h"
 #include "providers/shm/shm.h"
 
-/* Longer than any copy: a peer still inside then is stopped. */
-#define CLOSE_NS 100000000u
+/* Longer than any copy, also of a process that others keep from its core: a
+ * peer still inside then is stopped. */
+#define CLOSE_NS 1000000000u
 
 bool shm_access_inside(struct shm_conn *c, uint32_t key)
 {
