@@ -150,12 +150,15 @@ static DAT_RETURN make_equal(const struct group *g,
 
 /* ------------------------------------------------ blocks of other sizes --- */
 
-/* Those of an irregular all-to-all. Displacements may be negative: the first
- * address is that of the lowest block. */
+/* What this rank sends, or receives, in an irregular all-to-all: of each rank's
+ * block, its bytes, and where it lies behind the buffer's begin. */
 struct side {
     size_t *counts, *displs;
 };
 
+/* Sets the side, and returns the begin of the buffer for dcoll. DAT allows
+ * negative displacements, dcoll does not: its buffer begins with the lowest
+ * block, if that lies before DAT's. */
 static const unsigned char *place(unsigned n, const DAT_COUNT *sizes,
                                   const DAT_COUNT *displs, const void *buffer,
                                   struct side s)

@@ -145,10 +145,14 @@ static int null_scattered(MPI_Comm comm, int faulty)
                         COUNT, MPI_INT, FAULTY, comm);
 }
 
-/* A type with gaps: its blocks are packed. */
+/* A type of two elements with gaps: its blocks are packed. Sets the counts to
+ * one such block of each rank. */
 static MPI_Datatype with_gaps(void)
 {
     MPI_Datatype gaps;
+    set_counts(COUNT);
+    for (int r = 0; r < RANKS; r++)
+        counts[r] = 2;
     MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
     MPI_Type_commit(&gaps);
     return gaps;
@@ -157,9 +161,6 @@ static MPI_Datatype with_gaps(void)
 static int null_packed(MPI_Comm comm, int faulty)
 {
     MPI_Datatype gaps = with_gaps();
-    set_counts(COUNT);
-    for (int r = 0; r < RANKS; r++)
-        counts[r] = 2;
     int rc = MPI_Gatherv(faulty ? NULL : send, 1, gaps, recv, counts, displs,
                          MPI_INT, 0, comm);
     MPI_Type_free(&gaps);
@@ -169,9 +170,6 @@ static int null_packed(MPI_Comm comm, int faulty)
 static int null_unpacked(MPI_Comm comm, int faulty)
 {
     MPI_Datatype gaps = with_gaps();
-    set_counts(COUNT);
-    for (int r = 0; r < RANKS; r++)
-        counts[r] = 2;
     int rc = MPI_Scatterv(send, counts, displs, MPI_INT, faulty ? NULL : recv,
                           1, gaps, 0, comm);
     MPI_Type_free(&gaps);

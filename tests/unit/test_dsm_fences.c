@@ -5,6 +5,7 @@
  * long as that is allowed: what a fence is for goes wrong without it.
  */
 #include "unit.h"
+#include "meanwhile.h"
 
 #include <stdatomic.h>
 
@@ -138,15 +139,6 @@ static void begin(void)
 
 /* Stores of atomics come late, as do RDMA writes; the rank's own loads see
  * them. */
-static int countdown;
-static void (*meanwhile)(void);
-
-static void access_memory(void)
-{
-    if (countdown-- == 0)
-        meanwhile();
-}
-
 int drail_atomic(drail_t *t, unsigned peer, drail_atomic_t op,
                  const drail_key_t *remote, uint64_t offset, uint64_t operand,
                  uint64_t compare, uint64_t *old)

@@ -2,6 +2,7 @@
 /* Tickets of locks of shared memory: a rank leaves the queue while another one
  * passes the turn on, at any point of either; also where numbers begin anew. */
 #include "unit.h"
+#include "meanwhile.h"
 #include "dsm/sync/control.h"
 #include "dsm/sync/ticket.h"
 
@@ -26,16 +27,6 @@ static ddsm_t third = {.size = 2,
                                    .abandoned = third_left,
                                    .word = &word_buffer}};
 static const struct lock lock = {.id = 0, .home = 0, .offset = 64};
-
-/* Before which access of one the other one does all of its own. */
-static int countdown;
-static void (*meanwhile)(void);
-
-static void access_memory(void)
-{
-    if (countdown-- == 0)
-        meanwhile();
-}
 
 int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
                  const drail_key_t *remote, uint64_t offset, uint64_t operand,
