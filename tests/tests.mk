@@ -35,17 +35,17 @@ COLL_ARCHIVE := $(TEST_BIN)/libcoll.a
 
 # The provider's tests over TCP, too: those that need what only shm has are not
 # among them, or leave it out (util.h).
-OFI_TESTS := cancel collective_calls collectives connect counted_writes death descriptors evd extensions fork fork_posting \
+OFI_TESTS := cancel collective_calls collective_failures collectives connect counted_writes death descriptors evd extensions fork fork_posting \
   ia last_word many missing_evds rdma sendrecv shared_evd sleepers
 OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
 # And over a bond: one that cuts long requests; some over one that does not.
-BOND_TESTS := $(filter-out collective_calls collectives counted_writes,$(OFI_TESTS)) access order srq
+BOND_TESTS := $(filter-out collective_calls collective_failures collectives counted_writes,$(OFI_TESTS)) access order srq
 BOND_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),\
   $(BOND_TESTS:%=$(TEST_BIN)/provider/bond_%))
 BOND_WHOLE_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),$(addprefix \
-  $(TEST_BIN)/provider/bond_whole_,access collective_calls collectives last_word \
+  $(TEST_BIN)/provider/bond_whole_,access collective_calls collective_failures collectives last_word \
   order rdma sendrecv))
 TEST_PROGRAMS += $(BOND_PROGRAMS) $(BOND_WHOLE_PROGRAMS)
 BOND_CONF := $(TEST_BIN)/provider/bond.conf
