@@ -9,7 +9,9 @@
  */
 #define NO_LMR      DAT_PROTECTION_VIOLATION
 #define OPS_RESERVE 16u /* for messages of the bond's own, and marks */
-#define QUIET_MOST  16u /* in a row */
+/* In a row. The peer answers the next one, which costs it a packet. Ops must be
+ * left until that answer arrives. */
+#define QUIET_MOST 64u
 
 static struct bond_request *request_of(const struct bond_op *op)
 {
