@@ -122,7 +122,7 @@ void bond_drain(struct bond_member *m)
     DAT_EVENT e;
     const DAT_DTO_COMPLETION_EVENT_DATA *d =
         &e.event_data.dto_completion_event_data;
-    m->passed = 0;
+    m->passed = m->unpolled = 0;
     while (dat_evd_dequeue(m->dto, &e) == DAT_SUCCESS)
         if (e.event_number != DAT_SOFTWARE_EVENT && !is_late(m, d))
             on_dto(d);
