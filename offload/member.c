@@ -192,8 +192,8 @@ static bool receive_visitor(struct member *m)
     struct visitor *v = calloc(1, sizeof *v);
     int fd = v ? accept4(m->listening, NULL, NULL, SOCK_CLOEXEC) : -1;
     if (fd < 0) {
-        bool room = v && (errno == EAGAIN || errno == EINTR ||
-                          errno == ECONNABORTED);
+        bool room =
+            v && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED);
         free(v);
         return room;
     }

@@ -173,7 +173,7 @@ void group_rest(void *group);
  * deletes it. */
 void group_leave_member(void *member);
 
-/* create.c; the worker, with team_lock. */
+/* create.c; team_lock is held, or the group is released. */
 int group_open_team(struct group *g);
 void group_close_team(struct group *g);
 

@@ -70,9 +70,9 @@ static void on_request(struct bond_op *op, DAT_DTO_COMPLETION_STATUS status)
     bond_issue(c);
 }
 
-/* The peer disconnects, and has told how many writes over the link it has. Their
- * requests are complete. The member may report these ops later, or never: they
- * stay in the link's list, of no request. */
+/* The peer disconnects, and has told how many writes over the link it has.
+ * Their requests are complete. The member may report these ops later, or never:
+ * they stay in the link's list, of no request. */
 static void take_arrived(struct bond_link *l)
 {
     struct bond_conn *c = l->conn;

@@ -59,8 +59,8 @@ static atomic_int left = -1;
 
 static bool fails(const void *caller)
 {
-    return (uintptr_t)caller - begin < end - begin &&
-           atomic_load(&left) >= 0 && atomic_fetch_sub(&left, 1) == 0;
+    return (uintptr_t)caller - begin < end - begin && atomic_load(&left) >= 0 &&
+           atomic_fetch_sub(&left, 1) == 0;
 }
 
 void *__libc_malloc(size_t size);
@@ -79,8 +79,8 @@ STAND_IN void *calloc(size_t count, size_t size)
 
 static int find_code(struct dl_phdr_info *info, size_t size, void *found)
 {
-    for (unsigned i = 0; strstr(info->dlpi_name, "libdcoll_dat") &&
-                         i < info->dlpi_phnum; i++) {
+    for (unsigned i = 0;
+         strstr(info->dlpi_name, "libdcoll_dat") && i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
             continue;
