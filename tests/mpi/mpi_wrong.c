@@ -185,8 +185,8 @@ static int null_packed_block(MPI_Comm comm, int faulty)
     return rc;
 }
 
-/* The same types far behind, and before, where a buffer would begin: they may be
- * addresses behind MPI_BOTTOM, which is NULL, too. */
+/* The same types far behind, and before, where a buffer would begin: they may
+ * be addresses behind MPI_BOTTOM, which is NULL, too. */
 enum { FAR_BEHIND = 1 << 16, FAR_BEFORE = -(1 << 16) };
 
 static MPI_Datatype with_gaps_at(MPI_Aint place)

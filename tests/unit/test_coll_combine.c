@@ -263,10 +263,18 @@ static void test_chunks(void **state)
 {
     enum { PAGE = 65536, MOST = 8 };
     static const dcoll_algorithm_t *const all[] = {
-        &reduce_shm_slices, &allreduce_shm_slices, &allreduce_smp_slices,
-        &reduce_smp_slices, &reduce_shm,           &reduce_direct,
-        &allreduce_direct,  &allreduce_halving,    &reduce_shm_chain,
-        &allreduce_shm_chain, &scan_shm_chain, &exscan_shm_chain,
+        &reduce_shm_slices,
+        &allreduce_shm_slices,
+        &allreduce_smp_slices,
+        &reduce_smp_slices,
+        &reduce_shm,
+        &reduce_direct,
+        &allreduce_direct,
+        &allreduce_halving,
+        &reduce_shm_chain,
+        &allreduce_shm_chain,
+        &scan_shm_chain,
+        &exscan_shm_chain,
         &reduce_scatter_block_shm_chain};
     enum { ALL = sizeof all / sizeof *all, VARIANTS = 8 * ALL };
     static const unsigned pages[] = {1, 16, 17, 31, 70, 100};

@@ -11,13 +11,13 @@
 
 #include "coll/build/smp/node.h"
 
-/* Bytes of a piece, or more if there would be many pieces. A chain pays if there
- * is about a piece for each rank. */
+/* Bytes of a piece, or more if there would be many pieces. A chain pays if
+ * there is about a piece for each rank. */
 #define NODE_CHAIN_PIECE (16u << 10)
 
 struct node_chain {
     const struct node *node;
-    struct slices pieces;        /* of the vector, which is in NODE from 0 on */
+    struct slices pieces; /* of the vector, which is in NODE from 0 on */
     unsigned first, before, last; /* ranks; before: whose sum I take */
 };
 
