@@ -132,11 +132,11 @@ static void run_on(pid_t pid, int core)
     assert_int_equal(sched_setaffinity(pid, sizeof set, &set), 0);
 }
 
-/* Keeps a core from others for three seconds or more. */
+/* Keeps a core from others for two seconds or more. */
 static void *hog(void *core)
 {
     run_on(0, *(int *)core);
-    const time_t end = time(NULL) + 4;
+    const time_t end = time(NULL) + 3;
     while (time(NULL) < end)
         ;
     return NULL;
