@@ -758,7 +758,9 @@ int drail_set_notify_by(drail_t *rail, drail_notify_by_t by);
 /**
  * Should this rank's waits poll the rails before they sleep, for up to
  * DRAIL_SPIN_US? They do at first. If ranks share a core, polling keeps the
- * core from the rank that the caller waits for. Concerns later calls.
+ * core from the rank that the caller waits for. If false, waits yield the core
+ * after each poll, for up to 300 µs, and then sleep. If DRAIL_SPIN_US is 0,
+ * waits sleep at once in either case. Concerns later calls.
  * @return whether they did before.
  */
 bool drail_set_polling(drail_t *rail, bool polls);

@@ -87,6 +87,7 @@ bool drail_set_polling(drail_t *t, bool polls)
 {
     bool before = t->spin.max_ns;
     t->spin.max_ns = polls ? t->env.spin_us * 1000ull : 0;
+    t->yields = !polls && t->env.spin_us;
     return before;
 }
 
