@@ -55,7 +55,7 @@ struct drail {
     bool closing;  /* no attempt begins any more */
     unsigned unconnected;    /* peers */
     unsigned waits;          /* of operations, see progress.c */
-    bool yields;             /* between polls: see poll_with_yields(); … */
+    drail_polling_t polling; /* YIELDING: see poll_with_yields(); … */
     unsigned sleeping_waits; /* … but these waits sleep at once */
     uint64_t checked_ns;     /* the last drail_progress that looked for all */
     _Atomic bool interrupted;

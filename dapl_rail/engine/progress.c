@@ -361,7 +361,9 @@ int progress_wait_on(struct patience *p, owed_t owed, void *arg)
     bool polls = t->spin.max_ns && !in_turn;
     /* in virtual time all polls find the same */
     bool real = !platform_is_simulated(t->job->platform);
-    bool keen = polls && real, yields = t->yields && real && !in_turn;
+    bool keen = polls && real;
+    bool yields = t->polling == DRAIL_POLLING_YIELDING && t->env.spin_us &&
+                  real && !in_turn;
     int rc = owed(t, arg, &rails);
     if (rc == 0 && !in_turn && !begins_with_one(p, rails, keen)) {
         rc = poll_rails(t, all_rails(t));

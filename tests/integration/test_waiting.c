@@ -159,14 +159,17 @@ static unsigned polls_before_sleep(struct rank *r, unsigned nrails)
 static void polling(struct rank *r)
 {
     const unsigned all = drail_nrails(r->t);
-    check(drail_set_polling(r->t, false));
+    check(drail_set_polling(r->t, DRAIL_POLLING_OFF) == DRAIL_POLLING_ON);
+    unsigned off = polls_before_sleep(r, 1), after_off = yields;
+    drail_set_polling(r->t, DRAIL_POLLING_YIELDING);
     unsigned one = polls_before_sleep(r, 1), after_one = yields;
     unsigned several = polls_before_sleep(r, 2), after_several = yields;
-    check(!drail_set_polling(r->t, true));
+    check(drail_set_polling(r->t, DRAIL_POLLING_ON) == DRAIL_POLLING_YIELDING);
     unsigned keen = polls_before_sleep(r, 1), after_keen = yields;
     if (r->rank == 1)
-        check(after_one > 0 && one <= after_one + all && after_several > 0 &&
-              several >= all && several <= (after_several + 1) * all &&
+        check(off <= all && !after_off && after_one > 0 &&
+              one <= after_one + all && after_several > 0 && several >= all &&
+              several <= (after_several + 1) * all &&
               keen > 4 * after_keen + 4);
     barrier(r);
 }
@@ -174,7 +177,7 @@ static void polling(struct rank *r)
 /* A program that does not yield has the core: the next waits do not yield. */
 static void long_yields(struct rank *r)
 {
-    drail_set_polling(r->t, false);
+    drail_set_polling(r->t, DRAIL_POLLING_YIELDING);
     away_us = 2000;
     polls_before_sleep(r, 1);
     unsigned first = yields;
@@ -191,7 +194,7 @@ static void rails_in_turn(struct rank *r)
 {
     static const unsigned order[] = {2, 1, 1, 1};
     uint32_t id;
-    drail_set_polling(r->t, false);
+    drail_set_polling(r->t, DRAIL_POLLING_OFF);
     for (unsigned n = 0; n < sizeof order / sizeof *order; n++) {
         barrier_outside(r);
         forget_waits();
