@@ -100,6 +100,8 @@ $(TEST_BIN)/unit/test_omp_pool: $(BUILD)/obj/omp/runtime/tasks/pool.o
 $(TEST_BIN)/unit/test_omp_files: $(BUILD)/obj/omp/runtime/files.o
 $(TEST_BIN)/unit/test_dsm_returns $(TEST_BIN)/unit/test_omp_pool: \
   private ALL_LDFLAGS += -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_unlock
+$(TEST_BIN)/unit/test_coll_contended: private \
+  ALL_LDFLAGS += -Wl,--wrap=cores_find,--wrap=contention_found
 $(TEST_BIN)/unit/test_omp_team: private ALL_LDFLAGS += -Wl,--wrap=pthread_create
 $(TEST_BIN)/unit/test_dsm_bench: $(DSM_OBJ)
 $(TEST_BIN)/unit/test_omp_symbols: $(BUILD)/obj/omp/runtime/statistics/symbols.o
