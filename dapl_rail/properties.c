@@ -83,10 +83,11 @@ int drail_set_waiting(drail_t *t, drail_waiting_t waiting)
 }
 
 /* How long polling has been worth while stays known. */
-bool drail_set_polling(drail_t *t, bool polls)
+drail_polling_t drail_set_polling(drail_t *t, drail_polling_t polling)
 {
-    bool before = t->spin.max_ns;
-    t->spin.max_ns = polls ? t->env.spin_us * 1000ull : 0;
+    drail_polling_t before = t->polling;
+    t->polling = polling;
+    t->spin.max_ns = polling == DRAIL_POLLING_ON ? t->env.spin_us * 1000ull : 0;
     return before;
 }
 

@@ -53,9 +53,11 @@ struct drail {
     bool parallel; /* the rails belong to several threads, see rail_take */
     bool meeting;  /* attempts to connect are under way */
     bool closing;  /* no attempt begins any more */
-    unsigned unconnected; /* peers */
-    unsigned waits;       /* of operations, see progress.c */
-    uint64_t checked_ns;  /* the last drail_progress that looked for all */
+    unsigned unconnected;    /* peers */
+    unsigned waits;          /* of operations, see progress.c */
+    drail_polling_t polling; /* YIELDING: see poll_with_yields(); … */
+    unsigned sleeping_waits; /* … but these waits sleep at once */
+    uint64_t checked_ns;     /* the last drail_progress that looked for all */
     _Atomic bool interrupted;
     _Atomic bool unsettled; /* a link is lost, or carries messages of one */
     struct spin spin;       /* of the caller, for events */

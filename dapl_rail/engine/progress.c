@@ -30,6 +30,11 @@
 #define UNTIL_NAP_NS    50000u
 #define KEEN_POLLS      64u /* of the only rail before a wait on its EVD, … */
 #define KEEN_LOOKS      16u /* … or looks by the caller, as long as 4 polls */
+#define YIELDS_NS       300000u /* of polls with yields, before a sleep */
+/* A yield that takes so long has given the core to a program that does not
+ * yield: so many waits then sleep at once. */
+#define LONG_YIELD_NS  MS
+#define SLEEPING_WAITS 256u
 
 /* Looks again: has anything completed since the last look? */
 static bool update_completed(struct patience *p)
@@ -168,6 +173,34 @@ static int poll_keenly(const struct patience *p, uint32_t rails, owed_t owed,
         if (p->look && p->look(t, p->look_arg))
             return 1;
     }
+    return 0;
+}
+
+/* For a rank that shares its core with those that it waits for: a yield takes
+ * less time than a sleep and a wake-up. But beside a program that does not
+ * yield, a rank that is woken gets the core sooner. 1 or an error: as owed()
+ * says; 0: nothing has come. */
+static int poll_with_yields(drail_t *t, uint32_t rails, owed_t owed, void *arg)
+{
+    const struct drail_platform *platform = t->job->platform;
+    if (t->sleeping_waits) {
+        t->sleeping_waits--;
+        return 0;
+    }
+    const uint64_t begin = platform_now(platform);
+    uint64_t now = begin, polled = begin;
+    for (; now - begin < YIELDS_NS && now - polled < LONG_YIELD_NS;
+         now = platform_now(platform)) {
+        int rc = poll_rails(t, rails);
+        if (rc >= 0)
+            rc = owed(t, arg, &rails);
+        if (rc)
+            return rc;
+        polled = platform_now(platform);
+        platform->yield(platform);
+    }
+    if (now - polled >= LONG_YIELD_NS)
+        t->sleeping_waits = SLEEPING_WAITS;
     return 0;
 }
 
@@ -327,7 +360,10 @@ int progress_wait_on(struct patience *p, owed_t owed, void *arg)
     uint32_t rails = 0;
     bool polls = t->spin.max_ns && !in_turn;
     /* in virtual time all polls find the same */
-    bool keen = polls && !platform_is_simulated(t->job->platform);
+    bool real = !platform_is_simulated(t->job->platform);
+    bool keen = polls && real;
+    bool yields = t->polling == DRAIL_POLLING_YIELDING && t->env.spin_us &&
+                  real && !in_turn;
     int rc = owed(t, arg, &rails);
     if (rc == 0 && !in_turn && !begins_with_one(p, rails, keen)) {
         rc = poll_rails(t, all_rails(t));
@@ -348,6 +384,8 @@ int progress_wait_on(struct patience *p, owed_t owed, void *arg)
     } else if (rc == 0) {
         if (keen)
             rc = poll_keenly(p, rails, owed, arg);
+        else if (yields)
+            rc = poll_with_yields(t, rails, owed, arg);
         if (rc == 0)
             rc = slumber(t, owed, arg, p);
     }

@@ -7,6 +7,9 @@
  */
 #include "dapl_rail/batch.h"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include "conf.h"
 #include "no_direct.h"
 #include "ranks.h"
@@ -19,7 +22,8 @@ static const char rails[] =
 /* EVDs in the order of their first wait, and returns to one of before. */
 static DAT_EVD_HANDLE waited[64];
 static unsigned nwaited, returns;
-static unsigned polls; /* before the first wait */
+static unsigned polls, yields; /* before the first wait */
+static useconds_t away_us;     /* another program has the core so long */
 
 /* takes the place of libdat2's */
 STAND_IN DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout,
@@ -39,9 +43,17 @@ STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
     return real(dat_evd_dequeue)(evd, event);
 }
 
+STAND_IN int sched_yield(void)
+{
+    yields += !nwaited;
+    if (away_us)
+        usleep(away_us);
+    return real(sched_yield)();
+}
+
 static void forget_waits(void)
 {
-    nwaited = returns = polls = 0;
+    nwaited = returns = polls = yields = 0;
 }
 
 struct memory {
@@ -143,17 +155,36 @@ static unsigned polls_before_sleep(struct rank *r, unsigned nrails)
     return polls;
 }
 
+/* A wait that does not poll yields after each poll. */
 static void polling(struct rank *r)
 {
-    unsigned before[2];
-    check(drail_set_polling(r->t, false));
-    before[0] = polls_before_sleep(r, 1);
-    unsigned several = polls_before_sleep(r, 2);
-    check(!drail_set_polling(r->t, true));
-    before[1] = polls_before_sleep(r, 1);
+    const unsigned all = drail_nrails(r->t);
+    check(drail_set_polling(r->t, DRAIL_POLLING_OFF) == DRAIL_POLLING_ON);
+    unsigned off = polls_before_sleep(r, 1), after_off = yields;
+    drail_set_polling(r->t, DRAIL_POLLING_YIELDING);
+    unsigned one = polls_before_sleep(r, 1), after_one = yields;
+    unsigned several = polls_before_sleep(r, 2), after_several = yields;
+    check(drail_set_polling(r->t, DRAIL_POLLING_ON) == DRAIL_POLLING_YIELDING);
+    unsigned keen = polls_before_sleep(r, 1), after_keen = yields;
     if (r->rank == 1)
-        check(before[0] <= drail_nrails(r->t) &&
-              several >= drail_nrails(r->t) && before[1] > 4 * before[0] + 4);
+        check(off <= all && !after_off && after_one > 0 &&
+              one <= after_one + all && after_several > 0 && several >= all &&
+              several <= (after_several + 1) * all &&
+              keen > 4 * after_keen + 4);
+    barrier(r);
+}
+
+/* A program that does not yield has the core: the next waits do not yield. */
+static void long_yields(struct rank *r)
+{
+    drail_set_polling(r->t, DRAIL_POLLING_YIELDING);
+    away_us = 2000;
+    polls_before_sleep(r, 1);
+    unsigned first = yields;
+    polls_before_sleep(r, 1);
+    if (r->rank == 1)
+        check(first == 0 && yields == 0 && nwaited > 0);
+    away_us = 0;
     barrier(r);
 }
 
@@ -163,7 +194,7 @@ static void rails_in_turn(struct rank *r)
 {
     static const unsigned order[] = {2, 1, 1, 1};
     uint32_t id;
-    drail_set_polling(r->t, false);
+    drail_set_polling(r->t, DRAIL_POLLING_OFF);
     for (unsigned n = 0; n < sizeof order / sizeof *order; n++) {
         barrier_outside(r);
         forget_waits();
@@ -208,6 +239,7 @@ static const struct test tests[] = {
     {"batches", 2, batches, three, 0},
     {"requests, by the setting", 2, requests, three_serial, 0},
     {"polling", 2, polling, three_chosen, 0},
+    {"long yields", 2, long_yields, three_chosen, 0},
     {"rails in turn", 2, rails_in_turn, three_chosen, 0},
     {"unknown", 2, unknown, NULL, 0},
 };

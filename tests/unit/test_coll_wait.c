@@ -21,7 +21,7 @@ struct play {
     unsigned sleeps_unpolled;     /* while the rails do not poll */
     bool there, came;             /* is it there; was it taken */
     uint64_t longest;             /* sleep */
-    bool rails_not_polled;
+    drail_polling_t polling, polling_asleep;
     void (*others)(struct play *p);
     unsigned next; /* flag that is set next */
 
@@ -60,7 +60,8 @@ static void sleep_until(struct play *play, uint64_t until_ns)
         play->longest = until_ns - play->now;
     play->now = until_ns;
     play->sleeps++;
-    play->sleeps_unpolled += play->rails_not_polled;
+    play->sleeps_unpolled += play->polling != DRAIL_POLLING_ON;
+    play->polling_asleep = play->polling;
     play->others(play);
 }
 
@@ -109,10 +110,10 @@ int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
     return drail_notify_test(rail, peer, id);
 }
 
-bool drail_set_polling(drail_t *rail, bool polls)
+drail_polling_t drail_set_polling(drail_t *rail, drail_polling_t polling)
 {
-    bool before = !playing->rails_not_polled;
-    playing->rails_not_polled = !polls;
+    drail_polling_t before = playing->polling;
+    playing->polling = polling;
     return before;
 }
 
@@ -266,7 +267,7 @@ static unsigned sleeps_of_crowded(bool spread, dcoll_collective_t collective,
     p->team.ncore_sharers = 1;
     p->team.several_hosts = spread;
     p->waits.args.collective = collective;
-    p->rails_not_polled = left;
+    p->polling = left ? DRAIL_POLLING_OFF : DRAIL_POLLING_ON;
     request(p, &p->waits, 0, 0, 1);
     assert_int_equal(request_finish(&p->waits, 1000), 0);
     assert_int_equal(p->polls, p->yields);
@@ -275,8 +276,39 @@ static unsigned sleeps_of_crowded(bool spread, dcoll_collective_t collective,
     bool at_once = spread && collective == DCOLL_ALLREDUCE;
     assert_int_equal(p->sleeps_unpolled, at_once || left ? p->sleeps : 0);
     assert_int_equal(p->polls == 0, at_once);
-    assert_int_equal(p->rails_not_polled, left); /* as the program has set it */
+    /* as the program has set it */
+    assert_int_equal(p->polling, left ? DRAIL_POLLING_OFF : DRAIL_POLLING_ON);
     return p->sleeps;
+}
+
+static drail_polling_t polling_of(dcoll_collective_t collective, size_t bytes,
+                                  bool contended)
+{
+    static struct play play;
+    struct play *p = setup(&play, at_1_ms);
+    p->team.oversubscribed = p->team.several_hosts = true;
+    p->team.contended = contended;
+    p->team.shape.nranks = 2;
+    p->waits.args.collective = collective;
+    p->waits.args.bytes = bytes;
+    request(p, &p->waits, 0, 0, 1);
+    assert_int_equal(request_finish(&p->waits, 1000), 0);
+    assert_int_equal(p->sleeps, 1);
+    return p->polling_asleep;
+}
+
+/* Waits yield; but if only other hosts share the core, for short vectors. */
+static void test_crowded_hosts_yield(void **state)
+{
+    const drail_polling_t off = DRAIL_POLLING_OFF,
+                          yields = DRAIL_POLLING_YIELDING;
+    assert_int_equal(polling_of(DCOLL_ALLREDUCE, 4096, false), yields);
+    assert_int_equal(polling_of(DCOLL_ALLREDUCE, 512, true), yields);
+    assert_int_equal(polling_of(DCOLL_ALLREDUCE, 4096, true), off);
+    assert_int_equal(polling_of(DCOLL_ALLGATHER, 512, false), yields);
+    assert_int_equal(polling_of(DCOLL_ALLTOALL, 8, false), off);
+    assert_int_equal(polling_of(DCOLL_ALLGATHER, 8, true), yields);
+    assert_int_equal(polling_of(DCOLL_ALLGATHER, 512, true), off);
 }
 
 /* A message of another host takes longer than to be woken; what ranks of one
@@ -365,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_short_wait_polls),
         cmocka_unit_test(test_longer_wait_yields),
         cmocka_unit_test(test_crowded_hosts_sleep_soon),
+        cmocka_unit_test(test_crowded_hosts_yield),
         cmocka_unit_test(test_standstill_is_no_wait),
         cmocka_unit_test(test_notification_with_progress),
         cmocka_unit_test(test_credit_with_progress),
