@@ -3,7 +3,8 @@
  * Copies of long ranges. plain_copy leaves the data in the caches; stream_copy
  * uses non-temporal stores, which do not read the target's lines into the
  * cache, and leaves the data in no cache. fetch_copy reads what another core
- * has just written. Providers use the first two, too.
+ * has just written; overwrite_copy writes over what another core has just read.
+ * Providers use all but fetch_copy, too.
  *
  * The figures are of an Intel Xeon and an AMD EPYC of the fifth generation.
  */
@@ -60,15 +61,28 @@ static inline bool copies_wide(size_t n)
            __builtin_cpu_supports("avx512f");
 }
 
+static inline void rep_copy(void *to, const void *from, size_t n)
+{
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+}
+
 static inline void plain_copy(void *to, const void *from, size_t n)
 {
     if (copies_wide(n))
         wide_copy(to, from, n);
     else if (n >= REP_LEAST && CPU_FEATURE_ACTIVE(ERMS))
-        __asm__ volatile("rep movsb"
-                         : "+D"(to), "+S"(from), "+c"(n)
-                         :
-                         : "memory");
+        rep_copy(to, from, n);
+    else
+        memcpy(to, from, n);
+}
+
+/* `rep movsb` does not read the lines that it stores whole. If the target began
+ * with a line, it took 0.6 times as long as vectors on the EPYC, and 0.75 times
+ * as long as memcpy. */
+static inline void overwrite_copy(void *to, const void *from, size_t n)
+{
+    if (CPU_FEATURE_ACTIVE(ERMS))
+        rep_copy(to, from, n);
     else
         memcpy(to, from, n);
 }
@@ -83,7 +97,24 @@ static inline void plain_copy(void *to, const void *from, size_t n)
 {
     memcpy(to, from, n);
 }
+
+static inline void overwrite_copy(void *to, const void *from, size_t n)
+{
+    memcpy(to, from, n);
+}
 #endif
+
+/* From the end on, in blocks. */
+#define BACKWARD_BLOCK (16u << 10)
+
+static inline void backward_copy(void *to, const void *from, size_t n)
+{
+    while (n) {
+        size_t block = n < BACKWARD_BLOCK ? n : BACKWARD_BLOCK;
+        n -= block;
+        memcpy((char *)to + n, (const char *)from + n, block);
+    }
+}
 
 #ifdef __SSE2__
 #include <immintrin.h>

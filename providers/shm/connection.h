@@ -66,6 +66,7 @@ struct shm_conn {
                                  the peer's queue */
     uint32_t announce;        /* rx->announce; under ia->bell_lock */
     struct shm_cold cold[2];  /* [write] */
+    struct shm_swing swing;   /* of writes */
 
     /* What pollers read without a lock, even when the connection is gone and
      * its memory serves another one: atomic, or constant. */

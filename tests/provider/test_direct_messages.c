@@ -98,8 +98,8 @@ static void open_both(end_t *a, end_t *b, unsigned receives)
  * posted. */
 static void taken_without_events(void **state)
 {
-    static const size_t bodies[] = {0,  1,  7,    8,    9,   31,
-                                    32, 33, 1000, 4096, BODY};
+    static const size_t bodies[] = {0,  1,    7,    8,    9,    31,   32,
+                                    33, 1000, 1023, 1024, 1025, 4096, BODY};
     end_t a, b;
     open_both(&a, &b, 2);
     assert_false(take(&b));
@@ -142,6 +142,23 @@ static void refused_and_then_received(void **state)
     post_recvs(&b, 1);
     assert_true(sends(&a, 8));
     assert_true(takes(&b));
+    ends_close(&a, &b);
+}
+
+/* Their bodies begin with a line of the ring, and go to a receive as well. */
+static void long_ones_refused(void **state)
+{
+    end_t a, b;
+    open_both(&a, &b, 2);
+    offered.refuses = true;
+    for (unsigned i = 0; i < 2; i++) {
+        size_t n = HEAD + (i ? BODY : 4001);
+        assert_true(sends(&a, n - HEAD));
+        memset(b.mem.data, 0, SLOT);
+        assert_false(take(&b));
+        EXPECT_DTO(b.recv, i, DAT_DTO_SUCCESS, n);
+        assert_memory_equal(b.mem.data, a.mem.data, n);
+    }
     ends_close(&a, &b);
 }
 
@@ -323,6 +340,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(taken_without_events),
         cmocka_unit_test(refused_and_then_received),
+        cmocka_unit_test(long_ones_refused),
         cmocka_unit_test(behind_another),
         cmocka_unit_test(too_long),
         cmocka_unit_test(ended),

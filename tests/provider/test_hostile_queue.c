@@ -7,6 +7,7 @@
 #include "providers/shm/message/ring.h"
 
 #define BYTES 65536
+#define EACH  8000 /* of a message: few fill the ring */
 /* Where in a connection's file the ring and the backlog of the active side
  * begin, and how long a message's head is. */
 #define RING    SHM_PAGE
@@ -21,6 +22,10 @@ static void scribble(unsigned char *message, uint64_t *seed)
     noise[8] = (unsigned char)(noise[8] % 5); /* the kind is mostly known */
     if (random_next(seed) % 2)
         memset(noise + 10, 0, 2); /* short lists, too */
+    if (random_next(seed) % 2) {
+        memset(noise + 14, 0, 2); /* messages and pads about as long … */
+        memset(noise + 21, 0, 3); /* … as a ring and a line have room for */
+    }
     memcpy(message + 8, noise + 8, sizeof noise - 8);
 }
 
@@ -45,13 +50,13 @@ static bool one_message(uint64_t *seed, unsigned before, uint64_t offset)
     end_t a, b;
     ends_open(&a, &b, MEMORY_MEMFD, BYTES);
     end_connect_both(&a, &b);
-    DAT_LMR_TRIPLET out = local(&a.mem, 0, 1000), in = local(&b.mem, 0, BYTES);
+    DAT_LMR_TRIPLET out = local(&a.mem, 0, EACH), in = local(&b.mem, 0, BYTES);
     for (unsigned i = 0; i <= before; i++)
         DAT_OK(dat_ep_post_send(a.ep, 1, &out, cookie(i), 0));
     scribble(shared_mapping("dapl-shm-connection", offset), seed);
     for (unsigned i = 0; i < before; i++) {
         DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(i), 0));
-        EXPECT_DTO(b.recv, i, DAT_DTO_SUCCESS, 1000);
+        EXPECT_DTO(b.recv, i, DAT_DTO_SUCCESS, EACH);
     }
     DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(before), 0));
     bool broken = expect_any_end(&b);
@@ -70,7 +75,7 @@ static void nonsense_in_the_ring(void **state)
 
 static void nonsense_in_the_backlog(void **state)
 {
-    const unsigned in_ring = SHM_RING_LINES / (unsigned)shm_lines(1000);
+    const unsigned in_ring = SHM_RING_LINES / (unsigned)shm_lines(EACH);
     int broken = 0;
     uint64_t seed = 2;
     for (int round = 0; round < 100; round++)

@@ -10,10 +10,10 @@
 
 #include "dapl_rail/platform/busywait.h"
 
-#define LONGEST 8384
+#define LONGEST ((1u << 20) + 64)
 #define EACH_NS 120000000u
-/* Of the source, from one round to the next: `rep movsb` splits words for some
- * distances of source and target. */
+/* Of the source, from two rounds to the next: `rep movsb` splits words for some
+ * distances of source and target. The second of two may be copied backward. */
 #define SHIFT 73
 #define PAGE  4096
 
@@ -35,7 +35,7 @@ static void *write_rounds(void *arg)
 {
     writing_t *w = arg;
     for (uint64_t round = 1; !w->over && !w->failed; round++) {
-        size_t at = round * SHIFT % PAGE;
+        size_t at = round / 2 * SHIFT % PAGE;
         DAT_LMR_TRIPLET from = local(&w->end->mem, at, w->bytes);
         uint64_t word = word_of(round);
         for (size_t i = 0; i < w->bytes; i += sizeof word)
@@ -91,7 +91,7 @@ static void poll_rounds(end_t *a, end_t *b, size_t bytes)
 
 static void words_are_whole(void **state)
 {
-    static const size_t bytes[] = {16, 96, 128, 256, 1024, 4032, LONGEST};
+    static const size_t bytes[] = {16, 96, 128, 256, 1024, 4032, 8384, LONGEST};
     for (memory_kind_t kind = 0; kind < MEMORY_KINDS; kind++) {
         end_t a, b;
         ends_open(&a, &b, kind, LONGEST + PAGE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies that find no cache: whole, nothing around them touched, both ways in
- * turn; and none of them where the first piece is fast. Who polls the first
- * word finds it whole. */
+ * turn, from either end; and none of them where the first piece is fast. Who
+ * polls the first word finds it whole. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -27,27 +27,61 @@ int clock_gettime(clockid_t id, struct timespec *t)
 
 static unsigned char from[MEMORY], to[MEMORY], wanted[MEMORY];
 
-static void copy_one(struct shm_cold *cold, float warm, size_t at, size_t n)
+static void copy_as(const struct shm_manner *manner, size_t at, size_t n)
 {
-    const struct shm_manner manner = {.warm = warm, .cold = cold};
     for (size_t i = 0; i < MEMORY; i++)
         from[i] = (unsigned char)(i * 7 + i / 251 + n);
     memset(to, 0xee, MEMORY);
     memset(wanted, 0xee, MEMORY);
     memcpy(wanted + at, from + at / 2, n);
-    shm_copy(to + at, from + at / 2, n, &manner);
+    shm_copy(to + at, from + at / 2, n, manner);
     assert_memory_equal(to, wanted, MEMORY);
 }
 
+static void copy_one(struct shm_cold *cold, float warm, size_t at, size_t n)
+{
+    const struct shm_manner manner = {.warm = warm, .cold = cold};
+    copy_as(&manner, at, n);
+}
+
+static const size_t lengths[] = {1,     64,    16383,  16384,  32767,  32768,
+                                 32769, 34816, 100000, 131072, 131137, 150001};
+
 static void exact(void **state)
 {
-    static const size_t lengths[] = {1,      64,     16383,  16384,
-                                     32767,  32768,  32769,  34816,
-                                     100000, 131072, 131137, 150001};
     struct shm_cold cold = {0};
     for (size_t i = 0; i < 10 * sizeof lengths / sizeof *lengths; i++)
         copy_one(&cold, ALWAYS, i % 130, lengths[i % 12]);
     assert_int_equal(cold.copies, 70); /* of 32768 bytes and more */
+}
+
+static void exact_backward(void **state)
+{
+    static const float warm[] = {ALWAYS, NEVER};
+    struct shm_cold cold = {0};
+    const struct shm_manner plain = {.backward = true};
+    for (size_t i = 0; i < 10 * sizeof lengths / sizeof *lengths; i++) {
+        struct shm_manner manner = {
+            .backward = true, .warm = warm[i % 2], .cold = &cold};
+        copy_as(&manner, i % 130, lengths[i % 12]);
+        copy_as(&plain, i % 130, lengths[i % 12]);
+    }
+}
+
+/* Only of the same source in a row, every second one. */
+static void swings(void **state)
+{
+    struct shm_swing last = {0};
+    size_t least = SHM_SWING_LEAST, most = SHM_SWING_MOST - 1;
+    assert_false(shm_swings(&last, from, least));
+    assert_true(shm_swings(&last, from, least));
+    assert_false(shm_swings(&last, from, most));
+    assert_false(shm_swings(&last, from, least - 1)); /* not counted */
+    assert_false(shm_swings(&last, from, most + 1));
+    assert_true(shm_swings(&last, from, least));
+    assert_false(shm_swings(&last, from + 1, least));
+    assert_false(shm_swings(&last, from, least));
+    assert_true(shm_swings(&last, from, least));
 }
 
 static void not_in_caches(void **state)
@@ -111,10 +145,9 @@ static void first_word(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact),
-        cmocka_unit_test(not_in_caches),
-        cmocka_unit_test(learnt_anew),
-        cmocka_unit_test(first_word),
+        cmocka_unit_test(exact),       cmocka_unit_test(exact_backward),
+        cmocka_unit_test(swings),      cmocka_unit_test(not_in_caches),
+        cmocka_unit_test(learnt_anew), cmocka_unit_test(first_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

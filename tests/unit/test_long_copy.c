@@ -48,6 +48,16 @@ static void test_plain(void **state)
     check(plain_copy);
 }
 
+static void test_overwrite(void **state)
+{
+    check(overwrite_copy);
+}
+
+static void test_backward(void **state)
+{
+    check(backward_copy);
+}
+
 static void test_stream(void **state)
 {
     check(stream_copy);
@@ -97,10 +107,9 @@ static void test_ways(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_stream),
-        cmocka_unit_test(test_fetch),
-        cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_plain),    cmocka_unit_test(test_overwrite),
+        cmocka_unit_test(test_backward), cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_fetch),    cmocka_unit_test(test_ways),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -8,22 +8,36 @@
 
 const bool shm_can_stream = STREAM_EXISTS;
 
+#define LINE 64u
+
+/* Where a peer may poll: the line that the target ends in, unless it is whole.
+ */
+static size_t last_line(const void *to, size_t n)
+{
+    size_t in_line = ((uintptr_t)to + n) % LINE;
+    return in_line < n ? in_line : n;
+}
+
 void shm_copy(void *to, const void *from, size_t n,
               const struct shm_manner *manner)
 {
+    size_t last = manner->backward ? last_line(to, n) : 0;
+    n -= last;
     if (manner->cold)
         shm_copy_cold(to, from, n, manner);
-    else if (manner->stream && n > 64)
+    else if (manner->stream && n > LINE)
         stream_copy(to, from, n);
+    else if (manner->backward)
+        backward_copy(to, from, n);
     else
         plain_copy(to, from, n);
+    memcpy((char *)to + n, (const char *)from + n, last);
 }
 
 /* `rep movsb`, which memcpy uses above 2 KB, may store the first words in parts
  * (core/last_word.h), so the bytes up to the next line go apart. Vectors store
  * words whole, and whole lines if the target begins with one. */
 #define APART_LEAST 2048u
-#define LINE        64u
 
 static void copy_lines(void *to, const void *from, size_t n,
                        const struct shm_manner *manner)

@@ -28,13 +28,39 @@ struct shm_cold {
     float cost[2]; /* ns per byte: plain, non-temporal */
 };
 
+/* The write before, of this connection. Zero at first. */
+struct shm_swing {
+    const void *from;
+    bool backward;
+};
+
 /* How to copy: plain, or with non-temporal stores (`stream`); or (`cold`) as
- * the time of the first piece tells, compared with `warm`. */
+ * the time of the first piece tells, compared with `warm`. `backward`: a plain
+ * copy begins with the end. */
 struct shm_manner {
-    bool stream;
+    bool stream, backward;
     float warm; /* ns per byte of copies within caches */
     struct shm_cold *cold;
 };
+
+/* Of copies of the same source in a row, every second one runs backward: it
+ * begins with what the one before, or the source's writer, has left in the
+ * nearer caches. On the EPYC, 1 MB took 0.90 times as long, and 0.76 times if
+ * the source was written and the target read each time. Shorter copies that
+ * are read gain nothing; longer ones gain next to nothing, and would look warm
+ * to copy_cold.c at both ends. */
+#define SHM_SWING_LEAST (1u << 20)
+#define SHM_SWING_MOST  (2u << 20)
+static inline bool shm_swings(struct shm_swing *last, const void *from,
+                              size_t n)
+{
+    if (n < SHM_SWING_LEAST || n >= SHM_SWING_MOST)
+        return false;
+    last->backward = last->from == from && !last->backward;
+    last->from = from;
+    return last->backward;
+}
+
 void shm_copy(void *to, const void *from, size_t n,
               const struct shm_manner *manner);
 /* Copies so that the last word becomes visible last (core/last_word.h). */

@@ -52,11 +52,17 @@ void shm_copy_cold(void *to, const void *from, size_t n,
         memcpy(to, from, n);
         return;
     }
-    memcpy(to, from, PIECE);
+    n -= PIECE;
+    size_t piece = manner->backward ? n : 0;
+    memcpy((char *)to + piece, (const char *)from + piece, PIECE);
     middle = busywait_now_ns();
-    to = (char *)to + PIECE, from = (const char *)from + PIECE, n -= PIECE;
+    if (!manner->backward)
+        to = (char *)to + PIECE, from = (const char *)from + PIECE;
     if ((float)(middle - start) < SLOW * PIECE * manner->warm) {
-        plain_copy(to, from, n);
+        if (manner->backward)
+            backward_copy(to, from, n);
+        else
+            plain_copy(to, from, n);
         return;
     }
     int way = choose(manner->cold, &learn);

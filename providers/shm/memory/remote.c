@@ -138,6 +138,9 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
     if (!m)
         return status;
     char *at = shm_map_at(m, address, total);
+    if (write && dto->nseg == 1)
+        manner.backward = shm_swings(
+            &c->swing, (void *)(uintptr_t)dto->seg->virtual_address, total);
     if (!at)
         status = vm_copy(c, write, dto->nseg, dto->seg, total, address);
     else if (write && dto->nseg == 1)

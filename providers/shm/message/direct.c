@@ -26,10 +26,6 @@ static inline bool has_receive(struct shm_conn *c, size_t bytes)
                atomic_load_explicit(&c->tx->min_capacity, memory_order_relaxed);
 }
 
-/* Beyond 2 KB memcpy uses `rep movsb`, which took 0.8 times as long as
- * plain_copy on the EPYC: the receiver has read these lines last. */
-#define PLAIN_MOST 2048u
-
 /* Word by word: the consumer has just stored them, and a load of more than one
  * store would wait until these are in the cache. */
 static inline void write_head(unsigned char *to, const unsigned char *head,
@@ -47,14 +43,6 @@ static inline void write_head(unsigned char *to, const unsigned char *head,
         memcpy(to, head, bytes);
 }
 
-static inline void write_body(void *to, const void *body, size_t bytes)
-{
-    if (bytes > PLAIN_MOST)
-        memcpy(to, body, bytes);
-    else
-        copy_message(to, body, bytes);
-}
-
 /* Not inlined: rare. The receiver has ended the connection, perhaps before it
  * could see the message. */
 static __attribute__((noinline)) void
@@ -70,14 +58,21 @@ queue_doubtful(struct core_ep *ep, size_t bytes, DAT_DTO_COOKIE cookie)
     shm_request_queue(ep, &dto, &p, false, DAT_DTO_SUCCESS);
 }
 
-bool shm_direct_send(DAT_EP_HANDLE handle, const void *head, size_t head_bytes,
-                     const void *body, size_t bytes, DAT_DTO_COOKIE cookie)
+/* The body of an aligned message is at least so long: shorter ones gain
+ * nothing. */
+#define ALIGNED_LEAST 1024u
+
+/* Inlined in two variants. */
+static inline __attribute__((always_inline)) bool
+send_message(struct core_ep *ep, const void *head, size_t head_bytes,
+             const void *body, size_t bytes, DAT_DTO_COOKIE cookie,
+             bool aligned)
 {
-    struct core_ep *ep = handle;
     size_t total = head_bytes + bytes;
-    uint64_t lines = shm_lines(total);
+    uint32_t pad = aligned ? -(uint32_t)(SHM_HEAD + head_bytes) % SHM_LINE : 0;
+    uint64_t lines = shm_lines(pad + total);
     if (core_ep_state(ep) != DAT_EP_STATE_CONNECTED ||
-        core_requests_pending(ep) || total > SHM_INLINE_MAX)
+        core_requests_pending(ep) || pad + total > SHM_INLINE_MAX)
         return false;
     struct shm_conn *c = ep->tp;
     if (atomic_load_explicit(&c->aborted, memory_order_relaxed))
@@ -88,9 +83,14 @@ bool shm_direct_send(DAT_EP_HANDLE handle, const void *head, size_t head_bytes,
     struct shm_msg *m = shm_ring_await(c, lines);
     if (!m)
         return false;
-    m->head = (struct shm_head){.kind = SHM_INLINE, .length = (uint32_t)total};
-    write_head(m->payload, head, head_bytes);
-    write_body(m->payload + head_bytes, body, bytes);
+    m->head = (struct shm_head){.kind = aligned ? SHM_ALIGNED : SHM_INLINE,
+                                .length = (uint32_t)total,
+                                .pad = pad};
+    write_head(m->payload + pad, head, head_bytes);
+    if (aligned)
+        overwrite_copy(m->payload + pad + head_bytes, body, bytes);
+    else
+        copy_message(m->payload + head_bytes, body, bytes);
     shm_ring_commit(c, m, lines);
     c->tx_index++;
     shm_notify_peer(c);
@@ -99,6 +99,22 @@ bool shm_direct_send(DAT_EP_HANDLE handle, const void *head, size_t head_bytes,
             atomic_load_explicit(&c->tx->closed, memory_order_relaxed), 0))
         queue_doubtful(ep, total, cookie);
     return true;
+}
+
+/* Not inlined: short messages do without. */
+static __attribute__((noinline)) bool
+send_aligned(struct core_ep *ep, const void *head, size_t head_bytes,
+             const void *body, size_t bytes, DAT_DTO_COOKIE cookie)
+{
+    return send_message(ep, head, head_bytes, body, bytes, cookie, true);
+}
+
+bool shm_direct_send(DAT_EP_HANDLE ep, const void *head, size_t head_bytes,
+                     const void *body, size_t bytes, DAT_DTO_COOKIE cookie)
+{
+    return bytes < ALIGNED_LEAST
+               ? send_message(ep, head, head_bytes, body, bytes, cookie, false)
+               : send_aligned(ep, head, head_bytes, body, bytes, cookie);
 }
 
 /* --------------------------------------------------------------- taking */
@@ -128,6 +144,32 @@ static void count_taken(struct shm_conn *c)
         memory_order_release);
 }
 
+/* It has been taken. */
+static inline void take_end(struct shm_conn *c, const struct shm_msg *m,
+                            size_t payload)
+{
+    /* mostly an answer follows: the peer, which polls for it, gives its line up
+     * while this message is counted and the answer is checked */
+    shm_ring_prefetch(c);
+    shm_rx_release(c, m, payload);
+    count_taken(c);
+    atomic_store_explicit(&c->ep->received, true, memory_order_relaxed);
+    shm_notify_sender(c);
+}
+
+/* Not inlined: short messages do without. */
+static __attribute__((noinline)) bool
+take_aligned(struct shm_conn *c, const struct shm_msg *m, struct shm_head h,
+             dapl_take_message_t take_message, void *context)
+{
+    size_t payload = shm_carried(&h, SHM_INLINE_MAX);
+    if (payload == SIZE_MAX ||
+        !take_message(context, m->payload + h.pad, h.length))
+        return false;
+    take_end(c, m, payload);
+    return true;
+}
+
 /* @p most: bytes of the receive that the message would go to. */
 static bool take_next(struct shm_conn *c, uint64_t most, unsigned polls,
                       dapl_take_message_t take_message, void *context)
@@ -138,16 +180,12 @@ static bool take_next(struct shm_conn *c, uint64_t most, unsigned polls,
     /* read once: the peer may change it */
     const struct shm_head h = m->head;
     atomic_signal_fence(memory_order_seq_cst);
+    if (h.kind == SHM_ALIGNED && h.length <= most)
+        return take_aligned(c, m, h, take_message, context);
     if (h.kind != SHM_INLINE || h.length > most || h.length > SHM_INLINE_MAX ||
         !take_message(context, m->payload, h.length))
         return false;
-    /* mostly an answer follows: the peer, which polls for it, gives its line up
-     * while this message is counted and the answer is checked */
-    shm_ring_prefetch(c);
-    shm_rx_release(c, m, h.length);
-    count_taken(c);
-    atomic_store_explicit(&c->ep->received, true, memory_order_relaxed);
-    shm_notify_sender(c);
+    take_end(c, m, h.length);
     return true;
 }
 

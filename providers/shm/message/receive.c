@@ -46,7 +46,8 @@ static size_t payload_size(const struct shm_head *h, size_t limit)
 {
     switch (h->kind) {
     case SHM_INLINE:
-        return h->length <= limit ? h->length : SIZE_MAX;
+    case SHM_ALIGNED:
+        return shm_carried(h, limit);
     case SHM_FETCH:
         return h->nseg <= CORE_MAX_IOV ? h->nseg * sizeof(DAT_LMR_TRIPLET)
                                        : SIZE_MAX;
@@ -68,9 +69,10 @@ static DAT_DTO_COMPLETION_STATUS deliver(struct shm_conn *c,
         return DAT_DTO_SUCCESS;
     if (h->length > w->total)
         return DAT_DTO_ERR_LOCAL_LENGTH;
-    if (h->kind == SHM_INLINE) {
-        if (!core_recv_place(c->ep, w, m->payload, h->length))
-            core_scatter(w->nseg, w->seg, m->payload, h->length);
+    if (h->kind != SHM_FETCH) {
+        const unsigned char *body = m->payload + shm_pad(h);
+        if (!core_recv_place(c->ep, w, body, h->length))
+            core_scatter(w->nseg, w->seg, body, h->length);
         return DAT_DTO_SUCCESS;
     }
     memcpy(from, m->payload, h->nseg * sizeof from[0]);

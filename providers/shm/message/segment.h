@@ -68,14 +68,22 @@ _Static_assert(sizeof(struct shm_dir) % SHM_APART == 0,
 
 #define SHM_MAX_DTOS 4096
 
-#define SHM_LINE       64
-#define SHM_RING_BYTES (SHM_PAGE > 32768 ? SHM_PAGE : 32768)
+#define SHM_LINE 64
+/* Whole pages. How much of it is in use: ring.h. */
+#define SHM_RING_BYTES (512u << 10)
 #define SHM_RING_LINES (SHM_RING_BYTES / SHM_LINE)
 /* Bytes that travel within the ring: 8 KB and a header of the consumer's. */
 #define SHM_INLINE_MAX (8192 + 128)
 
-/* SHM_SKIP: no message; the next one lies at the beginning of the ring. */
-enum shm_kind { SHM_INLINE = 1, SHM_FETCH, SHM_IMMED, SHM_SKIP = 8 };
+/* SHM_ALIGNED: as SHM_INLINE, but `pad` bytes lie before the payload. SHM_SKIP:
+ * no message; the next one lies at the beginning of the ring. */
+enum shm_kind {
+    SHM_INLINE = 1,
+    SHM_FETCH,
+    SHM_IMMED,
+    SHM_ALIGNED,
+    SHM_SKIP = 8
+};
 
 struct shm_head { /* of a message */
     uint8_t kind;
@@ -83,7 +91,7 @@ struct shm_head { /* of a message */
     uint16_t nseg; /* SHM_FETCH: triplets in the payload */
     uint32_t length;
     uint32_t immed;
-    uint32_t unused;
+    uint32_t pad; /* SHM_ALIGNED: less than a line */
     uint64_t due; /* ns of the host: not received before; 0: no link model */
 };
 
@@ -109,12 +117,14 @@ struct shm_segment {
     uint32_t version;
     struct shm_dir dir[2]; /* [0]: sent by the active side */
 };
-/* Counters, two rings, two backlogs (which take no memory until used). */
+/* Counters, two rings, two backlogs (what is not used takes no memory). */
 #define SHM_SEGMENT_SIZE (SHM_PAGE + 2 * SHM_RING_BYTES + 2 * SHM_BACKLOG_BYTES)
 _Static_assert(sizeof(struct shm_segment) <= SHM_PAGE, "counters: one page");
 _Static_assert(offsetof(struct shm_segment, dir) % SHM_APART == 0,
                "apart from magic and version");
-_Static_assert(SHM_BACKLOG_BYTES % SHM_PAGE == 0, "whole pages");
+_Static_assert(SHM_RING_BYTES % SHM_PAGE == 0 &&
+                   SHM_BACKLOG_BYTES % SHM_PAGE == 0,
+               "whole pages");
 
 /* Reserves the addresses at which the segments of this connection's memory will
  * be mapped, and sets all pointers into them. 0 or -1. */
