@@ -83,6 +83,14 @@ struct shared_words {
         struct shared_file *files;
         struct file_job *first, *last;
     } files;
+    struct shared_rooms { /* room.c */
+        uint32_t lock;
+        struct room *first;
+    } rooms;
+    struct league { /* teams; the program runs one after another */
+        uint32_t teams, team;
+    } league;
+    uint64_t allocator; /* the default one; 0: the predefined one */
     uint64_t turn; /* the iteration whose `ordered` region is next (loop.c) */
     struct shared_loop {
         uint64_t next; /* iterations that are given out (batch.c) */

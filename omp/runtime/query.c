@@ -82,8 +82,9 @@ ASK(get_supported_active_levels, 1)
 ASK(in_final, self()->in_final)
 ASK(get_cancellation, 0)
 ASK(get_max_task_priority, 0)
-ASK(get_num_teams, 1)
-ASK(get_team_num, 0)
+ASK(get_num_teams,
+    shared_words->league.teams ? shared_words->league.teams : 1)
+ASK(get_team_num, shared_words->league.team)
 ASK(get_max_teams, 1)
 ASK(get_teams_thread_limit, settings.limit)
 ASK(get_proc_bind, 0)
@@ -112,6 +113,17 @@ int omp_pause_resource(int kind, int device)
 {
     (void)kind, (void)device;
     return 0;
+}
+
+/* There are no places. */
+void omp_get_place_proc_ids(int place, int *ids)
+{
+    (void)place, (void)ids;
+}
+
+void omp_get_partition_place_nums(int *places)
+{
+    (void)places;
 }
 
 void omp_set_schedule(unsigned kind, int chunk)
@@ -171,38 +183,6 @@ double omp_get_wtick(void)
 double omp_get_wtick_(void)
 {
     return omp_get_wtick();
-}
-
-/* -------------------------------------------------------------- memory --- */
-
-/* One kind of memory: all allocators are the default one. */
-void *omp_alloc(size_t bytes, uintptr_t allocator)
-{
-    (void)allocator;
-    return memory_malloc(bytes);
-}
-
-void *omp_aligned_alloc(size_t alignment, size_t bytes, uintptr_t allocator)
-{
-    (void)allocator;
-    return memory_aligned_alloc(alignment, bytes);
-}
-
-void omp_free(void *p, uintptr_t allocator)
-{
-    (void)allocator;
-    memory_free(p);
-}
-
-/* the clause allocate */
-void *GOMP_alloc(size_t alignment, size_t bytes, uintptr_t allocator)
-{
-    return omp_aligned_alloc(alignment, bytes, allocator);
-}
-
-void GOMP_free(void *p, uintptr_t allocator)
-{
-    omp_free(p, allocator);
 }
 
 /* the directive error */
