@@ -40,8 +40,8 @@ same()
     return 1
 }
 
-names=(atomics worksharing sharing tasks printing wide pipeline cxx fortran output
-    barriers exits)
+names=(atomics worksharing sharing tasks reductions doacross devices printing wide
+    pipeline cxx fortran output barriers exits)
 for name in "${names[@]}"; do
     case $name in
     cxx) echo cxx cpp g++ railomp-c++ ;;
@@ -69,7 +69,7 @@ done
 
 gcc -O2 -shared -fPIC "-I$SOURCE" "$programs/delays.c" -o delays.so
 preload=$PWD/delays.so
-for name in worksharing sharing tasks printing wide cxx fortran output barriers exits; do
+for name in worksharing sharing tasks reductions doacross devices printing wide cxx fortran output barriers exits; do
     check "$name, 2 ranks x 2, with pauses" same $name 2 2
     check "$name, 2 ranks x 2, with pauses, on shared pages" same $name 2 2 shared
 done
