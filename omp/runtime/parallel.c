@@ -2,6 +2,7 @@
 /* Parallel regions, also those that begin with a loop or sections, and teams.
  */
 #include "omp/runtime/memory.h"
+#include "omp/runtime/tasks/reduction.h"
 #include "omp/runtime/team.h"
 
 #include "omp/runtime/interface.h"
@@ -20,6 +21,8 @@ unsigned GOMP_parallel_reductions(region_t function, void *argument,
                                   unsigned threads, unsigned flags)
 {
     (void)flags;
+    threads = team_threads(threads);
+    reduction_begin_region(*(uintptr_t **)argument, threads);
     return team_run(function, argument, TEAM_REDUCES, threads);
 }
 

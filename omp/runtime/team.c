@@ -14,7 +14,6 @@
 #include "omp/runtime/statistics/regions.h"
 #include "omp/runtime/sleep.h"
 #include "omp/runtime/tasks/pool.h"
-#include "omp/runtime/tasks/reduction.h"
 
 /* What a rank says in a barrier. Rank 0's decides: the ranks that have no
  * thread in a region learn from it where the region ends. */
@@ -281,9 +280,9 @@ static void place(struct team *team)
     team->here = (unsigned)(last - first);
 }
 
-/* How many threads a region of this thread has. */
-static unsigned threads_for(const struct thread *t, unsigned asked)
+unsigned team_threads(unsigned asked)
 {
+    const struct thread *t = self();
     unsigned threads = asked ? asked : t->icv.threads;
     if (threads > settings.limit)
         threads = settings.limit;
@@ -294,7 +293,7 @@ unsigned team_run(void (*function)(void *), void *argument,
                   enum team_form form, unsigned asked)
 {
     struct thread *t = self();
-    struct team team = {.threads = threads_for(t, asked),
+    struct team team = {.threads = team_threads(asked),
                         .here = 1,
                         .level = t->team->level + 1,
                         .active = t->team->active,
@@ -308,8 +307,6 @@ unsigned team_run(void (*function)(void *), void *argument,
     if (team.threads > 1 &&
         (!memory_is_shared(&team) || atomic_exchange(&pool.busy, true)))
         team.threads = 1;
-    if (form == TEAM_REDUCES)
-        reduction_begin_region(*(uintptr_t **)argument, team.threads);
     if (team.threads == 1) {
         run(&pattern, &team);
         return 1;

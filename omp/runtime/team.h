@@ -64,6 +64,9 @@ struct thread {
 /* The calling thread. */
 struct thread *self(void);
 
+/* How many threads a region of this thread has at most. @asked: 0: as the
+ * settings say. */
+unsigned team_threads(unsigned asked);
 /* Runs the region in @threads threads; 0: as the settings say. Returns how many
  * it has had. */
 unsigned team_run(void (*function)(void *), void *argument,
