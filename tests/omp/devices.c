@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* target where there is no device, teams, cancel, and allocators. */
+/* target where there is no device, teams, cancel, allocators, and affinity. */
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -166,8 +166,29 @@ static void allocators(void)
     omp_destroy_allocator(own);
 }
 
+/* Fields of all widths; text that is longer than its room. */
+static void affinity(void)
+{
+    static char lines[64][100];
+    char text[100];
+    int length = (int)omp_get_affinity_format(text, sizeof text);
+    printf("%d %s\n", length, text);
+    omp_set_affinity_format(
+        "L%L|%4n|%.4n|%0.4n|%0.6{thread_num}|%{num_threads}|%8N|%%|%a|%T%t");
+#pragma omp parallel
+    omp_capture_affinity(lines[omp_get_thread_num()], 100, NULL);
+    for (int i = 0; i < omp_get_max_threads(); i++)
+        printf("%s\n", lines[i]);
+    length = (int)omp_capture_affinity(text, 4, "%0.8n");
+    printf("%d %s\n", length, text);
+    omp_capture_affinity(text, sizeof text, "%A");
+    printf("%s\n", text);
+    omp_set_affinity_format("level %L thread %i affinity %A");
+}
+
 int main(void)
 {
+    affinity();
     variables();
     loops();
     memory();

@@ -185,6 +185,43 @@ double omp_get_wtick_(void)
     return omp_get_wtick();
 }
 
+/* What settings_read() has read, on standard error. */
+void omp_display_env(int is_verbose)
+{
+    static const char *const kinds[] = {"DYNAMIC", "STATIC", "DYNAMIC",
+                                        "GUIDED", "AUTO"};
+    const struct icv *icv = &settings.first;
+    (void)is_verbose;
+    fprintf(stderr,
+            "\nOPENMP DISPLAY ENVIRONMENT BEGIN\n"
+            "  _OPENMP = '201511'\n"
+            "  OMP_DYNAMIC = '%s'\n"
+            "  OMP_NUM_THREADS = '%u'\n"
+            "  OMP_SCHEDULE = '%s",
+            icv->dynamic ? "TRUE" : "FALSE", settings.threads,
+            kinds[icv->schedule & ~SCHEDULE_MONOTONIC]);
+    fprintf(stderr, icv->chunk ? ",%d'\n" : "'\n", icv->chunk);
+    fprintf(stderr,
+            "  OMP_STACKSIZE = '%zu'\n"
+            "  OMP_WAIT_POLICY = '%s'\n"
+            "  OMP_THREAD_LIMIT = '%u'\n"
+            "  OMP_MAX_ACTIVE_LEVELS = '%u'\n"
+            "  OMP_CANCELLATION = 'FALSE'\n"
+            "OPENMP DISPLAY ENVIRONMENT END\n",
+            settings.stack, settings.passive ? "PASSIVE" : "ACTIVE",
+            settings.limit, (unsigned)icv->levels);
+}
+
+void omp_display_env_(const int32_t *is_verbose)
+{
+    omp_display_env(*is_verbose);
+}
+
+void omp_display_env_8_(const int64_t *is_verbose)
+{
+    omp_display_env(*is_verbose != 0);
+}
+
 /* the directive error */
 void GOMP_warning(const char *text, size_t length)
 {
