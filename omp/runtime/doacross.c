@@ -58,8 +58,8 @@ void doacross_begin(struct thread *t, uint64_t bias, unsigned dimensions,
     loop_begin(t, loop_bounds_ull(true, bias, bias + *counts, 1, chunk),
                schedule, false);
     const uint64_t words = mem ? divided_up((uintptr_t)*mem, 8) : 0;
-    char *memory = loop_share(
-        t, (words + divided_up(*counts, chunk)) * sizeof(uint64_t));
+    char *memory =
+        loop_share(t, (words + divided_up(*counts, chunk)) * sizeof(uint64_t));
     if (mem)
         *mem = memory;
     t->doacross = new_doacross(chunk, dimensions, counts);
@@ -97,7 +97,8 @@ static void await(uint64_t *word, uint64_t number)
     memory_acquire();
 }
 
-/* --------------------------------------------------- what the compiler calls */
+/* --------------------------------------------------- what the compiler calls
+ */
 
 void GOMP_doacross_post(long *iteration)
 {

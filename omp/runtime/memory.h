@@ -90,7 +90,7 @@ struct shared_words {
     struct league { /* teams; the program runs one after another */
         uint32_t teams, team;
     } league;
-    uint64_t allocator; /* the default one; 0: the predefined one */
+    uint64_t allocator;        /* the default one; 0: the predefined one */
     char affinity_format[256]; /* "": the default one */
     uint64_t turn; /* the iteration whose `ordered` region is next (loop.c) */
     struct shared_loop {

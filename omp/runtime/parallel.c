@@ -80,7 +80,8 @@ void GOMP_teams_reg(region_t function, void *argument, unsigned teams,
     struct league *league = &shared_words->league;
     (void)thread_limit, (void)flags;
     league->teams = teams;
-    for (league->team = 0; league->team < teams || !league->team; league->team++)
+    for (league->team = 0; league->team < teams || !league->team;
+         league->team++)
         function(argument);
     *league = (struct league){0};
 }

@@ -289,8 +289,8 @@ unsigned team_threads(unsigned asked)
     return t->team->active || !t->icv.levels || !threads ? 1 : threads;
 }
 
-unsigned team_run(void (*function)(void *), void *argument,
-                  enum team_form form, unsigned asked)
+unsigned team_run(void (*function)(void *), void *argument, enum team_form form,
+                  unsigned asked)
 {
     struct thread *t = self();
     struct team team = {.threads = team_threads(asked),

@@ -69,8 +69,8 @@ struct thread *self(void);
 unsigned team_threads(unsigned asked);
 /* Runs the region in @threads threads; 0: as the settings say. Returns how many
  * it has had. */
-unsigned team_run(void (*function)(void *), void *argument,
-                  enum team_form form, unsigned threads);
+unsigned team_run(void (*function)(void *), void *argument, enum team_form form,
+                  unsigned threads);
 /* Waits for all threads of the team; all see what all have written. @site: the
  * place in the program, which names what follows (memory_interval()). */
 void team_barrier(const void *site);

@@ -174,8 +174,9 @@ static unsigned chosen(long schedule, uint64_t *chunk)
 LOOP_SHARED(start, false)
 LOOP_SHARED(ordered_start, true)
 
-/* `ordered` with `depend`. @counts: the iterations of each loop; @bias: LOOP_BIAS
- * if the compiler goes on with GOMP_loop_…_next, 0 with GOMP_loop_ull_…_next. */
+/* `ordered` with `depend`. @counts: the iterations of each loop; @bias:
+ * LOOP_BIAS if the compiler goes on with GOMP_loop_…_next, 0 with
+ * GOMP_loop_ull_…_next. */
 static bool start_doacross(uint64_t bias, unsigned dimensions,
                            const uint64_t *counts, long schedule,
                            uint64_t chunk, uint64_t *first, uint64_t *last,
@@ -212,13 +213,12 @@ static bool start_doacross(uint64_t bias, unsigned dimensions,
     DOACROSS_OF(ull, type, dynamic, SCHEDULE_DYNAMIC)                          \
     DOACROSS_OF(ull, type, guided, SCHEDULE_GUIDED)
 #define DOACROSS_OF(ull, type, name, schedule)                                 \
-    bool GOMP_loop##ull##_doacross_##name##_start(                             \
-        unsigned dimensions, type *counts, type chunk, type *first,            \
-        type *last)                                                            \
+    bool GOMP_loop##ull##_doacross_##name##_start(unsigned dimensions,         \
+                                                  type *counts, type chunk,    \
+                                                  type *first, type *last)     \
     {                                                                          \
-        return GOMP_loop##ull##_doacross_start(dimensions, counts, schedule,   \
-                                               chunk, first, last, NULL,       \
-                                               NULL);                          \
+        return GOMP_loop##ull##_doacross_start(                                \
+            dimensions, counts, schedule, chunk, first, last, NULL, NULL);     \
     }
 DOACROSS(, long, LOOP_BIAS)
 DOACROSS(_ull, unsigned long long, 0)

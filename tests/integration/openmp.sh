@@ -316,6 +316,25 @@ check '... the other rank ends, too' exited_with 2 $?
 check '... and is silent' test ! -s out1
 background=()
 
+# a program with MPI: its other ranks would never call it
+echo 'int MPI_Init(int *argc, char ***argv) { return argc != 0 && argv != 0; }' >mpi.c
+gcc -shared -fPIC mpi.c -o libmpi.so
+cat >hybrid.c <<'END'
+int MPI_Init(int *argc, char ***argv);
+int main(int argc, char **argv)
+{
+    return MPI_Init(&argc, &argv) - 1;
+}
+END
+"$BUILD/bin/railomp-cc" hybrid.c -L. -lmpi -Wl,-rpath,. -o hybrid
+DRAIL_RANK=1 "${two[@]}" ./hybrid >out1 2>&1 &
+background+=($!)
+refused 'ranks of a program with MPI' 'program.with.MPI' \
+    env DRAIL_RANK=0 "${two[@]}" ./hybrid
+wait "${background[0]}"
+background=()
+check '... it is served with one rank' ./hybrid
+
 # --- ends -------------------------------------------------------------------------
 
 cat >ends.c <<'END'

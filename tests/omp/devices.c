@@ -62,7 +62,8 @@ static void loops(void)
 
 static void memory(void)
 {
-    const int device = omp_get_default_device(), host = omp_get_initial_device();
+    const int device = omp_get_default_device(),
+              host = omp_get_initial_device();
     const size_t volume[] = {2, 3}, to[] = {1, 1}, from[] = {0, 2};
     const size_t to_extent[] = {4, 5}, from_extent[] = {3, 6};
     int *p = omp_target_alloc(100 * sizeof *p, device);

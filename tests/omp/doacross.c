@@ -34,13 +34,14 @@ static void check(const char *name)
     static void name(void)                                                     \
     {                                                                          \
         begin();                                                               \
-        _Pragma("omp parallel") _Pragma(clauses)                               \
-        for (type i = 1; i < ROWS; i++)                                        \
-            for (type j = 1; j < COLUMNS; j++) {                               \
-                _Pragma(WAIT);                                                 \
-                grid[i][j] = cell(grid, (int)i, (int)j);                       \
-                _Pragma("omp ordered depend(source)");                         \
-            }                                                                  \
+        _Pragma("omp parallel")                                                \
+            _Pragma(clauses) for (type i = 1; i < ROWS;                        \
+                                  i++) for (type j = 1; j < COLUMNS; j++)      \
+        {                                                                      \
+            _Pragma(WAIT);                                                     \
+            grid[i][j] = cell(grid, (int)i, (int)j);                           \
+            _Pragma("omp ordered depend(source)");                             \
+        }                                                                      \
         check(#name);                                                          \
     }
 SWEEP(blocks, int, "omp for ordered(2)")

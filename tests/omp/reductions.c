@@ -15,7 +15,9 @@ static void add(struct vector *to, const struct vector *from)
     for (int i = 0; i < VALUES; i++)
         to->x[i] += from->x[i];
 }
-#pragma omp declare reduction(add : struct vector : add(&omp_out, &omp_in))    \
+#pragma omp declare reduction(add                                              \
+                              : struct vector                                  \
+                              : add(&omp_out, &omp_in))                        \
     initializer(omp_priv = (struct vector){{0}})
 
 /* A region, and constructs in it. */

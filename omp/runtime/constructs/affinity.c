@@ -136,8 +136,8 @@ static void expand(struct text *to, const char **format)
     while (isdigit((unsigned char)**format) && size < FIELD_BYTES / 10)
         size = 10 * size + *(*format)++ - '0';
     const bool number = is_number(letter_of(format), value);
-    const int length = snprintf(
-        padded, sizeof padded, right ? "%*s" : "%-*s", size, value);
+    const int length =
+        snprintf(padded, sizeof padded, right ? "%*s" : "%-*s", size, value);
     if (zeros && right && number)
         for (char *p = padded; *p == ' '; p++)
             *p = '0';

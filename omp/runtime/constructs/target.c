@@ -63,9 +63,9 @@ static void await(void **depend)
 }
 
 /* A region with nowait is over when this returns, too. */
-void GOMP_target_ext(int device, region_t region, size_t count, void **addresses,
-                     size_t *sizes, unsigned short *kinds, unsigned flags,
-                     void **depend, void **clauses)
+void GOMP_target_ext(int device, region_t region, size_t count,
+                     void **addresses, size_t *sizes, unsigned short *kinds,
+                     unsigned flags, void **depend, void **clauses)
 {
     const struct copies copies = {count, addresses, sizes, kinds};
     (void)device, (void)flags, (void)clauses;
@@ -117,8 +117,9 @@ int omp_target_is_present(const void *p, int device)
     return 1;
 }
 
-int omp_target_memcpy(void *to, const void *from, size_t bytes, size_t to_offset,
-                      size_t from_offset, int to_device, int from_device)
+int omp_target_memcpy(void *to, const void *from, size_t bytes,
+                      size_t to_offset, size_t from_offset, int to_device,
+                      int from_device)
 {
     (void)to_device, (void)from_device;
     memcpy((char *)to + to_offset, (const char *)from + from_offset, bytes);
@@ -143,9 +144,9 @@ static void copy_block(char *to, const char *from, size_t element,
         return;
     }
     for (size_t i = 0; i < *volume; i++)
-        copy_block(to + i * to_row, from + i * from_row, element, dimensions - 1,
-                   volume + 1, to_offset + 1, from_offset + 1, to_extent + 1,
-                   from_extent + 1);
+        copy_block(to + i * to_row, from + i * from_row, element,
+                   dimensions - 1, volume + 1, to_offset + 1, from_offset + 1,
+                   to_extent + 1, from_extent + 1);
 }
 
 /* Without memory it returns how many dimensions it serves. */

@@ -15,7 +15,7 @@ struct thread;
 
 struct task_group {
     struct task_group *outer;
-    unsigned unfinished; /* tasks that were made in it, and their children */
+    unsigned unfinished;   /* tasks that were made in it, and their children */
     uintptr_t *reductions; /* reduction.h; NULL: none */
     struct room *room;     /* what the threads' groups share; NULL: nothing */
 };
