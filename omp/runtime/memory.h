@@ -90,7 +90,15 @@ struct shared_words {
     struct league { /* teams; the program runs one after another */
         uint32_t teams, team;
     } league;
-    uint64_t allocator;        /* the default one; 0: the predefined one */
+    uint64_t allocator;   /* the default one; 0: the predefined one */
+    struct shared_units { /* units.c */
+        uint32_t lock, count;
+        struct shared_unit {
+            int32_t unit;
+            uint32_t rank;
+            bool is_open;
+        } of[64];
+    } units;
     char affinity_format[256]; /* "": the default one */
     uint64_t turn; /* the iteration whose `ordered` region is next (loop.c) */
     struct shared_loop {

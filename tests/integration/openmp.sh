@@ -253,6 +253,30 @@ check '... its file' cmp units.out <(echo 'of a file')
 check '... errors' cmp err <(printf 'an error\nafter it\n')
 check '... output within a statement' cmp out <(echo ':nested')
 
+# a unit that rank 0 has opened: another rank would write to fort.10, or to its own
+# standard output
+for unit in 10 6 newunit; do
+    cat >unit.f90 <<'END'
+program unit
+  use omp_lib
+  integer :: u = UNIT
+  open (OPEN, file='unit.out')
+  !$omp parallel
+  if (omp_get_thread_num() == 1) write (u, *) 'of rank 1'
+  !$omp end parallel
+  close (u)
+end program
+END
+    case $unit in
+    newunit) sed -i 's/UNIT/0/; s/OPEN/newunit=u/' unit.f90 ;;
+    *) sed -i "s/UNIT/$unit/; s/OPEN/u/" unit.f90 ;;
+    esac
+    "$BUILD/bin/railomp-fortran" unit.f90 -o unit
+    refused "unit $unit of another rank" 'rank.1:.unit.[-0-9]+.is.not.served' \
+        env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./unit
+    check '... its own rank may use it' env RAILOMP_RANKS=1 OMP_NUM_THREADS=2 ./unit
+done
+
 # --- tasks ----------------------------------------------------------------------
 
 cat >shared_tasks.c <<'END'
