@@ -76,17 +76,17 @@ for option in -pie -fPIE -fpie; do
     check "$option has no effect" "$cc" -O2 $option hello.c -o fixed
     check '... the data have a fixed address' sh -c 'readelf -h fixed | grep -q EXEC'
 done
-# lto COMPILER SOURCE: passes when it is optimized at link time, in two steps, too
+# lto COMPILER GCC SOURCE: passes when it is optimized at link time, in two steps, too
 lto()
 {
-    "$1" -O2 -flto -c "$programs/$2" -o part.o && "$1" -O2 -flto=2 part.o -o lto &&
+    "$1" -O2 -flto -c "$programs/$3" -o part.o && "$1" -O2 -flto=2 part.o -o lto &&
         RAILOMP_PAGES=copied RAILOMP_RANKS=2 OMP_NUM_THREADS=2 timeout -k 5 60 ./lto >out &&
-        "${1/*railomp-/g}" -O2 -fopenmp "$programs/$2" -o plain -latomic &&
+        "$2" -O2 -fopenmp "$programs/$3" -o plain -latomic &&
         OMP_NUM_THREADS=4 ./plain | cmp out
 }
-check '-flto' lto "$cc" atomics.c
-check '-flto in C++' lto "$cxx" cxx.cpp
-check '-flto in Fortran' lto "$fortran" fortran.f90
+check '-flto' lto "$cc" gcc atomics.c
+check '-flto in C++' lto "$cxx" g++ cxx.cpp
+check '-flto in Fortran' lto "$fortran" gfortran fortran.f90
 
 # the program's own functions, whose names the wrappers of libc's have, too
 cat >own.c <<'END'
