@@ -110,7 +110,9 @@ typedef struct dcoll_config {
                                  at least so many bytes from the user's buffers,
                                  and receives them there, without a copy, if the
                                  algorithm can; SIZE_MAX: never. Default:
-                                 16 KiB. `auto` does not use it */
+                                 16 KiB. `auto` decides itself, but between
+                                 nodes, without a table, it copies shorter
+                                 blocks */
     unsigned groups;        /**< groups per node of all-gather `mc-groups`; 0:
                                  that algorithm's default */
     bool paced;             /**< complete each step before the next one, as in

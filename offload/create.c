@@ -64,13 +64,24 @@ static int open_rails(struct group *g, drail_error_t *err)
     return rc;
 }
 
-/* A consumer may use its buffers again as soon as it sees an error. So no peer
- * may write to them. */
+/* Within a host, to register the consumer's buffers in each call takes longer
+ * than to copy shorter blocks twice. */
+#define REGISTER_BYTES (1u << 20)
+
+static bool is_within_host(const drail_t *rail)
+{
+    for (unsigned i = 0; i < drail_nrails(rail); i++)
+        if (!drail_rail_at(rail, i)->host_only)
+            return false;
+    return true;
+}
+
 static int create_team(struct group *g, drail_error_t *err)
 {
     dcoll_config_t cfg;
     dcoll_config_init(&cfg);
-    cfg.zero_copy_bytes = SIZE_MAX;
+    if (is_within_host(g->rail))
+        cfg.zero_copy_bytes = REGISTER_BYTES;
     return dcoll_team_create(g->job, g->rail, &cfg, &g->team, err);
 }
 
@@ -114,6 +125,9 @@ void group_close_team(struct group *g)
         drail_interrupt(g->rail);
     dcoll_team_free(g->team);
     drail_close(g->rail);
+    g->team = NULL;
+    g->rail = g->star.rail = NULL;
+    g->request = NULL;
     pthread_mutex_lock(&g->lock);
     drail_job_leave(g->job);
     g->job = NULL;

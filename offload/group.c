@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -75,20 +74,37 @@ static int drive(struct group *g, const struct queued_call *first,
     return rc;
 }
 
+/* Ends all calls of a broken group. The consumer may use their buffers again
+ * when it sees an error, and ranks that come late may write into them until the
+ * rail is closed. */
+static void fail_all(struct group *g)
+{
+    group_close_team(g);
+    while (first_call(g))
+        retire(g, false);
+}
+
 /* Carries out calls as far as possible. team_lock is held. */
 static void advance(struct group *g, bool may_wait)
 {
     const struct queued_call *call;
-    while (g->team && (call = first_call(g))) {
-        int rc = g->broken ? g->broken : drive(g, call, may_wait);
+    while (!g->broken && (call = first_call(g))) {
+        int rc = drive(g, call, may_wait);
         if (rc == DRAIL_EAGAIN)
             return;
-        if (rc && !g->broken) {
-            g->broken = rc;
-            dcoll_team_give_up(g->team, rc, "a rank's call has failed");
+        if (!rc) {
+            retire(g, true);
+            continue;
         }
-        retire(g, !rc);
+        g->broken = rc;
+        dcoll_team_give_up(g->team, rc, "a rank's call has failed");
     }
+    if (!first_call(g))
+        return;
+    if (may_wait || !g->rail)
+        fail_all(g);
+    else
+        call_worker(g);
 }
 
 static struct timespec after(uint64_t ns)
@@ -109,18 +125,6 @@ static void advance_for(struct group *g, uint64_t ns)
         advance(g, false);
     while (g->request && busywait_now_ns() < until);
     pthread_mutex_unlock(&g->team_lock);
-}
-
-/* The worker, or that of another rank, may need the core on which the consumer
- * polls. */
-static void leave_core(struct group *g)
-{
-    const struct timespec until = after(REST_NS);
-    int rc = 0;
-    pthread_mutex_lock(&g->lock);
-    while (!rc && atomic_load(&g->at_work))
-        rc = pthread_cond_timedwait(&g->work_ended, &g->lock, &until);
-    pthread_mutex_unlock(&g->lock);
 }
 
 /* Adds a call, if there is room. */
@@ -155,14 +159,32 @@ DAT_RETURN group_start(void *group, const struct dapl_collective_call *call)
     return DAT_SUCCESS;
 }
 
-void group_progress(void *group)
+/* A group whose last call is complete has moved, too: the consumer has an
+ * event. */
+enum dapl_collective_state group_progress(void *group)
 {
     struct group *g = group;
     atomic_fetch_add_explicit(&g->polls, 1, memory_order_relaxed);
-    if (atomic_load(&g->at_work))
-        leave_core(g);
-    else
+    if (!atomic_load(&g->at_work)) {
+        if (!first_call(g))
+            return DAPL_COLLECTIVE_IDLE;
         advance_for(g, STEP_NS);
+    }
+    return atomic_load(&g->at_work) ? DAPL_COLLECTIVE_AT_WORK
+                                    : DAPL_COLLECTIVE_MOVING;
+}
+
+/* The worker, or that of another rank, may need the core on which the consumer
+ * polls. */
+void group_leave_core(void *group)
+{
+    struct group *g = group;
+    const struct timespec until = after(REST_NS);
+    int rc = 0;
+    pthread_mutex_lock(&g->lock);
+    while (!rc && atomic_load(&g->at_work))
+        rc = pthread_cond_timedwait(&g->work_ended, &g->lock, &until);
+    pthread_mutex_unlock(&g->lock);
 }
 
 void group_rest(void *group)
@@ -269,7 +291,7 @@ static void *work(void *group)
 
 static void group_delete(struct group *g)
 {
-    close(g->star.wake);
+    star_delete(&g->star);
     pthread_cond_destroy(&g->wake);
     pthread_cond_destroy(&g->work_ended);
     pthread_mutex_destroy(&g->lock);
@@ -284,13 +306,10 @@ static struct group *group_new(struct member *m,
     pthread_condattr_t monotonic;
     if (!g)
         return NULL;
-    g->star.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (g->star.wake < 0) {
+    if (star_new(&g->star, how->size, how->self)) {
         free(g);
         return NULL;
     }
-    g->star.size = how->size;
-    g->star.self = how->self;
     g->member = m;
     g->done = how->done;
     g->owner = how->owner;
@@ -436,8 +455,8 @@ void group_free(void *group)
             dcoll_team_give_up(g->team, DRAIL_EPEER,
                                "a rank has freed the group");
     }
-    while (first_call(g))
-        retire(g, false);
+    if (first_call(g))
+        fail_all(g);
     pthread_mutex_unlock(&g->team_lock);
     pthread_mutex_lock(&m->lock); /* nobody deletes it meanwhile */
     pthread_mutex_lock(&g->lock);

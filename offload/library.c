@@ -25,5 +25,6 @@ const struct dapl_collectives dapl_collectives = {
     .free_group = group_free,
     .start = group_start,
     .progress = group_progress,
+    .leave_core = group_leave_core,
     .rest = group_rest,
 };

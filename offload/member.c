@@ -186,15 +186,20 @@ static int take_visitor(struct member *m, uint32_t group, struct visit *visit)
 }
 
 /* Adds the next connection to the visitors, if one has come. False: there is no
- * room for it. The lock is held. */
+ * room for it now. The lock is held. */
 static bool receive_visitor(struct member *m)
 {
-    int fd = accept4(m->listening, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0)
-        return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
-    struct visitor *v = m->visits < VISITORS ? calloc(1, sizeof *v) : NULL;
-    if (!v) {
+    struct visitor *v = calloc(1, sizeof *v);
+    int fd = v ? accept4(m->listening, NULL, NULL, SOCK_CLOEXEC) : -1;
+    if (fd < 0) {
+        bool room =
+            v && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED);
+        free(v);
+        return room;
+    }
+    if (m->visits == VISITORS) {
         close(fd);
+        free(v);
         return false;
     }
     socket_tune(fd);

@@ -93,13 +93,16 @@ struct verdict {
 struct star {
     unsigned size, self;
     struct verdict verdict;
-    int *fd;       /* of rank 0: to each rank; else: fd[0], to rank 0 */
+    int *fd;       /* of rank 0: to each rank; else: fd[0], to rank 0; or -1 */
     int wake;      /* readable: the group was freed */
     drail_t *rail; /* makes progress while this rank waits; or NULL */
 };
 
-/* All functions return 0 or a DRAIL_E… code. Fills err->text if the ranks do
- * not agree on the group's size. */
+/* A star without sockets. -1: out of resources. */
+int star_new(struct star *s, unsigned size, unsigned self);
+void star_delete(struct star *s);
+/* These return 0 or a DRAIL_E… code. Fills err->text if the ranks do not agree
+ * on the group's size. */
 int star_open(struct star *s, struct member *m, const struct member_info *root,
               uint32_t group, drail_error_t *err);
 /* Rank 0 tells ranks that come after star_open has failed so. */
@@ -163,13 +166,14 @@ DAT_RETURN group_create(void *member, const struct dapl_collective_group *how,
                         void **group);
 void group_free(void *group);
 DAT_RETURN group_start(void *group, const struct dapl_collective_call *call);
-void group_progress(void *group);
+enum dapl_collective_state group_progress(void *group);
+void group_leave_core(void *group);
 void group_rest(void *group);
 /* A user of the member less. The last one waits for all groups to end, and
  * deletes it. */
 void group_leave_member(void *member);
 
-/* create.c; the worker, with team_lock. */
+/* create.c; team_lock is held, or the group is released. */
 int group_open_team(struct group *g);
 void group_close_team(struct group *g);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,6 +19,31 @@
 #define TURN_MS 5 /* between two looks at the rails, while this rank waits */
 
 /* -------------------------------------------------------- begin and end --- */
+
+static unsigned places(const struct star *s)
+{
+    return s->self ? 1 : s->size;
+}
+
+int star_new(struct star *s, unsigned size, unsigned self)
+{
+    *s = (struct star){.size = size, .self = self};
+    s->fd = malloc(places(s) * sizeof *s->fd);
+    s->wake = s->fd ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+    if (s->wake < 0) {
+        free(s->fd);
+        return -1;
+    }
+    for (unsigned i = 0; i < places(s); i++)
+        s->fd[i] = -1;
+    return 0;
+}
+
+void star_delete(struct star *s)
+{
+    close(s->wake);
+    free(s->fd);
+}
 
 static int code_of(int error)
 {
@@ -122,12 +148,6 @@ static int meet(struct star *s, struct member *m,
 int star_open(struct star *s, struct member *m, const struct member_info *root,
               uint32_t group, drail_error_t *err)
 {
-    unsigned places = s->self ? 1 : s->size;
-    s->fd = malloc(places * sizeof *s->fd);
-    if (!s->fd)
-        return DRAIL_ENOMEM;
-    for (unsigned i = 0; i < places; i++)
-        s->fd[i] = -1;
     int rc = meet(s, m, root, group);
     if (rc && disagrees(s))
         snprintf(err->text, sizeof err->text,
@@ -149,11 +169,11 @@ void star_refuse(const struct star *s, struct member *m, uint32_t group)
 
 void star_close(struct star *s)
 {
-    for (unsigned i = 0; s->fd && i < (s->self ? 1 : s->size); i++)
+    for (unsigned i = 0; i < places(s); i++) {
         if (s->fd[i] >= 0)
             close(s->fd[i]);
-    free(s->fd);
-    s->fd = NULL;
+        s->fd[i] = -1;
+    }
 }
 
 /* ----------------------------------------------------------- all-gather --- */
@@ -214,9 +234,9 @@ static bool say(int fd)
 bool star_leave(struct star *s, int timeout_ms)
 {
     int64_t until = offload_now_ms() + timeout_ms;
-    bool all = s->fd;
+    bool all = true;
     if (s->self)
-        return all && say(s->fd[0]) && hear(s, s->fd[0], until);
+        return say(s->fd[0]) && hear(s, s->fd[0], until);
     for (unsigned r = 1; all && r < s->size; r++)
         all = hear(s, s->fd[r], until);
     for (unsigned r = 1; all && r < s->size; r++)

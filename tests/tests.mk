@@ -35,17 +35,17 @@ COLL_ARCHIVE := $(TEST_BIN)/libcoll.a
 
 # The provider's tests over TCP, too: those that need what only shm has are not
 # among them, or leave it out (util.h).
-OFI_TESTS := cancel collective_calls collectives connect counted_writes death descriptors evd extensions fork fork_posting \
+OFI_TESTS := cancel collective_calls collective_failures collectives connect counted_writes death descriptors evd extensions fork fork_posting \
   ia last_word many missing_evds rdma sendrecv shared_evd sleepers
 OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
 # And over a bond: one that cuts long requests; some over one that does not.
-BOND_TESTS := $(filter-out collective_calls collectives counted_writes,$(OFI_TESTS)) access order srq
+BOND_TESTS := $(filter-out collective_calls collective_failures collectives counted_writes,$(OFI_TESTS)) access order srq
 BOND_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),\
   $(BOND_TESTS:%=$(TEST_BIN)/provider/bond_%))
 BOND_WHOLE_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),$(addprefix \
-  $(TEST_BIN)/provider/bond_whole_,access collective_calls collectives last_word \
+  $(TEST_BIN)/provider/bond_whole_,access collective_calls collective_failures collectives last_word \
   order rdma sendrecv))
 TEST_PROGRAMS += $(BOND_PROGRAMS) $(BOND_WHOLE_PROGRAMS)
 BOND_CONF := $(TEST_BIN)/provider/bond.conf
@@ -100,6 +100,8 @@ $(TEST_BIN)/unit/test_omp_pool: $(BUILD)/obj/omp/runtime/tasks/pool.o
 $(TEST_BIN)/unit/test_omp_files: $(BUILD)/obj/omp/runtime/files.o
 $(TEST_BIN)/unit/test_dsm_returns $(TEST_BIN)/unit/test_omp_pool: \
   private ALL_LDFLAGS += -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_unlock
+$(TEST_BIN)/unit/test_coll_contended: private \
+  ALL_LDFLAGS += -Wl,--wrap=cores_find,--wrap=contention_found
 $(TEST_BIN)/unit/test_omp_team: private ALL_LDFLAGS += -Wl,--wrap=pthread_create
 $(TEST_BIN)/unit/test_dsm_bench: $(DSM_OBJ)
 $(TEST_BIN)/unit/test_omp_symbols: $(BUILD)/obj/omp/runtime/statistics/symbols.o
@@ -252,27 +254,33 @@ TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\
 # Their processes poll, which keeps all processors busy: one of them runs at a
 # time.
 TEST_POLLING := /integration/mpi,/integration/impi,/compare_p2p,/compare_coll,$\
-                /compare_layer,/integration/suite,/interrupted,/integration/openmp
-# They wait for slow wires and processes: one of them runs beside all others.
-TEST_WAITING := /hosts/,/integration/bond,/integration/install,$\
-                /compare_bond,/compare_hosts,/dapl_walk,/dtest,/runner,/server,$\
-                /slow_rail,/timens,/ulimits,/tcp_connect,_death,_sleepers,$\
-                /test_bond_connect,/test_bond_failover,/test_bond_memory,$\
-                /test_bond_slow,/test_close_delivers,/test_coll_long,/test_coll_order,$\
-                /test_coll_slow,/test_confirm_late,/test_connect,/test_down_at_start,$\
-                /test_dsm_edges,/test_dsm_tcp,/test_eager_put,/test_ep_release,$\
-                /test_faults,/test_first_use,/test_given_up,/test_handshake_stopped,$\
-                /test_heartbeat,/test_job,/test_late_answers,/test_launch,$\
-                /test_no_room,/test_pieces,/test_reconnect,/test_rendezvous,$\
-                /test_short_spread,/test_slow_transfers,/test_socket_stopped,$\
-                /test_stopped_rank,/test_tcp_link,/test_tcp_peers,/test_tcp_withdraw,$\
-                /test_unconnected,/test_wait_stopped,/test_waiting,/test_withdraw
+                /compare_layer,/integration/suite,/interrupted
+# They wait for slow wires and processes: one of each list runs beside all
+# others. Those of several hosts, which check rates, are in one list.
+TEST_WAITING := /hosts/,_death,/test_close_delivers,/test_coll_long,$\
+                /test_down_at_start,/test_faults,/test_launch,/test_pieces,$\
+                /test_slow_transfers,/test_withdraw
+TEST_WAITING_TOO := /integration/bond,/integration/install,/cluster_openmp,$\
+                /compare_bond,/compare_hosts,/dapl_walk,/dtest,/odd_names,$\
+                /runner,/server,/slow_rail,/timens,/ulimits,_collectives,$\
+                _sleepers,/tcp_connect,/test_bond_connect,$\
+                /test_bond_failover,/test_bond_memory,/test_bond_slow,$\
+                /test_coll_order,/test_coll_slow,/test_confirm_late,$\
+                /test_connect,/test_dsm_edges,/test_dsm_tcp,/test_eager_put,$\
+                /test_ep_release,/test_first_use,/test_given_up,/test_goal,$\
+                /test_handshake_stopped,/test_heartbeat,/test_job,$\
+                /test_late_answers,/test_no_room,/test_reconnect,$\
+                /test_rendezvous,/test_short_spread,/test_socket_stopped,$\
+                /test_stopped_rank,/test_tcp_link,/test_tcp_peers,$\
+                /test_tcp_withdraw,/test_unconnected,/test_wait_stopped,$\
+                /test_waiting
 
 TEST_ASAN = $(patsubst $(TEST_BIN)/%,$(BUILD)/asan/test/%,\
   $(filter-out $(PLAIN_ONLY:%=$(TEST_BIN)/integration/%),$(TEST_ALL)))
 TEST_TSAN = $(TSAN_TESTS:$(TEST_BIN)/%=$(BUILD)/tsan/test/%)
 TEST_RUNS = OMP_TOOL_LIBRARIES='$(ARCHER)' tests/run --again 5 \
   --alone '$(TEST_ALONE)' --polling '$(TEST_POLLING)' --waiting '$(TEST_WAITING)' \
+  --waiting '$(TEST_WAITING_TOO)' \
   $(if $(TESTS),--match '$(TESTS)')
 
 test: tests

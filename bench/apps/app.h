@@ -64,7 +64,7 @@ int app_test(const app_t *app, const bench_test_t *test, const options_t *opts);
      .max = STATS_MAX},                                                        \
         {"--draw",                                                             \
          "N",                                                                  \
-         "which problem of all (default 1)",                                   \
+         "seed of the random problem (default 1)",                             \
          .parse = option_parse_count,                                          \
          .field = offsetof(options_t, apps.draw),                              \
          .min = 0,                                                             \

@@ -114,6 +114,7 @@ int app_test(const app_t *app, const bench_test_t *test, const options_t *given)
     }
     r->notes = notes;
     status = app_run(r);
+    r->partial |= status != 0; /* one rank alone is missing, at least */
     time_alone(app, &opts, status != 0, &r->solved);
     if (interrupt_came()) {
         r->partial = true;

@@ -277,6 +277,7 @@ int coll_run(coll_result_t *r, const coll_work_t *work)
         r->seed = content_seed();
     status = launch_job(r->test->table.command, r->opts, context.outcome,
                         rank_main, &context);
+    r->partial |= status != 0; /* also by an interrupt after all was measured */
     note_times(r);
 out:
     if (context.outcome)

@@ -19,8 +19,9 @@ double bins_rate(const bins_t *bins, unsigned from, unsigned to)
     return bytes / 1e3 / (to - from);
 }
 
-double capacity_left(const capacity_t *capacity, const event_t *events,
-                     unsigned count)
+/* What is possible after the first @p count events. */
+static double capacity_left(const capacity_t *capacity, const event_t *events,
+                            unsigned count)
 {
     double left[DRAIL_MAX_RAILS], sum = 0;
     bool whole = true;

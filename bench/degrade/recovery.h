@@ -36,9 +36,6 @@ double bins_rate(const bins_t *bins, unsigned from, unsigned to);
  *  seconds before the first event. */
 void capacity_raise(capacity_t *capacity, const bins_t *bins,
                     const events_t *events);
-/** What is possible after the first @p count events. */
-double capacity_left(const capacity_t *capacity, const event_t *events,
-                     unsigned count);
 /**
  * Event @p index of those that were carried out.
  * @param interval_ms over which rates are taken, longer where messages are long

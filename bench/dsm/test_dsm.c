@@ -222,6 +222,9 @@ static int measure(dsm_result_t *r)
     add_notes(r);
     sampling_begin(&rule);
     int status = dsm_run(r);
+    /* also when all was measured, but a rank was interrupted before its end:
+     * speed-ups are missing */
+    r->partial |= status != 0;
     return status || opts->simulated || opts->follows ? status
                                                       : time_alone(r, &rule);
 }

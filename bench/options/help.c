@@ -55,7 +55,8 @@ static const option_row_t *print_rows(const char *subject,
 void option_print_help(const option_table_t *table)
 {
     const char *subject = NULL;
-    printf("usage: %s [options]", table->command);
+    printf("usage: %s%s [options]", table->command,
+           table->groups & OPTIONS_RAILS ? " [HOST]" : "");
     for (unsigned i = 0; i < OPERANDS_MAX && table->operands[i]; i++)
         printf(" %s", table->operands[i]);
     printf("\n%s\n", table->summary);

@@ -209,7 +209,7 @@ typedef struct options {
         double contention; /**< its factor f_nc */
     } alltoallv;
     struct apps_options {
-        uint64_t draw; /**< which problem of all */
+        uint64_t draw; /**< seed of the random problem */
         double rate;   /**< operations per second of a simulated rank */
         uint64_t bodies, steps;
         uint64_t rebalance; /**< steps between two deals of the bodies */

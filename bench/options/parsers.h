@@ -12,10 +12,6 @@
 
 /** @return 0, or -1: no number from @p min to @p max. */
 int option_real(const char *text, double min, double max, double *value);
-/** A time such as 3, 3s, 500ms: in units of @p unit seconds, as is a number
- *  alone. @return 0, or -1: no time from @p min to @p max. */
-int option_time(const char *text, double unit, double min, double max,
-                double *value);
 /** Index of @p text in @p names, or -1 with the names in @p allowed. */
 int option_choice(const char *const *names, unsigned count, const char *text,
                   char *allowed, size_t size);

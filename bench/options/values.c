@@ -48,8 +48,10 @@ int option_real(const char *text, double min, double max, double *value)
     return 0;
 }
 
-int option_time(const char *text, double unit, double min, double max,
-                double *value)
+/* A time such as 3, 3s, 500ms: in units of @p unit seconds, as is a number
+ * alone. Returns 0, or -1: no time from @p min to @p max. */
+static int read_time(const char *text, double unit, double min, double max,
+                     double *value)
 {
     static const struct {
         const char *name;
@@ -77,7 +79,7 @@ int option_parse_seconds(const option_row_t *row, const char *text, void *field,
     snprintf(allowed, size,
              "seconds from %g to %g, or with a unit: 500ms, 3s, 2min, 1h",
              row->min, row->max);
-    return option_time(text, 1, row->min, row->max, field);
+    return read_time(text, 1, row->min, row->max, field);
 }
 
 int option_parse_us(const option_row_t *row, const char *text, void *field,
@@ -86,7 +88,7 @@ int option_parse_us(const option_row_t *row, const char *text, void *field,
     snprintf(allowed, size,
              "microseconds from %g to %g, or with a unit: 3us, 0.5ms", row->min,
              row->max);
-    return option_time(text, 1e-6, row->min, row->max, field);
+    return read_time(text, 1e-6, row->min, row->max, field);
 }
 
 int option_parse_number(const option_row_t *row, const char *text, void *field,

@@ -42,7 +42,8 @@ static bool standard_output_is_writable(void)
     return false;
 }
 
-int output_open(output_t *output, const char *path, format_t format)
+/* Opens before anything is measured. Returns 0 or -1 with errno. */
+static int open_output(output_t *output, const char *path, format_t format)
 {
     struct stat st;
     *output = (output_t){.file = stdout, .format = format, .path = path};
@@ -55,14 +56,15 @@ int output_open(output_t *output, const char *path, format_t format)
     return open_temporary(output, path);
 }
 
-int output_commit(output_t *output)
+/* Writes all out and gives the file its name. Returns 0 or -1 with errno. */
+static int commit(output_t *output)
 {
     if (fflush(output->file) || ferror(output->file))
         return -1;
     return output->temporary ? rename(output->temporary, output->path) : 0;
 }
 
-void output_discard(output_t *output)
+static void discard(output_t *output)
 {
     if (output->temporary)
         unlink(output->temporary);
@@ -74,7 +76,7 @@ void output_discard(output_t *output)
 static int open_one(outputs_t *outputs, const char *option, const char *path,
                     format_t format)
 {
-    if (!output_open(&outputs->list[outputs->count], path, format)) {
+    if (!open_output(&outputs->list[outputs->count], path, format)) {
         outputs->count++;
         return 0;
     }
@@ -142,8 +144,7 @@ int outputs_write(outputs_t *outputs, output_writer_t *write,
     /* if one file fails, the others are still written */
     for (unsigned i = 0; i < outputs->count; i++) {
         output_t *output = &outputs->list[i];
-        if (write(output->file, output->format, result) ||
-            output_commit(output)) {
+        if (write(output->file, output->format, result) || commit(output)) {
             error = errno;
             rc = -1;
         }
@@ -167,5 +168,5 @@ int outputs_report(outputs_t *outputs, output_writer_t *write,
 void outputs_discard(outputs_t *outputs)
 {
     while (outputs->count)
-        output_discard(&outputs->list[--outputs->count]);
+        discard(&outputs->list[--outputs->count]);
 }

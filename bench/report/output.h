@@ -39,11 +39,4 @@ int outputs_report(outputs_t *outputs, output_writer_t *write,
 /** Removes what was not committed, by this process or a child of it. */
 void outputs_discard(outputs_t *outputs);
 
-/** Opens before anything is measured. @return 0 or -1 with errno. */
-int output_open(output_t *output, const char *path, format_t format);
-/** Writes all out and gives the file its name. @return 0 or -1 with errno. */
-int output_commit(output_t *output);
-/** Removes what was not committed, by this process or a child of it. */
-void output_discard(output_t *output);
-
 #endif

@@ -105,7 +105,8 @@ unsigned coll_collectives(const options_t *opts,
     return count;
 }
 
-bool coll_reduces(const options_t *opts)
+/* Is any of the collectives a reduction? */
+static bool any_reduces(const options_t *opts)
 {
     dcoll_collective_t list[DCOLL_COLLECTIVES];
     const unsigned count = coll_collectives(opts, list);
@@ -162,7 +163,7 @@ static int check_reduces(const bench_test_t *test, const options_t *opts)
 {
     const char *options[] = {"--type", "--op"};
     const char *values[] = {options_type(opts), options_operator(opts)};
-    if (coll_reduces(opts))
+    if (any_reduces(opts))
         return 0;
     for (unsigned i = 0; i < sizeof options / sizeof *options; i++)
         if (option_given(opts, options[i])) {

@@ -42,8 +42,6 @@ void coll_item_free(coll_item_t *item);
 unsigned coll_shapes(const options_t *opts, struct shape shapes[SHAPES_MAX]);
 unsigned coll_collectives(const options_t *opts,
                           dcoll_collective_t list[DCOLL_COLLECTIVES]);
-/** Is any of these a reduction? */
-bool coll_reduces(const options_t *opts);
 
 /** The way over the rails that the options name, of their engine @p i. */
 setup_t coll_rails(const options_t *opts, unsigned i);

@@ -18,11 +18,16 @@
     USE(barrier_shm)                                                           \
     USE(reduce_shm)                                                            \
     USE(reduce_shm_slices)                                                     \
+    USE(reduce_shm_chain)                                                      \
     USE(allreduce_shm)                                                         \
     USE(allreduce_shm_slices)                                                  \
+    USE(allreduce_shm_chain)                                                   \
     USE(reduce_scatter_block_shm)                                              \
+    USE(reduce_scatter_block_shm_chain)                                        \
     USE(scan_shm)                                                              \
+    USE(scan_shm_chain)                                                        \
     USE(exscan_shm)                                                            \
+    USE(exscan_shm_chain)                                                      \
     /* flat: over all ranks (Qian and Afsahi 2008, section 5.1, and what       \
      * these are compared with) */                                             \
     USE(gather_binomial)                                                       \

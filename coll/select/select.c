@@ -7,6 +7,7 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/reduce/shares.h"
+#include "coll/build/smp/node_chain.h"
 #include "table.h"
 
 /* ---------------------------------------------------------------- rules */
@@ -17,8 +18,20 @@
  * nothing by that, and many wait for that node). LITTLE: few, and all messages
  * of a node together are short. UNEVEN: several, and the longest of different
  * blocks has a large part of all bytes. PORTS: several, and ranks have
- * different numbers of ports. */
-enum nodes { ANY, ONE, SEVERAL, EACH, SHORT, FEW, LITTLE, UNEVEN, PORTS };
+ * different numbers of ports. CHAIN: one, and a block is so long that a chain
+ * of its ranks pays. */
+enum nodes {
+    ANY,
+    ONE,
+    SEVERAL,
+    EACH,
+    SHORT,
+    FEW,
+    LITTLE,
+    UNEVEN,
+    PORTS,
+    CHAIN
+};
 
 #define SHORT_BYTES  8192u
 #define LITTLE_BYTES 4096u
@@ -109,6 +122,7 @@ static const struct rule rules[] = {
     {ANY, 0, ALWAYS, &barrier_dissemination, false},
 
     {ONE, 3, 131072, &reduce_shm, false},
+    {CHAIN, 3, ALWAYS, &reduce_shm_chain, false},
     {ONE, 3, ALWAYS, &reduce_shm_slices, false},
     {ONE, 0, 4194304, &reduce_shm, false},
     {ONE, 0, ALWAYS, &reduce_shm_slices, false},
@@ -122,6 +136,7 @@ static const struct rule rules[] = {
 
     {ONE, 12, 6144, &allreduce_shm, false},
     {ONE, 3, 16384, &allreduce_shm, false},
+    {CHAIN, 3, ALWAYS, &allreduce_shm_chain, false},
     {ONE, 6, ALWAYS, &allreduce_shm_slices, false},
     {ONE, 3, 524288, &allreduce_shm_slices, false},
     {ONE, 0, 24576, &allreduce_shm, false},
@@ -136,6 +151,10 @@ static const struct rule rules[] = {
     {PORTS, 0, ALWAYS, &allreduce_shares, true},
     {ANY, 0, ALWAYS, &allreduce_halving, true},
 
+    {ONE, 12, 24576, &reduce_scatter_block_shm, false},
+    {ONE, 12, ALWAYS, &reduce_scatter_block_shm_chain, false},
+    {ONE, 3, 49152, &reduce_scatter_block_shm, false},
+    {ONE, 3, ALWAYS, &reduce_scatter_block_shm_chain, false},
     {ONE, 0, 262144, &reduce_scatter_block_shm, false},
     {ONE, 0, ALWAYS, &reduce_scatter_block_direct, true},
     {ONE, 0, ALWAYS, &reduce_scatter_block_shm, false},
@@ -145,8 +164,10 @@ static const struct rule rules[] = {
     {ANY, 0, ALWAYS, &reduce_scatter_block_direct, true},
 
     {ONE, 0, 65536, &scan_shm, false},
+    {ONE, 0, ALWAYS, &scan_shm_chain, false},
     {ANY, 0, ALWAYS, &scan_doubling, false},
     {ONE, 0, 65536, &exscan_shm, false},
+    {ONE, 0, ALWAYS, &exscan_shm_chain, false},
     {ANY, 0, ALWAYS, &exscan_doubling, false},
 };
 
@@ -225,6 +246,8 @@ static bool is_among(const struct rule *rule, const dcoll_shape_t *shape,
         return few;
     case UNEVEN:
         return is_uneven(shape, args);
+    case CHAIN:
+        return shape->nnodes == 1 && bytes >= NODE_CHAIN_PIECE * ppn;
     case PORTS:
         return shape->nnodes > 1 && ports_differ(shape, args);
     default:

@@ -47,7 +47,8 @@ bool map_reserve(ddsm_t *d, void *there)
     return p;
 }
 
-void map_release(ddsm_t *d)
+/* Frees the addresses of the view. */
+static void release(ddsm_t *d)
 {
     if (d->view)
         munmap(d->view, d->bytes);
@@ -114,5 +115,5 @@ void map_close(ddsm_t *d)
     if (d->twins)
         munmap(d->twins, d->bytes);
     map_drop_file(d);
-    map_release(d);
+    release(d);
 }

@@ -8,8 +8,6 @@
 /* Reserves addresses for the view: at @there or nowhere; NULL: anywhere. False:
  * no room. */
 bool map_reserve(ddsm_t *d, void *there);
-/* Frees the addresses of the view. */
-void map_release(ddsm_t *d);
 /* Makes the file of the space's memory, ddsm.fd. Returns 0, or an errno. */
 int map_make_file(ddsm_t *d);
 void map_drop_file(ddsm_t *d);

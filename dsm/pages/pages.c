@@ -95,7 +95,7 @@ static void begin_writing(ddsm_t *d, size_t page)
 }
 
 /* Twins come first: from pages_set() on other threads may write. */
-int pages_make_dirty(ddsm_t *d, size_t first, size_t count)
+static int make_dirty(ddsm_t *d, size_t first, size_t count)
 {
     huge_use(d, first, count);
     for (size_t p = first; p < first + count; p++)
@@ -116,7 +116,7 @@ int pages_make_range_dirty(ddsm_t *d, size_t first, size_t count)
         while (p + n < end && (d->page[p + n].state == PAGE_CLEAN) == clean)
             n++;
         if (clean)
-            rc = pages_make_dirty(d, p, n);
+            rc = make_dirty(d, p, n);
     }
     return rc;
 }
@@ -154,7 +154,7 @@ int pages_make_dirty_ahead(ddsm_t *d, size_t page, size_t *first, size_t *count)
         end++;
     readahead_end(a, *first, end);
     *count = end - *first;
-    return pages_make_dirty(d, *first, *count);
+    return make_dirty(d, *first, *count);
 }
 
 static int compare(const void *a, const void *b)

@@ -8,9 +8,8 @@
 /* Sets state and protection. DRAIL_ENOMEM: the kernel has no room for one more
  * mapping; see coalesce.h. */
 int pages_set(ddsm_t *d, size_t first, size_t count, enum page_state state);
-/* Makes clean pages writable, with twins of those whose home is elsewhere. */
-int pages_make_dirty(ddsm_t *d, size_t first, size_t count);
-/* The same of those pages of a range, or of a sorted list, that are clean. */
+/* Makes those pages of a range, or of a sorted list, that are clean writable,
+ * with twins of those whose home is elsewhere. */
 int pages_make_range_dirty(ddsm_t *d, size_t first, size_t count);
 int pages_make_list_dirty(ddsm_t *d, const struct page_list *list);
 /* The same of a write fault: the page, and clean pages beside it that are

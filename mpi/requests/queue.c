@@ -135,7 +135,8 @@ static void moved(struct request *r, int rc)
     atomic_store(&r->stage, STAGE_MOVED);
 }
 
-void queue_begin(struct request_queue *q)
+/* With the lock: begins waiting requests, as many as can. */
+static void begin_waiting(struct request_queue *q)
 {
     struct request *r;
     while ((r = TAILQ_FIRST(&q->waiting))) {
@@ -158,7 +159,7 @@ void queue_add(struct request_queue *q, struct request *r)
     progress_thread_add_call();
     pthread_mutex_lock(&q->lock);
     TAILQ_INSERT_TAIL(&q->waiting, r, link);
-    queue_begin(q);
+    begin_waiting(q);
     queue_unlock(q);
 }
 
@@ -177,7 +178,7 @@ void queue_advance(struct request_queue *q)
         if (rc != DRAIL_EAGAIN)
             queue_settle(q, r, rc);
     }
-    queue_begin(q);
+    begin_waiting(q);
 }
 
 void queues_advance(void)
@@ -201,7 +202,7 @@ void queues_advance(void)
 void queue_lock_drained(struct request_queue *q)
 {
     queue_lock(q);
-    queue_begin(q);
+    begin_waiting(q);
     while (!TAILQ_EMPTY(&q->waiting)) {
         queue_advance(q);
         queue_unlock(q); /* other threads may need it */

@@ -92,8 +92,6 @@ void queue_lock_drained(struct request_queue *q);
  * this rank may need the lock. A rank that has_skipped comes, but does not
  * wait. */
 void queue_meet(struct request_queue *q);
-/* With the lock: begins waiting requests, as many as can. */
-void queue_begin(struct request_queue *q);
 /* With the lock: makes progress on all requests. */
 void queue_advance(struct request_queue *q);
 /* With the lock: libdcoll has ended a request. */

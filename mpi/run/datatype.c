@@ -2,6 +2,8 @@
 /* Size and layout of datatypes. */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "mpi/run/run.h"
 
@@ -149,10 +151,18 @@ void datatype_release(MPI_Datatype *kept)
 
 /* -------------------------------------------------------------- memory --- */
 
+/* Asks the kernel. */
+static bool is_mapped(uintptr_t address)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    unsigned char resident;
+    return !mincore((void *)(address & ~(page - 1)), 1, &resident);
+}
+
 bool datatype_lacks_memory(const void *user, MPI_Aint at, MPI_Datatype type)
 {
     MPI_Aint low, extent;
     if (user || pmpi.Type_get_true_extent(type, &low, &extent))
         return !user;
-    return at + low >= 0 && at + low < FIRST_PAGE;
+    return !is_mapped((uintptr_t)(at + low));
 }

@@ -192,7 +192,8 @@ bool datatype_is_contiguous(MPI_Datatype type);
 bool datatype_stays_contiguous(MPI_Datatype type);
 #define FIRST_PAGE 4096 /* bytes: holds no data of a program */
 /* Has the program given no memory for such elements, so many bytes behind its
- * address? A type of addresses goes with MPI_BOTTOM, which is NULL. */
+ * address? A type of addresses goes with MPI_BOTTOM, which is NULL: then there
+ * is memory where the first byte is. */
 bool datatype_lacks_memory(const void *user, MPI_Aint at, MPI_Datatype type);
 /* A reference to a type, which the program may free meanwhile. An MPI error. */
 int datatype_keep(MPI_Datatype type, MPI_Datatype *kept);

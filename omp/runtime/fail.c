@@ -9,6 +9,9 @@
 
 #include "dsm/ddsm.h"
 
+/* Longer than such a process gives ranks to end by themselves (start.c). */
+enum { CAUSE_MS = 3000 };
+
 static char name[24]; /* of the rank, if there are several */
 static _Atomic int own, *first = &own;
 
@@ -22,13 +25,8 @@ void fail_as(unsigned rank)
     snprintf(name, sizeof name, "rank %u: ", rank);
 }
 
-void fail(int status, const char *format, ...)
+__attribute__((noreturn)) static void end(int status, const char *text)
 {
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     int none = 0;
     const bool is_first = atomic_compare_exchange_strong(first, &none, status);
     if (is_first)
@@ -38,10 +36,38 @@ void fail(int status, const char *format, ...)
     _exit(*first);
 }
 
+void fail(int status, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    end(status, text);
+}
+
+/* A process that has forked the ranks ends them meanwhile, if one was killed,
+ * and then says so. */
+static void let_others_speak(int code)
+{
+    for (unsigned ms = 0; code == DRAIL_EPEER && !*first && ms < CAUSE_MS; ms++)
+        usleep(1000);
+}
+
+void fail_of(int code, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    let_others_speak(code);
+    end(FAILED, text);
+}
+
 void fail_open(int code, const char *why)
 {
-    for (unsigned ms = 0; code == DRAIL_EPEER && !*first && ms < 500; ms++)
-        usleep(1000);
-    fail(code == DRAIL_EINVAL || code == DRAIL_ENORAIL ? NOT_SERVED : FAILED,
-         "%s", why);
+    let_others_speak(code);
+    end(code == DRAIL_EINVAL || code == DRAIL_ENORAIL ? NOT_SERVED : FAILED,
+        why);
 }

@@ -11,9 +11,14 @@ enum {
 __attribute__((noreturn, format(printf, 2, 3))) void
 fail(int status, const char *format, ...);
 
-/* Ends this rank because libddsm or the rails can't be opened. The status tells
- * whether a setting is wrong. If another rank failed, it knows why: it may
- * speak first. */
+/* The same, because of an error of the transport or libddsm. If it is that
+ * another rank is gone, that rank knows why, or the process that has forked it
+ * knows which signal it was: they may speak first. */
+__attribute__((noreturn, format(printf, 2, 3))) void
+fail_of(int code, const char *format, ...);
+
+/* The same when libddsm or the rails can't be opened. The status tells whether
+ * a setting is wrong. */
 __attribute__((noreturn)) void fail_open(int code, const char *why);
 
 /* Of the ranks that share @status, only the first one that fails says why, and

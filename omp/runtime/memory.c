@@ -64,15 +64,15 @@ static void check(int rc, const char *what)
         return;
     const char *why = ddsm_last_error(space);
     if (strstr(why, drail_strerror(rc)))
-        fail(FAILED, "%s", why);
-    fail(FAILED, "%s: %s: %s", what, drail_strerror(rc), why);
+        fail_of(rc, "%s", why);
+    fail_of(rc, "%s: %s: %s", what, drail_strerror(rc), why);
 }
 
 /* A fault could not be served. */
 static void fault_failed(void *context, int code, const char *sentence)
 {
-    (void)context, (void)code;
-    fail(FAILED, "%s", sentence);
+    (void)context;
+    fail_of(code, "%s", sentence);
 }
 
 /* ------------------------------------------------------------ open, close */

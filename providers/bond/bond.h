@@ -137,6 +137,7 @@ struct bond_member {
     bool syncs;        /* … and synchronous RDMA */
     unsigned requests; /* of its links: sum of bond_link.requests */
     unsigned passed;   /* polls that have left it out since the last one */
+    unsigned unpolled; /* quiet ops since the last poll */
     struct bond_link *links, *unfreed;
     pthread_t thread, watcher;
     unsigned threads;       /* 0: none runs; 1: thread; 2: both */

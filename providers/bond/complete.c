@@ -70,8 +70,9 @@ static void on_request(struct bond_op *op, DAT_DTO_COMPLETION_STATUS status)
     bond_issue(c);
 }
 
-/* The peer disconnects, and has these writes. The members may not report them:
- * the ops remain. */
+/* The peer disconnects, and has told how many writes over the link it has.
+ * Their requests are complete. The member may report these ops later, or never:
+ * they stay in the link's list, of no request. */
 static void take_arrived(struct bond_link *l)
 {
     struct bond_conn *c = l->conn;
@@ -121,7 +122,7 @@ void bond_drain(struct bond_member *m)
     DAT_EVENT e;
     const DAT_DTO_COMPLETION_EVENT_DATA *d =
         &e.event_data.dto_completion_event_data;
-    m->passed = 0;
+    m->passed = m->unpolled = 0;
     while (dat_evd_dequeue(m->dto, &e) == DAT_SUCCESS)
         if (e.event_number != DAT_SOFTWARE_EVENT && !is_late(m, d))
             on_dto(d);

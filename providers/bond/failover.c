@@ -100,7 +100,8 @@ static void settle(struct bond_conn *c, unsigned member)
     p->unsettled = 0;
 }
 
-/* Is no request under way over the lead? Then another link may become it. */
+/* May another link become the lead? Not while the lead's link is up, or may
+ * still bring messages; nor before both ends know what arrived over it. */
 static bool is_lead_free(const struct bond_conn *c)
 {
     if (c->lead == BOND_NONE)

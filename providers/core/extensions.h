@@ -145,9 +145,9 @@ static inline DAT_RETURN dapl_lmr_try_free(DAT_LMR_HANDLE lmr)
  *
  * write() writes the bytes to the peer's memory, as one RDMA write whose
  * completion is suppressed. The local memory need not be registered; the peer's
- * range is checked. True: the write is complete. False: nothing is written, as
- * where a request of the EP is unfinished; dat_ep_post_rdma_write() does it, or
- * tells what is wrong. Threads that write and post on an EP take turns.
+ * range is checked. True: the write is complete. False: it is not, as where a
+ * request of the EP is unfinished; dat_ep_post_rdma_write() does it, or tells
+ * what is wrong. Threads that write and post on an EP take turns.
  *
  * The peer may change the message while take_message() reads it, so this reads
  * each byte once. It must not call DAT. One thread at a time calls take() and

@@ -350,9 +350,8 @@ int ofi_recv_hand(struct ofi_conn *c, const struct core_wqe *w);
 /* Gives waiting requests to libfabric; ep->lock is held. */
 void ofi_issue(struct ofi_conn *c);
 void ofi_receive_early(struct ofi_conn *c);
-/* Reads the CQ; cq_lock is held. False: it was empty. */
-bool ofi_drain(struct ofi_ia *oia);
-/* The same, until it is empty or so many completions were read. */
+/* Reads the CQ until it is empty or so many completions were read; cq_lock is
+ * held. */
 void ofi_drain_most(struct ofi_ia *oia, size_t most);
 /* Reads the CQ once. *any: it was not empty. True: the thread may sleep on its
  * descriptor. */

@@ -504,7 +504,8 @@ static void on_error(struct ofi_ia *oia)
     core_ep_unlock(c->ep);
 }
 
-bool ofi_drain(struct ofi_ia *oia)
+/* Reads the CQ; cq_lock is held. False: it was empty. */
+static bool drain(struct ofi_ia *oia)
 {
     struct fi_cq_data_entry entries[BATCH];
     bool any = false;
@@ -554,7 +555,7 @@ void ofi_advance(struct ofi_ia *oia, bool sure)
         core_lock_wanted(&oia->cq_lock, &oia->cq_wanted);
     if (sure || core_lock_to_poll(&oia->cq_lock, &oia->cq_wanted)) {
         ofi_signal_polled(oia);
-        ofi_drain(oia);
+        drain(oia);
         pthread_mutex_unlock(&oia->cq_lock);
     }
     core_cancel_as(state);
@@ -564,11 +565,11 @@ bool ofi_look(struct ofi_ia *oia, bool *any)
 {
     struct fid *cq = &oia->cq->fid;
     pthread_mutex_lock(&oia->cq_lock);
-    *any = ofi_drain(oia);
+    *any = drain(oia);
     ofi_signal_unmute(oia);
     int busy = fi_trywait(oia->fabric, &cq, 1);
     if (busy) /* perhaps by what it has just moved into the CQ itself */
-        *any |= ofi_drain(oia);
+        *any |= drain(oia);
     pthread_mutex_unlock(&oia->cq_lock);
     return !busy;
 }

@@ -122,33 +122,81 @@ assert {(row["engine"], row["nrails"]) for row in rows} == \
     {("nonthreaded", "2"), ("nonthreaded", "3"), ("auto", "3")}
 assert {row["bytes"] for row in of(part="diff")} == {"16384"}
 assert all(row["gain"] == "" for row in rows)'
+# late OPTIONS…: a program, with what is measured in $work/late.csv
+late()
+{
+    exec "$bench" dsm --part lu --rails shm0 --engine nonthreaded --format csv \
+        "$@" >"$work/late.csv" 2>"$work/late.err"
+}
+# ended RUN SENTENCE: an interrupt ends it, and it says so
+ended()
+{
+    kill -INT "$1"
+    wait "$1"
+    [ $? = 1 ] && grep -q "$2" "$work/late.err"
+}
 # the ranks are gone, and one process times the program by itself
 interrupted()
 {
-    local children seen=0
-    "$bench" dsm --part lu --order 800 --repeat 20 --rails shm0 \
-        --engine nonthreaded --format csv >"$work/late.csv" \
-        2>"$work/late.err" &
-    local run=$!
+    local ranks='' run now
+    late --order 800 --repeat 20 &
+    run=$!
     while kill -0 $run 2>/dev/null; do
-        children=$(pgrep -c -P $run)
-        [ "$children" -lt 2 ] || seen=1
-        [ "$seen$children" != 11 ] || break
+        now=$(pgrep -P $run)
+        [ "$(wc -w <<<"$now")" -lt 2 ] || ranks=$now
+        [ -z "$ranks" ] || [ -z "$now" ] || grep -qx "$now" <<<"$ranks" || break
         sleep 0.01
     done
-    kill -INT $run
-    wait $run
-    [ $? = 1 ] && grep -q 'interrupted; speed-ups' "$work/late.err"
+    ended $run 'interrupted; speed-ups'
 }
-check 'interrupted when ranks are done' interrupted
-check '... with what they have measured' python3 -c '
+# marked REPEATS: all was measured, but what one rank alone takes
+marked()
+{
+    python3 -c '
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
 assert len(rows) == 3, rows
 for row in rows:
-    assert row["repeats"] == "20" and row["valid"] == "yes", row
+    assert row["repeats"] == sys.argv[2] and row["valid"] == "yes", row
     assert row["partial"] == "yes" and row["speedup"] == "", row
-' "$work/late.csv"
+' "$work/late.csv" "$1"
+}
+check 'interrupted when ranks are done' interrupted
+check '... with what they have measured' marked 20
+
+# The rank that ends first does so; the other one waits in its last call.
+cat >"$work/last.c" <<'END'
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+void _exit(int status)
+{
+    const char *first = getenv("FIRST");
+    if (open(first, O_CREAT | O_EXCL, 0600) < 0)
+        for (int i = 0; i < 1000 && !access(first, F_OK); i++)
+            usleep(10000);
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+END
+between()
+{
+    local run
+    cc -shared -fPIC -o "$work/last.so" "$work/last.c" || return 1
+    FIRST=$work/first LD_PRELOAD=$work/last.so \
+        ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 \
+        late --order 64 --repeat 2 &
+    run=$!
+    until [ -e "$work/first" ] && [ "$(pgrep -c -P $run)" = 1 ]; do
+        kill -0 $run || return 1
+        sleep 0.01
+    done
+    { sleep 0.2 && rm "$work/first"; } &
+    ended $run 'interrupted; the result is partial'
+}
+check 'interrupted between the ends of two ranks' between
+check '... which is marked, too' marked 2
 check 'a page alone' run alone --repeat 3 --part fetch,diff --pages 1 \
     --engine nonthreaded
 check '... is fetched and compared' holds alone 'assert len(rows) == 4'

@@ -32,3 +32,5 @@ for whom in program -program; do
     killed "dsm, $whom" $whom dsm --part jacobi
     killed "bw, $whom" $whom bw --sizes 8,1M --iterations 100000
 done
+check 'the next run is well' timeout -k 5 60 "$rb" bw --sizes 8,64K --repeat 1 \
+    --iterations 3 --validate --output /dev/null

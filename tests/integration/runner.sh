@@ -70,6 +70,9 @@ if unshare --mount true 2>"$work/err"; then
     rm "$some/told"
     check 'beside one that polls' ends 0 '2 passed, 0 failed' \
         --waiting /tells --polling /waits "$some/waits" "$some/tells"
+    rm "$some/told"
+    check 'beside one of another list' ends 0 '3 passed, 0 failed' --jobs 1 \
+        --waiting /waits --waiting /tells "$some/0" "$some/waits" "$some/tells"
 fi
 rm "$some/told"
 sed 's/seq 50/seq 5/' "$some/waits" >"$some/polls"

@@ -27,6 +27,8 @@ static const struct one ones[] = {
     {"shm-scatter", DCOLL_SCATTER, 0, 2},
     {"shm-scan", DCOLL_SCAN, 0, 2},
     {"shm-exscan", DCOLL_EXSCAN, 0, 2},
+    {"shm-chain", DCOLL_SCAN, 0, 1},
+    {"shm-chain", DCOLL_EXSCAN, 0, 2},
     {"direct", DCOLL_SCATTER, 0, 2},
     {"binomial", DCOLL_SCATTER, 0, 1},
     {"smp-gather", DCOLL_GATHER, 2, 0}, /* 2: master of the other node */

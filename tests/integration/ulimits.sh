@@ -28,6 +28,9 @@ for limit in "-f 64" "-f 1024"; do
     limited "$limit" "ulimit -f" "$rb" allgather --ranks 3 --sizes 8 "${small[@]}"
     limited "$limit" "ulimit -f" "$rb" dsm --part range --repeat 1
 done
+limited "-l 0" "ulimit -l" "$rb" bw --sizes 8,64K,4M "${small[@]}"
+limited "-Sn 12" "ulimit -n\|open files\|descriptor" "$rb" dsm --part range \
+    --repeat 1
 for n in 9 12 16 20 24; do
     limited "-n $n" "ulimit -n\|open files\|descriptor" "$rb" bw --sizes 8 "${small[@]}"
     limited "-n $n" "ulimit -n\|open files\|descriptor" "$rb" bw --sizes 8 \

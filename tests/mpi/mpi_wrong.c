@@ -185,6 +185,80 @@ static int null_packed_block(MPI_Comm comm, int faulty)
     return rc;
 }
 
+/* The same types far behind, and before, where a buffer would begin: they may
+ * be addresses behind MPI_BOTTOM, which is NULL, too. */
+enum { FAR_BEHIND = 1 << 16, FAR_BEFORE = -(1 << 16) };
+
+static MPI_Datatype with_gaps_at(MPI_Aint place)
+{
+    MPI_Datatype gaps, moved;
+    const int one = 1;
+    gaps = with_gaps();
+    MPI_Type_create_hindexed(1, &one, &place, gaps, &moved);
+    MPI_Type_commit(&moved);
+    MPI_Type_free(&gaps);
+    return moved;
+}
+
+static int gather_at(MPI_Comm comm, int faulty, MPI_Aint place)
+{
+    MPI_Datatype gaps = with_gaps_at(place);
+    int rc = MPI_Gatherv(faulty ? NULL : (char *)send - place, 1, gaps, recv,
+                         counts, displs, MPI_INT, 0, comm);
+    MPI_Type_free(&gaps);
+    return rc;
+}
+
+static int null_packed_behind(MPI_Comm comm, int faulty)
+{
+    return gather_at(comm, faulty, FAR_BEHIND);
+}
+
+static int null_packed_before(MPI_Comm comm, int faulty)
+{
+    return gather_at(comm, faulty, FAR_BEFORE);
+}
+
+static int broadcast_at(MPI_Comm comm, int faulty, MPI_Aint place)
+{
+    MPI_Datatype gaps = with_gaps_at(place);
+    int rc = MPI_Bcast(faulty ? NULL : (char *)recv - place, 1, gaps, 0, comm);
+    MPI_Type_free(&gaps);
+    return rc;
+}
+
+static int null_bcast_behind(MPI_Comm comm, int faulty)
+{
+    return broadcast_at(comm, faulty, FAR_BEHIND);
+}
+
+static int null_bcast_before(MPI_Comm comm, int faulty)
+{
+    return broadcast_at(comm, faulty, FAR_BEFORE);
+}
+
+/* Blocks of rank 1 far behind, or before, its buffer. */
+static int exchange_at(MPI_Comm comm, int faulty, int place)
+{
+    MPI_Datatype types[] = {MPI_INT, MPI_INT, MPI_INT};
+    int places[RANKS];
+    set_counts(COUNT);
+    for (int r = 0; r < RANKS; r++)
+        places[r] = place + r * COUNT * (int)sizeof(int);
+    return MPI_Alltoallw(faulty ? NULL : (char *)send - place, counts, places,
+                         types, recv, counts, displs, types, comm);
+}
+
+static int null_exchanged_behind(MPI_Comm comm, int faulty)
+{
+    return exchange_at(comm, faulty, FAR_BEHIND);
+}
+
+static int null_exchanged_before(MPI_Comm comm, int faulty)
+{
+    return exchange_at(comm, faulty, FAR_BEFORE);
+}
+
 static int different_scans(MPI_Comm comm, int faulty)
 {
     return MPI_Scan(send, recv, COUNT + faulty, MPI_INT, MPI_SUM, comm);
@@ -416,6 +490,18 @@ static const struct wrong {
      0},
     {"allgather, no buffer, a type with gaps", null_packed_block, -1, "",
      "rank 1", 0},
+    {"gatherv, no buffer, a type far behind it", null_packed_behind, -1, "",
+     "rank 1", 0},
+    {"gatherv, no buffer, a type far before it", null_packed_before, -1, "",
+     "rank 1", 0},
+    {"bcast, no buffer, a type far behind it", null_bcast_behind, -1, "",
+     "rank 1", 1},
+    {"bcast, no buffer, a type far before it", null_bcast_before, -1, "",
+     "rank 1", 1},
+    {"alltoallw, no buffer, blocks far behind it", null_exchanged_behind, -1,
+     "", "rank 1", 0},
+    {"alltoallw, no buffer, blocks far before it", null_exchanged_before, -1,
+     "", "rank 1", 0},
     {"scan, different counts", different_scans, -1, "rank", "rank", 0},
     {"scan, negative count", negative_scan, -1, "", "rank 1", 0},
     {"allgather, negative count", negative_block, -1, "", "rank 1", 0},

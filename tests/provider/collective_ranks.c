@@ -141,6 +141,7 @@ unsigned run(unsigned size, void (*body)(struct rank *r))
     pid_t child[MOST];
     unsigned good = 0;
     atomic_store(&shared->arrived, 0);
+    atomic_store(&shared->begun, 0);
     for (unsigned i = 0; i < size; i++) {
         child[i] = fork();
         assert_true(child[i] >= 0);

@@ -24,6 +24,7 @@ extern char rail[32]; /* the IA under test */
 
 extern struct shared {
     atomic_uint arrived;
+    atomic_uint begun; /* calls of rank 0, if the test counts them */
     unsigned char info[MOST][INFO];
 } * shared;
 

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/busywait.h"
 #include "tests/sanitizers.h"
 
 /* A group ends while the next one is created. */
@@ -126,18 +127,26 @@ static void test_computes(void **state)
     run_well(4, compute);
 }
 
+/* Polls once for the event of a call that has succeeded. */
+static bool poll_for(struct rank *r, uint64_t value)
+{
+    DAT_EVENT event;
+    if (DAT_GET_TYPE(dat_evd_dequeue(r->evd, &event)) == DAT_QUEUE_EMPTY)
+        return false;
+    DAT_IB_EXTENSION_EVENT_DATA *data = (void *)event.event_extension_data;
+    assert_int_equal(data->coll.context.as_64, value);
+    assert_int_equal(data->status, DAT_OP_SUCCESS);
+    return true;
+}
+
 /* Polled, without a wait. */
 static void poll_only(struct rank *r)
 {
-    DAT_EVENT event;
     open_all(r);
     for (unsigned i = 0; i < 200; i++) {
         DAT_OK(dat_ib_collective_barrier(r->group, context(i), 0));
-        while (DAT_GET_TYPE(dat_evd_dequeue(r->evd, &event)) == DAT_QUEUE_EMPTY)
+        while (!poll_for(r, i))
             ;
-        DAT_IB_EXTENSION_EVENT_DATA *data = (void *)event.event_extension_data;
-        assert_int_equal(data->coll.context.as_64, i);
-        assert_int_equal(data->status, DAT_OP_SUCCESS);
     }
     close_all(r);
 }
@@ -176,6 +185,64 @@ static void test_two_groups(void **state)
 {
     skip_where_descriptors_race();
     run_well(2, two_groups);
+}
+
+#define TIMED 400
+
+static int longer(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static void wait_ns(uint64_t ns)
+{
+    uint64_t until = busywait_now_ns() + ns;
+    while (busywait_now_ns() < until)
+        ;
+}
+
+/* The lower quartile of the times of some barriers, in ns. Rank 1 comes later,
+ * so that rank 0 polls. */
+static uint64_t barrier_ns(struct rank *r)
+{
+    uint64_t took[TIMED];
+    for (unsigned i = 0; i < TIMED; i++) {
+        while (r->rank && atomic_load(&shared->begun) <= i)
+            ;
+        wait_ns(r->rank ? 20000 : 0);
+        uint64_t begin = busywait_now_ns();
+        DAT_OK(dat_ib_collective_barrier(r->group, context(i), 0));
+        if (!r->rank)
+            atomic_fetch_add(&shared->begun, 1);
+        while (!poll_for(r, i))
+            ;
+        took[i] = busywait_now_ns() - begin;
+    }
+    qsort(took, TIMED, sizeof took[0], longer);
+    return took[TIMED / 4];
+}
+
+/* Rank 0 waits for rank 1 to create another group. */
+static void another_at_work(struct rank *r)
+{
+    open_all(r);
+    DAT_HANDLE first = r->group;
+    if (!r->rank)
+        DAT_OK(begin_group(r, 2, NULL));
+    assert_in_range(barrier_ns(r), 0, 150000);
+    if (r->rank)
+        DAT_OK(begin_group(r, 2, NULL));
+    assert_int_equal(group_status(r, 2), DAT_OP_SUCCESS);
+    barriers(r);
+    DAT_OK(dat_ib_collective_free_group(first));
+    close_all(r);
+}
+
+static void test_another_at_work(void **state)
+{
+    skip_where_descriptors_race();
+    run_well(2, another_at_work);
 }
 
 /* ------------------------------------------------------ wrong arguments --- */
@@ -742,6 +809,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_computes),
         cmocka_unit_test(test_polled),
         cmocka_unit_test(test_two_groups),
+        cmocka_unit_test(test_another_at_work),
         cmocka_unit_test(test_in_turn),
         cmocka_unit_test(test_wrong_arguments),
         cmocka_unit_test(test_death),

@@ -208,11 +208,11 @@ static bool writes(const end_t *end, size_t bytes, DAT_RMR_TRIPLET to)
                          to.virtual_address);
 }
 
-static void written_at_once(void **state)
+static void written_to(memory_kind_t kind)
 {
     static const size_t lengths[] = {1, 7, 8, 63, 64, 1000, 4096, BYTES};
     end_t a, b;
-    open_with(&a, &b, 1, MEMORY_MEMFD);
+    open_with(&a, &b, 1, kind);
     for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         size_t n = lengths[i], at = (BYTES - n) / 2;
         memset(b.mem.data, 0, BYTES);
@@ -225,6 +225,13 @@ static void written_at_once(void **state)
     }
     expect_silence(a.request, 20);
     ends_close(&a, &b);
+}
+
+/* Memory of malloc() is not mapped here. */
+static void written_at_once(void **state)
+{
+    written_to(MEMORY_MEMFD);
+    written_to(MEMORY_MALLOC);
 }
 
 /* What it refuses it has not written, and the connection goes on. */

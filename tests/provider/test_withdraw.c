@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -120,6 +121,52 @@ static void not_written_after_disconnect(void **state)
         s.me.mem.lmr = lmr;
         end_scene(&s);
     }
+}
+
+/* A process or thread (0: this one) stays on this core. */
+static void run_on(pid_t pid, int core)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    assert_int_equal(sched_setaffinity(pid, sizeof set, &set), 0);
+}
+
+/* Keeps a core from others for two seconds or more. */
+static void *hog(void *core)
+{
+    run_on(0, *(int *)core);
+    const time_t end = time(NULL) + 3;
+    while (time(NULL) < end)
+        ;
+    return NULL;
+}
+
+/* A peer that gets next to no time, but goes on: it is waited for. */
+static void not_written_by_a_slow_peer(void **state)
+{
+    const struct sched_param none = {0};
+    cpu_set_t set;
+    scene_t s;
+    pthread_t thread;
+    int core = 0;
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    if (CPU_COUNT(&set) < 2)
+        skip();
+    while (!CPU_ISSET(core, &set))
+        core++;
+    begin(&s, MEMORY_MALLOC, 128 * MEGABYTE);
+    run_on(s.writer, core);
+    assert_int_equal(sched_setscheduler(s.writer, SCHED_IDLE, &none), 0);
+    assert_int_equal(pthread_create(&thread, NULL, hog, &core), 0);
+    usleep(200000); /* the writer is in the midst of a write, and stays there */
+    DAT_OK(dat_ep_disconnect(s.me.ep, DAT_CLOSE_ABRUPT_FLAG));
+    EXPECT_EVENT(s.me.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    DAT_LMR_HANDLE lmr = s.me.mem.lmr;
+    use_again(&s);
+    s.me.mem.lmr = lmr;
+    pthread_join(thread, NULL);
+    end_scene(&s);
 }
 
 /* ------------------------------------------------------- stopped peers --- */
@@ -281,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(not_written_after_free),
         cmocka_unit_test(not_written_after_disconnect),
+        cmocka_unit_test(not_written_by_a_slow_peer),
         cmocka_unit_test(stopped_inside),
         cmocka_unit_test(stopped_on_a_connection),
         cmocka_unit_test(closed_while_stopped_inside),

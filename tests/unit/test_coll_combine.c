@@ -263,10 +263,20 @@ static void test_chunks(void **state)
 {
     enum { PAGE = 65536, MOST = 8 };
     static const dcoll_algorithm_t *const all[] = {
-        &reduce_shm_slices, &allreduce_shm_slices, &allreduce_smp_slices,
-        &reduce_smp_slices, &reduce_shm,           &reduce_direct,
-        &allreduce_direct,  &allreduce_halving};
-    enum { ALL = sizeof all / sizeof *all, VARIANTS = 4 * ALL };
+        &reduce_shm_slices,
+        &allreduce_shm_slices,
+        &allreduce_smp_slices,
+        &reduce_smp_slices,
+        &reduce_shm,
+        &reduce_direct,
+        &allreduce_direct,
+        &allreduce_halving,
+        &reduce_shm_chain,
+        &allreduce_shm_chain,
+        &scan_shm_chain,
+        &exscan_shm_chain,
+        &reduce_scatter_block_shm_chain};
+    enum { ALL = sizeof all / sizeof *all, VARIANTS = 8 * ALL };
     static const unsigned pages[] = {1, 16, 17, 31, 70, 100};
     for (unsigned n = 2; n <= MOST; n++)
         for (unsigned i = 0; i < VARIANTS * sizeof pages / sizeof *pages; i++) {
@@ -279,6 +289,7 @@ static void test_chunks(void **state)
                                        .element = PAGE,
                                        .root = i % n,
                                        .in_place = variant % 2,
+                                       .commutes = variant / 4 % 2,
                                        .depth = 1 + variant / 2 % 2};
             dcoll_program_t p;
             char why[1024] = "";

@@ -189,14 +189,10 @@ static void guided_chunks_shrink(void **state)
     }
 }
 
-/* Loops of no iteration leave nothing in the words of loops. */
-static void meet_empty_loops(void *argument)
+/* When all threads are here: by a loop whose iterations they share. */
+static void count_a_hundred(long *done)
 {
-    enum { MANY = 600000 }; /* more than half of what a loop's number counts */
-    long from, to, *done = argument;
-    for (int i = 0; i < MANY; i++)
-        if (GOMP_loop_dynamic_start(0, 0, 1, 1, &from, &to))
-            *done = -1;
+    long from, to;
     GOMP_barrier();
     if (GOMP_loop_dynamic_start(0, 100, 1, 1, &from, &to))
         do {
@@ -205,6 +201,17 @@ static void meet_empty_loops(void *argument)
             GOMP_critical_end();
         } while (GOMP_loop_dynamic_next(&from, &to));
     GOMP_loop_end();
+}
+
+/* Loops of no iteration leave nothing in the words of loops. */
+static void meet_empty_loops(void *argument)
+{
+    enum { MANY = 600000 }; /* more than half of what a loop's number counts */
+    long from, to, *done = argument;
+    for (int i = 0; i < MANY; i++)
+        if (GOMP_loop_dynamic_start(0, 0, 1, 1, &from, &to))
+            *done = -1;
+    count_a_hundred(done);
 }
 
 static void loops_after_empty_ones_run(void **state)
@@ -225,14 +232,7 @@ static void meet_ordered_loops(void *argument)
                 GOMP_ordered_start();
                 GOMP_ordered_end();
             } while (GOMP_loop_ordered_static_next(&from, &to));
-    GOMP_barrier();
-    if (GOMP_loop_dynamic_start(0, 100, 1, 1, &from, &to))
-        do {
-            GOMP_critical_start();
-            *done += to - from;
-            GOMP_critical_end();
-        } while (GOMP_loop_dynamic_next(&from, &to));
-    GOMP_loop_end();
+    count_a_hundred(done);
 }
 
 static void loops_after_ordered_ones_run(void **state)

@@ -324,6 +324,28 @@ static void test_one_shot(void **state)
     assert_string_equal(once(DCOLL_GATHER, 8, 512 << 10), "shm-gather");
 }
 
+/* A chain needs a piece for each of its ranks. */
+static void test_chains(void **state)
+{
+    static const dcoll_collective_t to_all[] = {DCOLL_REDUCE, DCOLL_ALLREDUCE};
+    for (unsigned i = 0; i < 2; i++) {
+        assert_string_equal(once(to_all[i], 16, 256 << 10), "shm-chain");
+        assert_string_equal(once(to_all[i], 16, 255 << 10), "shm-slices");
+        assert_string_equal(once(to_all[i], 64, 1 << 20), "shm-chain");
+        assert_string_equal(once(to_all[i], 65, 1 << 20), "shm-slices");
+        assert_string_not_equal(once(to_all[i], 2, 1 << 20), "shm-chain");
+    }
+    for (unsigned n = 2; n <= 16; n *= 2) {
+        assert_string_equal(once(DCOLL_REDUCE_SCATTER_BLOCK, n, 256 << 10),
+                            n == 2 ? "shm-reduce-scatter" : "shm-chain");
+        assert_string_equal(once(DCOLL_REDUCE_SCATTER_BLOCK, n, 16 << 10),
+                            "shm-reduce-scatter");
+        assert_string_equal(once(DCOLL_SCAN, n, 64 << 10), "shm-chain");
+        assert_string_equal(once(DCOLL_EXSCAN, n, 64 << 10), "shm-chain");
+        assert_string_equal(once(DCOLL_SCAN, n, 32 << 10), "shm-scan");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +361,7 @@ int main(void)
         cmocka_unit_test(test_little_goes_over_one_node),
         cmocka_unit_test(test_many_nodes),
         cmocka_unit_test(test_one_shot),
+        cmocka_unit_test(test_chains),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

@@ -8,15 +8,14 @@ dcoll_place_t personal_source(const dcoll_args_t *args, unsigned target)
                     target * args->bytes);
 }
 
-bool personal_zero_copy(const dcoll_args_t *args)
+static bool is_zero_copy(const dcoll_args_t *args)
 {
     return args->zero_copy && !args->in_place;
 }
 
 grant_t personal_grant(const dcoll_args_t *args)
 {
-    return grant_among_all(args,
-                           personal_zero_copy(args) ? DCOLL_RECV : DCOLL_TEMP);
+    return grant_among_all(args, is_zero_copy(args) ? DCOLL_RECV : DCOLL_TEMP);
 }
 
 /* The place in TEMP of the block received from @p source. */
@@ -24,7 +23,7 @@ static dcoll_place_t landing(const dcoll_shape_t *shape,
                              const dcoll_args_t *args, unsigned source)
 {
     const size_t offset = source * args->bytes;
-    return personal_zero_copy(args)
+    return is_zero_copy(args)
                ? dcoll_at(DCOLL_RECV, offset)
                : dcoll_at(DCOLL_TEMP, shape->nranks * args->bytes + offset);
 }
@@ -32,7 +31,7 @@ static dcoll_place_t landing(const dcoll_shape_t *shape,
 void personal_begin(const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, dcoll_schedule_t *s)
 {
-    if (!personal_zero_copy(args))
+    if (!is_zero_copy(args))
         flat_copy_others(s, personal_source(args, 0), dcoll_at(DCOLL_TEMP, 0),
                          shape->nranks, rank, args->bytes);
     if (!args->in_place)
@@ -44,8 +43,7 @@ void personal_put(const dcoll_shape_t *shape, const dcoll_args_t *args,
                   unsigned rank, unsigned target, unsigned port,
                   dcoll_schedule_t *s)
 {
-    const dcoll_space_t from =
-        personal_zero_copy(args) ? DCOLL_SEND : DCOLL_TEMP;
+    const dcoll_space_t from = is_zero_copy(args) ? DCOLL_SEND : DCOLL_TEMP;
     dcoll_add_put(s, target, port, dcoll_at(from, target * args->bytes),
                   landing(shape, args, rank), args->bytes);
 }
@@ -53,7 +51,7 @@ void personal_put(const dcoll_shape_t *shape, const dcoll_args_t *args,
 void personal_end(const dcoll_shape_t *shape, const dcoll_args_t *args,
                   unsigned rank, dcoll_schedule_t *s)
 {
-    if (personal_zero_copy(args))
+    if (is_zero_copy(args))
         return;
     s->temp_bytes = 2 * shape->nranks * args->bytes;
     flat_copy_others(s, landing(shape, args, 0), dcoll_at(DCOLL_RECV, 0),

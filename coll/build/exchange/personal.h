@@ -12,8 +12,6 @@
 
 /** The place of the block for a destination. */
 dcoll_place_t personal_source(const dcoll_args_t *args, unsigned target);
-
-bool personal_zero_copy(const dcoll_args_t *args);
 grant_t personal_grant(const dcoll_args_t *args);
 /** Copies my own block to RECV and, unless zero copy, blocks to send to TEMP.
  */

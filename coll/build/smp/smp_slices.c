@@ -3,7 +3,8 @@
 
 enum { EXCHANGED = NODE_POSTED }; /* an owner's flag: its slice is complete */
 
-dcoll_place_t smp_slices_at(size_t offset)
+/* A place in the vector. */
+static dcoll_place_t vector_at(size_t offset)
 {
     return dcoll_at(DCOLL_NODE, offset);
 }
@@ -18,9 +19,9 @@ static struct halving exchange_of(const struct node *n,
         .g = group_of_owners(n->shape, slice, n->index, n->rank - n->first,
                              n->shape->ports + 1, grant, n->s),
         .stages = radix_of(n->shape->nnodes, n->shape->ports),
-        .vector = smp_slices_at(begin),
-        .user = sole ? combine_at(combine_user(n->args), begin)
-                     : smp_slices_at(begin)};
+        .vector = vector_at(begin),
+        .user =
+            sole ? combine_at(combine_user(n->args), begin) : vector_at(begin)};
 }
 
 void smp_slices_open(struct smp_slices *x, const dcoll_shape_t *shape,
@@ -38,7 +39,7 @@ void smp_slices_open(struct smp_slices *x, const dcoll_shape_t *shape,
                     owns ? node_slice_begin(&x->slices, me) : 0, grant);
     x->slices.at = combine_stride(args->bytes);
     x->slices.temp = x->slice.bytes ? halving_bytes(&x->exchange) : 0;
-    x->slices.result = smp_slices_at(0);
+    x->slices.result = vector_at(0);
     s->flags = node_slices_flags(&x->slices);
     s->node_bytes = x->slices.at + (sole ? 0 : node_slices_bytes(&x->slices));
     s->temp_bytes = x->slices.temp + (sole ? 0 : x->slices.room);
@@ -75,7 +76,7 @@ void smp_slices_copy_out(const struct smp_slices *x)
         const size_t begin = node_slice_begin(&x->slices, owner);
         if (i)
             node_await(n, peer, EXCHANGED, 0);
-        dcoll_add_copy(n->s, smp_slices_at(begin), dcoll_at(DCOLL_RECV, begin),
+        dcoll_add_copy(n->s, vector_at(begin), dcoll_at(DCOLL_RECV, begin),
                        node_slice_bytes(&x->slices, owner));
     }
 }

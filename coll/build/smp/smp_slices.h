@@ -36,7 +36,5 @@ void smp_slices_signal(const struct smp_slices *x);
 void smp_slices_await(const struct smp_slices *x, unsigned lag);
 /* Phase 3: copies the vector to RECV, slice by slice, as owners signal. */
 void smp_slices_copy_out(const struct smp_slices *x);
-/* A place in the vector. */
-dcoll_place_t smp_slices_at(size_t offset);
 
 #endif

@@ -9,7 +9,10 @@
  */
 #define NO_LMR      DAT_PROTECTION_VIOLATION
 #define OPS_RESERVE 16u /* for messages of the bond's own, and marks */
-#define QUIET_MOST  16u /* in a row */
+/* Quiet ops in a row. The peer answers the next op, by a packet. Of a consumer
+ * that posts without a poll, fewer are quiet: it soon lacks ops. */
+#define QUIET_MOST     96u
+#define QUIET_UNPOLLED 16u
 
 static struct bond_request *request_of(const struct bond_op *op)
 {
@@ -187,7 +190,9 @@ static int segments_of(struct bond_op *op, struct bond_link *l,
 static bool may_be_quiet(const struct bond_op *op, const struct bond_link *l)
 {
     struct core_ep *ep = op->conn->ep;
-    if (!l->m->own || l->quiet >= QUIET_MOST || op->body)
+    bool polls = l->m->unpolled < QUIET_UNPOLLED;
+    if (!l->m->own || op->body ||
+        l->quiet >= (polls ? QUIET_MOST : QUIET_UNPOLLED))
         return false;
     if (op->kind != BOND_OP_WRITE)
         return op->kind == BOND_OP_MARK && op->quiet;
@@ -203,6 +208,7 @@ static void was_posted(struct bond_op *op, struct bond_link *l)
     *l->last = op;
     l->last = &op->next;
     l->quiet = op->quiet ? l->quiet + 1 : 0;
+    l->m->unpolled += op->quiet;
     l->posted += !op->quiet;
     l->requests += !op->quiet;
     l->m->requests += !op->quiet;

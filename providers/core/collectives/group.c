@@ -260,30 +260,56 @@ DAT_RETURN core_collectives_op(DAT_HANDLE handle, DAT_IB_OP op, va_list *args)
 
 /* ------------------------------------------------------------- progress --- */
 
-/* For each group whose events the consumer looks for. A forked child shares
- * memory with the ranks of its parent's groups: it leaves them alone. */
-static void for_groups(struct core_ia *ia, const struct core_evd *evd,
-                       void (*tell)(void *group))
+/* A forked child shares memory with the ranks of its parent's groups: it leaves
+ * them alone. */
+static bool has_groups(const struct core_ia *ia)
+{
+    const atomic_uint *listed = &ia->collectives->listed;
+    return !ia->forked && atomic_load_explicit(listed, memory_order_relaxed);
+}
+
+/* The consumer may wait for any of the groups of this EVD: only if none of them
+ * moves, the poll leaves its core to one that is at work. */
+static void poll(struct core_collectives *c, const struct core_evd *evd)
+{
+    bool moves = false;
+    void *at_work = NULL;
+    for (struct core_group *g = c->groups; g; g = g->next) {
+        if (evd && g->evd != evd)
+            continue;
+        enum dapl_collective_state state = c->library->progress(g->tp);
+        moves = moves || state == DAPL_COLLECTIVE_MOVING;
+        if (state == DAPL_COLLECTIVE_AT_WORK)
+            at_work = g->tp;
+    }
+    if (evd && at_work && !moves)
+        c->library->leave_core(at_work);
+}
+
+void core_collectives_poll(struct core_ia *ia, const struct core_evd *evd)
 {
     struct core_collectives *c = ia->collectives;
-    if (ia->forked || !atomic_load_explicit(&c->listed, memory_order_relaxed))
+    if (!has_groups(ia))
         return;
     int state = core_cancel_off();
     if (core_lock_to_poll(&c->lock, &c->wanted)) {
-        for (struct core_group *g = c->groups; g; g = g->next)
-            if (!evd || g->evd == evd)
-                tell(g->tp);
+        poll(c, evd);
         pthread_mutex_unlock(&c->lock);
     }
     core_cancel_as(state);
 }
 
-void core_collectives_poll(struct core_ia *ia, const struct core_evd *evd)
-{
-    for_groups(ia, evd, ia->collectives->library->progress);
-}
-
 void core_collectives_rest(struct core_ia *ia, const struct core_evd *evd)
 {
-    for_groups(ia, evd, ia->collectives->library->rest);
+    struct core_collectives *c = ia->collectives;
+    if (!has_groups(ia))
+        return;
+    int state = core_cancel_off();
+    if (core_lock_to_poll(&c->lock, &c->wanted)) {
+        for (struct core_group *g = c->groups; g; g = g->next)
+            if (!evd || g->evd == evd)
+                c->library->rest(g->tp);
+        pthread_mutex_unlock(&c->lock);
+    }
+    core_cancel_as(state);
 }

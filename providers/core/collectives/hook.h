@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 /** dapl_collectives.version: changes when this file does. */
-#define DAPL_COLLECTIVES_VERSION 2
+#define DAPL_COLLECTIVES_VERSION 3
 
 /** Bit of an operation in dapl_collectives.operations. */
 #define DAPL_COLLECTIVE_BIT(op)                                                \
@@ -71,6 +71,13 @@ struct dapl_collective_group {
      *  called after free_group() has returned. Any thread. */
     void (*done)(void *owner, const struct dapl_collective_call *call, bool ok);
     void *owner; /**< the first argument of done */
+};
+
+/** What progress() has found in a group. */
+enum dapl_collective_state {
+    DAPL_COLLECTIVE_IDLE,   /**< it had no call */
+    DAPL_COLLECTIVE_MOVING, /**< polls carry out its calls */
+    DAPL_COLLECTIVE_AT_WORK /**< a thread of the library works for it */
 };
 
 struct dapl_collectives {
@@ -114,9 +121,12 @@ struct dapl_collectives {
      * @return DAT_SUCCESS, or an error: nothing was begun.
      */
     DAT_RETURN (*start)(void *group, const struct dapl_collective_call *call);
-    /** The consumer polls for events: makes some steps. It may take 0.2 ms, but
-     *  does not wait for other ranks. */
-    void (*progress)(void *group);
+    /** The consumer polls for events: makes some steps, without waiting for
+     *  other ranks. */
+    enum dapl_collective_state (*progress)(void *group);
+    /** After progress(), if a group is at work and none moves: waits until the
+     *  group is no longer at work, 0.2 ms at most. Threads: as progress(). */
+    void (*leave_core)(void *group);
     /** The consumer goes to sleep until done() is called. Threads: as
      *  progress(). */
     void (*rest)(void *group);

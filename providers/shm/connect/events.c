@@ -34,7 +34,8 @@ void shm_on_disconnect(struct shm_conn *c)
     c->deadline = due;
 }
 
-void shm_on_end(struct shm_conn *c)
+/* The peer is gone, or broke the connection, or talks nonsense. */
+static void on_end(struct shm_conn *c)
 {
     switch (c->state) {
     case SHM_CONN_ARRIVING:
@@ -68,7 +69,7 @@ void shm_on_death(struct shm_ia *sia, struct shm_peer *peer)
     for (struct shm_conn *c = sia->conns, *next; c; c = next) {
         next = c->next;
         if (c->peer == peer)
-            shm_on_end(c);
+            on_end(c);
     }
 }
 
@@ -79,7 +80,7 @@ static void on_cut(struct shm_conn *c)
     else if (c->state == SHM_CONN_LINGERING) /* what is on its way is lost */
         shm_conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
     else
-        shm_on_end(c);
+        on_end(c);
 }
 
 /* Breaks connections of this end of the cable: all (0), or the n-th oldest. */
@@ -128,7 +129,7 @@ static void on_message(struct shm_conn *c, const struct shm_cm_msg *msg,
              msg->type == SHM_CM_DISCONNECT)
         shm_on_disconnect(c);
     else
-        shm_on_end(c);
+        on_end(c);
 }
 
 static void close_fds(int fds[SHM_CM_FDS])
@@ -149,7 +150,7 @@ void shm_on_readable(struct shm_ia *sia, int fd)
         if (got > 0)
             on_message(c, &msg, fds);
         else if (got < 0)
-            shm_on_end(c);
+            on_end(c);
         close_fds(fds);
         if (!got)
             break;
@@ -166,5 +167,5 @@ void shm_on_late(struct shm_conn *c)
     shutdown(c->fd, SHUT_RDWR);
     while (shm_cm_recv(c->fd, &msg, fds) > 0)
         close_fds(fds);
-    shm_on_end(c);
+    on_end(c);
 }

@@ -10,8 +10,6 @@
 void shm_on_readable(struct shm_ia *sia, int fd);
 /* The peer has disconnected: ends the connection, or lets it linger. */
 void shm_on_disconnect(struct shm_conn *c);
-/* The peer is gone, or broke the connection, or talks nonsense. */
-void shm_on_end(struct shm_conn *c);
 /* The peer has not answered in time: gives up, and tells it so. */
 void shm_on_late(struct shm_conn *c);
 /* A peer's process has ended. */

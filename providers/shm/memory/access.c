@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The owner's side. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "providers/shm/memory/access.h"
 #include "providers/shm/shm.h"
 
-/* Longer than any copy, also of a process that others keep from its core: a
- * peer still inside then is stopped. */
-#define CLOSE_NS 1000000000u
+/* A peer that is not stopped ends its access by itself, but others may keep it
+ * from its core meanwhile: it is waited for until it has left, in whatever time
+ * (MOST_NS: but no call may last for ever). */
+#define LOOK_NS 100000000u /* longer than most copies */
+#define MOST_NS 10000000000u
 
 bool shm_access_inside(struct shm_conn *c, uint32_t key)
 {
@@ -19,16 +26,43 @@ bool shm_access_inside(struct shm_conn *c, uint32_t key)
     return false;
 }
 
+/* Has a signal or a debugger stopped the process? Not known is no. */
+static bool is_stopped(pid_t pid)
+{
+    char path[32], text[256];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    /* the state follows the name, which may have any characters */
+    const char *state = strrchr(text, ')');
+    return state && (!strncmp(state, ") T", 3) || !strncmp(state, ") t", 3));
+}
+
+/* Waits for the end of the access, unless the peer is stopped: is it still
+ * inside? */
+static bool stays_inside(struct shm_conn *c)
+{
+    const uint64_t end = busywait_now_ns() + MOST_NS;
+    uint64_t look_at = end - MOST_NS + LOOK_NS;
+    while (shm_access_inside(c, 0)) {
+        const uint64_t now = busywait_now_ns();
+        if (now >= end || (now >= look_at && is_stopped(c->peer->pid)))
+            return true;
+        if (now >= look_at)
+            look_at = now + LOOK_NS;
+        sched_yield();
+    }
+    return false;
+}
+
 void shm_access_close(struct shm_conn *c)
 {
     if (!c->segment || !c->peer || atomic_exchange(&c->rx->closed, 1))
         return;
     core_fence_heavy(false);
-    uint64_t end = busywait_now_ns() + CLOSE_NS;
-    bool inside;
-    while ((inside = shm_access_inside(c, 0)) && !c->peer->stuck &&
-           busywait_now_ns() < end)
-        sched_yield();
-    c->peer->stuck =
-        inside; /* if so, its next connection does not wait again */
+    /* if it stays, its next connection does not wait again */
+    c->peer->stuck = c->peer->stuck ? shm_access_inside(c, 0) : stays_inside(c);
 }

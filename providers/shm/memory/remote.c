@@ -155,6 +155,8 @@ bool shm_remote_write(struct shm_conn *c, const void *from, size_t bytes,
                       uint32_t key, uint64_t address)
 {
     static const struct shm_manner plain;
+    DAT_LMR_TRIPLET whole = {.virtual_address = (uintptr_t)from,
+                             .segment_length = bytes};
     DAT_DTO_COMPLETION_STATUS status;
     const struct shm_map *m = enter(c, 0, address, bytes, key,
                                     DAT_MEM_PRIV_REMOTE_WRITE_FLAG, &status);
@@ -163,8 +165,10 @@ bool shm_remote_write(struct shm_conn *c, const void *from, size_t bytes,
     char *at = shm_map_at(m, address, bytes);
     if (at)
         shm_copy_ordered(at, from, bytes, &plain);
+    else
+        status = vm_copy(c, true, 1, &whole, bytes, address);
     shm_access_leave(c, 0);
-    return at;
+    return status == DAT_DTO_SUCCESS;
 }
 
 /* ------------------------------------------------------------- atomics --- */

@@ -10,8 +10,8 @@
 DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
                                           const struct core_dto *dto, int slot,
                                           int priv);
-/* A plain copy of at least one byte to the peer's memory. False, and nothing is
- * copied: it is not allowed, or not mapped here. Posts take turns. */
+/* A plain copy of at least one byte to the peer's memory. False: it is not
+ * allowed, or fails. Posts take turns. */
 bool shm_remote_write(struct shm_conn *c, const void *from, size_t bytes,
                       uint32_t key, uint64_t address);
 /* Fetch-and-add or compare-and-swap; the old value goes to dto->seg[0]. */
