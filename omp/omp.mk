@@ -2,7 +2,8 @@
 # Cluster OpenMP: librailomp, what is linked into programs, the plugin of GCC 12
 # and the compilers' wrappers.
 
-OMP_OBJ := $(call objects,omp/runtime omp/runtime/statistics omp/runtime/tasks)
+OMP_OBJ := $(call objects,omp/runtime omp/runtime/constructs omp/runtime/statistics $\
+  omp/runtime/tasks)
 LIBOMP  := $(LIB)/librailomp.so
 OMPDIR  := $(LIB)/railomp
 OMP_PARTS := $(addprefix $(OMPDIR)/,program.o program_io.o program_files.o \

@@ -9,10 +9,12 @@
 #include "omp/runtime/loop.h"
 
 #include <sched.h>
+#include <stdlib.h>
 
 #include "omp/runtime/batch.h"
 #include "omp/runtime/fail.h"
 #include "omp/runtime/memory.h"
+#include "omp/runtime/room.h"
 #include "omp/runtime/team.h"
 
 struct loop_bounds loop_bounds(long start, long end, long step, long chunk)
@@ -72,6 +74,21 @@ void loop_begin(struct thread *t, struct loop_bounds bounds, unsigned schedule,
     loop->number = t->loops++;
     if (!bounds.chunk)
         loop->bounds.chunk = 1;
+}
+
+void loop_end_sharing(struct thread *t)
+{
+    room_leave(t, t->room);
+    free(t->doacross);
+    t->room = NULL;
+    t->doacross = NULL;
+}
+
+void *loop_share(struct thread *t, size_t bytes)
+{
+    loop_end_sharing(t);
+    t->room = room_enter(t, bytes);
+    return t->room->memory;
 }
 
 /* One block for each thread, as the compiler divides schedule(static). */

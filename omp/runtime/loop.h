@@ -5,6 +5,7 @@
 #define OMP_RUNTIME_LOOP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct thread;
@@ -58,6 +59,11 @@ void loop_range(const struct loop_bounds *b, uint64_t first, uint64_t last,
 /* The thread begins a loop. */
 void loop_begin(struct thread *t, struct loop_bounds bounds, unsigned schedule,
                 bool is_ordered);
+/* The loop that the thread begins has memory that all threads share: @bytes,
+ * which are 0 at first. It lasts until the thread's next such loop. */
+void *loop_share(struct thread *t, size_t bytes);
+/* The thread has no more loops. */
+void loop_end_sharing(struct thread *t);
 /* Its next chunk; false: there is none. */
 bool loop_next(struct thread *t, uint64_t *start, uint64_t *end);
 /* The thread's chunk is the first one that is not done: its `ordered` region

@@ -83,6 +83,23 @@ struct shared_words {
         struct shared_file *files;
         struct file_job *first, *last;
     } files;
+    struct shared_rooms { /* room.c */
+        uint32_t lock;
+        struct room *first;
+    } rooms;
+    struct league { /* teams; the program runs one after another */
+        uint32_t teams, team;
+    } league;
+    uint64_t allocator;   /* the default one; 0: the predefined one */
+    struct shared_units { /* units.c */
+        uint32_t lock, count;
+        struct shared_unit {
+            int32_t unit;
+            uint32_t rank;
+            bool is_open;
+        } of[64];
+    } units;
+    char affinity_format[256]; /* "": the default one */
     uint64_t turn; /* the iteration whose `ordered` region is next (loop.c) */
     struct shared_loop {
         uint64_t next; /* iterations that are given out (batch.c) */

@@ -2,6 +2,7 @@
 /* Parallel regions, also those that begin with a loop or sections, and teams.
  */
 #include "omp/runtime/memory.h"
+#include "omp/runtime/tasks/reduction.h"
 #include "omp/runtime/team.h"
 
 #include "omp/runtime/interface.h"
@@ -12,14 +13,24 @@ void GOMP_parallel(region_t function, void *argument, unsigned threads,
                    unsigned flags)
 {
     (void)flags; /* proc_bind: threads are not bound */
-    team_run(function, argument, false, threads);
+    team_run(function, argument, TEAM_PLAIN, threads);
+}
+
+/* With reductions over tasks; returns how many threads there were. */
+unsigned GOMP_parallel_reductions(region_t function, void *argument,
+                                  unsigned threads, unsigned flags)
+{
+    (void)flags;
+    threads = team_threads(threads);
+    reduction_begin_region(*(uintptr_t **)argument, threads);
+    return team_run(function, argument, TEAM_REDUCES, threads);
 }
 
 static void parallel_loop(region_t function, void *argument, unsigned threads,
                           struct loop_bounds bounds, uint32_t schedule)
 {
     struct combined c = {argument, bounds, schedule};
-    team_run(function, &c, true, threads);
+    team_run(function, &c, TEAM_COMBINED, threads);
 }
 
 #define PARALLEL_LOOP(name, schedule)                                          \
@@ -60,10 +71,36 @@ void GOMP_parallel_sections(region_t function, void *argument, unsigned threads,
                   loop_bounds(1, (long)count + 1, 1, 1), SCHEDULE_SECTIONS);
 }
 
-/* One team: that of the program. */
+/* ------------------------------------------------------------------ teams */
+
+/* The threads of the program are all teams', which run one after another. */
 void GOMP_teams_reg(region_t function, void *argument, unsigned teams,
                     unsigned thread_limit, unsigned flags)
 {
-    (void)teams, (void)thread_limit, (void)flags;
-    function(argument);
+    struct league *league = &shared_words->league;
+    (void)thread_limit, (void)flags;
+    league->teams = teams;
+    for (league->team = 0; league->team < teams || !league->team;
+         league->team++)
+        function(argument);
+    *league = (struct league){0};
+}
+
+/* ... in a target region, which has the loop itself: is there a team (left)? Of
+ * regions that several threads run at the same time, each has one. */
+bool GOMP_teams4(unsigned least, unsigned most, unsigned thread_limit,
+                 bool is_first)
+{
+    struct league *league = &shared_words->league;
+    (void)most, (void)thread_limit;
+    if (self()->team->active)
+        return is_first;
+    if (is_first) {
+        *league = (struct league){.teams = least};
+        return true;
+    }
+    if (++league->team < league->teams)
+        return true;
+    *league = (struct league){0};
+    return false;
 }

@@ -6,6 +6,7 @@
  * on a shared stack, runs main (rank 0) or serves it. So variables of main and
  * threadprivate ones, which lie there, are shared.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -204,6 +205,17 @@ run_ranks(drail_job_config_t *job, struct program *program)
     _exit(outcome->status);
 }
 
+/* The launcher's processes are ranks of this runtime, so MPI would wait for
+ * ranks that never call it. */
+static void check_launched(void)
+{
+    if (dlsym(RTLD_DEFAULT, "MPI_Init"))
+        fail(NOT_SERVED,
+             "a launcher has started several ranks of a program with MPI: its "
+             "main would run in rank 0 only; start one process, or compile it "
+             "with gcc -fopenmp");
+}
+
 int railomp_main(int (*program)(int, char **, char **), int argc, char **argv,
                  char **envp)
 {
@@ -218,6 +230,8 @@ int railomp_main(int (*program)(int, char **, char **), int argc, char **argv,
     if (rc)
         fail_open(rc, error.text);
     const unsigned launched = drail_launch_size(job.launch);
+    if (launched > 1)
+        check_launched();
     p.is_forked = !launched;
     if (p.is_forked)
         job.nranks = asked_ranks();

@@ -26,7 +26,7 @@ enum meeting {
 };
 struct note {
     uint16_t meeting;
-    uint8_t is_combined;
+    uint8_t form;
     uint8_t files_are_queued;
     uint32_t threads;
     void (*function)(void *);
@@ -176,14 +176,20 @@ static void run(struct thread *t, const struct team *team)
 {
     struct thread *outer = current;
     current = t;
+    struct task_group group = {0};
     t->task = &t->implicit;
-    if (team->is_combined) {
+    if (team->form == TEAM_REDUCES) {
+        group.reductions = *(uintptr_t **)team->argument;
+        t->task->group = &group;
+    }
+    if (team->form == TEAM_COMBINED) {
         const struct combined *c = team->argument;
         loop_begin(t, c->loop, c->schedule, false);
         team->function(c->argument);
     } else {
         team->function(team->argument);
     }
+    loop_end_sharing(t);
     if (team->threads > 1)
         await_all(t, MEET_JOIN, NULL);
     current = outer;
@@ -274,27 +280,27 @@ static void place(struct team *team)
     team->here = (unsigned)(last - first);
 }
 
-/* How many threads a region of this thread has. */
-static unsigned threads_for(const struct thread *t, unsigned asked)
+unsigned team_threads(unsigned asked)
 {
+    const struct thread *t = self();
     unsigned threads = asked ? asked : t->icv.threads;
     if (threads > settings.limit)
         threads = settings.limit;
     return t->team->active || !t->icv.levels || !threads ? 1 : threads;
 }
 
-void team_run(void (*function)(void *), void *argument, bool is_combined,
-              unsigned asked)
+unsigned team_run(void (*function)(void *), void *argument, enum team_form form,
+                  unsigned asked)
 {
     struct thread *t = self();
-    struct team team = {.threads = threads_for(t, asked),
+    struct team team = {.threads = team_threads(asked),
                         .here = 1,
                         .level = t->team->level + 1,
                         .active = t->team->active,
                         .parent = t,
                         .function = function,
                         .argument = argument,
-                        .is_combined = is_combined};
+                        .form = form};
     struct thread pattern = {.team = &team, .icv = t->icv};
     /* the other ranks can't see variables of threads that the program has made
      * itself: their stacks are private */
@@ -303,7 +309,7 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
         team.threads = 1;
     if (team.threads == 1) {
         run(&pattern, &team);
-        return;
+        return 1;
     }
     team.active++;
     place(&team);
@@ -313,7 +319,7 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
     if (memory_ranks() > 1) {
         output_begin_region();
         exchange(&(struct note){.meeting = MEET_FORK,
-                                .is_combined = is_combined,
+                                .form = (uint8_t)form,
                                 .threads = team.threads,
                                 .function = function,
                                 .argument = argument,
@@ -325,6 +331,7 @@ void team_run(void (*function)(void *), void *argument, bool is_combined,
     run_here(&team, &pattern);
     output_end_region();
     atomic_store(&pool.busy, false);
+    return team.threads;
 }
 
 /* ------------------------------------------------------------ other ranks */
@@ -336,7 +343,7 @@ static void serve_region(const struct note *note)
                         .active = 1,
                         .function = note->function,
                         .argument = note->argument,
-                        .is_combined = note->is_combined};
+                        .form = note->form};
     const struct thread pattern = {.team = &team,
                                    .icv = note->icv,
                                    .singles = note->singles,

@@ -13,6 +13,13 @@
 #include "omp/runtime/loop.h"
 #include "omp/runtime/tasks/pool.h"
 
+/* What the argument of a region is. */
+enum team_form {
+    TEAM_PLAIN,
+    TEAM_COMBINED, /* a struct combined, with the function's */
+    TEAM_REDUCES,  /* its first word: the reductions over tasks */
+};
+
 struct team {
     unsigned threads;     /* of all ranks */
     unsigned first, here; /* this rank's: the number of the first; how many */
@@ -20,7 +27,7 @@ struct team {
     struct thread *parent;
     void (*function)(void *);
     void *argument;
-    bool is_combined; /* argument: a struct combined, with the function's */
+    enum team_form form;
     /* what the thread of a `single` gives to the others; and what it has given,
      * for the next barrier to tell the other ranks */
     void *copyprivate, *given;
@@ -49,14 +56,21 @@ struct thread {
     uint32_t turns;
     /* the last turn of the region's last `ordered` loop; 0: it has had none */
     uint64_t last_turn;
+    uint64_t rooms;            /* constructs that had one (room.h) */
+    struct room *room;         /* of its last loop; NULL: it has none */
+    struct doacross *doacross; /* that loop is ordered with depend */
 };
 
 /* The calling thread. */
 struct thread *self(void);
 
-/* Runs the region in @threads threads; 0: as the settings say. */
-void team_run(void (*function)(void *), void *argument, bool is_combined,
-              unsigned threads);
+/* How many threads a region of this thread has at most. @asked: 0: as the
+ * settings say. */
+unsigned team_threads(unsigned asked);
+/* Runs the region in @threads threads; 0: as the settings say. Returns how many
+ * it has had. */
+unsigned team_run(void (*function)(void *), void *argument, enum team_form form,
+                  unsigned threads);
 /* Waits for all threads of the team; all see what all have written. @site: the
  * place in the program, which names what follows (memory_interval()). */
 void team_barrier(const void *site);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GOMP_barrier, GOMP_loop_…, GOMP_sections_…, GOMP_ordered_…, GOMP_single_… */
+#include "omp/runtime/doacross.h"
 #include "omp/runtime/memory.h"
 #include "omp/runtime/output.h"
+#include "omp/runtime/tasks/reduction.h"
 #include "omp/runtime/team.h"
 
 #include "omp/runtime/interface.h"
@@ -107,6 +109,120 @@ LOOP_RUNTIME(nonmonotonic_runtime, false)
 LOOP_RUNTIME(maybe_nonmonotonic_runtime, false)
 LOOP_RUNTIME(ordered_runtime, true)
 
+/* ------------------------------------- loops whose threads share memory --- */
+
+/* @reductions: over tasks; NULL: none. *@mem: how many bytes, then where, for a
+ * scan or lastprivate(conditional:); NULL: none. */
+static void share(uintptr_t *reductions, void **mem)
+{
+    struct thread *t = self();
+    reduction_begin_shared(t, reductions);
+    if (mem)
+        *mem = loop_share(t, (uintptr_t)*mem);
+}
+
+/* Without @first, the compiler divides the loop itself. */
+static bool start_shared(struct loop_bounds bounds, unsigned schedule,
+                         bool is_ordered, long *first, long *last,
+                         uintptr_t *reductions, void **mem)
+{
+    share(reductions, mem);
+    return !first || start_long(bounds, schedule, is_ordered, first, last);
+}
+
+static bool start_ull_shared(struct loop_bounds bounds, unsigned schedule,
+                             bool is_ordered, unsigned long long *first,
+                             unsigned long long *last, uintptr_t *reductions,
+                             void **mem)
+{
+    share(reductions, mem);
+    return !first || start_ull(bounds, schedule, is_ordered, first, last);
+}
+
+/* 0 stands for schedule(runtime). */
+static unsigned chosen(long schedule, uint64_t *chunk)
+{
+    const struct icv *icv = &self()->icv;
+    if (schedule & ~(long)SCHEDULE_MONOTONIC)
+        return (unsigned)schedule;
+    *chunk = (uint64_t)icv->chunk;
+    return icv->schedule;
+}
+
+#define LOOP_SHARED(name, is_ordered)                                          \
+    bool GOMP_loop_##name(long start, long end, long step, long schedule,      \
+                          long chunk, long *first, long *last,                 \
+                          uintptr_t *reductions, void **mem)                   \
+    {                                                                          \
+        uint64_t own = (uint64_t)chunk;                                        \
+        const unsigned kind = chosen(schedule, &own);                          \
+        return start_shared(loop_bounds(start, end, step, (long)own), kind,    \
+                            is_ordered, first, last, reductions, mem);         \
+    }                                                                          \
+    bool GOMP_loop_ull_##name(                                                 \
+        bool up, unsigned long long start, unsigned long long end,             \
+        unsigned long long step, long schedule, unsigned long long chunk,      \
+        unsigned long long *first, unsigned long long *last,                   \
+        uintptr_t *reductions, void **mem)                                     \
+    {                                                                          \
+        uint64_t own = chunk;                                                  \
+        const unsigned kind = chosen(schedule, &own);                          \
+        return start_ull_shared(loop_bounds_ull(up, start, end, step, own),    \
+                                kind, is_ordered, first, last, reductions,     \
+                                mem);                                          \
+    }
+LOOP_SHARED(start, false)
+LOOP_SHARED(ordered_start, true)
+
+/* `ordered` with `depend`. @counts: the iterations of each loop; @bias:
+ * LOOP_BIAS if the compiler goes on with GOMP_loop_…_next, 0 with
+ * GOMP_loop_ull_…_next. */
+static bool start_doacross(uint64_t bias, unsigned dimensions,
+                           const uint64_t *counts, long schedule,
+                           uint64_t chunk, uint64_t *first, uint64_t *last,
+                           uintptr_t *reductions, void **mem)
+{
+    struct thread *t = self();
+    const unsigned kind = chosen(schedule, &chunk);
+    reduction_begin_shared(t, reductions);
+    doacross_begin(t, bias, dimensions, counts, kind, chunk, mem);
+    if (!loop_next(t, first, last))
+        return false;
+    *first -= bias;
+    *last -= bias;
+    return true;
+}
+
+/* @type: of counts and bounds; @ull: of names */
+#define DOACROSS(ull, type, bias)                                              \
+    bool GOMP_loop##ull##_doacross_start(                                      \
+        unsigned dimensions, type *counts, long schedule, type chunk,          \
+        type *first, type *last, uintptr_t *reductions, void **mem)            \
+    {                                                                          \
+        return start_doacross(bias, dimensions, (uint64_t *)counts, schedule,  \
+                              (uint64_t)chunk, (uint64_t *)first,              \
+                              (uint64_t *)last, reductions, mem);              \
+    }                                                                          \
+    bool GOMP_loop##ull##_doacross_runtime_start(                              \
+        unsigned dimensions, type *counts, type *first, type *last)            \
+    {                                                                          \
+        return GOMP_loop##ull##_doacross_start(dimensions, counts, 0, 0,       \
+                                               first, last, NULL, NULL);       \
+    }                                                                          \
+    DOACROSS_OF(ull, type, static, SCHEDULE_STATIC)                            \
+    DOACROSS_OF(ull, type, dynamic, SCHEDULE_DYNAMIC)                          \
+    DOACROSS_OF(ull, type, guided, SCHEDULE_GUIDED)
+#define DOACROSS_OF(ull, type, name, schedule)                                 \
+    bool GOMP_loop##ull##_doacross_##name##_start(unsigned dimensions,         \
+                                                  type *counts, type chunk,    \
+                                                  type *first, type *last)     \
+    {                                                                          \
+        return GOMP_loop##ull##_doacross_start(                                \
+            dimensions, counts, schedule, chunk, first, last, NULL, NULL);     \
+    }
+DOACROSS(, long, LOOP_BIAS)
+DOACROSS(_ull, unsigned long long, 0)
+
 void GOMP_loop_end(void)
 {
     team_barrier(SITE);
@@ -141,6 +257,12 @@ unsigned GOMP_sections_start(unsigned count)
     loop_begin(self(), loop_bounds(1, (long)count + 1, 1, 1), SCHEDULE_SECTIONS,
                false);
     return GOMP_sections_next();
+}
+
+unsigned GOMP_sections2_start(unsigned count, uintptr_t *reductions, void **mem)
+{
+    share(reductions, mem);
+    return GOMP_sections_start(count);
 }
 
 void GOMP_sections_end(void)

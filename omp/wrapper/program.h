@@ -63,6 +63,11 @@ void railomp_handles_signal(int number);
 /* Before the program protects memory: ends it if ranks have copies of that. */
 void railomp_protects(const void *start, size_t bytes);
 
+/* Fortran: this rank has opened the unit; closes it; or writes or reads, which
+ * ends the program if another rank has opened it. */
+void railomp_unit_opened(int32_t unit);
+void railomp_unit_closed(int32_t unit);
+void railomp_unit_used(int32_t unit);
 /* Fortran: a statement that writes or reads begins; one of that unit ends
  * (INT32_MAX: of a variable). */
 void railomp_statement_begins(void);

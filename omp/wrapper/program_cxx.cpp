@@ -40,7 +40,10 @@ void __cxa_free_exception(void *thrown) noexcept
 }
 }
 
-void *operator new(std::size_t bytes)
+/* Weak: the program may have operators of its own. */
+#define WEAK __attribute__((weak))
+
+WEAK void *operator new(std::size_t bytes)
 {
     void *p = railomp_malloc(bytes ? bytes : 1);
     if (!p)
@@ -48,7 +51,7 @@ void *operator new(std::size_t bytes)
     return p;
 }
 
-void *operator new(std::size_t bytes, std::align_val_t alignment)
+WEAK void *operator new(std::size_t bytes, std::align_val_t alignment)
 {
     void *p = railomp_memalign(static_cast<std::size_t>(alignment), bytes);
     if (!p)
@@ -56,22 +59,22 @@ void *operator new(std::size_t bytes, std::align_val_t alignment)
     return p;
 }
 
-void operator delete(void *p) noexcept
+WEAK void operator delete(void *p) noexcept
 {
     railomp_free(p);
 }
 
-void operator delete(void *p, std::size_t) noexcept
+WEAK void operator delete(void *p, std::size_t) noexcept
 {
     railomp_free(p);
 }
 
-void operator delete(void *p, std::align_val_t) noexcept
+WEAK void operator delete(void *p, std::align_val_t) noexcept
 {
     railomp_free(p);
 }
 
-void operator delete(void *p, std::size_t, std::align_val_t) noexcept
+WEAK void operator delete(void *p, std::size_t, std::align_val_t) noexcept
 {
     railomp_free(p);
 }

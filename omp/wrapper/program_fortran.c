@@ -21,6 +21,8 @@ enum { IS_INTERNAL = 1 << 14 }; /* a flag: a variable takes a unit's place */
 #define BEGINS(name)                                                           \
     WRAPPED_CALL(name)                                                         \
     {                                                                          \
+        if (!(p->flags & IS_INTERNAL))                                         \
+            railomp_unit_used(p->unit);                                        \
         railomp_statement_begins();                                            \
         __real__gfortran_st_##name(p);                                         \
     }
@@ -35,3 +37,16 @@ BEGINS(write)
 ENDS(write_done)
 BEGINS(read)
 ENDS(read_done)
+
+/* libgfortran chooses the number of newunit=, and leaves it there */
+WRAPPED_CALL(open)
+{
+    __real__gfortran_st_open(p);
+    railomp_unit_opened(p->unit);
+}
+
+WRAPPED_CALL(close)
+{
+    railomp_unit_closed(p->unit);
+    __real__gfortran_st_close(p);
+}

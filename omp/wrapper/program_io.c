@@ -31,6 +31,18 @@ ssize_t __pread64_chk(int fd, void *to, size_t bytes, off64_t offset,
 size_t __fread_chk(void *to, size_t room, size_t bytes, size_t count,
                    FILE *file);
 
+/* The program may have functions of its own with these names. */
+#pragma weak read
+#pragma weak write
+#pragma weak pread
+#pragma weak pwrite
+#pragma weak pread64
+#pragma weak pwrite64
+#pragma weak readv
+#pragma weak writev
+#pragma weak fread
+#pragma weak fwrite
+
 ssize_t read(int fd, void *to, size_t bytes)
 {
     railomp_prepare(to, bytes, true);

@@ -40,8 +40,8 @@ same()
     return 1
 }
 
-names=(atomics worksharing sharing tasks printing wide pipeline cxx fortran output
-    barriers exits)
+names=(atomics worksharing sharing tasks reductions doacross devices printing wide
+    pipeline cxx fortran output barriers exits)
 for name in "${names[@]}"; do
     case $name in
     cxx) echo cxx cpp g++ railomp-c++ ;;
@@ -69,7 +69,7 @@ done
 
 gcc -O2 -shared -fPIC "-I$SOURCE" "$programs/delays.c" -o delays.so
 preload=$PWD/delays.so
-for name in worksharing sharing tasks printing wide cxx fortran output barriers exits; do
+for name in worksharing sharing tasks reductions doacross devices printing wide cxx fortran output barriers exits; do
     check "$name, 2 ranks x 2, with pauses" same $name 2 2
     check "$name, 2 ranks x 2, with pauses, on shared pages" same $name 2 2 shared
 done
@@ -253,6 +253,30 @@ check '... its file' cmp units.out <(echo 'of a file')
 check '... errors' cmp err <(printf 'an error\nafter it\n')
 check '... output within a statement' cmp out <(echo ':nested')
 
+# a unit that rank 0 has opened: another rank would write to fort.10, or to its own
+# standard output
+for unit in 10 6 newunit; do
+    cat >unit.f90 <<'END'
+program unit
+  use omp_lib
+  integer :: u = UNIT
+  open (OPEN, file='unit.out')
+  !$omp parallel
+  if (omp_get_thread_num() == 1) write (u, *) 'of rank 1'
+  !$omp end parallel
+  close (u)
+end program
+END
+    case $unit in
+    newunit) sed -i 's/UNIT/0/; s/OPEN/newunit=u/' unit.f90 ;;
+    *) sed -i "s/UNIT/$unit/; s/OPEN/u/" unit.f90 ;;
+    esac
+    "$BUILD/bin/railomp-fortran" unit.f90 -o unit
+    refused "unit $unit of another rank" 'rank.1:.unit.[-0-9]+.is.not.served' \
+        env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./unit
+    check '... its own rank may use it' env RAILOMP_RANKS=1 OMP_NUM_THREADS=2 ./unit
+done
+
 # --- tasks ----------------------------------------------------------------------
 
 cat >shared_tasks.c <<'END'
@@ -315,6 +339,25 @@ wait "${background[0]}"
 check '... the other rank ends, too' exited_with 2 $?
 check '... and is silent' test ! -s out1
 background=()
+
+# a program with MPI: its other ranks would never call it
+echo 'int MPI_Init(int *argc, char ***argv) { return argc != 0 && argv != 0; }' >mpi.c
+gcc -shared -fPIC mpi.c -o libmpi.so
+cat >hybrid.c <<'END'
+int MPI_Init(int *argc, char ***argv);
+int main(int argc, char **argv)
+{
+    return MPI_Init(&argc, &argv) - 1;
+}
+END
+"$BUILD/bin/railomp-cc" hybrid.c -L. -lmpi -Wl,-rpath,. -o hybrid
+DRAIL_RANK=1 "${two[@]}" ./hybrid >out1 2>&1 &
+background+=($!)
+refused 'ranks of a program with MPI' 'program.with.MPI' \
+    env DRAIL_RANK=0 "${two[@]}" ./hybrid
+wait "${background[0]}"
+background=()
+check '... it is served with one rank' ./hybrid
 
 # --- ends -------------------------------------------------------------------------
 

@@ -171,10 +171,22 @@ void task_await_children(struct thread *t)
         await(t, (struct scope){.parent = t->task}, &t->task->children);
 }
 
-void task_await_group(struct thread *t)
+void task_begin_group(struct thread *t)
 {
-    const struct task_group *group = t->task->group;
+    struct task_group *outer = t->task->group, *group = malloc(sizeof *group);
+    if (!group)
+        fail(FAILED, "out of memory for a group of tasks");
+    *group = (struct task_group){
+        .outer = outer, .reductions = outer ? outer->reductions : NULL};
+    t->task->group = group;
+}
+
+void task_end_group(struct thread *t)
+{
+    struct task_group *group = t->task->group;
     await(t, (struct scope){.group = group}, &group->unfinished);
+    t->task->group = group->outer;
+    free(group);
 }
 
 void task_yield(struct thread *t)

@@ -15,7 +15,9 @@ struct thread;
 
 struct task_group {
     struct task_group *outer;
-    unsigned unfinished; /* tasks that were made in it, and their children */
+    unsigned unfinished;   /* tasks that were made in it, and their children */
+    uintptr_t *reductions; /* reduction.h; NULL: none */
+    struct room *room;     /* what the threads' groups share; NULL: nothing */
 };
 
 /* A task, or a thread's part in its team (an implicit task). */
@@ -51,13 +53,16 @@ struct task_request {
     const long *bounds; /* of a taskloop's piece; NULL: it is none */
     void **depend;      /* the compiler's list; NULL: none */
 };
+/* The thread's tasks belong to another group, until its end; that waits for
+ * them. */
+void task_begin_group(struct thread *t);
+void task_end_group(struct thread *t);
 /* Runs it, now or later. */
 void task_make(struct thread *t, const struct task_request *request);
 
-/* The thread waits until the task's children, or all tasks of the innermost
- * group, have ended, and runs those that are ready meanwhile. */
+/* The thread waits until the task's children have ended, and runs those that
+ * are ready meanwhile. */
 void task_await_children(struct thread *t);
-void task_await_group(struct thread *t);
 /* ... or until no unfinished task comes before @depend. */
 void task_await_depend(struct thread *t, void **depend);
 /* Runs a child that is ready, if there is one. */

@@ -2,9 +2,8 @@
 /* GOMP_task, GOMP_taskloop, GOMP_taskwait, GOMP_taskgroup_… */
 #include "omp/runtime/tasks/pool.h"
 
-#include <stdlib.h>
-
 #include "omp/runtime/fail.h"
+#include "omp/runtime/tasks/reduction.h"
 #include "omp/runtime/team.h"
 
 #include "omp/runtime/interface.h"
@@ -27,8 +26,6 @@ typedef void (*copy_t)(void *to, void *from);
 
 static void check_flags(unsigned flags)
 {
-    if (flags & TASK_REDUCTION)
-        fail(NOT_SERVED, "a reduction over tasks is not served");
     if (flags & TASK_DETACH)
         fail(NOT_SERVED, "a detached task is not served");
 }
@@ -60,25 +57,12 @@ void GOMP_task(task_t task, void *variables, copy_t copy, long bytes,
 
 void GOMP_taskgroup_start(void)
 {
-    struct thread *t = self();
-    if (t->team->here == 1)
-        return;
-    struct task_group *group = malloc(sizeof *group);
-    if (!group)
-        fail(FAILED, "out of memory for a group of tasks");
-    *group = (struct task_group){.outer = t->task->group};
-    t->task->group = group;
+    task_begin_group(self());
 }
 
 void GOMP_taskgroup_end(void)
 {
-    struct thread *t = self();
-    if (t->team->here == 1)
-        return;
-    struct task_group *group = t->task->group;
-    task_await_group(t);
-    t->task->group = group->outer;
-    free(group);
+    task_end_group(self());
 }
 
 /* All tasks have that many iterations, but for the last one. */
@@ -118,6 +102,15 @@ static void make_tasks(struct task_request *request, unsigned flags,
     }
 }
 
+/* The third member of the variables is what the loop reduces. */
+static void begin_group(const struct task_request *request, unsigned flags)
+{
+    GOMP_taskgroup_start();
+    if (flags & TASK_REDUCTION)
+        GOMP_taskgroup_reduction_register(
+            ((uintptr_t **)request->variables)[2]);
+}
+
 static void run_taskloop(struct task_request request, unsigned flags,
                          unsigned long asked, const struct loop_bounds *b,
                          uint64_t bias)
@@ -126,7 +119,7 @@ static void run_taskloop(struct task_request request, unsigned flags,
     request.is_deferred = flags & TASKLOOP_IF;
     request.is_final = flags & TASK_FINAL;
     if (!(flags & TASKLOOP_NOGROUP))
-        GOMP_taskgroup_start();
+        begin_group(&request, flags);
     make_tasks(&request, flags, asked, b, bias);
     if (!(flags & TASKLOOP_NOGROUP))
         GOMP_taskgroup_end();

@@ -82,8 +82,8 @@ ASK(get_supported_active_levels, 1)
 ASK(in_final, self()->in_final)
 ASK(get_cancellation, 0)
 ASK(get_max_task_priority, 0)
-ASK(get_num_teams, 1)
-ASK(get_team_num, 0)
+ASK(get_num_teams, shared_words->league.teams ? shared_words->league.teams : 1)
+ASK(get_team_num, shared_words->league.team)
 ASK(get_max_teams, 1)
 ASK(get_teams_thread_limit, settings.limit)
 ASK(get_proc_bind, 0)
@@ -112,6 +112,17 @@ int omp_pause_resource(int kind, int device)
 {
     (void)kind, (void)device;
     return 0;
+}
+
+/* There are no places. */
+void omp_get_place_proc_ids(int place, int *ids)
+{
+    (void)place, (void)ids;
+}
+
+void omp_get_partition_place_nums(int *places)
+{
+    (void)places;
 }
 
 void omp_set_schedule(unsigned kind, int chunk)
@@ -173,36 +184,41 @@ double omp_get_wtick_(void)
     return omp_get_wtick();
 }
 
-/* -------------------------------------------------------------- memory --- */
-
-/* One kind of memory: all allocators are the default one. */
-void *omp_alloc(size_t bytes, uintptr_t allocator)
+/* What settings_read() has read, on standard error. */
+void omp_display_env(int is_verbose)
 {
-    (void)allocator;
-    return memory_malloc(bytes);
+    static const char *const kinds[] = {"DYNAMIC", "STATIC", "DYNAMIC",
+                                        "GUIDED", "AUTO"};
+    const struct icv *icv = &settings.first;
+    (void)is_verbose;
+    fprintf(stderr,
+            "\nOPENMP DISPLAY ENVIRONMENT BEGIN\n"
+            "  _OPENMP = '201511'\n"
+            "  OMP_DYNAMIC = '%s'\n"
+            "  OMP_NUM_THREADS = '%u'\n"
+            "  OMP_SCHEDULE = '%s",
+            icv->dynamic ? "TRUE" : "FALSE", settings.threads,
+            kinds[icv->schedule & ~SCHEDULE_MONOTONIC]);
+    fprintf(stderr, icv->chunk ? ",%d'\n" : "'\n", icv->chunk);
+    fprintf(stderr,
+            "  OMP_STACKSIZE = '%zu'\n"
+            "  OMP_WAIT_POLICY = '%s'\n"
+            "  OMP_THREAD_LIMIT = '%u'\n"
+            "  OMP_MAX_ACTIVE_LEVELS = '%u'\n"
+            "  OMP_CANCELLATION = 'FALSE'\n"
+            "OPENMP DISPLAY ENVIRONMENT END\n",
+            settings.stack, settings.passive ? "PASSIVE" : "ACTIVE",
+            settings.limit, (unsigned)icv->levels);
 }
 
-void *omp_aligned_alloc(size_t alignment, size_t bytes, uintptr_t allocator)
+void omp_display_env_(const int32_t *is_verbose)
 {
-    (void)allocator;
-    return memory_aligned_alloc(alignment, bytes);
+    omp_display_env(*is_verbose);
 }
 
-void omp_free(void *p, uintptr_t allocator)
+void omp_display_env_8_(const int64_t *is_verbose)
 {
-    (void)allocator;
-    memory_free(p);
-}
-
-/* the clause allocate */
-void *GOMP_alloc(size_t alignment, size_t bytes, uintptr_t allocator)
-{
-    return omp_aligned_alloc(alignment, bytes, allocator);
-}
-
-void GOMP_free(void *p, uintptr_t allocator)
-{
-    omp_free(p, allocator);
+    omp_display_env(*is_verbose != 0);
 }
 
 /* the directive error */

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* OpenMP's allocators. There is one kind of memory, the shared heap: an
+ * allocator of the program's differs in its alignment only. */
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "omp/runtime/memory.h"
+#include "omp/runtime/team.h"
+
+#include "omp/runtime/interface.h"
+
+enum { NULL_ALLOCATOR, DEFAULT_ALLOCATOR, LAST_PREDEFINED = 8 };
+enum { TRAIT_ALIGNMENT = 2 };
+
+struct trait {
+    int key;
+    uintptr_t value;
+};
+
+/* A handle is a predefined number, or where one of these is. */
+struct allocator {
+    size_t alignment;
+};
+
+static size_t alignment_of(uintptr_t handle)
+{
+    if (handle == NULL_ALLOCATOR)
+        handle = shared_words->allocator;
+    return handle <= LAST_PREDEFINED
+               ? 1
+               : ((const struct allocator *)handle)->alignment;
+}
+
+uintptr_t omp_init_allocator(uintptr_t space, int count,
+                             const struct trait *traits)
+{
+    struct allocator *a = memory_malloc(sizeof *a);
+    (void)space;
+    if (!a)
+        return NULL_ALLOCATOR;
+    a->alignment = 1;
+    for (int i = 0; i < count; i++)
+        if (traits[i].key == TRAIT_ALIGNMENT && traits[i].value != UINTPTR_MAX)
+            a->alignment = traits[i].value;
+    return (uintptr_t)a;
+}
+
+uintptr_t omp_init_allocator_(const uintptr_t *space, const int32_t *count,
+                              const struct trait *traits)
+{
+    return omp_init_allocator(*space, *count, traits);
+}
+
+uintptr_t omp_init_allocator_8_(const uintptr_t *space, const int64_t *count,
+                                const struct trait *traits)
+{
+    return omp_init_allocator(*space, (int)*count, traits);
+}
+
+void omp_destroy_allocator(uintptr_t handle)
+{
+    if (handle > LAST_PREDEFINED)
+        memory_free((void *)handle);
+}
+
+void omp_destroy_allocator_(const uintptr_t *handle)
+{
+    omp_destroy_allocator(*handle);
+}
+
+/* One for all threads. */
+void omp_set_default_allocator(uintptr_t handle)
+{
+    shared_words->allocator = handle;
+}
+
+void omp_set_default_allocator_(const uintptr_t *handle)
+{
+    omp_set_default_allocator(*handle);
+}
+
+uintptr_t omp_get_default_allocator(void)
+{
+    return shared_words->allocator ? shared_words->allocator
+                                   : DEFAULT_ALLOCATOR;
+}
+
+uintptr_t omp_get_default_allocator_(void)
+{
+    return omp_get_default_allocator();
+}
+
+/* ----------------------------------------------------------------- memory */
+
+void *omp_aligned_alloc(size_t alignment, size_t bytes, uintptr_t allocator)
+{
+    const size_t least = alignment_of(allocator);
+    return bytes ? memory_aligned_alloc(alignment < least ? least : alignment,
+                                        bytes)
+                 : NULL;
+}
+
+void *omp_alloc(size_t bytes, uintptr_t allocator)
+{
+    return omp_aligned_alloc(1, bytes, allocator);
+}
+
+void *omp_aligned_calloc(size_t alignment, size_t count, size_t bytes,
+                         uintptr_t allocator)
+{
+    size_t all;
+    if (__builtin_mul_overflow(count, bytes, &all))
+        return NULL;
+    void *p = omp_aligned_alloc(alignment, all, allocator);
+    return p ? memset(p, 0, all) : NULL;
+}
+
+void *omp_calloc(size_t count, size_t bytes, uintptr_t allocator)
+{
+    return omp_aligned_calloc(1, count, bytes, allocator);
+}
+
+void omp_free(void *p, uintptr_t allocator)
+{
+    (void)allocator;
+    memory_free(p);
+}
+
+/* The heap need not keep an alignment that is larger than its own. */
+static void *aligned_again(void *p, size_t bytes, uintptr_t allocator)
+{
+    if (!p || !((uintptr_t)p & (alignment_of(allocator) - 1)))
+        return p;
+    void *aligned = omp_alloc(bytes, allocator);
+    if (aligned) {
+        memcpy(aligned, p, bytes);
+        memory_free(p);
+    }
+    return aligned;
+}
+
+void *omp_realloc(void *p, size_t bytes, uintptr_t allocator, uintptr_t frees)
+{
+    if (!bytes) {
+        omp_free(p, frees);
+        return NULL;
+    }
+    return aligned_again(memory_realloc(p, bytes), bytes, allocator);
+}
+
+/* the clause allocate */
+void *GOMP_alloc(size_t alignment, size_t bytes, uintptr_t allocator)
+{
+    return omp_aligned_alloc(alignment, bytes ? bytes : 1, allocator);
+}
+
+void GOMP_free(void *p, uintptr_t allocator)
+{
+    omp_free(p, allocator);
+}
