@@ -755,13 +755,14 @@ int drail_set_policy(drail_t *rail, drail_policy_t policy,
                      const double *weights, unsigned fixed_rail);
 int drail_set_waiting(drail_t *rail, drail_waiting_t waiting);
 int drail_set_notify_by(drail_t *rail, drail_notify_by_t by);
+
 /** What waits do before they sleep. */
 typedef enum drail_polling {
+    DRAIL_POLLING_OFF,      /**< nothing */
     DRAIL_POLLING_ON,       /**< poll the rails, for up to DRAIL_SPIN_US */
     DRAIL_POLLING_YIELDING, /**< yield the core after each poll, for up to 300
                                  µs; beside a program that does not yield, or
                                  if DRAIL_SPIN_US is 0: as OFF */
-    DRAIL_POLLING_OFF       /**< nothing */
 } drail_polling_t;
 
 /**

@@ -153,6 +153,7 @@ static int prepare(drail_t *t, const drail_config_t *cfg, drail_error_t *err)
         return rc;
     spin_init(&t->spin, t->job->platform, SPIN_YIELD_NS,
               t->env.spin_us * 1000ull);
+    t->polling = DRAIL_POLLING_ON;
     t->nrails = cfg->nrails;
     t->common = t->measured = all_rails(t);
     for (unsigned r = 0; r < t->nrails; r++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Size and layout of datatypes. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -151,12 +152,13 @@ void datatype_release(MPI_Datatype *kept)
 
 /* -------------------------------------------------------------- memory --- */
 
-/* Asks the kernel. */
+/* Asks the kernel. If it does not tell, there is memory. */
 static bool is_mapped(uintptr_t address)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     unsigned char resident;
-    return !mincore((void *)(address & ~(page - 1)), 1, &resident);
+    return !mincore((void *)(address & ~(page - 1)), 1, &resident) ||
+           errno != ENOMEM;
 }
 
 bool datatype_lacks_memory(const void *user, MPI_Aint at, MPI_Datatype type)

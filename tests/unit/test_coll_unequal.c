@@ -64,12 +64,12 @@ static void verify(const dcoll_algorithm_t *a, const dcoll_shape_t *shape,
 }
 
 static void verify_variants(const dcoll_algorithm_t *a,
-                            const dcoll_shape_t *shape)
+                            const dcoll_shape_t *shape, size_t element)
 {
     size_t begin[RANKS + 1];
     for (unsigned v = 0; v < 8 * KINDS; v++) {
         dcoll_args_t args = {.collective = a->collective,
-                             .element = 8,
+                             .element = element,
                              .root = v % shape->nranks,
                              .in_place = v & 1,
                              .zero_copy = v & 2,
@@ -92,10 +92,22 @@ static void test_all(void **state)
                 for (unsigned ports = 1; ports <= 2; ports++) {
                     const unsigned nnodes = dcoll_shape_nodes(n, ppn, nodes);
                     const dcoll_shape_t shape = {n, nnodes, nodes, ports};
-                    verify_variants(*a, &shape);
+                    verify_variants(*a, &shape, 8);
                 }
     }
     assert_true(serving >= 12 && verified > 2000);
+}
+
+/* Long blocks of odd elements: pieces of a chain end within them. */
+static void test_chain(void **state)
+{
+    const dcoll_algorithm_t *a =
+        dcoll_algorithm_find(DCOLL_REDUCE_SCATTER_BLOCK, "shm-chain");
+    for (unsigned n = 1; n <= RANKS; n++) {
+        const unsigned nodes[] = {0, n};
+        const dcoll_shape_t shape = {n, 1, nodes, 1};
+        verify_variants(a, &shape, 3 << 12);
+    }
 }
 
 /* Equal blocks only. */
@@ -143,6 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all),
+        cmocka_unit_test(test_chain),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_planted),
     };

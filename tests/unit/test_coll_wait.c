@@ -193,6 +193,7 @@ static struct play *setup(struct play *p, void (*others)(struct play *p))
                                           .yield = yield_hook,
                                           .relax = poll_hook};
     p->now = 1;
+    p->polling = DRAIL_POLLING_ON;
     playing = p;
     p->others = others;
     p->team.platform = &p->platform;
