@@ -108,25 +108,41 @@ static void a_message_that_is_never_due(void **state)
     due_never("ultra24-a0");
 }
 
-/* Data of an old message look like the number of the next one. */
+/* Where the next message of so many lines begins in an empty ring, of which
+ * lines before `line` are used. */
+static uint64_t place_of(uint64_t line, uint64_t lines)
+{
+    bool turns = line % SHM_STRETCH_LINES + lines >= SHM_STRETCH_LINES;
+    return turns ? line + SHM_RING_LINES - line % SHM_RING_LINES : line;
+}
+
+/* Data of an old message look like the number of the next one. Messages of two
+ * lengths: else the next one would begin where an old one did. */
 static void data_like_a_number(void **state)
 {
-    enum { N = 600, WORDS = N / 8, TIMES = 1000 };
+    enum { TIMES = 1000 };
+    static const size_t lengths[] = {600, 600, 712};
     end_t a, b;
     ends_open(&a, &b, MEMORY_MEMFD, BYTES);
     end_connect_both(&a, &b);
-    DAT_LMR_TRIPLET out = local(&a.mem, 0, N), in = local(&b.mem, 0, BYTES);
+    DAT_LMR_TRIPLET in = local(&b.mem, 0, BYTES);
     uint64_t *words = (uint64_t *)a.mem.data, line = 0;
+    char *ring = shared_mapping("dapl-shm-connection", RING);
     DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(0), 0));
-    for (uint64_t i = 0; i < TIMES; i++, line += shm_lines(N)) {
-        for (uint64_t w = 0; w < WORDS; w++)
+    for (uint64_t i = 0; i < TIMES; i++) {
+        const size_t n = lengths[i % 3];
+        DAT_LMR_TRIPLET out = local(&a.mem, 0, n);
+        line = place_of(line, shm_lines(n));
+        for (uint64_t w = 0; w < n / 8; w++)
             words[w] = line + (HEAD + w * 8) / SHM_LINE + SHM_RING_LINES + 1;
         DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(i + 1), 0));
         DAT_OK(dat_ep_post_send(a.ep, 1, &out, cookie(i), 0));
-        EXPECT_DTO(b.recv, i, DAT_DTO_SUCCESS, N);
-        assert_memory_equal(b.mem.data, a.mem.data, N);
-        EXPECT_DTO(a.request, i, DAT_DTO_SUCCESS, N);
+        assert_int_equal(atomic_load(&shm_line(ring, line)->seq), line + 1);
+        EXPECT_DTO(b.recv, i, DAT_DTO_SUCCESS, n);
+        assert_memory_equal(b.mem.data, a.mem.data, n);
+        EXPECT_DTO(a.request, i, DAT_DTO_SUCCESS, n);
         expect_silence(b.recv, 0);
+        line += shm_lines(n);
     }
     ends_close(&a, &b);
 }

@@ -254,22 +254,24 @@ static void short_messages_stay_in_a_page(void **state)
     net_close(&net);
 }
 
-enum { BURST = 60, LONGEST = 2000 };
+enum { BURST = 120, LONGEST = 8000 };
 
-/* Mostly short ones. */
-static size_t any_length(uint64_t *seed)
+/* Mostly short ones; or long ones, of which a burst may fill the ring. */
+static size_t any_length(uint64_t *seed, bool long_ones)
 {
-    return random_next(seed) %
-           (random_next(seed) % 8 ? 250 : (unsigned)LONGEST);
+    if (long_ones)
+        return LONGEST / 2 + random_next(seed) % (LONGEST / 2);
+    return random_next(seed) % (random_next(seed) % 8 ? 250 : 2000);
 }
 
 static void burst(end_t *a, end_t *b, uint64_t *seed)
 {
     size_t length[BURST];
     unsigned n = 1 + (unsigned)(random_next(seed) % BURST);
+    bool long_ones = random_next(seed) % 8 == 0;
     for (unsigned i = 0; i < n; i++) {
         DAT_LMR_TRIPLET in = local(&b->mem, i * LONGEST, LONGEST);
-        length[i] = any_length(seed);
+        length[i] = any_length(seed, long_ones);
         fill(a->mem.data + i * LONGEST, length[i], random_next(seed));
         DAT_LMR_TRIPLET out = local(&a->mem, i * LONGEST, length[i]);
         DAT_OK(dat_ep_post_recv(b->ep, 1, &in, cookie(i), 0));
@@ -292,6 +294,9 @@ static void bursts_come_whole(void **state)
     end_connect_both(&a, &b);
     for (unsigned round = 0; round < 3000; round++)
         burst(&a, &b, &seed);
+    const struct shm_segment *segment =
+        shared_mapping("dapl-shm-connection", 0);
+    assert_true(atomic_load(&segment->dir[0].backlogged) > 100);
     ends_close(&a, &b);
 }
 

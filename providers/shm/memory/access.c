@@ -13,6 +13,7 @@
  * (MOST_NS: but no call may last for ever). */
 #define LOOK_NS 100000000u /* longer than most copies */
 #define MOST_NS 10000000000u
+#define NAP_US  1000u
 
 bool shm_access_inside(struct shm_conn *c, uint32_t key)
 {
@@ -45,16 +46,15 @@ static bool is_stopped(pid_t pid)
  * inside? */
 static bool stays_inside(struct shm_conn *c)
 {
-    const uint64_t end = busywait_now_ns() + MOST_NS;
-    uint64_t look_at = end - MOST_NS + LOOK_NS;
-    while (shm_access_inside(c, 0)) {
-        const uint64_t now = busywait_now_ns();
-        if (now >= end || (now >= look_at && is_stopped(c->peer->pid)))
+    const uint64_t begin = busywait_now_ns();
+    uint64_t waited = 0;
+    for (; shm_access_inside(c, 0); waited = busywait_now_ns() - begin)
+        if (waited < LOOK_NS)
+            sched_yield();
+        else if (waited >= MOST_NS || is_stopped(c->peer->pid))
             return true;
-        if (now >= look_at)
-            look_at = now + LOOK_NS;
-        sched_yield();
-    }
+        else
+            usleep(NAP_US); /* the peer may need this core */
     return false;
 }
 

@@ -42,7 +42,8 @@ static inline DAT_DTO_COMPLETION_STATUS shm_access_enter(struct shm_conn *c,
 /* --------------------------------------------------------------- owner --- */
 
 /* Ends the peer's right to access memory here over this connection. The first
- * call waits a moment for an access that is going on. */
+ * call waits for the end of an access that is going on, unless the peer is
+ * stopped; in vain after 10 s. ia->lock is held. */
 void shm_access_close(struct shm_conn *c);
 /* Is the peer, which lives, accessing the range with this key (0: any)? */
 bool shm_access_inside(struct shm_conn *c, uint32_t key);

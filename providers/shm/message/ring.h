@@ -15,10 +15,11 @@
  * When the ring is empty and a short message would reach the end of a page, or
  * any message the end of a stretch, it goes to the beginning of the ring
  * instead. So a connection with little traffic touches only one page or one
- * stretch, which stay in caches. A sender that is ahead of its receiver uses
- * the whole ring: then the receiver finds lines that have left the sender's own
- * cache, and takes them sooner. On the EPYC, messages of 4 KB and 8 KB in a row
- * took 0.90 times as long as with a ring of one stretch.
+ * stretch, which stay in caches. A sender that is ahead of its receiver at the
+ * end of a stretch goes on, and comes to use the whole ring: then the receiver
+ * finds lines that have left the sender's own cache, and takes them sooner. On
+ * the EPYC, messages of 4 KB and 8 KB in a row took 0.90 times as long as with
+ * a ring of one stretch.
  */
 #ifndef DAPL_SHM_RING_H
 #define DAPL_SHM_RING_H
