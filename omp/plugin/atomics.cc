@@ -4,8 +4,8 @@
 // ranks of a Cluster OpenMP program hold copies of a page. So this pass turns
 // the builtins of `omp atomic`, `omp flush`, reductions, _Atomic and
 // std::atomic into calls: __atomic_fetch_add_4 becomes
-// railomp_atomic_fetch_add_4 of librailomp (omp/runtime/constructs/atomic.c), which
-// carries it out where the word has its home.
+// railomp_atomic_fetch_add_4 of librailomp (omp/runtime/constructs/atomic.c),
+// which carries it out where the word has its home.
 //
 // The pass runs when functions enter SSA form. By then `ompexp` has expanded
 // all constructs, also in the functions that it has made of regions, and no

@@ -135,6 +135,7 @@ program main
        print '(a)', 'printed by the last thread'
   !$omp end parallel
   call files()
+  call affinity()
   call returned()
 contains
   ! Arrays that functions of libgfortran allocate.
@@ -159,6 +160,18 @@ contains
     !$omp end parallel workshare
     if (any(y /= 64)) wrong = wrong + 1
     print '(a,i8)', 'returned', wrong
+  end subroutine
+
+  ! Text that is longer than any buffer of the runtime.
+  subroutine affinity()
+    character(1300) :: text
+    integer :: length
+    length = omp_capture_affinity(text, repeat('%0.200n', 6))
+    print '(a,i8,l2,3a)', 'affinity', length, verify(text(:1200), '0') == 0, '[', &
+         text(1201:), ']'
+    call omp_set_affinity_format(repeat('x', 200) // '  ')
+    length = omp_get_affinity_format(text)
+    print '(a,i8,3a)', 'format', length, '[', text(:210), ']'
   end subroutine
 
   ! Arrays that are too long for libgfortran's own buffer.

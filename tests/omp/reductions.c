@@ -23,7 +23,7 @@ static void add(struct vector *to, const struct vector *from)
 /* A region, and constructs in it. */
 static void of_constructs(int n)
 {
-    int loop = 0, scope = 0, sections = 0, region = 5;
+    int loop = 0, scope = 0, sections = 0, region = 5, whole = 0;
 #pragma omp parallel reduction(task, + : region)
     {
 #pragma omp for reduction(task, + : loop)
@@ -31,6 +31,9 @@ static void of_constructs(int n)
 #pragma omp task in_reduction(+ : loop)
             loop += i;
         }
+        if (loop == n * (n - 1) / 2)
+#pragma omp atomic
+            whole++; /* all have added their copies */
 #pragma omp scope reduction(task, + : scope)
         {
 #pragma omp task in_reduction(+ : scope)
@@ -51,8 +54,8 @@ static void of_constructs(int n)
         region++;
     }
     const int threads = omp_get_max_threads();
-    printf("%d %d %d %d\n", loop, scope == threads, sections,
-           region == 5 + (n + 1) * threads);
+    printf("%d %d %d %d %d\n", loop, scope == threads, sections,
+           region == 5 + (n + 1) * threads, whole == threads);
 }
 
 /* Groups in groups; variables of any size. */

@@ -20,20 +20,26 @@ enum { FIELD_BYTES = 256 };
 /* Text that may be longer than its room; only what has room is kept. */
 struct text {
     char *room;
-    size_t bytes, length;
+    size_t most, length; /* characters */
 };
+
+/* C's, which ends with a 0. */
+static struct text text_of(char *room, size_t bytes)
+{
+    return (struct text){room, bytes ? bytes - 1 : 0, 0};
+}
 
 static void put(struct text *to, const char *from, size_t length)
 {
     for (size_t i = 0; i < length; i++, to->length++)
-        if (to->length + 1 < to->bytes)
+        if (to->length < to->most)
             to->room[to->length] = from[i];
 }
 
-static void finish(struct text *to)
+static void finish(const struct text *to, size_t bytes)
 {
-    if (to->bytes)
-        to->room[to->length < to->bytes ? to->length : to->bytes - 1] = 0;
+    if (bytes)
+        to->room[to->length < to->most ? to->length : to->most] = 0;
 }
 
 /* ----------------------------------------------------------------- fields */
@@ -41,7 +47,7 @@ static void finish(struct text *to)
 /* The processors that the thread may use, as 0-3,5. */
 static void processors_of_thread(char *value)
 {
-    struct text list = {value, FIELD_BYTES, 0};
+    struct text list = text_of(value, FIELD_BYTES);
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set))
         CPU_ZERO(&set);
@@ -58,7 +64,7 @@ static void processors_of_thread(char *value)
         put(&list, range, (size_t)length);
     }
     list.length -= list.length > 0; /* the last comma */
-    finish(&list);
+    finish(&list, FIELD_BYTES);
 }
 
 static int ancestor_number(const struct thread *t)
@@ -78,8 +84,8 @@ static int ancestor_number(const struct thread *t)
     FIELD('P', "process_id", (int)getpid())                                    \
     FIELD('i', "native_thread_id", (int)gettid())
 
-/* The field's value, and whether it is a number. */
-static bool is_number(char name, char *value)
+/* Fills in the field's value. Returns whether it is a number. */
+static bool read_field(char name, char *value)
 {
     const struct thread *t = self();
     switch (name) {
@@ -135,7 +141,7 @@ static void expand(struct text *to, const char **format)
     int size = 0;
     while (isdigit((unsigned char)**format) && size < FIELD_BYTES / 10)
         size = 10 * size + *(*format)++ - '0';
-    const bool number = is_number(letter_of(format), value);
+    const bool number = read_field(letter_of(format), value);
     const int length =
         snprintf(padded, sizeof padded, right ? "%*s" : "%-*s", size, value);
     if (zeros && right && number)
@@ -155,20 +161,25 @@ static const char *format_now(void)
                                           : DEFAULT_FORMAT;
 }
 
-size_t omp_capture_affinity(char *room, size_t bytes, const char *format)
+static void capture(struct text *to, const char *format)
 {
-    struct text to = {room, bytes, 0};
     if (!format || !*format)
         format = format_now();
     while (*format)
         if (*format != '%') {
-            put(&to, format++, 1);
+            put(to, format++, 1);
         } else if (*++format == '%') {
-            put(&to, format++, 1);
+            put(to, format++, 1);
         } else {
-            expand(&to, &format);
+            expand(to, &format);
         }
-    finish(&to);
+}
+
+size_t omp_capture_affinity(char *room, size_t bytes, const char *format)
+{
+    struct text to = text_of(room, bytes);
+    capture(&to, format);
+    finish(&to, bytes);
     return to.length;
 }
 
@@ -187,29 +198,29 @@ void omp_set_affinity_format(const char *format)
 
 size_t omp_get_affinity_format(char *room, size_t bytes)
 {
-    struct text to = {room, bytes, 0};
+    struct text to = text_of(room, bytes);
     put(&to, format_now(), strlen(format_now()));
-    finish(&to);
+    finish(&to, bytes);
     return to.length;
 }
 
 /* ---------------------------------------------------------------- Fortran */
 
-/* Text of Fortran ends with blanks, and has its length with it. */
+/* Text of Fortran has its length with it; blanks at its end belong to it. */
 static char *terminated(const char *text, size_t length, char *copy)
 {
-    while (length && text[length - 1] == ' ')
-        length--;
     if (length >= FIELD_BYTES)
         length = FIELD_BYTES - 1;
     copy[length] = 0;
     return memcpy(copy, text, length);
 }
 
-static void fill(char *room, size_t bytes, size_t length)
+/* Returns the length of the whole text. */
+static int32_t pad_with_blanks(const struct text *to)
 {
-    if (length < bytes)
-        memset(room + length, ' ', bytes - length);
+    if (to->length < to->most)
+        memset(to->room + to->length, ' ', to->most - to->length);
+    return (int32_t)to->length;
 }
 
 void omp_set_affinity_format_(const char *format, size_t length)
@@ -226,20 +237,16 @@ void omp_display_affinity_(const char *format, size_t length)
 
 int32_t omp_get_affinity_format_(char *room, size_t bytes)
 {
-    char own[FIELD_BYTES];
-    const size_t length = omp_get_affinity_format(own, sizeof own);
-    memcpy(room, own, length < bytes ? length : bytes);
-    fill(room, bytes, length);
-    return (int32_t)length;
+    struct text to = {room, bytes, 0};
+    put(&to, format_now(), strlen(format_now()));
+    return pad_with_blanks(&to);
 }
 
 int32_t omp_capture_affinity_(char *room, const char *format, size_t bytes,
                               size_t format_bytes)
 {
-    char own[FIELD_BYTES], text[1024];
-    const size_t length = omp_capture_affinity(
-        text, sizeof text, terminated(format, format_bytes, own));
-    memcpy(room, text, length < bytes ? length : bytes);
-    fill(room, bytes, length);
-    return (int32_t)length;
+    char own[FIELD_BYTES];
+    struct text to = {room, bytes, 0};
+    capture(&to, terminated(format, format_bytes, own));
+    return pad_with_blanks(&to);
 }
