@@ -111,7 +111,7 @@ struct dapl_collectives {
     DAT_RETURN(*create_group)
     (void *member, const struct dapl_collective_group *how, void **group);
     /** Frees a group, in any state. Calls under way end by done(), not ok: that
-     *  takes up to about a second if a peer does not answer. If its member
+     *  takes up to about two seconds if a peer does not answer. If its member
      *  is freed, and it is the last group, it waits as free_member() does. */
     void (*free_group)(void *group);
     /**
