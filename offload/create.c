@@ -121,8 +121,13 @@ int group_open_team(struct group *g)
  * of the others are complete, too. */
 void group_close_team(struct group *g)
 {
-    if (g->rail && (g->broken || !star_leave(&g->star, LEAVE_MS)))
+    if (g->rail && g->broken) {
+        drail_job_interrupt(g->job); /* the consumer waits for the error */
+    } else if (g->rail && !star_leave(&g->star, LEAVE_MS)) {
         drail_interrupt(g->rail);
+        /* ranks of this node do not see the rail end */
+        dcoll_team_give_up(g->team, DRAIL_EPEER, "a rank has freed the group");
+    }
     dcoll_team_free(g->team);
     drail_close(g->rail);
     g->team = NULL;

@@ -85,10 +85,13 @@ const dcoll_algorithm_t *coll_plan_args(const coll_plan_t *plan,
         args->traffic = &plan->traffic[setup->unlabelled];
         return setup->algorithm;
     }
-    return setup->algorithm
-               ? setup->algorithm
-               : dcoll_table_select(&plan->table, setup->rail.engine,
-                                    &plan->shape, args);
+    if (setup->algorithm)
+        return setup->algorithm;
+    const dcoll_algorithm_t *a = dcoll_table_select(
+        &plan->table, setup->rail.engine, &plan->shape, args);
+    dcoll_table_copy_short(&plan->table, &plan->shape, args, a,
+                           coll_zero_copy_bytes(setup->zero_copy));
+    return a;
 }
 
 /* --------------------------------------------------------------- names --- */

@@ -349,3 +349,14 @@ const dcoll_algorithm_t *dcoll_table_select(const dcoll_table_t *table,
             a = *any;
     return a;
 }
+
+void dcoll_table_copy_short(const dcoll_table_t *table,
+                            const dcoll_shape_t *shape, dcoll_args_t *args,
+                            const dcoll_algorithm_t *a, size_t least)
+{
+    dcoll_args_t copied = *args;
+    copied.zero_copy = false;
+    if ((!table || !table->count) && shape->nnodes > 1 && args->bytes < least &&
+        !dcoll_refusal(a, shape, &copied))
+        args->zero_copy = false;
+}

@@ -79,6 +79,11 @@ const dcoll_algorithm_t *dcoll_table_select(const dcoll_table_t *table,
                                             drail_engine_t engine,
                                             const dcoll_shape_t *shape,
                                             dcoll_args_t *args);
+/** Then, between nodes, without a table: clears args->zero_copy for blocks of
+ * fewer than @p least bytes, if the algorithm can copy them. */
+void dcoll_table_copy_short(const dcoll_table_t *table,
+                            const dcoll_shape_t *shape, dcoll_args_t *args,
+                            const dcoll_algorithm_t *a, size_t least);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

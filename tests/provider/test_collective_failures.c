@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups of dat_ib_collective_* when a call fails, or an allocation. */
+/* Groups of dat_ib_collective_* when a call fails, a rank frees the group, or an
+ * allocation fails. */
 #include "collective_ranks.h"
 
 #include <link.h>
@@ -47,6 +48,33 @@ static void comes_late(struct rank *r)
 static void test_late(void **state)
 {
     run_well(2, comes_late);
+}
+
+/* --------------------------------------------------------------- freed --- */
+
+/* Rank 0 frees a group without calls. Then rank 1, of the same node, waits for
+ * it. */
+static void is_freed(struct rank *r)
+{
+    open_ia(r);
+    create_member(r);
+    create_group(r, 2, 2);
+    barriers(r);
+    if (r->rank) {
+        DAT_OK(dat_ib_collective_barrier(r->group, context(1), 0));
+        assert_int_equal(
+            event_of(r, r->evd, DAT_IB_COLLECTIVE_BARRIER_STATUS, 1),
+            DAT_IB_COLL_COMP_ERR);
+    }
+    DAT_OK(dat_ib_collective_free_group(r->group));
+    meet(r);
+    DAT_OK(dat_ib_collective_free_member(r->ia, r->member));
+    close_ia(r);
+}
+
+static void test_freed(void **state)
+{
+    run_well(2, is_freed);
 }
 
 /* -------------------------------------------------------------- memory --- */
@@ -151,6 +179,7 @@ int main(int argc, char **argv)
     make_rails(argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_late),
+        cmocka_unit_test(test_freed),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, remove_rails);

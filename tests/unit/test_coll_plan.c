@@ -137,6 +137,13 @@ static void test_zero_copy(void **state)
             "direct");
         assert_int_equal(args.zero_copy, cases[i].wanted);
     }
+    opts.nalgorithms = 0; /* auto, between nodes */
+    for (unsigned i = 1; i < sizeof cases / sizeof *cases; i++) {
+        opts.zero_copy = cases[i].way;
+        assert_int_equal(make(&test_alltoall, 4, 1), 0);
+        coll_plan_args(&plan, &plan.setups[0], cases[i].bytes, &args);
+        assert_int_equal(args.zero_copy, cases[i].wanted);
+    }
 }
 
 static void test_buffers(void **state)

@@ -161,16 +161,6 @@ static int check_call(dcoll_team_t *team, const dcoll_call_t *call,
 
 /* ---------------------------------------------------------------- choice */
 
-/* Shorter blocks are copied, if the algorithm can do that. */
-static bool keep_zero_copy(const dcoll_team_t *team, const dcoll_args_t *args,
-                           const dcoll_algorithm_t *a)
-{
-    dcoll_args_t copied = *args;
-    copied.zero_copy = false;
-    return args->zero_copy && (args->bytes >= team->cfg.zero_copy_bytes ||
-                               dcoll_refusal(a, &team->shape, &copied));
-}
-
 /* Remembers the latest choice: mostly a call is like the one before. */
 static const dcoll_algorithm_t *choose_auto(dcoll_team_t *team,
                                             dcoll_args_t *args)
@@ -190,8 +180,8 @@ static const dcoll_algorithm_t *choose_auto(dcoll_team_t *team,
         dcoll_table_select(&team->table, engine, &team->shape, args);
     if (!team->table.count)
         a = predict_faster(&team->prediction, &team->shape, args, a);
-    if (!team->table.count && team->shape.nnodes > 1)
-        args->zero_copy = keep_zero_copy(team, args, a);
+    dcoll_table_copy_short(&team->table, &team->shape, args, a,
+                           team->cfg.zero_copy_bytes);
     if (args->begin)
         return a;
     *latest = (struct choice){.algorithm = a,

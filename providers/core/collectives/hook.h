@@ -110,9 +110,9 @@ struct dapl_collectives {
      */
     DAT_RETURN(*create_group)
     (void *member, const struct dapl_collective_group *how, void **group);
-    /** Frees a group, in any state. Calls under way end by done(), not ok. If
-     *  its member is freed, and it is the last group, it waits as
-     *  free_member() does. */
+    /** Frees a group, in any state. Calls under way end by done(), not ok: that
+     *  takes up to about two seconds if a peer does not answer. If its member
+     *  is freed, and it is the last group, it waits as free_member() does. */
     void (*free_group)(void *group);
     /**
      * Begins a call, without waiting for other ranks; ends in done(), also
