@@ -206,10 +206,12 @@ static char *terminated(const char *text, size_t length, char *copy)
     return memcpy(copy, text, length);
 }
 
-static void fill(char *room, size_t bytes, size_t length)
+/* What there is room for, and blanks. */
+static void fill(char *room, size_t bytes, const char *text)
 {
-    if (length < bytes)
-        memset(room + length, ' ', bytes - length);
+    const size_t length = strnlen(text, bytes);
+    memcpy(room, text, length);
+    memset(room + length, ' ', bytes - length);
 }
 
 void omp_set_affinity_format_(const char *format, size_t length)
@@ -228,8 +230,7 @@ int32_t omp_get_affinity_format_(char *room, size_t bytes)
 {
     char own[FIELD_BYTES];
     const size_t length = omp_get_affinity_format(own, sizeof own);
-    memcpy(room, own, length < bytes ? length : bytes);
-    fill(room, bytes, length);
+    fill(room, bytes, own);
     return (int32_t)length;
 }
 
@@ -239,7 +240,6 @@ int32_t omp_capture_affinity_(char *room, const char *format, size_t bytes,
     char own[FIELD_BYTES], text[1024];
     const size_t length = omp_capture_affinity(
         text, sizeof text, terminated(format, format_bytes, own));
-    memcpy(room, text, length < bytes ? length : bytes);
-    fill(room, bytes, length);
+    fill(room, bytes, text);
     return (int32_t)length;
 }
