@@ -30,7 +30,7 @@ static uint64_t chunk_of(const struct thread *t, unsigned schedule,
 {
     if (chunk)
         return chunk;
-    const bool is_static = schedule != SCHEDULE_DYNAMIC;
+    const bool is_static = schedule != SCHEDULE_SECTIONS;
     const uint64_t each = divided_up(iterations, t->team->threads);
     return is_static && each ? each : 1;
 }
@@ -52,8 +52,10 @@ void doacross_begin(struct thread *t, uint64_t bias, unsigned dimensions,
                     void **mem)
 {
     schedule &= ~SCHEDULE_MONOTONIC;
-    if (schedule == SCHEDULE_GUIDED) /* its chunks differ */
-        schedule = SCHEDULE_DYNAMIC;
+    /* one chunk at a time, all of one length: while a rank runs several in turn,
+     * the others would wait for the last one */
+    if (schedule == SCHEDULE_DYNAMIC || schedule == SCHEDULE_GUIDED)
+        schedule = SCHEDULE_SECTIONS;
     chunk = chunk_of(t, schedule, chunk, *counts);
     loop_begin(t, loop_bounds_ull(true, bias, bias + *counts, 1, chunk),
                schedule, false);

@@ -14,7 +14,7 @@ enum schedule {
     SCHEDULE_DYNAMIC,
     SCHEDULE_GUIDED,
     SCHEDULE_AUTO,
-    SCHEDULE_SECTIONS, /* of no loop: one at a time */
+    SCHEDULE_SECTIONS, /* as dynamic, but a rank takes one chunk at a time */
 };
 #define SCHEDULE_MONOTONIC 0x80000000u
 

@@ -36,6 +36,7 @@ enum {
 #define STACK_LEAST ((size_t)64 << 10)
 #define STACK_MOST  ((size_t)512 << 20)
 
+_Static_assert(sizeof(struct shared_words) <= WORDS_BYTES, "too many words");
 static struct shared_words own_words;
 struct shared_words *shared_words = &own_words;
 

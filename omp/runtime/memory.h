@@ -88,7 +88,7 @@ struct shared_words {
         struct room *first;
     } rooms;
     struct league { /* teams; the program runs one after another */
-        uint32_t teams, team;
+        uint32_t teams, team, limit; /* of a team's threads; 0: none */
     } league;
     uint64_t allocator;   /* the default one; 0: the predefined one */
     struct shared_units { /* units.c */

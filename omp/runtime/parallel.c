@@ -78,8 +78,8 @@ void GOMP_teams_reg(region_t function, void *argument, unsigned teams,
                     unsigned thread_limit, unsigned flags)
 {
     struct league *league = &shared_words->league;
-    (void)thread_limit, (void)flags;
-    league->teams = teams;
+    (void)flags;
+    *league = (struct league){.teams = teams, .limit = thread_limit};
     for (league->team = 0; league->team < teams || !league->team;
          league->team++)
         function(argument);
@@ -92,11 +92,11 @@ bool GOMP_teams4(unsigned least, unsigned most, unsigned thread_limit,
                  bool is_first)
 {
     struct league *league = &shared_words->league;
-    (void)most, (void)thread_limit;
+    (void)most;
     if (self()->team->active)
         return is_first;
     if (is_first) {
-        *league = (struct league){.teams = least};
+        *league = (struct league){.teams = least, .limit = thread_limit};
         return true;
     }
     if (++league->team < league->teams)

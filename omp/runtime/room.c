@@ -3,15 +3,19 @@
  * thread is in no list. */
 #include "omp/runtime/room.h"
 
+#include <string.h>
+
 #include "omp/runtime/fail.h"
 #include "omp/runtime/memory.h"
 #include "omp/runtime/team.h"
 
 static struct room *new_room(uint64_t number, size_t bytes)
 {
-    struct room *room = memory_calloc(sizeof *room + bytes);
+    const size_t all = sizeof(struct room) + bytes;
+    struct room *room = memory_aligned_alloc(_Alignof(struct room), all);
     if (!room)
         fail(FAILED, "out of memory for what threads share in a construct");
+    memset(room, 0, all);
     room->number = number;
     return room;
 }

@@ -67,6 +67,7 @@ struct thread *self(void)
 {
     if (!current) {
         initial.team = &alone;
+        initial.task = &initial.implicit;
         initial.icv = settings.first;
         current = &initial;
     }
@@ -280,13 +281,20 @@ static void place(struct team *team)
     team->here = (unsigned)(last - first);
 }
 
+unsigned team_limit(void)
+{
+    const unsigned limit = shared_words->league.limit;
+    return limit && limit < settings.limit ? limit : settings.limit;
+}
+
 unsigned team_threads(unsigned asked)
 {
     const struct thread *t = self();
-    unsigned threads = asked ? asked : t->icv.threads;
-    if (threads > settings.limit)
-        threads = settings.limit;
-    return t->team->active || !t->icv.levels || !threads ? 1 : threads;
+    const unsigned threads = asked ? asked : t->icv.threads;
+    if (t->team->active || !t->icv.levels || !threads)
+        return 1;
+    const unsigned limit = team_limit();
+    return threads < limit ? threads : limit;
 }
 
 unsigned team_run(void (*function)(void *), void *argument, enum team_form form,

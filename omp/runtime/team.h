@@ -64,6 +64,8 @@ struct thread {
 /* The calling thread. */
 struct thread *self(void);
 
+/* How many threads any region has at most: thread-limit-var. */
+unsigned team_limit(void);
 /* How many threads a region of this thread has at most. @asked: 0: as the
  * settings say. */
 unsigned team_threads(unsigned asked);

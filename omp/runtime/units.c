@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units of Fortran, which libgfortran has in the rank that opens them. In
- * another rank the same number would be another file, fort.10 for example. So
- * what uses it there is refused.
+ * Units of Fortran, which libgfortran has in the rank that opens them, also by
+ * the first use of a unit that no one has opened. In another rank the same
+ * number would be another file, fort.10 for example. So what uses it there is
+ * refused.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,15 +58,23 @@ void railomp_unit_closed(int32_t unit)
     memory_unlock(&all->lock);
 }
 
+/* Each rank has standard input, output and error; negative ones are of newunit=,
+ * or of libgfortran itself. */
+static bool opens_at_use(int32_t unit)
+{
+    return unit > 0 && unit != 5 && unit != 6;
+}
+
 void railomp_unit_used(int32_t unit)
 {
-    const struct shared_unit *other;
-    if (memory_ranks() == 1 || !shared_words->units.count || find(unit, true))
+    if (memory_ranks() == 1 || find(unit, true))
         return;
-    other = find(unit, false);
+    const struct shared_unit *other = find(unit, false);
     if (other)
         fail(NOT_SERVED,
              "unit %d is not served in this rank: rank %u has opened it, and "
              "only its threads can use it",
              unit, other->rank);
+    if (opens_at_use(unit))
+        railomp_unit_opened(unit);
 }

@@ -139,12 +139,13 @@ static bool start_ull_shared(struct loop_bounds bounds, unsigned schedule,
     return !first || start_ull(bounds, schedule, is_ordered, first, last);
 }
 
-/* 0 stands for schedule(runtime). */
+/* 0 stands for schedule(runtime); with the modifier nonmonotonic it is AUTO. */
 static unsigned chosen(long schedule, uint64_t *chunk)
 {
     const struct icv *icv = &self()->icv;
-    if (schedule & ~(long)SCHEDULE_MONOTONIC)
-        return (unsigned)schedule;
+    const unsigned asked = (unsigned)schedule & ~SCHEDULE_MONOTONIC;
+    if (asked && asked != SCHEDULE_AUTO)
+        return asked;
     *chunk = (uint64_t)icv->chunk;
     return icv->schedule;
 }

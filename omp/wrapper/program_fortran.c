@@ -10,7 +10,11 @@ struct parameters {
     int32_t flags, unit;
 };
 
-enum { IS_INTERNAL = 1 << 14 }; /* a flag: a variable takes a unit's place */
+/* Flags. */
+enum {
+    HAS_FAILED = 3,        /* its iostat= or err= says so */
+    IS_INTERNAL = 1 << 14, /* a variable takes a unit's place */
+};
 
 /* the linker's names; a program in C has none of them */
 #define WRAPPED_CALL(name)                                                     \
@@ -42,7 +46,8 @@ ENDS(read_done)
 WRAPPED_CALL(open)
 {
     __real__gfortran_st_open(p);
-    railomp_unit_opened(p->unit);
+    if (!(p->flags & HAS_FAILED))
+        railomp_unit_opened(p->unit);
 }
 
 WRAPPED_CALL(close)

@@ -58,7 +58,7 @@ check '... links only' "$cc" hello.o -o twice
 check '... runs, too' env OMP_NUM_THREADS=2 ./twice
 check 'preprocesses' sh -c '"$0" -E hello.c | grep -q "main(void)"' "$cc"
 check 'libgomp is not linked' sh -c '! readelf -d once | grep libgomp'
-check '... nor if the program asks for it' sh -c '"$0" hello.c -lgomp -o gomp &&
+check '... nor if the program asks for it' sh -c '"$0" hello.c -l gomp -lgomp -o gomp &&
     ! readelf -d gomp | grep libgomp' "$cc"
 check 'no copies of the data of libraries' sh -c '! readelf -rW once | grep COPY'
 mkdir -p 'a b/bin' && cp "$cc" 'a b/bin' && ln -s "$BUILD/lib" 'a b/lib'

@@ -60,6 +60,27 @@ static void loops(void)
     printf("%d %d %d\n", sum, b[77], a[1]);
 }
 
+/* A target region in others has a thread of its own, whose team loops and
+ * barriers belong to. */
+static void in_regions(void)
+{
+    int iterations = 0, number = -1;
+#pragma omp parallel reduction(+ : iterations)
+    {
+#pragma omp target map(tofrom : iterations)
+#pragma omp for
+        for (int i = 0; i < N; i++)
+            iterations++;
+#pragma omp single
+#pragma omp target map(from : number)
+        {
+#pragma omp barrier
+            number = 10 * omp_get_thread_num() + omp_get_num_threads();
+        }
+    }
+    printf("%d %d\n", iterations == N * omp_get_max_threads(), number);
+}
+
 static void memory(void)
 {
     const int device = omp_get_default_device(),
@@ -98,6 +119,31 @@ static void teams(void)
     }
     printf("%d %d %d %d %d\n", sum, most, a[3], omp_get_num_teams(),
            omp_get_team_num());
+}
+
+static void limits(void)
+{
+    int threads[2] = {0}, limit[2] = {0};
+#pragma omp teams num_teams(2) thread_limit(2)
+    {
+#pragma omp parallel
+#pragma omp single
+        {
+            limit[0] = omp_get_thread_limit();
+            threads[0] = omp_get_num_threads();
+        }
+    }
+#pragma omp target teams num_teams(2) thread_limit(3) map(tofrom : threads, limit)
+    {
+#pragma omp parallel
+#pragma omp single
+        {
+            limit[1] = omp_get_thread_limit();
+            threads[1] = omp_get_num_threads();
+        }
+    }
+    printf("%d %d %d %d %d\n", threads[0], limit[0], threads[1], limit[1],
+           omp_get_thread_limit() > 3);
 }
 
 /* OMP_CANCELLATION is not set: it has no effect. */
@@ -142,12 +188,16 @@ static void allocators(void)
     const omp_alloctrait_t traits[] = {{omp_atk_alignment, 4096}};
     const omp_allocator_handle_t own =
         omp_init_allocator(omp_default_mem_space, 1, traits);
+    const omp_alloctrait_t odd[] = {{omp_atk_alignment, 24}};
     int *x = omp_alloc(sizeof *x, own);
     int *y = omp_calloc(N, sizeof *y, omp_default_mem_alloc);
     int *z = omp_aligned_calloc(64, N, sizeof *z, omp_null_allocator);
     int zeros = 0, sum = 0;
-    printf("%d %d %d\n", (int)((uintptr_t)x % 4096), (int)((uintptr_t)z % 64),
-           omp_get_default_allocator() == omp_default_mem_alloc);
+    printf("%d %d %d %d\n", (int)((uintptr_t)x % 4096),
+           (int)((uintptr_t)z % 64),
+           omp_get_default_allocator() == omp_default_mem_alloc,
+           omp_init_allocator(omp_default_mem_space, 1, odd) ==
+               omp_null_allocator);
 #pragma omp parallel for reduction(+ : zeros)
     for (int i = 0; i < N; i++) {
         zeros += !y[i] + !z[i];
@@ -192,8 +242,10 @@ int main(void)
     affinity();
     variables();
     loops();
+    in_regions();
     memory();
     teams();
+    limits();
     cancel();
     allocators();
     return 0;

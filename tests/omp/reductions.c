@@ -104,6 +104,19 @@ static void of_taskloops(int n)
     printf("%d %d\n", sum, product);
 }
 
+/* Groups of tasks where there is no region. */
+static void of_main(int n)
+{
+    int sum = 0, group = 0;
+#pragma omp taskloop shared(sum)
+    for (int i = 0; i < n; i++)
+        sum += i;
+#pragma omp taskgroup
+#pragma omp task shared(group)
+    group += n;
+    printf("%d %d\n", sum, group);
+}
+
 static void conditional(int n)
 {
     int a = -1, b = -1, c = -1;
@@ -157,6 +170,7 @@ int main(void)
         of_constructs(n);
         of_groups(n);
         of_taskloops(n);
+        of_main(n);
         conditional(n);
         scans(n);
     }

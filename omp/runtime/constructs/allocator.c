@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "omp/runtime/fail.h"
 #include "omp/runtime/memory.h"
 #include "omp/runtime/team.h"
 
@@ -35,14 +36,17 @@ static size_t alignment_of(uintptr_t handle)
 uintptr_t omp_init_allocator(uintptr_t space, int count,
                              const struct trait *traits)
 {
-    struct allocator *a = memory_malloc(sizeof *a);
+    size_t alignment = 1;
     (void)space;
-    if (!a)
-        return NULL_ALLOCATOR;
-    a->alignment = 1;
     for (int i = 0; i < count; i++)
         if (traits[i].key == TRAIT_ALIGNMENT && traits[i].value != UINTPTR_MAX)
-            a->alignment = traits[i].value;
+            alignment = traits[i].value;
+    if (!alignment || alignment & (alignment - 1))
+        return NULL_ALLOCATOR;
+    struct allocator *a = memory_malloc(sizeof *a);
+    if (!a)
+        return NULL_ALLOCATOR;
+    a->alignment = alignment;
     return (uintptr_t)a;
 }
 
@@ -152,7 +156,10 @@ void *omp_realloc(void *p, size_t bytes, uintptr_t allocator, uintptr_t frees)
 /* the clause allocate */
 void *GOMP_alloc(size_t alignment, size_t bytes, uintptr_t allocator)
 {
-    return omp_aligned_alloc(alignment, bytes ? bytes : 1, allocator);
+    void *p = omp_aligned_alloc(alignment, bytes ? bytes : 1, allocator);
+    if (!p)
+        fail(FAILED, "out of memory for the clause allocate: %zu bytes", bytes);
+    return p;
 }
 
 void GOMP_free(void *p, uintptr_t allocator)

@@ -71,7 +71,7 @@ ASK(get_thread_num, self()->id)
 ASK(get_num_threads, self()->team->threads)
 ASK(get_max_threads, self()->icv.threads)
 ASK(get_num_procs, processors())
-ASK(get_thread_limit, settings.limit)
+ASK(get_thread_limit, team_limit())
 ASK(in_parallel, self()->team->active > 0)
 ASK(get_level, self()->team->level)
 ASK(get_active_level, self()->team->active)
@@ -114,13 +114,38 @@ int omp_pause_resource(int kind, int device)
     return 0;
 }
 
+int32_t omp_pause_resource_(const int32_t *kind, const int32_t *device)
+{
+    return omp_pause_resource(*kind, *device);
+}
+
 /* There are no places. */
 void omp_get_place_proc_ids(int place, int *ids)
 {
     (void)place, (void)ids;
 }
 
+void omp_get_place_proc_ids_(const int32_t *place, int32_t *ids)
+{
+    (void)place, (void)ids;
+}
+
+void omp_get_place_proc_ids_8_(const int64_t *place, int64_t *ids)
+{
+    (void)place, (void)ids;
+}
+
 void omp_get_partition_place_nums(int *places)
+{
+    (void)places;
+}
+
+void omp_get_partition_place_nums_(int32_t *places)
+{
+    (void)places;
+}
+
+void omp_get_partition_place_nums_8_(int64_t *places)
 {
     (void)places;
 }

@@ -29,7 +29,8 @@ struct copies {
 
 static bool is_copied(const struct copies *c, size_t i)
 {
-    return (c->kinds[i] & MAP_KIND) == MAP_FIRSTPRIVATE && c->sizes[i];
+    return (c->kinds[i] & MAP_KIND) == MAP_FIRSTPRIVATE && c->sizes[i] &&
+           c->addresses[i]; /* NULL: an optional argument that is absent */
 }
 
 static size_t alignment_of(const struct copies *c, size_t i)
@@ -62,16 +63,21 @@ static void await(void **depend)
         task_await_depend(self(), depend);
 }
 
-/* A region with nowait is over when this returns, too. */
+/* A region with nowait is over when this returns, too. What it has of others is
+ * copied before it waits for them. A thread of several runs it in a team of its
+ * own, which loops and barriers in it belong to. */
 void GOMP_target_ext(int device, region_t region, size_t count,
                      void **addresses, size_t *sizes, unsigned short *kinds,
                      unsigned flags, void **depend, void **clauses)
 {
     const struct copies copies = {count, addresses, sizes, kinds};
     (void)device, (void)flags, (void)clauses;
-    await(depend);
     copy_in(&copies);
-    region(addresses);
+    await(depend);
+    if (self()->team->threads > 1)
+        team_run(region, addresses, TEAM_PLAIN, 1);
+    else
+        region(addresses);
     free_copies(&copies);
 }
 
