@@ -52,8 +52,8 @@ void doacross_begin(struct thread *t, uint64_t bias, unsigned dimensions,
                     void **mem)
 {
     schedule &= ~SCHEDULE_MONOTONIC;
-    /* one chunk at a time, all of one length: while a rank runs several in turn,
-     * the others would wait for the last one */
+    /* one chunk at a time, all of one length: while a rank runs several in
+     * turn, the others would wait for the last one */
     if (schedule == SCHEDULE_DYNAMIC || schedule == SCHEDULE_GUIDED)
         schedule = SCHEDULE_SECTIONS;
     chunk = chunk_of(t, schedule, chunk, *counts);

@@ -58,8 +58,8 @@ void railomp_unit_closed(int32_t unit)
     memory_unlock(&all->lock);
 }
 
-/* Each rank has standard input, output and error; negative ones are of newunit=,
- * or of libgfortran itself. */
+/* Each rank has standard input, output and error; negative ones are of
+ * newunit=, or of libgfortran itself. */
 static bool opens_at_use(int32_t unit)
 {
     return unit > 0 && unit != 5 && unit != 6;

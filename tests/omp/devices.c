@@ -128,22 +128,22 @@ static void limits(void)
     {
 #pragma omp parallel
 #pragma omp single
-        {
-            limit[0] = omp_get_thread_limit();
-            threads[0] = omp_get_num_threads();
-        }
-    }
-#pragma omp target teams num_teams(2) thread_limit(3) map(tofrom : threads, limit)
-    {
+        {limit[0] = omp_get_thread_limit();
+    threads[0] = omp_get_num_threads();
+}
+}
+#pragma omp target teams num_teams(2) thread_limit(3) map(tofrom               \
+                                                          : threads, limit)
+{
 #pragma omp parallel
 #pragma omp single
-        {
-            limit[1] = omp_get_thread_limit();
-            threads[1] = omp_get_num_threads();
-        }
+    {
+        limit[1] = omp_get_thread_limit();
+        threads[1] = omp_get_num_threads();
     }
-    printf("%d %d %d %d %d\n", threads[0], limit[0], threads[1], limit[1],
-           omp_get_thread_limit() > 3);
+}
+printf("%d %d %d %d %d\n", threads[0], limit[0], threads[1], limit[1],
+       omp_get_thread_limit() > 3);
 }
 
 /* OMP_CANCELLATION is not set: it has no effect. */

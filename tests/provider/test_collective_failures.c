@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups of dat_ib_collective_* when a call fails, a rank frees the group, or an
- * allocation fails. */
+/* Groups of dat_ib_collective_* when a call fails, a rank frees the group, or
+ * an allocation fails. */
 #include "collective_ranks.h"
 
 #include <link.h>
