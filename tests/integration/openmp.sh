@@ -298,22 +298,6 @@ refused 'a unit that another rank has used first' 'rank.1:.unit.10.is.not.served
 check 'a unit whose open has failed' \
     env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./used11
 
-# a format that is longer than what omp_lib's functions keep of it
-cat >format.f90 <<'END'
-program format
-  use omp_lib
-  character(600) :: text
-  integer :: length
-  length = omp_get_affinity_format(text)
-  print '(2i5)', length, len_trim(text)
-  length = omp_capture_affinity(text, '')
-  print '(2i5)', length, len_trim(text)
-end program
-END
-"$BUILD/bin/railomp-fortran" format.f90 -o format
-OMP_AFFINITY_FORMAT=$(printf '%0400d' 0) ./format >out
-check 'a long format of affinity' cmp out <(printf '  400  255\n  400  400\n')
-
 # --- tasks ----------------------------------------------------------------------
 
 cat >shared_tasks.c <<'END'
