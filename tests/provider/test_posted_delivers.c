@@ -367,10 +367,10 @@ static void tracing_is_forbidden(void **state)
  * fail, and the new content never arrives. */
 static void freed_while_it_waits(void *arg)
 {
-    enum { N = 200, EACH = 1000 };
+    enum { N = 800, EACH = 1000 }; /* more than the ring holds */
     pair_t p;
     forbid_tracing();
-    open_pair(&p, IA_NAME, 256, MEMORY_MALLOC);
+    open_pair(&p, IA_NAME, 1024, MEMORY_MALLOC);
     post_sends(&p.a, p.a.ep, N, EACH);
     DAT_OK(dat_lmr_free(p.a.mem.lmr));
     p.a.mem.lmr = DAT_HANDLE_NULL;
