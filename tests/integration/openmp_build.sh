@@ -124,7 +124,7 @@ for pages in shared copied; do
     RAILOMP_PAGES=$pages RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./own
     check "... are called, pages are $pages" exited_with 76 $?
 done
-check '... but not by libraries' sh -c '! nm -D own | grep -Ew "write|getline|setbuf"'
+check '... but not by libraries' sh -c '! nm -D -g own | grep -Ew "write|getline|setbuf"'
 cat >news.cpp <<'END'
 #include <cstdlib>
 #include <new>
