@@ -223,7 +223,7 @@ static void copy_variables(const struct task_request *r, void *to)
 {
     if (r->copy)
         r->copy(to, r->variables);
-    else
+    else if (r->bytes)
         memcpy(to, r->variables, r->bytes);
     if (r->bounds)
         memcpy(to, r->bounds, 2 * sizeof *r->bounds);
