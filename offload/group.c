@@ -99,7 +99,8 @@ static void advance(struct group *g, bool may_wait)
         g->broken = rc;
         dcoll_team_give_up(g->team, rc, "a rank's call has failed");
     }
-    if (!first_call(g))
+    /* the consumer may just have added a call to a group that works */
+    if (!g->broken || !first_call(g))
         return;
     if (may_wait || !g->rail)
         fail_all(g);

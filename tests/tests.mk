@@ -249,7 +249,7 @@ endif
 
 # They compare rates or times: nothing runs beside them.
 TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\
-              _collective_calls,/link_model,/test_idle_,/test_silent_wire,/rail_numbers,/tune_time,$\
+              /link_model,/test_idle_,/test_silent_wire,/rail_numbers,/tune_time,$\
               /degrade_seen,/calibrate
 # Their processes poll, which keeps all processors busy: one of them runs at a
 # time.
