@@ -756,7 +756,7 @@ int drail_set_policy(drail_t *rail, drail_policy_t policy,
 int drail_set_waiting(drail_t *rail, drail_waiting_t waiting);
 int drail_set_notify_by(drail_t *rail, drail_notify_by_t by);
 
-/** What waits do before they sleep. */
+/** What a call that waits does before its thread sleeps. */
 typedef enum drail_polling {
     DRAIL_POLLING_OFF,      /**< nothing */
     DRAIL_POLLING_ON,       /**< poll the rails, for up to DRAIL_SPIN_US */

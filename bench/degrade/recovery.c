@@ -19,7 +19,7 @@ double bins_rate(const bins_t *bins, unsigned from, unsigned to)
     return bytes / 1e3 / (to - from);
 }
 
-/* What is possible after the first @p count events. */
+/* The rate that the rails allow after the first @p count events. */
 static double capacity_left(const capacity_t *capacity, const event_t *events,
                             unsigned count)
 {

@@ -36,14 +36,19 @@ __attribute__((noreturn)) static void end(int status, const char *text)
     _exit(*first);
 }
 
-void fail(int status, const char *format, ...)
+__attribute__((noreturn, format(printf, 2, 0))) static void
+end_saying(int status, const char *format, va_list arguments)
 {
     char text[512];
+    vsnprintf(text, sizeof text, format, arguments);
+    end(status, text);
+}
+
+void fail(int status, const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    end(status, text);
+    end_saying(status, format, arguments);
 }
 
 /* A process that has forked the ranks ends them meanwhile, if one was killed,
@@ -56,13 +61,10 @@ static void let_others_speak(int code)
 
 void fail_of(int code, const char *format, ...)
 {
-    char text[512];
     va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     let_others_speak(code);
-    end(FAILED, text);
+    va_start(arguments, format);
+    end_saying(FAILED, format, arguments);
 }
 
 void fail_open(int code, const char *why)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All-reduce of long blocks within a node: the ranks add their blocks to a
- * vector in turn, and all copy it. Synchronised as the reduce-scatter is
- * (reduce_scatter_block/shm_chain.c).
+ * vector in turn, and all copy it.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/node_chain.h"
@@ -21,12 +20,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
             dcoll_add_copy(s, mine, recv, args->bytes);
         return;
     }
-    if (rank == chain.first)
-        node_enter(&node);
-    node_chain_add(&chain, mine, dcoll_at(DCOLL_NODE, 0));
-    node_chain_fetch(&chain, 0, args->bytes, recv);
-    if (rank != chain.first)
-        node_leave(&node);
+    node_chain_share(&chain, mine, 0, args->bytes, recv);
 }
 
 const dcoll_algorithm_t allreduce_shm_chain = {

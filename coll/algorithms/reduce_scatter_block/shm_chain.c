@@ -2,9 +2,6 @@
 /*
  * Reduce-scatter of long blocks within a node: the ranks add their operands to
  * a vector of all blocks in turn, and each copies its block.
- *
- * With depth 2 the first rank may overwrite what others read in the start
- * before last: it has fetched its block of the last one, to which all added.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/smp/node_chain.h"
@@ -22,13 +19,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         dcoll_add_copy(s, send, recv, all);
         return;
     }
-    if (rank == chain.first)
-        node_enter(&node);
-    node_chain_add(&chain, send, dcoll_at(DCOLL_NODE, 0));
-    node_chain_fetch(&chain, dcoll_block_begin(args, rank),
+    node_chain_share(&chain, send, dcoll_block_begin(args, rank),
                      dcoll_block_begin(args, rank + 1), recv);
-    if (rank != chain.first)
-        node_leave(&node);
 }
 
 const dcoll_algorithm_t reduce_scatter_block_shm_chain = {

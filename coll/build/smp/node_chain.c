@@ -114,6 +114,17 @@ void node_chain_fetch(const struct node_chain *c, size_t begin, size_t end,
     }
 }
 
+void node_chain_share(const struct node_chain *c, dcoll_place_t mine,
+                      size_t begin, size_t end, dcoll_place_t to)
+{
+    if (is_first(c))
+        node_enter(c->node);
+    node_chain_add(c, mine, dcoll_at(DCOLL_NODE, 0));
+    node_chain_fetch(c, begin, end, to);
+    if (!is_first(c))
+        node_leave(c->node);
+}
+
 /* ---------------------------------------------------------------- scans --- */
 
 /* The first rank has nobody before it: its result is its own block. */

@@ -34,6 +34,13 @@ void node_chain_add(const struct node_chain *chain, dcoll_place_t mine,
 void node_chain_fetch(const struct node_chain *chain, size_t begin, size_t end,
                       dcoll_place_t to);
 
+/* All ranks: adds the operand at @p mine, and copies bytes @p begin to @p end
+ * of the sum. The first rank waits until the vector may be begun again. With
+ * depth 2 it may overwrite what others read in the start before last: it has
+ * fetched its part of the last one, to which all added. */
+void node_chain_share(const struct node_chain *chain, dcoll_place_t mine,
+                      size_t begin, size_t end, dcoll_place_t to);
+
 /* The schedule of a scan or exscan. */
 void node_chain_scan(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s);

@@ -260,17 +260,10 @@ DAT_RETURN core_collectives_op(DAT_HANDLE handle, DAT_IB_OP op, va_list *args)
 
 /* ------------------------------------------------------------- progress --- */
 
-/* A forked child shares memory with the ranks of its parent's groups: it leaves
- * them alone. */
-static bool has_groups(const struct core_ia *ia)
-{
-    const atomic_uint *listed = &ia->collectives->listed;
-    return !ia->forked && atomic_load_explicit(listed, memory_order_relaxed);
-}
-
 /* The consumer may wait for any of the groups of this EVD: only if none of them
  * moves, the poll leaves its core to one that is at work. */
-static void poll(struct core_collectives *c, const struct core_evd *evd)
+static void progress_groups(const struct core_collectives *c,
+                            const struct core_evd *evd)
 {
     bool moves = false;
     void *at_work = NULL;
@@ -286,30 +279,37 @@ static void poll(struct core_collectives *c, const struct core_evd *evd)
         c->library->leave_core(at_work);
 }
 
-void core_collectives_poll(struct core_ia *ia, const struct core_evd *evd)
+static void rest_groups(const struct core_collectives *c,
+                        const struct core_evd *evd)
+{
+    for (struct core_group *g = c->groups; g; g = g->next)
+        if (!evd || g->evd == evd)
+            c->library->rest(g->tp);
+}
+
+/* With the lock. A forked child shares memory with the ranks of its parent's
+ * groups: it leaves them alone. */
+static void with_groups(struct core_ia *ia, const struct core_evd *evd,
+                        void (*act)(const struct core_collectives *,
+                                    const struct core_evd *))
 {
     struct core_collectives *c = ia->collectives;
-    if (!has_groups(ia))
+    if (ia->forked || !atomic_load_explicit(&c->listed, memory_order_relaxed))
         return;
     int state = core_cancel_off();
     if (core_lock_to_poll(&c->lock, &c->wanted)) {
-        poll(c, evd);
+        act(c, evd);
         pthread_mutex_unlock(&c->lock);
     }
     core_cancel_as(state);
 }
 
+void core_collectives_poll(struct core_ia *ia, const struct core_evd *evd)
+{
+    with_groups(ia, evd, progress_groups);
+}
+
 void core_collectives_rest(struct core_ia *ia, const struct core_evd *evd)
 {
-    struct core_collectives *c = ia->collectives;
-    if (!has_groups(ia))
-        return;
-    int state = core_cancel_off();
-    if (core_lock_to_poll(&c->lock, &c->wanted)) {
-        for (struct core_group *g = c->groups; g; g = g->next)
-            if (!evd || g->evd == evd)
-                c->library->rest(g->tp);
-        pthread_mutex_unlock(&c->lock);
-    }
-    core_cancel_as(state);
+    with_groups(ia, evd, rest_groups);
 }

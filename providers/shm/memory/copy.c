@@ -4,7 +4,6 @@
 
 #include "providers/core/last_word.h"
 #include "providers/shm/memory/copy.h"
-#include "dapl_rail/platform/long_copy.h"
 
 const bool shm_can_stream = STREAM_EXISTS;
 
@@ -27,10 +26,8 @@ void shm_copy(void *to, const void *from, size_t n,
         shm_copy_cold(to, from, n, manner);
     else if (manner->stream && n > LINE)
         stream_copy(to, from, n);
-    else if (manner->backward)
-        backward_copy(to, from, n);
     else
-        plain_copy(to, from, n);
+        shm_copy_plain(to, from, n, manner);
     memcpy((char *)to + n, (const char *)from + n, last);
 }
 

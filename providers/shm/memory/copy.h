@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "dapl_rail/platform/long_copy.h"
+
 struct shm_ia;
 struct shm_params;
 
@@ -59,6 +61,16 @@ static inline bool shm_swings(struct shm_swing *last, const void *from,
     last->backward = last->from == from && !last->backward;
     last->from = from;
     return last->backward;
+}
+
+/* A plain copy, from the end that the manner says. */
+static inline void shm_copy_plain(void *to, const void *from, size_t n,
+                                  const struct shm_manner *manner)
+{
+    if (manner->backward)
+        backward_copy(to, from, n);
+    else
+        plain_copy(to, from, n);
 }
 
 void shm_copy(void *to, const void *from, size_t n,

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "providers/shm/memory/copy.h"
-#include "dapl_rail/platform/long_copy.h"
 #include "providers/shm/shm.h"
 
 #define PIECE (16u << 10)
@@ -59,10 +58,7 @@ void shm_copy_cold(void *to, const void *from, size_t n,
     if (!manner->backward)
         to = (char *)to + PIECE, from = (const char *)from + PIECE;
     if ((float)(middle - start) < SLOW * PIECE * manner->warm) {
-        if (manner->backward)
-            backward_copy(to, from, n);
-        else
-            plain_copy(to, from, n);
+        shm_copy_plain(to, from, n, manner);
         return;
     }
     int way = choose(manner->cold, &learn);
