@@ -354,9 +354,26 @@ static void one_step(void)
     }
 }
 
+/* Ends the connection, perhaps inside an access, which it leaves when the
+ * provider has seen the end: it must see it soon. */
+static void peer_goes(void)
+{
+    struct pollfd end = {.fd = mad.socket};
+    int n;
+    shutdown(mad.socket, SHUT_WR);
+    do
+        n = poll(&end, 1, WAIT_MS / 2);
+    while (n < 0 && errno == EINTR);
+    must(n == 1 && end.revents & POLLHUP);
+    for (int slot = 0; slot < 2; slot++)
+        atomic_store(&direction()->access[slot], 0);
+}
+
 static void finish(bool established)
 {
     DAT_EVENT event;
+    if (established)
+        peer_goes();
     if (mad.socket >= 0)
         close(mad.socket);
     /* the end is told, once */

@@ -29,6 +29,9 @@ static void on_deadline(struct shm_conn *c)
         shm_progress(c->ep, true);
         shm_on_disconnect(c);
         break;
+    case SHM_CONN_ENDING:
+        shm_conn_end_on(c);
+        break;
     default:
         shm_on_late(c);
     }

@@ -56,6 +56,7 @@ static void on_end(struct shm_conn *c)
         shm_conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
         break;
     case SHM_CONN_LINGERING:
+    case SHM_CONN_ENDING:
     case SHM_CONN_CLOSED:
         break;
     }

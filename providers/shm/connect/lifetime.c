@@ -18,6 +18,8 @@
 #include "providers/shm/memory/peer.h"
 #include "providers/shm/message/data.h"
 
+#define NAP_US 100
+
 struct shm_conn *shm_conn_new(struct shm_ia *sia, enum shm_conn_state state)
 {
     struct shm_conn *c = shm_conn_take(state != SHM_CONN_CONNECTING);
@@ -133,16 +135,32 @@ void shm_conn_close(struct shm_conn *c)
 
 /* What has arrived is delivered first. A message that comes later is not: its
  * sender sees `closed`, which is set before, and no longer counts on the
- * receives here. */
+ * receives here. A peer that is in an access has been connected, so there are
+ * no private data then. */
 void shm_conn_end(struct shm_conn *c, DAT_EVENT_NUMBER event,
                   const void *private_data, DAT_COUNT size)
 {
-    if (c->state >= SHM_CONN_CONNECTED && c->state <= SHM_CONN_LINGERING) {
-        shm_access_close(c);
-        shm_progress(c->ep, true);
-    }
+    shm_access_close(c);
+    shm_progress(c->ep, true);
     shm_conn_close(c);
-    core_ep_disconnected(c->ep, event, private_data, size);
+    if (!shm_access_awaited(c)) {
+        core_ep_disconnected(c->ep, event, private_data, size);
+        return;
+    }
+    atomic_store(&c->aborted, true);
+    c->end = event;
+    c->state = SHM_CONN_ENDING;
+    shm_conn_set_deadline(c, 0);
+}
+
+void shm_conn_end_on(struct shm_conn *c)
+{
+    if (shm_access_awaited(c))
+        return;
+    c->state = SHM_CONN_CLOSED;
+    c->deadline = UINT64_MAX;
+    shm_progress(c->ep, true);
+    core_ep_disconnected(c->ep, c->end, NULL, 0);
 }
 
 void shm_conn_established(struct shm_conn *c, const void *private_data,
@@ -158,15 +176,24 @@ void shm_conn_established(struct shm_conn *c, const void *private_data,
     shm_recv_publish(c);
 }
 
+/* The consumer may use its memory for something else after this, so it waits
+ * for an access, but not with ia->lock held. */
 void shm_ep_release(struct core_ep *ep)
 {
     struct shm_conn *c = ep->tp;
+    struct core_ia *ia = ep->o.ia;
     atomic_store(&((struct shm_ep *)core_ep_area(ep))->capacity, 0);
     if (!c)
         return;
     if (c->state == SHM_CONN_CONNECTED || c->state == SHM_CONN_DRAINING)
         shm_cm_send(c->fd, SHM_CM_DISCONNECT, 0, 0, NULL, 0, NULL, 0);
+    bool has_ended = c->state == SHM_CONN_CLOSED;
     shm_conn_close(c);
+    while (!has_ended && shm_access_awaited(c)) {
+        core_ia_unlock(ia);
+        usleep(NAP_US);
+        core_ia_lock(ia);
+    }
     core_ep_lock(ep); /* a poller of the IA may be inside */
     ep->tp = NULL;
     core_ep_unlock(ep);
@@ -200,5 +227,9 @@ void shm_disconnect(struct core_ep *ep, bool graceful)
     }
     if (connected || c->state == SHM_CONN_ACCEPTED)
         shm_cm_send(c->fd, SHM_CM_DISCONNECT, 0, 0, NULL, 0, NULL, 0);
-    shm_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+    if (c->state != SHM_CONN_ENDING)
+        shm_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+    if (c->state == SHM_CONN_ENDING &&
+        core_ep_state(ep) == DAT_EP_STATE_CONNECTED)
+        atomic_store(&ep->state, DAT_EP_STATE_DISCONNECT_PENDING);
 }

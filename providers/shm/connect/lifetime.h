@@ -29,9 +29,12 @@ void shm_conn_established(struct shm_conn *c, const void *private_data,
                           DAT_COUNT size);
 /* Shuts it down: the peer sees the end of the socket. */
 void shm_conn_close(struct shm_conn *c);
-/* Shuts it down and tells the consumer by this event. */
+/* Shuts it down and tells the consumer by this event: at once or, while its
+ * peer is in an access, in shm_conn_end_on. */
 void shm_conn_end(struct shm_conn *c, DAT_EVENT_NUMBER event,
                   const void *private_data, DAT_COUNT size);
+/* SHM_CONN_ENDING: looks again. */
+void shm_conn_end_on(struct shm_conn *c);
 
 /* core_transport.disconnect, .ep_release, .set_bells */
 void shm_disconnect(struct core_ep *ep, bool graceful);

@@ -8,12 +8,13 @@
 #include "providers/shm/memory/access.h"
 #include "providers/shm/shm.h"
 
+/* ia->lock is held so long: longer than most copies. */
+#define GLANCE_NS 1000000u
+/* The state of the peer is looked at from then on. */
+#define LOOK_NS 100000000u
 /* A peer that is not stopped ends its access by itself, but others may keep it
- * from its core meanwhile: it is waited for until it has left, in whatever time
- * (MOST_NS: but no call may last for ever). */
-#define LOOK_NS 100000000u /* longer than most copies */
+ * from its core meanwhile. */
 #define MOST_NS 10000000000u
-#define NAP_US  1000u
 
 bool shm_access_inside(struct shm_conn *c, uint32_t key)
 {
@@ -42,20 +43,18 @@ static bool is_stopped(pid_t pid)
     return state && (!strncmp(state, ") T", 3) || !strncmp(state, ") t", 3));
 }
 
-/* Waits for the end of the access, unless the peer is stopped: is it still
- * inside? */
-static bool stays_inside(struct shm_conn *c)
+bool shm_access_awaited(struct shm_conn *c)
 {
-    const uint64_t begin = busywait_now_ns();
-    uint64_t waited = 0;
-    for (; shm_access_inside(c, 0); waited = busywait_now_ns() - begin)
-        if (waited < LOOK_NS)
-            sched_yield();
-        else if (waited >= MOST_NS || is_stopped(c->peer->pid))
-            return true;
-        else
-            usleep(NAP_US); /* the peer may need this core */
-    return false;
+    const bool inside = shm_access_inside(c, 0);
+    if (!inside || c->peer->stuck) {
+        if (c->peer)
+            c->peer->stuck = inside;
+        return false;
+    }
+    const uint64_t waited = busywait_now_ns() - c->closed_at;
+    c->peer->stuck =
+        waited >= MOST_NS || (waited >= LOOK_NS && is_stopped(c->peer->pid));
+    return !c->peer->stuck;
 }
 
 void shm_access_close(struct shm_conn *c)
@@ -63,6 +62,8 @@ void shm_access_close(struct shm_conn *c)
     if (!c->segment || !c->peer || atomic_exchange(&c->rx->closed, 1))
         return;
     core_fence_heavy(false);
-    /* if it stays, its next connection does not wait again */
-    c->peer->stuck = c->peer->stuck ? shm_access_inside(c, 0) : stays_inside(c);
+    c->closed_at = busywait_now_ns();
+    while (!c->peer->stuck && shm_access_inside(c, 0) &&
+           busywait_now_ns() - c->closed_at < GLANCE_NS)
+        sched_yield();
 }

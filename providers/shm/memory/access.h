@@ -41,10 +41,14 @@ static inline DAT_DTO_COMPLETION_STATUS shm_access_enter(struct shm_conn *c,
 
 /* --------------------------------------------------------------- owner --- */
 
-/* Ends the peer's right to access memory here over this connection. The first
- * call waits for the end of an access that is going on, unless the peer is
- * stopped; in vain after 10 s. ia->lock is held. */
+/* Ends the peer's right to access memory here over this connection. If an
+ * access is going on, glances for its end: a millisecond at most. ia->lock is
+ * held. */
 void shm_access_close(struct shm_conn *c);
+/* After that: is the peer still inside, and to be waited for? Not if it is
+ * stopped, nor after 10 s; then its next connection is not waited for either.
+ * ia->lock is held, but not between two calls. */
+bool shm_access_awaited(struct shm_conn *c);
 /* Is the peer, which lives, accessing the range with this key (0: any)? */
 bool shm_access_inside(struct shm_conn *c, uint32_t key);
 

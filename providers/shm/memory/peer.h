@@ -35,7 +35,7 @@ struct shm_peer {
     int pidfd;
     _Atomic uint64_t lived; /* ns: when it was last found alive */
     bool stuck;             /* the last wait for the end of its accesses was in
-                               vain; ia->lock */
+                               vain (access.c); ia->lock */
     struct shm_control control;
     struct shm_clock *clocks; /* NULL: no model */
     struct shm_way way;
