@@ -107,6 +107,41 @@ for ranks in 2 3; do
         [ "$(cat out)" = '100, 1' ]
 done
 
+# no memory for such an alignment: the old block stays
+cat >unchanged.c <<'END'
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    enum { BLOCKS = 8, WORDS = 100 };
+    const omp_alloctrait_t traits[] = {{omp_atk_alignment, 1UL << 46}};
+    const omp_allocator_handle_t huge =
+        omp_init_allocator(omp_default_mem_space, 1, traits);
+    long *block[BLOCKS], sum = 0;
+    for (int i = 0; i < BLOCKS; i++) {
+        block[i] = omp_alloc(WORDS * sizeof(long), omp_default_mem_alloc);
+        for (int word = 0; word < WORDS; word++)
+            block[i][word] = i;
+        if (!i && omp_realloc(block[0], 100 * WORDS * sizeof(long), huge,
+                              omp_default_mem_alloc))
+            return 1;
+    }
+    for (int i = 0; i < BLOCKS; i++) {
+        for (int word = 0; word < WORDS; word++)
+            sum += block[i][word];
+        omp_free(block[i], omp_default_mem_alloc);
+    }
+    printf("%ld\n", sum);
+    return 0;
+}
+END
+"$BUILD/bin/railomp-cc" unchanged.c -o unchanged
+for ranks in 1 2; do
+    RAILOMP_RANKS=$ranks OMP_NUM_THREADS=1 timeout -k 5 60 ./unchanged >out
+    check "a block whose omp_realloc fails stays, $ranks rank(s)" \
+        [ "$(cat out)" = 2800 ]
+done
+
 cat >reads.c <<'END'
 #include <omp.h>
 #include <stdio.h>

@@ -2,6 +2,8 @@
 /* OpenMP's allocators. There is one kind of memory, the shared heap: an
  * allocator of the program's differs in its alignment only. */
 #include <limits.h>
+#include <stdalign.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -131,16 +133,18 @@ void omp_free(void *p, uintptr_t allocator)
     memory_free(p);
 }
 
-/* The heap need not keep an alignment that is larger than its own. */
-static void *aligned_again(void *p, size_t bytes, uintptr_t allocator)
+/* The heap need not keep an alignment that is larger than its own. The new
+ * block comes first: if there is no memory for it, the old one stays. */
+static void *realloc_aligned(void *p, size_t bytes, uintptr_t allocator)
 {
-    if (!p || !((uintptr_t)p & (alignment_of(allocator) - 1)))
-        return p;
     void *aligned = omp_alloc(bytes, allocator);
-    if (aligned) {
-        memcpy(aligned, p, bytes);
-        memory_free(p);
+    void *longer = aligned ? memory_realloc(p, bytes) : NULL;
+    if (!longer) {
+        memory_free(aligned);
+        return NULL;
     }
+    memcpy(aligned, longer, bytes);
+    memory_free(longer);
     return aligned;
 }
 
@@ -150,7 +154,9 @@ void *omp_realloc(void *p, size_t bytes, uintptr_t allocator, uintptr_t frees)
         omp_free(p, frees);
         return NULL;
     }
-    return aligned_again(memory_realloc(p, bytes), bytes, allocator);
+    return alignment_of(allocator) > alignof(max_align_t)
+               ? realloc_aligned(p, bytes, allocator)
+               : memory_realloc(p, bytes);
 }
 
 /* the clause allocate */
