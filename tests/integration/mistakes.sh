@@ -9,24 +9,24 @@ bench=$BUILD/bin/railbench
 
 # --- what disturbs ----------------------------------------------------------
 
-alone=(--sizes 8 --engine single --output /dev/null)
-two_jobs()
-{
-    taskset -c "$1" "$bench" lat "${alone[@]}" --precision 0.01 \
-        --time-budget 3 2>"$work/other" &
-    background+=($!)
-    sleep 1
-    # each looks when it begins and when it ends: this one ends last
-    taskset -c "$2" "$bench" bw "${alone[@]}" --precision 0.01 \
-        --time-budget 4 2>"$work/err" || return 1
-    wait "${background[-1]}"
-}
 # other tests may measure there, too
 told() { grep -q 'warning: process .* the same cores' "$work/err"; }
 first=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
-check 'two jobs on one core' two_jobs "$first" "$first"
-check '... are told so' told
-check '... the first one, too' grep -q 'the same cores' "$work/other"
+# each looks when it begins and when it ends
+job=(taskset -c "$first" "$bench" lat --sizes 8 --engine single
+    --output /dev/null --precision 0.01 --time-budget)
+"${job[@]}" 3 2>"$work/err" &
+ends=$!
+sleep 1
+"${job[@]}" 100 2>/dev/null &
+stays=$!
+background+=("$ends" "$stays")
+check 'a job on one core' wait "$ends"
+check '... is told of one that begins later' told
+"${job[@]}" 1 2>"$work/err"
+check 'a third one is told, too' told
+kill "$stays"
+wait "$stays"
 
 # --- launched ranks -----------------------------------------------------------
 
