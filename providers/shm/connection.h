@@ -34,20 +34,19 @@ struct shm_conn {
     struct shm_ia *sia;
     int side; /* 0 active, 1 passive */
     enum shm_conn_state state;
-    atomic_bool aborted;  /* broken by a failed request or receive: nothing is
-                             posted any more */
-    uint32_t cuts;        /* of the rail's cable, when it began */
-    bool lost;            /* a mute cable has lost a request: all later ones are
-                             lost, too */
-    int fd;               /* socket to the peer's manager */
-    uint64_t deadline;    /* ns; UINT64_MAX: none */
-    uint64_t linger_end;  /* ns: messages due later are not waited for */
-    uint64_t closed_at;   /* ns: when the peer's accesses were closed */
-    DAT_EVENT_NUMBER end; /* SHM_CONN_ENDING: how the consumer will learn it */
+    atomic_bool aborted; /* broken by a failed request or receive: nothing is
+                            posted any more */
+    uint32_t cuts;       /* of the rail's cable, when it began */
+    bool lost;           /* a mute cable has lost a request: all later ones are
+                            lost, too */
+    int fd;              /* socket to the peer's manager */
+    uint64_t deadline;   /* ns; UINT64_MAX: none */
+    uint64_t ends_since; /* ns: when it began to linger, or to end */
     int segment_fd;
     uint32_t ep_id, peer_ep_id, peer_pz_id;
     unsigned char private_data[CORE_MAX_PRIVATE_DATA];
     DAT_COUNT private_size;
+    DAT_EVENT_NUMBER end; /* SHM_CONN_ENDING: how the consumer will learn it */
 
     /* data path */
     struct shm_segment *segment; /* NULL: not mapped */

@@ -21,10 +21,10 @@ void shm_on_disconnect(struct shm_conn *c)
 {
     uint64_t due = 0;
     if (c->state != SHM_CONN_LINGERING)
-        c->linger_end = busywait_now_ns() + LINGER_NS;
+        c->ends_since = busywait_now_ns();
     if (c->state != SHM_CONN_ACCEPTED)
         due = shm_arriving(c->ep);
-    if (!due || due > c->linger_end) {
+    if (!due || due > c->ends_since + LINGER_NS) {
         shm_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
         return;
     }

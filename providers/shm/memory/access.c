@@ -51,7 +51,7 @@ bool shm_access_awaited(struct shm_conn *c)
             c->peer->stuck = inside;
         return false;
     }
-    const uint64_t waited = busywait_now_ns() - c->closed_at;
+    const uint64_t waited = busywait_now_ns() - c->ends_since;
     c->peer->stuck =
         waited >= MOST_NS || (waited >= LOOK_NS && is_stopped(c->peer->pid));
     return !c->peer->stuck;
@@ -62,8 +62,8 @@ void shm_access_close(struct shm_conn *c)
     if (!c->segment || !c->peer || atomic_exchange(&c->rx->closed, 1))
         return;
     core_fence_heavy(false);
-    c->closed_at = busywait_now_ns();
+    c->ends_since = busywait_now_ns();
     while (!c->peer->stuck && shm_access_inside(c, 0) &&
-           busywait_now_ns() - c->closed_at < GLANCE_NS)
+           busywait_now_ns() - c->ends_since < GLANCE_NS)
         sched_yield();
 }
