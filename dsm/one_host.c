@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "dsm/pages/map.h"
+#include "dsm/sync/shared_barrier.h"
 
 /* What a rank has: rank 0 the file, and then the others, too. */
 struct offer {
@@ -70,7 +71,7 @@ int one_host_open(ddsm_t *d)
         drail_job_local_size(d->job, d->rank) != d->size)
         return 0;
     if (d->rank == 0)
-        map_make_file(d);
+        map_make_file(d, shared_barrier_bytes(d));
     int rc = exchange(d, all);
     if (!rc && d->rank && all[0].has)
         open_theirs(d, &all[0]);
