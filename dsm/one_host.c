@@ -3,8 +3,9 @@
  * Pages that all ranks of one host map from one file. The processor keeps them
  * coherent, which is more than release consistency asks for: there is nothing
  * to fetch, compare, or announce. Each rank takes every page for a DDSM_OPEN
- * one with its home here (alloc.c), so none is ever protected. Barriers, locks
- * and the heap are the same as between hosts.
+ * one with its home here (alloc.c), so none is ever protected. Barriers go
+ * through the same file (shared_barrier.c). Locks and the heap are the same as
+ * between hosts.
  */
 #include "dsm/one_host.h"
 
