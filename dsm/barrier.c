@@ -14,6 +14,7 @@
 #include "dsm/sync/notices.h"
 #include "dsm/sync/pack_exchange.h"
 #include "dsm/sync/peer_wait.h"
+#include "dsm/sync/shared_barrier.h"
 
 /* Ranks that have made equally many allocations must have made the same. */
 static int check_shapes(ddsm_t *d)
@@ -100,7 +101,24 @@ static int turn(ddsm_t *d, const uint64_t *names)
     return rc;
 }
 
-static int barrier(ddsm_t *d, const void *note)
+/* There is nothing to write home, or to fetch. */
+static int barrier_of_shared(ddsm_t *d, const void *note, void *notes)
+{
+    returns_collect(d);
+    int rc = d->broken ? d->broken : flush(d);
+    if (!rc)
+        rc = returns_hand_over(d);
+    if (!rc)
+        rc = shared_barrier_run(d, note, notes);
+    if (!rc)
+        rc = check_shapes(d);
+    d->interval++;
+    if (!rc)
+        returns_take(d);
+    return rc;
+}
+
+static int barrier_of_copies(ddsm_t *d, const void *note, void *notes)
 {
     int rc = release(d);
     if (!rc)
@@ -119,10 +137,13 @@ static int barrier(ddsm_t *d, const void *note)
     d->settling = false;
     d->interval++;
     readahead_forget(d);
-    if (!rc && !d->is_shared)
+    if (!rc)
         rc = turn(d, (uint64_t[DDSM_NAMES]){d->next_name});
     if (!rc)
         returns_take(d);
+    for (unsigned r = 0; r < d->size && !rc && notes; r++)
+        memcpy((char *)notes + (size_t)r * DDSM_NOTE_BYTES,
+               place_of_note(&d->control.arrivals[r]), DDSM_NOTE_BYTES);
     return rc;
 }
 
@@ -134,10 +155,8 @@ int ddsm_barrier_note(ddsm_t *d, const void *mine, void *all)
     int rc = space_enter(d);
     if (rc)
         return rc;
-    rc = barrier(d, mine);
-    for (unsigned r = 0; r < d->size && !rc && all; r++)
-        memcpy((char *)all + (size_t)r * DDSM_NOTE_BYTES,
-               place_of_note(&d->control.arrivals[r]), DDSM_NOTE_BYTES);
+    rc = d->is_shared ? barrier_of_shared(d, mine, all)
+                      : barrier_of_copies(d, mine, all);
     d->stats.barriers++;
     d->stats.barrier_ns += space_now_ns() - start;
     space_leave(d);

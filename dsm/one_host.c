@@ -3,8 +3,9 @@
  * Pages that all ranks of one host map from one file. The processor keeps them
  * coherent, which is more than release consistency asks for: there is nothing
  * to fetch, compare, or announce. Each rank takes every page for a DDSM_OPEN
- * one with its home here (alloc.c), so none is ever protected. Barriers, locks
- * and the heap are the same as between hosts.
+ * one with its home here (alloc.c), so none is ever protected. Barriers go
+ * through the same file (shared_barrier.c). Locks and the heap are the same as
+ * between hosts.
  */
 #include "dsm/one_host.h"
 
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "dsm/pages/map.h"
+#include "dsm/sync/shared_barrier.h"
 
 /* What a rank has: rank 0 the file, and then the others, too. */
 struct offer {
@@ -70,7 +72,7 @@ int one_host_open(ddsm_t *d)
         drail_job_local_size(d->job, d->rank) != d->size)
         return 0;
     if (d->rank == 0)
-        map_make_file(d);
+        map_make_file(d, shared_barrier_bytes(d));
     int rc = exchange(d, all);
     if (!rc && d->rank && all[0].has)
         open_theirs(d, &all[0]);

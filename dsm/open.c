@@ -19,6 +19,7 @@
 #include "dsm/progress_thread.h"
 #include "dsm/reduce.h"
 #include "dsm/sync/control.h"
+#include "dsm/sync/shared_barrier.h"
 
 /* How a step went on a rank, and the settings that must be equal. */
 struct report {
@@ -239,9 +240,8 @@ static int open_memory(ddsm_t *d)
     int rc = check_rails(d);
     if (!rc)
         rc = map_open(d);
-    if (rc)
-        return rc;
-    rc = d->is_shared ? 0 : register_store(d);
+    if (!rc)
+        rc = d->is_shared ? shared_barrier_open(d) : register_store(d);
     if (!rc)
         rc = control_open(d);
     return rc ? rc : check_atomics(d);
@@ -357,6 +357,7 @@ static void free_space(ddsm_t *d)
     heap_close(d);
     free(d->unfinished_reduction);
     adopt_give_back(d);
+    shared_barrier_close(d);
     map_close(d);
     pthread_mutex_destroy(&d->mutex);
     free(d->page);

@@ -34,8 +34,19 @@ int release_flush(ddsm_t *d)
     return rc || !d->has_pack ? rc : pack_deliver(d);
 }
 
+/* Shared pages: nothing is to be written home. */
+static int release_shared(ddsm_t *d)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    returns_collect(d);
+    int rc = flush(d);
+    return rc ? rc : returns_hand_over(d);
+}
+
 int release_writes(ddsm_t *d)
 {
+    if (d->is_shared)
+        return release_shared(d);
     returns_collect(d);
     release_begin(d);
     int rc = release_flush(d);
@@ -106,8 +117,18 @@ static int read_ends(ddsm_t *d)
     return rc;
 }
 
+/* Shared pages: what other ranks wrote before is there. */
+static int acquire_shared(ddsm_t *d)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    returns_take(d);
+    return 0;
+}
+
 static int acquire(ddsm_t *d)
 {
+    if (d->is_shared)
+        return acquire_shared(d);
     int rc = read_ends(d);
     if (!rc)
         rc = release_flush(d);

@@ -7,7 +7,7 @@
  *           flush, diff and pack (writing home), handler, fault and signals,
  *           huge, coalesce, exclusive, history
  *   sync/   control (memory that other ranks read), notices, pack_server,
- *           peer_wait, pack_exchange, ticket
+ *           peer_wait, pack_exchange, shared_barrier, ticket
  *   .       the public calls, and the progress thread
  */
 #ifndef DSM_BASE_SPACE_H
@@ -213,7 +213,9 @@ struct ddsm {
     unsigned page_shift;
     int fd;
     bool symmetric;
-    bool is_shared; /* all ranks map the same memory (one_host.h) */
+    bool is_shared; /* all ranks map the same memory (one_host.h); then … */
+    struct shared_arrival *shared_arrivals; /* (shared_barrier.c) */
+    uint64_t shared_barriers;               /* until now */
     drail_mem_t *store_mem;
     drail_key_t *store_keys;
     char *twins; /* as large as the space; a twin lies where its page does;

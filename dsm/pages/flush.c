@@ -137,6 +137,8 @@ static int stop_writes(ddsm_t *d)
 static int flush_to(ddsm_t *d, unsigned few)
 {
     struct page_list *dirty = &d->dirty;
+    if (d->is_shared)
+        return tell_lock_ended(d);
     const uint64_t start = space_now_ns();
     const drail_error_t before = d->error;
     /* first stop further writes of any thread */

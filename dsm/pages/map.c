@@ -56,14 +56,14 @@ static void release(ddsm_t *d)
 }
 
 /* Whole blocks of 2 MiB, so that huge.c can use the last one, too. */
-static size_t store_bytes(const ddsm_t *d)
+size_t map_bytes(const ddsm_t *d)
 {
     return (d->bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
 }
 
-int map_make_file(ddsm_t *d)
+int map_make_file(ddsm_t *d, size_t behind)
 {
-    d->fd = memfd_sealed("ddsm", store_bytes(d));
+    d->fd = memfd_sealed("ddsm", map_bytes(d) + behind);
     return d->fd >= 0 ? 0 : errno;
 }
 
@@ -87,10 +87,10 @@ static int make_twins(ddsm_t *d)
 
 int map_open(ddsm_t *d)
 {
-    int error = d->fd < 0 ? map_make_file(d) : 0;
+    int error = d->fd < 0 ? map_make_file(d, 0) : 0;
     if (!error) {
-        d->store = reserve_aligned(NULL, store_bytes(d), page_bytes(d));
-        if (!d->store || mmap(d->store, store_bytes(d), PROT_READ | PROT_WRITE,
+        d->store = reserve_aligned(NULL, map_bytes(d), page_bytes(d));
+        if (!d->store || mmap(d->store, map_bytes(d), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_FIXED, d->fd, 0) == MAP_FAILED)
             error = errno;
         else if (mmap(d->view, d->bytes, PROT_NONE, MAP_SHARED | MAP_FIXED,
@@ -99,7 +99,7 @@ int map_open(ddsm_t *d)
     }
     /* a forked child must not write to the parent's pages */
     if (!error && (madvise(d->view, d->bytes, MADV_DONTFORK) ||
-                   madvise(d->store, store_bytes(d), MADV_DONTFORK)))
+                   madvise(d->store, map_bytes(d), MADV_DONTFORK)))
         error = errno;
     if (!error && !d->is_shared)
         error = make_twins(d);
@@ -111,7 +111,7 @@ int map_open(ddsm_t *d)
 void map_close(ddsm_t *d)
 {
     if (d->store)
-        munmap(d->store, store_bytes(d));
+        munmap(d->store, map_bytes(d));
     if (d->twins)
         munmap(d->twins, d->bytes);
     map_drop_file(d);

@@ -8,8 +8,10 @@
 /* Reserves addresses for the view: at @there or nowhere; NULL: anywhere. False:
  * no room. */
 bool map_reserve(ddsm_t *d, void *there);
-/* Makes the file of the space's memory, ddsm.fd. Returns 0, or an errno. */
-int map_make_file(ddsm_t *d);
+/* Makes the file of the space's memory, ddsm.fd: map_bytes(), and some behind
+ * them. Returns 0, or an errno. */
+int map_make_file(ddsm_t *d, size_t behind);
+size_t map_bytes(const ddsm_t *d);
 void map_drop_file(ddsm_t *d);
 /* Maps memory at the reserved view and as the store; makes room for twins,
  * unless ddsm.is_shared. The memory is ddsm.fd's, if that is open. */

@@ -231,7 +231,7 @@ static bool queue(FILE *file, enum file_action action, const void *text,
 
 bool files_are_queued(void)
 {
-    return atomic_exchange(&has_queued, false);
+    return atomic_load(&has_queued) && atomic_exchange(&has_queued, false);
 }
 
 /* Takes this rank's part out of the list. */

@@ -3,6 +3,7 @@
  * nodes copy pages. The other tests of this kind do the same with copies. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 
@@ -182,6 +183,91 @@ static void heap_goes_round(struct rank *r)
     ddsm_close(d);
 }
 
+/* Of all lengths, and none; some ranks come late. */
+static void notes(struct rank *r)
+{
+    enum { ROUNDS = 3000, WORDS = DDSM_NOTE_BYTES / sizeof(uint64_t) };
+    ddsm_t *d = space(r, 1 << 16, 0);
+    uint64_t mine[WORDS], all[8][WORDS];
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        const bool has_note = (i + r->rank) % 4 != 0;
+        for (unsigned w = 0; w < WORDS; w++)
+            mine[w] = w < (i * 7 + r->rank) % (WORDS + 1) ? i + r->rank + w : 0;
+        memset(all, 0xff, sizeof all);
+        if ((i / 16 + r->rank) % 7 == 0 && i % 16 == 0)
+            usleep(1000);
+        ok(d, ddsm_barrier_note(d, has_note ? mine : NULL, i % 3 ? all : NULL));
+        for (unsigned k = 0; k < r->size && i % 3; k++)
+            for (unsigned w = 0; w < WORDS && (i + k) % 4; w++)
+                check(all[k][w] ==
+                      (w < (i * 7 + k) % (WORDS + 1) ? i + k + w : 0));
+    }
+    ddsm_close(d);
+}
+
+/* The others hear of it in the barrier. */
+static void leaves_early(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 16, 0);
+    ok(d, ddsm_barrier(d));
+    if (r->rank == 1)
+        _exit(5);
+    const int rc = ddsm_barrier(d);
+    check(rc == DRAIL_EPEER || rc == DRAIL_EINTR || rc == DRAIL_ETIMEOUT);
+    check(*ddsm_last_error(d) && ddsm_barrier(d) == rc);
+    ddsm_close(d);
+}
+
+static void differ_in_alloc(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 0);
+    ok(d, ddsm_barrier(d));
+    check(ddsm_alloc(d, PAGE * (r->rank ? 2 : 1), NULL));
+    check(ddsm_barrier(d) == DRAIL_EINVAL);
+    check(strstr(ddsm_last_error(d), "other arguments to ddsm_alloc"));
+    ddsm_close(d);
+}
+
+/* A lock's word is used for another lock, also by ranks that remember it: they
+ * are told in releases and in barriers. */
+static void words_of_locks(struct rank *r)
+{
+    enum { ROUNDS = 30, TIMES = 30 }; /* the space has few locks */
+    ddsm_t *d = space(r, 1 << 16, 0);
+    struct {
+        uint32_t lock;
+        volatile uint32_t count;
+        _Atomic unsigned turn;
+    } *w = ddsm_alloc(d, sizeof *w, NULL);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        const unsigned owner = i % r->size;
+        if (r->rank == owner) {
+            ok(d, ddsm_lock_begin(d, &w->lock));
+            if (i % 2)
+                ok(d, ddsm_release(d));
+            w->turn = i + 1;
+        }
+        if (i % 2)
+            while (w->turn != i + 1)
+                usleep(1);
+        else
+            ok(d, ddsm_barrier(d));
+        for (unsigned n = 0; n < TIMES; n++) {
+            ok(d, ddsm_lock_at(d, &w->lock));
+            const uint32_t seen = w->count;
+            sched_yield();
+            w->count = seen + 1;
+            ok(d, ddsm_unlock_at(d, &w->lock));
+        }
+        ok(d, ddsm_barrier(d));
+        check(w->count == TIMES * r->size * (i + 1));
+        ok(d, ddsm_barrier(d));
+        if (r->rank == owner)
+            ok(d, ddsm_lock_end(d, &w->lock));
+    }
+    ddsm_close(d);
+}
+
 static void pages_are_copied(struct rank *r)
 {
     ddsm_t *d = space(r, 1 << 20, 8);
@@ -230,6 +316,10 @@ static const struct test tests[] = {
     {"locks", 3, locks, share, APART},
     {"children end", 2, children_end, share, APART},
     {"the heap", 3, heap_goes_round, share, APART},
+    {"notes in barriers", 3, notes, share, APART},
+    {"leaves early", 3, leaves_early, share, APART | FAILS},
+    {"allocations that differ", 2, differ_in_alloc, share, APART},
+    {"words of locks", 3, words_of_locks, share, APART},
     {"ranks of several nodes copy", 4, pages_are_copied, share, APART | PPN(2)},
     {"a rank is refused", 3, refused, share, APART},
     {"ranks that differ", 2, ranks_differ, NULL, APART},
