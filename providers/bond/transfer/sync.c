@@ -28,7 +28,8 @@ bool bond_sync(struct bond_conn *c, const struct core_dto *dto)
     if (!l || !l->m->syncs || !k || !is_fit(c, dto) ||
         !core_within(k->base, k->bytes, dto->remote_address, dto->total))
         return false;
-    memcpy(seg, dto->seg, dto->nseg * sizeof seg[0]);
+    for (uint32_t i = 0; i < dto->nseg; i++)
+        seg[i] = dto->seg[i];
     if (!bond_range_translate(c->b, l->m->index, dto->nseg, seg))
         return false;
     DAT_RMR_TRIPLET there = {.virtual_address = dto->remote_address,
