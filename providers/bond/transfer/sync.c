@@ -4,7 +4,6 @@
  * RDMA (core/extensions.h), as shared memory has. The bond need not remember
  * them: if the lead is lost later, there is nothing to repeat. b->lock is held.
  */
-#include <string.h>
 
 #include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
