@@ -16,8 +16,10 @@ static void queue(struct core_ep *ep, const struct core_dto *dto,
     struct bond_request *q = r->tp;
     q->remote_address = dto->remote_address;
     q->remote_key = dto->remote_key;
-    q->operand = dto->operand;
-    q->compare = dto->compare;
+    if (bond_is_atomic(r)) {
+        q->operand = dto->operand;
+        q->compare = dto->compare;
+    }
     if (c) {
         bond_issue_locked(c);
     } else {
@@ -45,19 +47,31 @@ DAT_RETURN bond_post(struct core_ep *ep, const struct core_dto *dto)
     return DAT_SUCCESS;
 }
 
+static bool is_lead(const struct bond_member *m)
+{
+    return m->b->leads >> m->index & 1;
+}
+
 /* Each poll looks at the leads, and where requests are under way. It leaves the
  * other members out most of the time: to look at one takes as long as to look
  * at the lead. */
 static bool is_due(struct bond_member *m)
 {
-    return m->b->leads >> m->index & 1 || m->requests || ++m->passed >= SELDOM;
+    return is_lead(m) || m->requests || ++m->passed >= SELDOM;
 }
 
-static void progress(struct bond_ia *b, bool sure)
+static void drain(struct bond_ia *b, bool leads, bool sure)
 {
     for (unsigned i = 0; i < b->params.count; i++)
-        if (sure || is_due(&b->member[i]))
+        if (is_lead(&b->member[i]) == leads && (sure || is_due(&b->member[i])))
             bond_drain(&b->member[i]);
+}
+
+/* The leads come last: what they bring reaches the consumer at once. */
+static void progress(struct bond_ia *b, bool sure)
+{
+    drain(b, false, sure);
+    drain(b, true, sure);
     b->leads = 0;
     for (struct bond_conn *c = b->conns; c; c = c->next) {
         b->leads |= 1u << c->lead;

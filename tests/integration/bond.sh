@@ -24,6 +24,8 @@ if [ -e "$BUILD/lib/dapl_rail/libdapl_ofi.so" ]; then
             '"tcp-a tcp-b" ""'
     } >"$conf"
     check 'dtest over TCP' env CONF="$conf" IA=bond-tcp bash "$here/dtest.sh"
+    check 'dapltest over TCP' env CONF="$conf" IA=bond-tcp \
+        bash "$here/dapltest.sh"
     check 'immediate data and atomics over TCP' env DAT_OVERRIDE="$conf" \
         TEST_IA=bond-tcp "$BUILD/test/provider/test_extensions"
 fi

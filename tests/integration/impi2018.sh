@@ -44,14 +44,20 @@ checked()
         "$programs/mpi_calls.mpich-wheel"
 }
 
+# imbs IA: all its benchmarks
+imbs()
+{
+    [ -x "$wheels/impi/bin/IMB-MPI1" ] || return # of make deps-peers
+    check "$1: IMB-MPI1" imb "$1" IMB-MPI1 19
+    check "$1: IMB-P2P" imb "$1" IMB-P2P 6
+    check "$1: IMB-NBC" imb "$1" IMB-NBC 13
+    check "$1: IMB-RMA" imb "$1" IMB-RMA 26
+}
+
 export DAT_OVERRIDE=${DAT_OVERRIDE:-$BUILD/lib/dapl_rail/dat.conf}
 for ia in $(tested_ias); do
     checked "$ia" 3
-    [ -x "$wheels/impi/bin/IMB-MPI1" ] || continue # of make deps-peers
-    check "$ia: IMB-MPI1" imb "$ia" IMB-MPI1 19
-    check "$ia: IMB-P2P" imb "$ia" IMB-P2P 6
-    check "$ia: IMB-NBC" imb "$ia" IMB-NBC 13
-    check "$ia: IMB-RMA" imb "$ia" IMB-RMA 26
+    imbs "$ia"
 done
 [ -z "${IAS:-}" ] || exit "$failures"
 
@@ -79,9 +85,9 @@ check 'the tutorial' tutorial_steps 60 --with impi2018
 
 # Bonds: of shared memory, and of two rails over TCP.
 checked bond0 2
+imbs bond0
 check 'bond0: messages of 4 ranks' runs bond0 4 '^0 failures$' \
     "$programs/mpi_exchange.mpich-wheel" 50
-[ ! -x "$wheels/impi/bin/IMB-MPI1" ] || check 'bond0: IMB-RMA' imb bond0 IMB-RMA 26
 [ -e "$BUILD/lib/dapl_rail/libdapl_ofi.so" ] || exit "$failures"
 {
     cat "$DAT_OVERRIDE"
@@ -91,3 +97,4 @@ check 'bond0: messages of 4 ranks' runs bond0 4 '^0 failures$' \
 } >"$work/dat.conf"
 export DAT_OVERRIDE=$work/dat.conf
 checked bond-tcp 2
+imbs bond-tcp

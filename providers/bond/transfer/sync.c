@@ -4,7 +4,6 @@
  * RDMA (core/extensions.h), as shared memory has. The bond need not remember
  * them: if the lead is lost later, there is nothing to repeat. b->lock is held.
  */
-#include <string.h>
 
 #include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
@@ -28,7 +27,8 @@ bool bond_sync(struct bond_conn *c, const struct core_dto *dto)
     if (!l || !l->m->syncs || !k || !is_fit(c, dto) ||
         !core_within(k->base, k->bytes, dto->remote_address, dto->total))
         return false;
-    memcpy(seg, dto->seg, dto->nseg * sizeof seg[0]);
+    for (uint32_t i = 0; i < dto->nseg; i++)
+        seg[i] = dto->seg[i];
     if (!bond_range_translate(c->b, l->m->index, dto->nseg, seg))
         return false;
     DAT_RMR_TRIPLET there = {.virtual_address = dto->remote_address,

@@ -80,9 +80,11 @@ static bool is_fed(const struct core_waiter *w)
 }
 
 /* Other connections, whose peers do not wake this waiter. An adapter would
- * serve them; here a thread must. */
+ * serve them; here a thread must: of the transport, or this one. */
 static bool has_others(const struct core_waiter *w)
 {
+    if (w->ia->transport->in_kernel)
+        return false;
     if (w->evd) /* quick, where there are thousands of connections */
         return atomic_load(&w->ia->eps.count) !=
                atomic_load(&w->evd->eps.count);

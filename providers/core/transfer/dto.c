@@ -80,6 +80,25 @@ void core_request_event(struct core_ep *ep, enum core_op op,
  * names do not limit them: verbs providers do not enforce these, and the
  * genuine dtest writes more than it asked for. */
 
+/* A request's room, which ends at a multiple of 8 bytes. libc's memset and
+ * memcpy cost more for so few bytes: with AVX-512, the next instructions wait.
+ * (volatile: else the compiler makes this a memset.) */
+static void clear(void *at, size_t bytes)
+{
+    for (volatile uint64_t *word = at; bytes; bytes -= bytes < 8 ? bytes : 8)
+        *word++ = 0;
+}
+
+/* Places come round seldom, so the next one is in no near cache. */
+static void prefetch(struct core_ep *ep, uint64_t number)
+{
+    const unsigned char *at = (void *)core_request_at(ep, number);
+    __builtin_prefetch(at, 1);
+    __builtin_prefetch(at + 64, 1);
+    __builtin_prefetch(at + ep->sq_tp, 1);
+    __builtin_prefetch(at + ep->sq_tp + 64, 1);
+}
+
 struct core_request *core_request_queue(struct core_ep *ep,
                                         const struct core_dto *dto)
 {
@@ -91,14 +110,15 @@ struct core_request *core_request_queue(struct core_ep *ep,
     r->done = false;
     r->status = DAT_DTO_SUCCESS;
     r->tp = (unsigned char *)r + ep->sq_tp;
-    memset(r->tp, 0, t->request_size - t->request_unset);
+    clear(r->tp, t->request_size - t->request_unset);
     r->w.cookie = dto->cookie;
     r->w.flags = dto->flags;
     r->w.nseg = dto->is_inline ? 0 : dto->nseg; /* its bytes are copied */
     r->w.total = dto->total;
-    if (r->w.nseg) /* else there may be no list */
-        memcpy(r->w.seg, dto->seg, r->w.nseg * sizeof dto->seg[0]);
+    for (uint32_t i = 0; i < r->w.nseg; i++)
+        r->w.seg[i] = dto->seg[i];
     atomic_store_explicit(&ep->sq_tail, tail + 1, memory_order_release);
+    prefetch(ep, tail + 1);
     return r;
 }
 
