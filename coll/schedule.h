@@ -468,13 +468,13 @@ typedef struct dcoll_algorithm {
                          root, the root of other ranks, or (scans) a rank of
                          later ones: DCOLL_AHEAD_…; 0: the configured depth */
     unsigned depth; /**< the only depth that it supports; 0: any */
-    unsigned node_power; /**< it works within one node, and NODE has as many
-                              blocks as ranks, to this power; 0: fewer */
-    bool by_ports;       /**< its schedules depend on dcoll_args_t.port_begin */
-    bool unequal;        /**< it serves blocks of different sizes
-                              (dcoll_args_t.begin) */
-    bool placed; /**< irregular: READY tells the sender where to write, and
-                      how much */
+    unsigned node_blocks; /**< it works within one node, and NODE has 1 block
+                             (1), ranks (2), or ranks * ranks (3); 0: less */
+    bool by_ports; /**< its schedules depend on dcoll_args_t.port_begin */
+    bool unequal;  /**< it serves blocks of different sizes
+                        (dcoll_args_t.begin) */
+    bool placed;   /**< irregular: READY tells the sender where to write, and
+                        how much */
     /** As dcoll_refusal(), which calls it. NULL: it always can. */
     const char *(*refuses)(const dcoll_shape_t *shape,
                            const dcoll_args_t *args);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/coll/plan.h"
 #include "bench/options/parsers.h"
 #include "bench/report/output.h"
 #include "bench/report/progress.h"
@@ -133,6 +134,7 @@ static verify_row_t regular_row(const verify_t *v,
 {
     const options_t *opts = v->result.opts;
     const dcoll_shape_t *shape = &v->result.shape;
+    const size_t least = coll_zero_copy_bytes(opts->zero_copy);
     dcoll_config_t cfg;
     dcoll_config_init(&cfg);
     bytes = collective == DCOLL_BARRIER ? 0 : bytes;
@@ -143,16 +145,16 @@ static verify_row_t regular_row(const verify_t *v,
         .commutes = true,
         .root = (unsigned)opts->root,
         .in_place = opts->in_place,
-        .zero_copy =
-            opts->zero_copy == ZERO_COPY_ON ||
-            (opts->zero_copy == ZERO_COPY_AUTO && bytes >= cfg.zero_copy_bytes),
+        .zero_copy = bytes >= least,
         .groups = (unsigned)opts->groups,
         .paced = opts->paced,
         .port_begin = opts->rank_ports ? v->port_begin : NULL,
         .depth = cfg.depth,
     };
-    if (!algorithm)
+    if (!algorithm) {
         algorithm = dcoll_table_select(NULL, opts->engines[0], shape, &args);
+        dcoll_table_copy_short(NULL, shape, &args, algorithm, least);
+    }
     args.commutes = dcoll_needs_commuting(algorithm, shape, &args);
     args.depth = dcoll_depth(algorithm, shape, bytes, cfg.depth);
     return (verify_row_t){.algorithm = algorithm, .args = args, .bytes = bytes};

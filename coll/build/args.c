@@ -107,8 +107,8 @@ bool dcoll_needs_commuting(const dcoll_algorithm_t *algorithm,
 static size_t least_for_node(const dcoll_algorithm_t *algorithm,
                              const dcoll_shape_t *shape)
 {
-    size_t bytes = algorithm->node_power ? NODE_BYTES : SIZE_MAX;
-    for (unsigned i = 0; i < algorithm->node_power; i++)
+    size_t bytes = algorithm->node_blocks ? NODE_BYTES : SIZE_MAX;
+    for (unsigned i = 1; i < algorithm->node_blocks; i++)
         bytes /= shape->nranks;
     return bytes;
 }

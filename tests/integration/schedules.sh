@@ -121,6 +121,19 @@ PY
 }
 check "the table of rounds is what prove prints" rounds
 
+# auto copies below the bound of zero copy, and as it runs, it is proven
+copied()
+{
+    "$bench" prove --ranks 4 --ppn 1 --algorithm auto --sizes 256K --draws 0 \
+        --collective allreduce --zero-copy "$1" --format json >"$work/copied.json" &&
+        python3 -c "
+import json, sys
+row, = json.load(open(sys.argv[1]))['results']
+assert row['zero_copy'] == (sys.argv[2] == 'on'), row" "$work/copied.json" "$1"
+}
+check "what auto runs with copies" copied off
+check "what auto runs without" copied on
+
 # one rank has a port, the others two: at most 1.15 times the cut bound
 unequal()
 {

@@ -29,6 +29,7 @@ const dcoll_algorithm_t allreduce_shm_chain = {
     .summary = "each adds its block to a vector in shared memory, in turn, and "
                "copies it",
     .memory = "NODE: 1 block",
+    .node_blocks = 1,
     .refuses = node_refuses_several,
     .generate = generate,
 };

@@ -40,7 +40,7 @@ const dcoll_algorithm_t alltoall_shm = {
         "each posts its blocks in shared memory and reads what is for it",
     .memory = "NODE: N * N blocks if N blocks are more than 56 bytes; TEMP: "
               "N * 64 bytes if not",
-    .node_power = 2,
+    .node_blocks = 3,
     .refuses = node_refuses_several,
     .generate = generate,
 };

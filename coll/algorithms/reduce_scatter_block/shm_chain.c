@@ -29,7 +29,7 @@ const dcoll_algorithm_t reduce_scatter_block_shm_chain = {
     .summary = "each adds its operands to a vector in shared memory, in turn, "
                "and copies its block",
     .memory = "NODE: N blocks",
-    .node_power = 1,
+    .node_blocks = 2,
     .unequal = true,
     .refuses = node_refuses_several,
     .generate = generate,

@@ -9,6 +9,7 @@ const dcoll_algorithm_t scan_shm_chain = {
     .summary = "each adds its block to a vector in shared memory, in turn",
     .memory = "NODE: 1 block",
     .ahead = DCOLL_AHEAD_FLAGS,
+    .node_blocks = 1,
     .refuses = node_refuses_several,
     .generate = node_chain_scan,
 };
