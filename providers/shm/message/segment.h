@@ -70,7 +70,7 @@ _Static_assert(sizeof(struct shm_dir) % SHM_APART == 0,
 
 #define SHM_LINE 64
 /* Whole pages. How much of it is in use: ring.h. */
-#define SHM_RING_BYTES (512u << 10)
+#define SHM_RING_BYTES (256u << 10)
 #define SHM_RING_LINES (SHM_RING_BYTES / SHM_LINE)
 /* Bytes that travel within the ring: 8 KB and a header of the consumer's. */
 #define SHM_INLINE_MAX (8192 + 128)
