@@ -37,7 +37,7 @@
 #include "providers/shm/params.h"
 #include "providers/shm/wakeup/control.h"
 
-#define SHM_VERSION 10
+#define SHM_VERSION 11
 #define SHM_MAGIC   UINT64_C(0x6c7061642d6d6873) /* "shm-dapl" */
 
 struct shm_announced;
