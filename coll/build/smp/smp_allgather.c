@@ -10,18 +10,22 @@
  * follow, with wrap-around. So the blocks of a step follow those that are
  * there, for nodes of any sizes, and copying out brings them in order: Bruck's
  * shift is not needed. Blocks are copied out while the next transfers are under
- * way.
+ * way. Short ones are copied out at the end, so that the ranks of a node wait
+ * for their master once, not in each step.
  */
 #include "coll/build/flat.h"
 #include "coll/build/smp/masters.h"
 #include "coll/build/pace.h"
 #include "coll/build/smp/smp_allgather.h"
 
+#define SHORT_BYTES (32u << 10) /* of all blocks */
+
 struct smp {
     struct node node;
     const struct smp_exchange *exchange;
     unsigned masters, mine; /* of a node; my local number */
     unsigned lanes, nodes, steps;
+    bool at_once; /* all blocks are copied out at the end */
 };
 
 static bool message(const struct smp *m, unsigned step, unsigned lane,
@@ -90,12 +94,32 @@ static void copy_out_node(const struct smp *m)
     const size_t bytes = n->args->bytes;
     n->s->phase = 3;
     node_keep_own(n);
-    if (m->exchange->all)
+    if (m->exchange->all || m->at_once)
         flat_copy_others(n->s, dcoll_at(DCOLL_NODE, 0),
                          dcoll_at(DCOLL_RECV, n->first * bytes), n->count,
                          m->mine, bytes);
     else
         node_fetch_others(n, 0, bytes);
+}
+
+/* Copies what was there before a step and not before the last one. */
+static void copy_out_before(const struct smp *m, unsigned step)
+{
+    if (step == 0)
+        copy_out_node(m);
+    else
+        copy_out(m, arrival_of(m, step - 1));
+}
+
+/* After the last step. */
+static void copy_out_rest(const struct smp *m)
+{
+    if (!m->at_once) {
+        copy_out_before(m, m->steps);
+        return;
+    }
+    copy_out_node(m);
+    copy_out(m, (struct arrival){1, m->nodes});
 }
 
 static void post_step(const struct smp *m, unsigned step)
@@ -125,6 +149,12 @@ static bool receives(const struct smp *m, unsigned step, unsigned master)
     return message(m, step, master, &distance, &count);
 }
 
+/* Does my node copy blocks out after a step? */
+static bool shares(const struct smp *m, unsigned step)
+{
+    return !m->at_once || step == m->steps - 1;
+}
+
 /* Receives the blocks of a step, and signals my node. */
 static void receive_step(const struct smp *m, unsigned step)
 {
@@ -136,7 +166,7 @@ static void receive_step(const struct smp *m, unsigned step)
         if (message(m, step, lane, &distance, &count))
             dcoll_add_wait(n->s, like_me(m, masters_after(n, distance)),
                            DCOLL_DATA, 0);
-    if (n->count > 1 && receives(m, step, m->mine))
+    if (n->count > 1 && receives(m, step, m->mine) && shares(m, step))
         node_signal(n, NODE_ARRIVED + step);
 }
 
@@ -168,7 +198,8 @@ static void post_own(const struct smp *m)
     const struct node *n = &m->node;
     const size_t bytes = n->args->bytes;
     if (!m->exchange->all) {
-        node_post(n, node_own(n), m->mine * bytes, bytes);
+        if (m->mine > 0 || !m->at_once)
+            node_post(n, node_own(n), m->mine * bytes, bytes);
         return;
     }
     if (n->count > 1 || m->steps)
@@ -184,7 +215,7 @@ static void collect(const struct smp *m)
     const struct node *n = &m->node;
     if (m->exchange->all)
         return;
-    if (node_fits_line(n->args->bytes) || n->count == 1)
+    if (node_fits_line(n->args->bytes) || n->count == 1 || m->at_once)
         masters_keep_own(n, 0);
     masters_collect(n, 0);
 }
@@ -198,24 +229,24 @@ static void exchange(const struct smp *m)
         const unsigned last = ahead ? m->steps - 1 : step;
         while (posted <= last)
             post_step(m, posted++);
-        if (step == 0)
-            copy_out_node(m);
-        else
-            copy_out(m, arrival_of(m, step - 1));
+        if (!m->at_once)
+            copy_out_before(m, step);
         receive_step(m, step);
         await_step(m, step);
     }
-    copy_out(m, arrival_of(m, m->steps - 1));
+    copy_out_rest(m);
     flat_complete(m->node.s);
 }
 
 static void follow(const struct smp *m)
 {
-    copy_out_node(m);
     for (unsigned step = 0; step < m->steps; step++) {
-        await_step(m, step);
-        copy_out(m, arrival_of(m, step));
+        if (!m->at_once)
+            copy_out_before(m, step);
+        if (shares(m, step))
+            await_step(m, step);
     }
+    copy_out_rest(m);
 }
 
 void smp_allgather(const struct smp_exchange *how, const dcoll_shape_t *shape,
@@ -228,6 +259,8 @@ void smp_allgather(const struct smp_exchange *how, const dcoll_shape_t *shape,
     m.mine = rank - m.node.first;
     m.lanes = m.masters * shape->ports;
     m.steps = how->steps(m.nodes, m.lanes);
+    m.at_once =
+        m.steps && !how->all && args->bytes <= SHORT_BYTES / shape->nranks;
     const bool master = m.steps && m.mine < m.masters;
     s->flags = NODE_ARRIVED + m.steps;
     s->node_bytes = shape->nranks * args->bytes;
