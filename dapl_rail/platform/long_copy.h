@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "dapl_rail/platform/prefetch.h"
+
 /* Sanitizers do not see into assembler. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) &&                   \
     __has_include(<sys/platform/x86.h>)
@@ -28,7 +30,8 @@
 
 /* memcpy goes over to `rep movsb` at 2 KB. On the EPYC this loop takes half of
  * the time while both sides are in the first cache. Beyond 4 KB they may not be
- * there, and then the loop is slower. */
+ * there, and then the loop is slower. On the Xeon, wide_ahead_copy is faster
+ * beyond 4 KB; below that it is faster in caches and slower out of them. */
 #define WIDE_LEAST 1024u
 #define WIDE_MOST  4096u
 #define WIDE_LINE  64u
@@ -55,9 +58,37 @@ wide_copy(char *to, const char *from, size_t n)
     _mm512_storeu_si512(to + n, _mm512_loadu_si512(from + n));
 }
 
+/* Fetches both sides 1 KB ahead. On the Xeon, puts of 64 KB and 256 KB took
+ * 0.88 and 0.84 times as long as by memcpy in caches, 0.93 and 0.90 out of them.
+ * Fetches nothing behind the ends: another core may be using that. */
+#define WIDE_AHEAD 1024u
+
+__attribute__((target("avx512f"))) static inline void
+wide_ahead_copy(char *to, const char *from, size_t n)
+{
+    size_t at = 0;
+    for (; at + WIDE_AHEAD + 4 * WIDE_LINE <= n; at += 4 * WIDE_LINE) {
+        for (unsigned i = 0; i < 4; i++) {
+            prefetch_for_write(to + at + WIDE_AHEAD + i * WIDE_LINE);
+            __builtin_prefetch(from + at + WIDE_AHEAD + i * WIDE_LINE);
+        }
+        wide_four(to + at, from + at);
+    }
+    wide_copy(to + at, from + at, n - at);
+}
+
+/* Older Xeons, which lack VBMI2, slow down for such vectors. */
+static inline bool goes_ahead(size_t n)
+{
+    return n >= WIDE_LEAST && n < REP_LEAST && __builtin_cpu_is("intel") &&
+           __builtin_cpu_supports("avx512vbmi2");
+}
+
 static inline bool copies_wide(size_t n)
 {
-    return n >= WIDE_LEAST && n <= WIDE_MOST && __builtin_cpu_is("amd") &&
+    if (n > WIDE_MOST)
+        return goes_ahead(n);
+    return n >= WIDE_LEAST && __builtin_cpu_is("amd") &&
            __builtin_cpu_supports("avx512f");
 }
 
@@ -66,22 +97,35 @@ static inline void rep_copy(void *to, const void *from, size_t n)
     __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
 }
 
-static inline void plain_copy(void *to, const void *from, size_t n)
+/* Not inlined: short copies do without. */
+__attribute__((noinline, unused)) static void
+plain_copy_long(void *to, const void *from, size_t n)
 {
     if (copies_wide(n))
-        wide_copy(to, from, n);
+        n > WIDE_MOST ? wide_ahead_copy(to, from, n) : wide_copy(to, from, n);
     else if (n >= REP_LEAST && CPU_FEATURE_ACTIVE(ERMS))
         rep_copy(to, from, n);
     else
         memcpy(to, from, n);
 }
 
+static inline void plain_copy(void *to, const void *from, size_t n)
+{
+    if (n < WIDE_LEAST)
+        memcpy(to, from, n);
+    else
+        plain_copy_long(to, from, n);
+}
+
 /* `rep movsb` does not read the lines that it stores whole. If the target began
  * with a line, it took 0.6 times as long as vectors on the EPYC, and 0.75 times
- * as long as memcpy. */
+ * as long as memcpy. On the Xeon, messages of 4 KB and 8 KB in a row took 0.88
+ * and 0.83 times as long with wide_ahead_copy. */
 static inline void overwrite_copy(void *to, const void *from, size_t n)
 {
-    if (CPU_FEATURE_ACTIVE(ERMS))
+    if (goes_ahead(n))
+        wide_ahead_copy(to, from, n);
+    else if (CPU_FEATURE_ACTIVE(ERMS))
         rep_copy(to, from, n);
     else
         memcpy(to, from, n);
