@@ -17,10 +17,11 @@
 #include "measure.h"
 #include "overlap.h"
 
-#define DEFAULT_ITERATIONS 10   /* of the warm-up, if it is to tell the time */
-#define PASSES             5    /* of account() */
-#define SINGLES            1000 /* calls timed, at most */
-#define TRIES              5    /* of a repetition that starts late */
+#define DEFAULT_ITERATIONS 10    /* of the warm-up, if it is to tell the time */
+#define SETTLED_NS         2.5e6 /* the warm-up lasts, as of bench/peers */
+#define PASSES             5     /* of account() */
+#define SINGLES            1000  /* calls timed, at most */
+#define TRIES              5     /* of a repetition that starts late */
 #define TOLERANCE_NS       UINT64_C(2000)
 #define TOLERANCE_PART     100 /* ... or this part of the repetition */
 #define LEAD_MAX_NS        UINT64_C(20000000)
@@ -131,29 +132,45 @@ static double series_repeat_ns(const coll_run_t *run)
     return fmax(SERIES_LEAST_NS, fmin(ns, SERIES_MOST_NS));
 }
 
-/* The warm-up. If its time determines the iterations of a repetition, it runs
- * twice and the faster run counts: one of them may have been disturbed. */
-static int calibrate(coll_run_t *run, unsigned setup)
+/* @p ns: gets the time of the fastest of so many runs: one may have been
+ * disturbed. */
+static int settle(coll_run_t *run, unsigned setup, uint64_t calls,
+                  unsigned runs, uint64_t *ns)
 {
     coll_cards_t all;
-    uint64_t warmup = settling_calls(run->opts), ns = UINT64_MAX;
-    run->iterations[setup] = run->opts->iterations;
+    int rc = 0;
+    for (*ns = UINT64_MAX; !rc && runs; runs--) {
+        rc = timed(run, setup, calls, UINT64_MAX / 2, &all);
+        *ns = !rc && all.most_ns < *ns ? all.most_ns : *ns;
+    }
+    return rc;
+}
+
+/* The warm-up. If its time determines the iterations of a repetition, it runs
+ * twice; and by default again with more calls until it has lasted: between
+ * hosts, short calls became faster for the first hundred. */
+static int calibrate(coll_run_t *run, unsigned setup)
+{
+    const options_t *opts = run->opts;
+    uint64_t warmup = settling_calls(opts), ns;
+    run->iterations[setup] = opts->iterations;
     if (run->iterations[setup] && !warmup)
         return 0;
     if (!warmup)
         warmup = DEFAULT_ITERATIONS;
+    bool once = run->iterations[setup] || opts->series.count;
+    bool grows = !once && !clock_elsewhere && opts->warmup == WARMUP_DEFAULT;
     int rc = switch_to(run, setup);
     if (!rc) /* connections, first touch */
         rc = run->work->perform(run, setup);
-    bool once = run->iterations[setup] || run->opts->series.count;
-    for (unsigned n = once ? 1 : 2; !rc && n; n--) {
-        rc = timed(run, setup, warmup, UINT64_MAX / 2, &all);
-        ns = !rc && all.most_ns < ns ? all.most_ns : ns;
-    }
+    if (!rc)
+        rc = settle(run, setup, warmup, once ? 1 : 2, &ns);
+    while (!rc && grows && (double)ns < SETTLED_NS)
+        rc = settle(run, setup, warmup *= 4, 2, &ns);
     if (rc || run->iterations[setup])
         return rc;
     run->iterations[setup] =
-        run->opts->series.count
+        opts->series.count
             ? sampling_iterations_in(warmup, ns, series_repeat_ns(run))
             : sampling_iterations(warmup, ns);
     return 0;
