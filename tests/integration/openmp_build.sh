@@ -125,10 +125,13 @@ for pages in shared copied; do
     check "... are called, pages are $pages" exited_with 76 $?
 done
 check '... but not by libraries' sh -c '! nm -D -g own | grep -Ew "write|getline|setbuf"'
-cat own.c uses.c | "$cc" -w -O1 -fno-builtin -x c - -o piped
-check 'a program from standard input is compiled' [ -x piped ]
-RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./piped
-check '... and runs' exited_with 76 $?
+for input in - /dev/stdin; do
+    cat own.c uses.c | "$cc" -w -O1 -fno-builtin -x c $input -o piped
+    check "a program from standard input is compiled, as $input" [ -x piped ]
+    RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./piped
+    check '... and runs' exited_with 76 $?
+    rm -f piped
+done
 cat >news.cpp <<'END'
 #include <cstdlib>
 #include <new>

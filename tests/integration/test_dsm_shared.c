@@ -261,9 +261,9 @@ static void words_of_locks(struct rank *r)
         }
         ok(d, ddsm_barrier(d));
         check(w->count == TIMES * r->size * (i + 1));
+        /* the next owner begins the next lock: an end by this one would come in
+         * no order with that */
         ok(d, ddsm_barrier(d));
-        if (r->rank == owner)
-            ok(d, ddsm_lock_end(d, &w->lock));
     }
     ddsm_close(d);
 }
