@@ -282,7 +282,11 @@ static void test_depth(void **state)
     assert_int_equal(dcoll_depth(&alltoall_shm, &eight.shape, 128 << 10, 2), 1);
     assert_int_equal(dcoll_depth(&alltoall_shm, &eight.shape, 64 << 10, 2), 2);
     assert_int_equal(dcoll_depth(&scan_shm_chain, &eight.shape, 8 << 20, 2), 1);
+    assert_int_equal(dcoll_depth(&exscan_shm_chain, &eight.shape, 8 << 20, 2),
+                     1);
     assert_int_equal(dcoll_depth(&reduce_shm_chain, &two.shape, 8 << 20, 2), 1);
+    assert_int_equal(dcoll_depth(&allreduce_shm_chain, &two.shape, 8 << 20, 2),
+                     1);
     assert_int_equal(dcoll_depth(&scan_shm_chain, &eight.shape, 7 << 20, 2), 2);
     assert_int_equal(dcoll_depth(&bcast_shm, &eight.shape, 16 << 20, 2), 2);
 }

@@ -76,16 +76,14 @@ void core_request_event(struct core_ep *ep, enum core_op op,
 
 /* ------------------------------------------------------------- requests --- */
 
-/* Lengths are checked against the IA's maxima. The EP attributes of the same
- * names do not limit them: verbs providers do not enforce these, and the
- * genuine dtest writes more than it asked for. */
+typedef uint64_t __attribute__((may_alias)) word_t;
 
 /* A request's room, which ends at a multiple of 8 bytes. libc's memset and
  * memcpy cost more for so few bytes: with AVX-512, the next instructions wait.
  * (volatile: else the compiler makes this a memset.) */
 static void clear(void *at, size_t bytes)
 {
-    for (volatile uint64_t *word = at; bytes; bytes -= bytes < 8 ? bytes : 8)
+    for (volatile word_t *word = at; bytes; bytes -= bytes < 8 ? bytes : 8)
         *word++ = 0;
 }
 
@@ -228,6 +226,9 @@ static DAT_RETURN append(struct core_ep *ep, DAT_COUNT nseg,
                : CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, 0);
 }
 
+/* Lengths are checked against the IA's maxima. The EP attributes of the same
+ * names do not limit them: verbs providers do not enforce these, and the
+ * genuine dtest writes more than it asked for. */
 DAT_RETURN core_post_send(DAT_EP_HANDLE handle, DAT_COUNT nseg,
                           DAT_LMR_TRIPLET *seg, DAT_DTO_COOKIE cookie,
                           DAT_COMPLETION_FLAGS flags)
