@@ -5,9 +5,20 @@
 # shellcheck source=tests/integration/mpi.bash
 . "${SOURCE:?}/tests/integration/mpi.bash"
 
+# Intel MPI 2021.19 has wrong data in all-gathers of mixed types, also without the
+# layer: on an Intel Xeon, not on an AMD EPYC
+own_fault()
+{
+    ! grep 'wrong data' "$work/out" | grep -v 'all-gather of mixed types' &&
+        ! launch "$1" "$2" "$BUILD/test/mpi/mpi_calls.$1" 20 long >"$work/alone" 2>&1 &&
+        grep 'all-gather of mixed types.*wrong data' "$work/alone"
+}
+
 chosen()
 {
-    calls stats "$1" "$(ranks_of "$1")" 20 long &&
+    local ranks
+    ranks=$(ranks_of "$1")
+    { calls stats "$1" "$ranks" 20 long || own_fault "$1" "$ranks"; } &&
         expect '^dcoll_mpi: about [0-9.]+ s saved' \
             '^dcoll_mpi: allgather +[0-9]+ +left: the program.s MPI is faster'
 }
