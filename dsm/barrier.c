@@ -104,10 +104,7 @@ static int turn(ddsm_t *d, const uint64_t *names)
 /* There is nothing to write home, or to fetch. */
 static int barrier_of_shared(ddsm_t *d, const void *note, void *notes)
 {
-    returns_collect(d);
-    int rc = d->broken ? d->broken : flush(d);
-    if (!rc)
-        rc = returns_hand_over(d);
+    int rc = d->broken ? d->broken : release_shared(d);
     if (!rc)
         rc = shared_barrier_run(d, note, notes);
     if (!rc)

@@ -34,10 +34,8 @@ int release_flush(ddsm_t *d)
     return rc || !d->has_pack ? rc : pack_deliver(d);
 }
 
-/* Shared pages: nothing is to be written home. */
-static int release_shared(ddsm_t *d)
+int release_shared(ddsm_t *d)
 {
-    atomic_thread_fence(memory_order_seq_cst);
     returns_collect(d);
     int rc = flush(d);
     return rc ? rc : returns_hand_over(d);
@@ -45,8 +43,10 @@ static int release_shared(ddsm_t *d)
 
 int release_writes(ddsm_t *d)
 {
-    if (d->is_shared)
+    if (d->is_shared) {
+        atomic_thread_fence(memory_order_seq_cst);
         return release_shared(d);
+    }
     returns_collect(d);
     release_begin(d);
     int rc = release_flush(d);

@@ -15,6 +15,9 @@ void release_end(ddsm_t *d);
 int release_flush(ddsm_t *d);
 /* The same, and announces them. */
 int release_writes(ddsm_t *d);
+/* What a release has to do, but for a fence, if ddsm.is_shared: nothing is to
+ * be written home. */
+int release_shared(ddsm_t *d);
 /* Makes visible what each rank has announced up to a position of its log. Call
  * it with no page dirty. */
 int acquire_up_to(ddsm_t *d, const uint64_t *heads);

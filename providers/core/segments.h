@@ -11,6 +11,15 @@
 
 #include "dapl_rail/platform/short_copy.h"
 
+/* Copies a list: by a loop, as libc's memcpy costs more for so few bytes (with
+ * AVX-512, the next instructions wait). */
+static inline void core_segments_copy(DAT_LMR_TRIPLET *to,
+                                      const DAT_LMR_TRIPLET *from, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        to[i] = from[i];
+}
+
 /* Lists the part [at, at + len) of the segments, as far as these reach. Returns
  * how many segments it has; out: as many as there are. */
 static inline uint32_t core_slice(uint32_t nseg, const DAT_LMR_TRIPLET *seg,

@@ -181,6 +181,19 @@ pid_t spawn(void (*main)(void *arg), void *arg)
     return spawn_behind(NULL, main, arg);
 }
 
+pid_t spawn_and_open(end_t *me, DAT_CONN_QUAL *qual, void (*main)(void *arg),
+                     void *arg)
+{
+    int gate[2];
+    assert_int_equal(pipe(gate), 0);
+    pid_t pid = spawn_behind(gate, main, arg);
+    close(gate[0]);
+    end_open(me, NULL);
+    *qual = me->qual;
+    close(gate[1]);
+    return pid;
+}
+
 void join(pid_t pid)
 {
     int status;

@@ -78,6 +78,10 @@ pid_t spawn(void (*main)(void *arg), void *arg);
 /** The same, but it starts only when the caller has closed both ends of the
  *  pipe @p gate: so it can be forked before the caller opens DAT objects. */
 pid_t spawn_behind(const int gate[2], void (*main)(void *arg), void *arg);
+/** Opens @p me, without memory, and spawns a process that inherits no DAT
+ *  objects: main(arg) begins when *qual, in shared memory, is @p me's. */
+pid_t spawn_and_open(end_t *me, DAT_CONN_QUAL *qual, void (*main)(void *arg),
+                     void *arg);
 /** Waits for a spawned process; it must have returned from main. */
 void join(pid_t pid);
 

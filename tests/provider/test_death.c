@@ -163,14 +163,8 @@ static void sleeping_when_it_happens(void **state)
 static void killed_while_connecting(void **state)
 {
     end_t me;
-    int gate[2];
     meeting_t *meeting = shared_memory(sizeof *meeting);
-    assert_int_equal(pipe(gate), 0);
-    pid_t pid = spawn_behind(gate, victim, meeting);
-    close(gate[0]);
-    end_open(&me, NULL);
-    meeting->qual = me.qual;
-    close(gate[1]);
+    pid_t pid = spawn_and_open(&me, &meeting->qual, victim, meeting);
     DAT_EVENT event = EXPECT_EVENT(me.cr, DAT_CONNECTION_REQUEST_EVENT);
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);

@@ -36,15 +36,10 @@ static void die_and_leave_a_child(void *arg)
 static void death_is_seen_behind_a_child(void **state)
 {
     end_t me;
-    int gate[2], status;
+    int status;
     mourning_t *m = shared_memory(sizeof *m);
-    assert_int_equal(pipe(gate), 0);
     assert_int_equal(pipe(m->hold), 0);
-    pid_t pid = spawn_behind(gate, die_and_leave_a_child, m);
-    close(gate[0]);
-    end_open(&me, NULL);
-    m->qual = me.qual;
-    close(gate[1]);
+    pid_t pid = spawn_and_open(&me, &m->qual, die_and_leave_a_child, m);
     end_accept(&me);
     EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_BROKEN);
     assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -184,14 +184,8 @@ static void dies_inside(void *arg)
 static void death_ends_the_wait(void **state)
 {
     meeting_t *meeting = shared_memory(sizeof *meeting);
-    int gate[2];
     end_t me;
-    assert_int_equal(pipe(gate), 0);
-    pid_t pid = spawn_behind(gate, dies_inside, meeting);
-    close(gate[0]);
-    end_open(&me, NULL);
-    meeting->qual = me.qual;
-    close(gate[1]);
+    pid_t pid = spawn_and_open(&me, &meeting->qual, dies_inside, meeting);
     end_accept(&me);
     use_otherwise(&me);
     expect_silence(me.conn, 20);

@@ -154,6 +154,8 @@ void *omp_realloc(void *p, size_t bytes, uintptr_t allocator, uintptr_t frees)
         omp_free(p, frees);
         return NULL;
     }
+    if (!p)
+        return omp_alloc(bytes, allocator);
     return alignment_of(allocator) > alignof(max_align_t)
                ? realloc_aligned(p, bytes, allocator)
                : memory_realloc(p, bytes);

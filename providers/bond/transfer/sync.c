@@ -4,10 +4,10 @@
  * RDMA (core/extensions.h), as shared memory has. The bond need not remember
  * them: if the lead is lost later, there is nothing to repeat. b->lock is held.
  */
-
 #include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
 #include "providers/bond/transfer/transfer.h"
+#include "providers/core/segments.h"
 
 #define SYNC_MOST (4u << 20) /* bytes: meanwhile the bond is locked */
 
@@ -27,8 +27,7 @@ bool bond_sync(struct bond_conn *c, const struct core_dto *dto)
     if (!l || !l->m->syncs || !k || !is_fit(c, dto) ||
         !core_within(k->base, k->bytes, dto->remote_address, dto->total))
         return false;
-    for (uint32_t i = 0; i < dto->nseg; i++)
-        seg[i] = dto->seg[i];
+    core_segments_copy(seg, dto->seg, dto->nseg);
     if (!bond_range_translate(c->b, l->m->index, dto->nseg, seg))
         return false;
     DAT_RMR_TRIPLET there = {.virtual_address = dto->remote_address,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "providers/core/internal.h"
+#include "providers/core/segments.h"
 #include "providers/core/extensions.h"
 
 /* -------------------------------------------------------------- events --- */
@@ -78,9 +79,9 @@ void core_request_event(struct core_ep *ep, enum core_op op,
 
 typedef uint64_t __attribute__((may_alias)) word_t;
 
-/* A request's room, which ends at a multiple of 8 bytes. libc's memset and
- * memcpy cost more for so few bytes: with AVX-512, the next instructions wait.
- * (volatile: else the compiler makes this a memset.) */
+/* A request's room, which ends at a multiple of 8 bytes. libc's memset costs
+ * more for so few bytes, as its memcpy does (core_segments_copy). (volatile:
+ * else the compiler makes this a memset.) */
 static void clear(void *at, size_t bytes)
 {
     for (volatile word_t *word = at; bytes; bytes -= bytes < 8 ? bytes : 8)
@@ -113,8 +114,7 @@ struct core_request *core_request_queue(struct core_ep *ep,
     r->w.flags = dto->flags;
     r->w.nseg = dto->is_inline ? 0 : dto->nseg; /* its bytes are copied */
     r->w.total = dto->total;
-    for (uint32_t i = 0; i < r->w.nseg; i++)
-        r->w.seg[i] = dto->seg[i];
+    core_segments_copy(r->w.seg, dto->seg, r->w.nseg);
     atomic_store_explicit(&ep->sq_tail, tail + 1, memory_order_release);
     prefetch(ep, tail + 1);
     return r;
