@@ -11,14 +11,17 @@
 #include "dapl_rail/rails/rail.h"
 
 int eager_put_send(struct link *link, const struct note *note,
-                   const drail_xfer_t *xfer)
+                   const drail_xfer_t *xfer, const drail_chunk_t *chunk)
 {
     struct wire wire = note_wire(note, WIRE_PUT);
     const struct wire_put put = {
-        .address = xfer->remote->address + xfer->remote_offset,
+        .address = xfer->remote->address + xfer->remote_offset +
+                   chunk->offset,
         .rmr_context = xfer->remote->rmr_context[link->rail->index],
     };
-    return link_send_put(link, &wire, &put, xfer->local, xfer->bytes);
+    return link_send_put(link, &wire, &put,
+                         (const char *)xfer->local + chunk->offset,
+                         chunk->bytes);
 }
 
 /* A peer may write the memory that it may write by RDMA, and no other. */

@@ -13,10 +13,10 @@ struct link;
 struct note;
 struct slot;
 
-/* Sends the put, of up to EAGER_POLLED_BYTES, and its notification. The caller
- * has reserved a credit. DRAIL_EAGAIN: no room. */
+/* Sends the link's part of the put, of up to EAGER_POLLED_BYTES, and of its
+ * notification. The caller has reserved a credit. DRAIL_EAGAIN: no room. */
 int eager_put_send(struct link *link, const struct note *note,
-                   const drail_xfer_t *xfer);
+                   const drail_xfer_t *xfer, const drail_chunk_t *chunk);
 /* Of link_handlers. */
 const char *eager_put_arrived(struct slot *slot);
 

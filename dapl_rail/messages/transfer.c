@@ -74,22 +74,47 @@ static unsigned whole_rail(drail_t *t, const struct transfer *x, unsigned flags)
                 : pick_rail(x->peer, x->reach, x->xfer->bytes);
 }
 
+static void take_chunks(struct transfer *x, const drail_chunk_t *chunks, int n)
+{
+    for (int i = 0; i < n; i++) {
+        x->parts[chunks[i].rail].chunk = chunks[i];
+        x->data |= RAIL_BIT(chunks[i].rail);
+    }
+}
+
+/* Striped eager puts may be shorter than others, as a part costs one message
+ * only. */
+static int eager_chunks(drail_t *t, const struct transfer *x, unsigned flags,
+                        drail_chunk_t *chunks)
+{
+    size_t bytes = x->xfer->bytes;
+    if (!choice_of(t, flags) && bytes >= t->cfg.stripe_threshold / 2 &&
+        cut_spreads(t, x->reach, bytes))
+        return cut_parts(t, x->reach, bytes, chunks);
+    chunks[0] =
+        (drail_chunk_t){.rail = whole_rail(t, x, flags), .bytes = bytes};
+    return 1;
+}
+
 /* Makes it an eager put, if the target's processor would move the data anyway:
  * one message is less work than a write and a notification, and needs no
  * acknowledgement of its own. */
 static bool cut_eager(drail_t *t, struct transfer *x, unsigned flags)
 {
     const unsigned needed = DRAIL_EAGER | DRAIL_NOTIFY;
-    size_t bytes = x->xfer->bytes;
-    if ((flags & needed) != needed || !bytes || bytes > EAGER_POLLED_BYTES)
+    drail_chunk_t chunks[DRAIL_MAX_RAILS];
+    if ((flags & needed) != needed || !x->xfer->bytes ||
+        x->xfer->bytes > (size_t)t->nrails * EAGER_POLLED_BYTES)
         return false;
-    unsigned turn = t->turn, rail = whole_rail(t, x, flags);
-    if (!t->rails[rail].info.is_polled) {
-        t->turn = turn; /* for transfer_cut() */
-        return false;
-    }
-    x->parts[rail].chunk = (drail_chunk_t){.rail = rail, .bytes = bytes};
-    x->data = RAIL_BIT(rail);
+    const unsigned turn = t->turn;
+    const int n = eager_chunks(t, x, flags, chunks);
+    for (int i = 0; i < n; i++)
+        if (chunks[i].bytes > EAGER_POLLED_BYTES ||
+            !t->rails[chunks[i].rail].info.is_polled) {
+            t->turn = turn; /* for transfer_cut() */
+            return false;
+        }
+    take_chunks(x, chunks, n);
     x->note.eps = EP_BIT(x->peer->turn++ % t->cfg.eps);
     x->eager = true;
     return true;
@@ -108,10 +133,7 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
         choice_of(t, flags) || cut_spreads(t, x->reach, x->xfer->bytes);
     if (chosen && x->xfer->bytes < t->cfg.stripe_threshold)
         chunks[0].rail = whole_rail(t, x, flags);
-    for (int i = 0; i < n; i++) {
-        x->parts[chunks[i].rail].chunk = chunks[i];
-        x->data |= RAIL_BIT(chunks[i].rail);
-    }
+    take_chunks(x, chunks, n);
     x->note.eps = spread_over(t, x->xfer->bytes, chunks, n, &x->peer->turn);
     x->threads = route.threads;
     if (!route.timed)
@@ -168,9 +190,10 @@ static int post_data(struct link *link, struct transfer *x,
 
 static int post_eager(struct link *link, struct transfer *x)
 {
-    int rc = eager_put_send(link, &x->note, x->xfer);
+    const drail_chunk_t *chunk = &x->parts[link->rail->index].chunk;
+    int rc = eager_put_send(link, &x->note, x->xfer, chunk);
     if (!rc)
-        account(link->rail, VERB_WRITE, x->xfer->bytes);
+        account(link->rail, VERB_WRITE, chunk->bytes);
     return rc;
 }
 
@@ -304,7 +327,7 @@ bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer)
     struct route route;
     if (!route_is_untimed(t, peer_reach(peer), bytes, &route) ||
         !cut_is_plain(t, bytes, route.rails) || !bytes || t->cfg.eps > 1 ||
-        t->timing->gap || t->timing->untimed.spreads || t->parallel)
+        t->timing->gap || cut_spreads(t, route.rails, bytes) || t->parallel)
         return false;
     drail_chunk_t whole = {.rail = (unsigned)__builtin_ctz(route.rails),
                            .bytes = bytes};

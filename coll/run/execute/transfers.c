@@ -7,7 +7,9 @@
 #define ONE_RAIL_BYTES (16u << 10) /* sent together with the notification */
 /* The same, where ranks run far ahead, or share a core with other hosts, … */
 #define AHEAD_RAIL_BYTES 512u
-#define BCAST_RAIL_BYTES 4096u       /* … but few put to the same rank */
+#define BCAST_RAIL_BYTES 4096u /* … but few put to the same rank */
+#define REDUCE_RAIL_BYTES 4096u /* … and a rank awaits one at a time */
+#define GATHER_SPREAD_BYTES 4096u
 #define READ_PIECE       (16u << 20) /* some milliseconds */
 
 /* Only the receiver of the notification reads the data. Without the peer's
@@ -31,12 +33,27 @@ static unsigned rail_between_nodes(const dcoll_team_t *team, unsigned peer)
     return team->far_rail + nodes % wires;
 }
 
+static bool is_reduction(const dcoll_request_t *q)
+{
+    return q->args.collective == DCOLL_REDUCE ||
+           q->args.collective == DCOLL_ALLREDUCE;
+}
+
+/* Are there few such messages at a time, so that the transport spreads them
+ * better over the wires? */
+static bool spreads(const dcoll_request_t *q, size_t bytes)
+{
+    return is_reduction(q) ? bytes > REDUCE_RAIL_BYTES
+                           : q->args.collective == DCOLL_GATHER &&
+                                 bytes >= GATHER_SPREAD_BYTES;
+}
+
 static size_t one_rail_bytes(const dcoll_request_t *q)
 {
     if (q->team->contended)
         return AHEAD_RAIL_BYTES;
     if (!q->algorithm->ahead)
-        return ONE_RAIL_BYTES;
+        return is_reduction(q) ? REDUCE_RAIL_BYTES : ONE_RAIL_BYTES;
     return q->args.collective == DCOLL_BCAST ? BCAST_RAIL_BYTES
                                              : AHEAD_RAIL_BYTES;
 }
@@ -54,6 +71,8 @@ static inline unsigned on_rail(const dcoll_request_t *q, unsigned peer,
     bool near = peer - team->first < team->locals;
     if (team->oversubscribed && team->several_hosts && bytes <= one)
         return near ? 0 : DRAIL_ON_RAIL(team->far_rail);
+    if (!near && spreads(q, bytes))
+        return 0;
     if (q->args.ports == 1 && !near)
         return DRAIL_ON_RAIL(rail_between_nodes(team, peer));
     return DRAIL_ON_RAIL(port % drail_nrails(team->rail));

@@ -142,6 +142,20 @@ unsigned cut_whole(const drail_t *t, uint32_t rails, size_t bytes,
     return route.slot;
 }
 
+int cut_parts(const drail_t *t, uint32_t rails, size_t bytes,
+              drail_chunk_t chunks[DRAIL_MAX_RAILS])
+{
+    double weights[DRAIL_MAX_RAILS];
+    cut_whole(t, rails, bytes, weights);
+    const drail_stripe_t stripe = {
+        .policy = DRAIL_POLICY_WEIGHTED,
+        .nrails = t->nrails,
+        .weights = weights,
+        .align = t->cfg.stripe_align,
+    };
+    return drail_stripe(&stripe, bytes, chunks);
+}
+
 unsigned short_rail_cut(drail_t *t, const struct route *route)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];

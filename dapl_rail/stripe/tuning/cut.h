@@ -18,6 +18,9 @@ static inline bool cut_is_plain(const drail_t *t, size_t bytes, uint32_t rails)
 /* Fills chunks and returns how many there are, or DRAIL_EINVAL. */
 int cut_message(drail_t *t, size_t bytes, const struct route *route,
                 drail_chunk_t chunks[DRAIL_MAX_RAILS]);
+/* Cuts it over these rails, also below the stripe threshold. */
+int cut_parts(const drail_t *t, uint32_t rails, size_t bytes,
+              drail_chunk_t chunks[DRAIL_MAX_RAILS]);
 /* short_rail() where weights are needed. */
 unsigned short_rail_cut(drail_t *t, const struct route *route);
 /* The rail, among these, that carries a short message. */
@@ -32,8 +35,8 @@ static inline unsigned short_rail(drail_t *t, uint32_t rails)
 }
 
 /*
- * Short messages in a row, if untimed.spreads: each goes whole over the rail
- * that would be the first to end it. A message alone takes short_rail(). So do
+ * Short messages in a row to a peer that only untimed.spreads reach: each goes
+ * whole over the rail that would be the first to end it. A message alone takes short_rail(). So do
  * messages of less than SPREAD_LEAST bytes, which cost the processors more than
  * a wire: one rail is faster, as more of them share a packet.
  */
@@ -42,7 +45,7 @@ static inline unsigned short_rail(drail_t *t, uint32_t rails)
 /* Does such a message take part? */
 static inline bool cut_spreads(const drail_t *t, uint32_t rails, size_t bytes)
 {
-    return t->timing->untimed.spreads && several_rails(rails) &&
+    return several_rails(rails) && !(rails & ~t->timing->untimed.spreads) &&
            bytes >= SPREAD_LEAST;
 }
 /* The weights of these rails for such messages, and the slot of their rates. */

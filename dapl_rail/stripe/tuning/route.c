@@ -54,13 +54,18 @@ struct route route_of_long(const drail_t *t, bool reads, size_t bytes)
     return chosen(t, tuner, tuner_set(tuner), size);
 }
 
-/* Do short messages in a row use several rails? Only over wires. Over shared
- * memory the sender's processor copies, and more rails are only more queues. */
-static bool spreads(const drail_t *t)
+/* Rails that share short messages in a row: wires. Over shared memory the
+ * sender's processor copies, and more rails are only more queues. */
+static uint32_t spreads(const drail_t *t)
 {
-    return several_rails(configured(t).rails) &&
-           t->cfg.policy <= DRAIL_POLICY_ADAPTIVE &&
-           rails_are_wires(t, all_rails(t));
+    uint32_t wires = 0;
+    if (t->cfg.engine == DRAIL_ENGINE_SINGLE ||
+        t->cfg.policy > DRAIL_POLICY_ADAPTIVE)
+        return 0;
+    for (unsigned r = 0; r < t->nrails; r++)
+        if (t->rails[r].info.is_polled)
+            wires |= RAIL_BIT(r);
+    return wires;
 }
 
 /* Short messages use a rail of the champion of the shortest striped ones. */
@@ -117,7 +122,8 @@ static bool due(struct timing *k, struct tuner *tuner, unsigned messages)
  */
 static bool streams(const drail_t *t, const struct tuner *tuner)
 {
-    bool threads = tuner->flags & TUNER_THREADS && !t->timing->untimed.spreads;
+    bool threads = tuner->flags & TUNER_THREADS &&
+                   tuner->rails & ~t->timing->untimed.spreads;
     return t->cfg.policy == DRAIL_POLICY_ADAPTIVE && !threads &&
            tuner->rate > 0 &&
            (double)timing_under_way(t) > STREAM_NS * tuner->rate;

@@ -40,7 +40,7 @@ struct untimed {
     uint32_t rails; /* as in struct route */
     bool threads;
     unsigned slot;
-    bool spreads; /* short ones go over the rail that ends first: cut.h */
+    uint32_t spreads; /* rails that share short ones: cut.h */
 };
 
 /* Most tuners are never used: their pages are never touched. */
