@@ -11,6 +11,7 @@
 
 #define CROSSING_SHORT 512u /* bytes of a block */
 #define AT_ONCE_BYTES  4096u
+#define ALLREDUCE_AT_ONCE_BYTES 16384u
 
 static inline unsigned flag_index(const dcoll_request_t *q, unsigned rank,
                                   unsigned flag)
@@ -37,7 +38,9 @@ static inline bool may_sleep_at_once(const dcoll_request_t *q)
     return q->team->several_hosts && !q->algorithm->ahead &&
            q->args.collective != DCOLL_BARRIER &&
            q->args.collective != DCOLL_ALLTOALLV &&
-           q->args.bytes <= AT_ONCE_BYTES;
+           q->args.bytes <= (q->args.collective == DCOLL_ALLREDUCE
+                                  ? ALLREDUCE_AT_ONCE_BYTES
+                                  : AT_ONCE_BYTES);
 }
 
 /* Do waits of this rank for the request leave the core at once? */
