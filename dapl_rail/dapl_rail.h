@@ -905,8 +905,10 @@ typedef enum drail_flags {
                               DRAIL_NOTIFY or for drail_get(), if there is no
                               credit of the peer or no room in a queue */
     DRAIL_EAGER = 8, /**< with DRAIL_NOTIFY, over rails that are polled (rule
-                          5): up to 16 KiB may travel with the notification,
-                          on one rail. See drail_put() */
+                          5): up to 16 KiB for each rail may travel with the
+                          notification. From half of the stripe threshold on,
+                          such puts are striped, unless the caller names a
+                          rail. See drail_put() */
 } drail_flags_t;
 /** Flag of drail_put() and drail_get(): a message shorter than
  * drail_config_t.stripe_threshold uses this rail. If the rail does not reach

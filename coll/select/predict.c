@@ -110,6 +110,7 @@ static const struct {
     {0, 32 << 10, UINT_MAX, 1, UINT_MAX, &bcast_smp, false},
     {0, SIZE_MAX, UINT_MAX, 1, UINT_MAX, &bcast_smp_circulant, true},
     {512, 32 << 10, UINT_MAX, 2, UINT_MAX, &allgather_smp_bruck, false},
+    {128 << 10, 768 << 10, 4, 2, UINT_MAX, &alltoall_pairwise, true},
 };
 
 static bool rule_applies(size_t i, const dcoll_shape_t *shape,

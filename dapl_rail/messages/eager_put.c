@@ -15,8 +15,7 @@ int eager_put_send(struct link *link, const struct note *note,
 {
     struct wire wire = note_wire(note, WIRE_PUT);
     const struct wire_put put = {
-        .address = xfer->remote->address + xfer->remote_offset +
-                   chunk->offset,
+        .address = xfer->remote->address + xfer->remote_offset + chunk->offset,
         .rmr_context = xfer->remote->rmr_context[link->rail->index],
     };
     return link_send_put(link, &wire, &put,

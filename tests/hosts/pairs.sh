@@ -51,5 +51,20 @@ unequal=$(rate)
 check 'unequal rails, looked at' pair bw "${rails[3]}" --sizes 4K,64K,1M \
     --policy adaptive --batch 4 --iterations 1 --validate
 
+# slow rails: the wires bound the rate, not the processors
+for rail in 0 1; do
+    testbed rate "rail$rail" 100mbit
+done
+more() { ((${1%.*} * 2 > ${2%.*} * 3)); }
+for op in put send; do
+    check "4 KB ${op}s, one rail" pair bw shm0,tcp-rail0 --engine nonthreaded \
+        --sizes 4K --op "$op" --window 32 --iterations 20
+    slow=$(rate)
+    check "4 KB ${op}s, two rails" pair bw "shm0,${rails[2]}" \
+        --engine nonthreaded --sizes 4K --op "$op" --window 32 --iterations 20
+    check "short ${op}s in a row take both wires beside shared memory" \
+        more "$(rate)" "$slow"
+done
+
 printf 'figures: 1 MB over rails of 1 Gbit/s: one %.0f, two %.0f, three %.0f MB/s; %s\n' \
     "$one" "$two" "$three" "1000 + 500: $(printf %.0f "$unequal") MB/s"

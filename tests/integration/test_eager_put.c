@@ -68,7 +68,7 @@ static void check_bytes(const struct memory *m, size_t bytes, int value)
 /* Its source may change before the target takes it. */
 static void complete_at_once(struct rank *r)
 {
-    static const size_t sizes[] = {1, 8, 3000, EAGER};
+    static const size_t sizes[] = {1, 8, 3000, 8191};
     struct memory m;
     memory_open(r, &m, 2 * HALF);
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -86,6 +86,42 @@ static void complete_at_once(struct rank *r)
             take(r);
             check_bytes(&m, sizes[i], 5);
             memset(m.bytes + HALF, 0, HALF);
+        }
+        barrier(r);
+    }
+    memory_close(r, &m);
+}
+
+/* From half of the stripe threshold on, each rail takes a part in a message of
+ * its own; not if the caller names a rail, and not if a part is too long. */
+static void striped(struct rank *r)
+{
+    static const struct {
+        size_t bytes;
+        unsigned flags, sends, writes;
+    } puts[] = {
+        {8191, 0, 1, 0},
+        {8192, 0, 2, 0},
+        {8192, DRAIL_ON_RAIL(1), 1, 0},
+        {2 * EAGER - 256, 0, 2, 0},
+        {2 * EAGER, 0, 2, 0},
+        {2 * EAGER + 128, 0, 2, 2},
+    };
+    struct memory m;
+    memory_open(r, &m, 3 * HALF);
+    for (unsigned i = 0; i < sizeof puts / sizeof puts[0]; i++) {
+        drail_xfer_t x = to_second_half(r, &m, puts[i].bytes);
+        drail_req_t req;
+        if (r->rank == 0) {
+            memset(m.bytes, 5, puts[i].bytes);
+            put(r, &x, DRAIL_EAGER | puts[i].flags, &req);
+            check(sends == puts[i].sends && writes == puts[i].writes);
+            expect(r, 0, drail_wait(r->t, &req, -1));
+            memset(m.bytes, 6, puts[i].bytes);
+        } else {
+            take(r);
+            check_bytes(&m, puts[i].bytes, 5);
+            memset(m.bytes + HALF, 0, 2 * HALF);
         }
         barrier(r);
     }
@@ -232,6 +268,7 @@ static void shallow(drail_config_t *cfg)
 static const struct test tests[] = {
     {"complete at once", 2, complete_at_once, two, 0},
     {"complete at once, several EPs", 2, complete_at_once, several_eps, 0},
+    {"striped", 2, striped, two, 0},
     {"not so", 2, not_so, one, 0},
     {"over all rails, and many", 2, over_all_rails, shallow, 0},
     {"beyond its key", 2, beyond, one, 0},

@@ -9,9 +9,9 @@
 #include "coll/run/request.h"
 #include "dapl_rail/platform/prefetch.h"
 
-#define CROSSING_SHORT 512u /* bytes of a block */
-#define AT_ONCE_BYTES  4096u
-#define ALLREDUCE_AT_ONCE_BYTES 16384u
+#define CROSSING_SHORT          512u /* bytes of a block */
+#define AT_ONCE_BYTES           4096u
+#define ALLREDUCE_AT_ONCE_BYTES 32768u
 
 static inline unsigned flag_index(const dcoll_request_t *q, unsigned rank,
                                   unsigned flag)
@@ -39,8 +39,8 @@ static inline bool may_sleep_at_once(const dcoll_request_t *q)
            q->args.collective != DCOLL_BARRIER &&
            q->args.collective != DCOLL_ALLTOALLV &&
            q->args.bytes <= (q->args.collective == DCOLL_ALLREDUCE
-                                  ? ALLREDUCE_AT_ONCE_BYTES
-                                  : AT_ONCE_BYTES);
+                                 ? ALLREDUCE_AT_ONCE_BYTES
+                                 : AT_ONCE_BYTES);
 }
 
 /* Do waits of this rank for the request leave the core at once? */

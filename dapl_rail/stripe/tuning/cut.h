@@ -36,9 +36,10 @@ static inline unsigned short_rail(drail_t *t, uint32_t rails)
 
 /*
  * Short messages in a row to a peer that only untimed.spreads reach: each goes
- * whole over the rail that would be the first to end it. A message alone takes short_rail(). So do
- * messages of less than SPREAD_LEAST bytes, which cost the processors more than
- * a wire: one rail is faster, as more of them share a packet.
+ * whole over the rail that would be the first to end it. A message alone takes
+ * short_rail(). So do messages of less than SPREAD_LEAST bytes, which cost the
+ * processors more than a wire: one rail is faster, as more of them share a
+ * packet.
  */
 #define SPREAD_LEAST    4096u
 #define SPREAD_REQUESTS 3u /* two may be a put, or a message and its answer */
