@@ -308,10 +308,14 @@ typedef struct dcoll_deal {
                           counter begins with destination % fan */
     unsigned divisor; /**< COLLECT: an element goes to bucket destination /
                            divisor % fan */
-    uint64_t most;    /**< DISTRIBUTE, COLLECT: most elements for one
-                           destination, in all buckets. Further ones are left
-                           out, and the destination is told: it gets more than
-                           max_rank. So no other destination loses elements */
+    unsigned ring;    /**< COLLECT: if not 0, so many ranks form a ring, and the
+                           distance from `origin` to the destination is divided
+                           instead of the destination */
+    unsigned origin;
+    uint64_t most; /**< DISTRIBUTE, COLLECT: most elements for one
+                        destination, in all buckets. Further ones are left
+                        out, and the destination is told: it gets more than
+                        max_rank. So no other destination loses elements */
 } dcoll_deal_t;
 
 /** "PUT", "CREDIT", "RECV", …: the names above; constant. */

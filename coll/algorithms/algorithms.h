@@ -56,6 +56,7 @@
     USE(barrier_dissemination)                                                 \
     USE(reduce_binomial)                                                       \
     USE(reduce_direct)                                                         \
+    USE(reduce_circulant)                                                      \
     USE(allreduce_doubling)                                                    \
     USE(allreduce_halving)                                                     \
     USE(allreduce_bruck)                                                       \
@@ -93,11 +94,12 @@
     USE(allgather_mc_groups)
 
 /* clang-format off: an algorithm a line */
-/* Irregular (Liu et al. 2002). */
+/* Irregular (most: Liu et al. 2002). */
 #define DCOLL_IRREGULAR_LIST(USE)                                              \
     USE(alltoallv_shm)                                                         \
     USE(alltoallv_smp)                                                         \
     USE(alltoallv_direct)                                                      \
+    USE(alltoallv_radix)                                                       \
     USE(alltoallv_a1)                                                          \
     USE(alltoallv_a1_n1)                                                       \
     USE(alltoallv_a1_n2)                                                       \

@@ -237,7 +237,7 @@ static bool same_deal(const dcoll_deal_t *a, const dcoll_deal_t *b)
 {
     return a->fan == b->fan && a->stride == b->stride && a->opens == b->opens &&
            a->period == b->period && a->divisor == b->divisor &&
-           a->most == b->most;
+           a->ring == b->ring && a->origin == b->origin && a->most == b->most;
 }
 
 /* Adds a deal, unless it equals the last one. False: out of memory. */

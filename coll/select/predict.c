@@ -94,7 +94,8 @@ unsigned predict_ports(const struct prediction *p)
 }
 
 /* Measured between two and four hosts of one and two ranks, at 2 x 1 Gbit/s;
- * doubling also between eight hosts of one rank that share cores.
+ * doubling also between eight hosts of one rank that share cores, reduce
+ * circulant only between these, at 2 x 200 Mbit/s.
  * Applies to blocks of from … below - 1 bytes on up to so many nodes, with
  * least … most ranks each. */
 static const struct {
@@ -111,6 +112,7 @@ static const struct {
     {0, SIZE_MAX, UINT_MAX, 1, UINT_MAX, &bcast_smp_circulant, true},
     {512, 32 << 10, UINT_MAX, 2, UINT_MAX, &allgather_smp_bruck, false},
     {128 << 10, 768 << 10, 4, 2, UINT_MAX, &alltoall_pairwise, true},
+    {128 << 10, SIZE_MAX, UINT_MAX, 1, 1, &reduce_circulant, true},
 };
 
 static bool rule_applies(size_t i, const dcoll_shape_t *shape,

@@ -41,7 +41,8 @@ static bool goes_on(const struct check_site *site, const dcoll_op_t *op)
     return op->kind == before->kind && op->phase == before->phase &&
            op->dst.offset == before->dst.offset && a->fan == b->fan &&
            a->stride == b->stride && a->period == b->period &&
-           a->divisor == b->divisor && a->most == b->most;
+           a->divisor == b->divisor && a->ring == b->ring &&
+           a->origin == b->origin && a->most == b->most;
 }
 
 void verify_check_deal(const struct check_site *site, const dcoll_op_t *op)
@@ -61,6 +62,10 @@ void verify_check_deal(const struct check_site *site, const dcoll_op_t *op)
               deal->period);
     else if (op->kind == DCOLL_COLLECT && !deal->divisor)
         WRONG(site, "the divisor is 0");
+    else if (deal->ring ? deal->ring != v->nranks || deal->origin >= deal->ring
+                        : deal->origin)
+        WRONG(site, "a ring of %u ranks from rank %u", deal->ring,
+              deal->origin);
     else if (!deal->opens && !goes_on(site, op))
         WRONG(site, "the buckets were not opened for such a dealing");
     verify_check_user(site, op->src);

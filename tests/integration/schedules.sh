@@ -114,8 +114,9 @@ for n, *of_ports, circulant in rows:
             assert r["verdict"] == "correct", (n, k, r)
             assert int(r["steps"]) == halves * int(steps), (n, k, r)
             assert int(r["steps_least"]) == int(steps), (n, k, r)
-    r = prove(n, "1", 8, ["bcast"], ["circulant"])["bcast", "circulant"]
-    assert r["steps"] == circulant, (n, r)
+    for collective in "bcast", "reduce":
+        r = prove(n, "1", 8, [collective], ["circulant"])
+        assert r[collective, "circulant"]["steps"] == circulant, (n, r)
 assert len(rows) > 10 and int(rows[-1][0]) == 128, rows
 PY
 }

@@ -367,6 +367,11 @@ static void deal_wrongly(struct subject *x, unsigned rank, unsigned index)
           o->kind == DCOLL_DISTRIBUTE ||
               same_buckets(x->program, rank, &before, deal));
     *deal = before;
+    if (!deal->ring)
+        return;
+    deal->origin = (deal->origin + 1) % deal->ring;
+    judge(x, rank, index, "distances from another rank", false);
+    *deal = before;
 }
 
 /* --------------------------------------------------------- whole barriers */

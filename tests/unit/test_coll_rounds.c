@@ -104,7 +104,7 @@ static void check_tolls(unsigned which, const dcoll_shape_t *shape)
     dcoll_program_free(&p);
 }
 
-/* The puts that a rank receives. */
+/* The puts that a rank receives, or sends. */
 static unsigned received(const dcoll_program_t *p, unsigned rank)
 {
     unsigned puts = 0;
@@ -115,25 +115,37 @@ static unsigned received(const dcoll_program_t *p, unsigned rank)
     return puts;
 }
 
+static unsigned sent(const dcoll_program_t *p, unsigned rank)
+{
+    unsigned puts = 0;
+    for (unsigned i = 0; i < p->rank[rank].nops; i++)
+        puts += p->rank[rank].ops[i].kind == DCOLL_PUT;
+    return puts;
+}
+
 /* n pieces, striped over the ports, take n - 1 + ⌈log₂ N⌉ steps. The first of
- * each `ppn` ranks gets each stripe once, the others none. n depends on the
- * size. */
-static void check_pieces(const dcoll_shape_t *shape, const char *name,
+ * each `ppn` ranks gets each stripe once, the others none; in a reduce each
+ * sends it once. n depends on the size. */
+static void check_pieces(dcoll_collective_t collective,
+                         const dcoll_shape_t *shape, const char *name,
                          unsigned ppn)
 {
     const unsigned n = shape->nranks / ppn, k = shape->ports;
-    const dcoll_args_t args = {.collective = DCOLL_BCAST,
+    const dcoll_args_t args = {.collective = collective,
                                .bytes = 1 << 20,
+                               .commutes = true,
                                .zero_copy = true,
                                .depth = 2};
     dcoll_program_t p;
-    assert_int_equal(dcoll_program_make(dcoll_algorithm_find(DCOLL_BCAST, name),
+    assert_int_equal(dcoll_program_make(dcoll_algorithm_find(collective, name),
                                         shape, &args, &p),
                      0);
     const unsigned pieces = steps_of(&p) + 1 - log_up(n, 2);
     assert_true(pieces > 1 || n == 2);
     for (unsigned r = 0; r < shape->nranks; r++)
-        assert_int_equal(received(&p, r), r && r % ppn == 0 ? pieces * k : 0);
+        assert_int_equal(collective == DCOLL_BCAST ? received(&p, r)
+                                                   : sent(&p, r),
+                         r && r % ppn == 0 ? pieces * k : 0);
     dcoll_program_free(&p);
 }
 
@@ -154,7 +166,8 @@ static void test_pieces(void **state)
         for (unsigned k = 1; k <= PORTS_MAX; k++) {
             const unsigned nodes[] = {0, n};
             const dcoll_shape_t shape = {n, 1, nodes, k};
-            check_pieces(&shape, "circulant", 1);
+            check_pieces(DCOLL_BCAST, &shape, "circulant", 1);
+            check_pieces(DCOLL_REDUCE, &shape, "circulant", 1);
         }
 }
 
@@ -167,7 +180,7 @@ static void test_pieces_of_nodes(void **state)
             for (unsigned i = 0; i <= n; i++)
                 first[i] = i * ppn;
             const dcoll_shape_t shape = {n * ppn, n, first, 2};
-            check_pieces(&shape, "smp-circulant", ppn);
+            check_pieces(DCOLL_BCAST, &shape, "smp-circulant", ppn);
         }
 }
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "faults.h"
 #include "unit.h"
 #include "bench/prove/bounds.h"
 #include "coll/algorithms/algorithms.h"
@@ -78,34 +79,6 @@ static void test_verified(void **unused)
         check(n, of_node[drawn(4)], 1 + drawn(PORTS_MAX));
 }
 
-/* false: no fault is found. */
-static bool found_without(dcoll_program_t *p, dcoll_schedule_t *s, unsigned i)
-{
-    const dcoll_op_t kept = s->ops[i];
-    const size_t after = (s->nops - i - 1) * sizeof kept;
-    char why[1024] = "";
-    memmove(&s->ops[i], &s->ops[i + 1], after);
-    s->nops--;
-    const bool found = verify(p, why, sizeof why);
-    memmove(&s->ops[i + 1], &s->ops[i], after);
-    s->ops[i] = kept;
-    s->nops++;
-    return found;
-}
-
-/* An operation moves the bytes of the element before, or to there. */
-static bool found_beside(dcoll_program_t *p, dcoll_op_t *op, bool target)
-{
-    dcoll_place_t *place = target ? &op->dst : &op->src;
-    char why[1024] = "";
-    if (place->offset < ELEMENT || op->bytes < ELEMENT)
-        return true;
-    place->offset -= ELEMENT;
-    const bool found = verify(p, why, sizeof why);
-    place->offset += ELEMENT;
-    return found;
-}
-
 /* Each operation is left out, or moved by an element. */
 static void test_planted(void **unused)
 {
@@ -123,11 +96,11 @@ static void test_planted(void **unused)
         for (unsigned r = 0; r < 5; r++)
             for (unsigned i = 0; i < p.rank[r].nops; i++) {
                 dcoll_schedule_t *s = &p.rank[r];
-                if (!found_without(&p, s, i))
+                if (!faults_found_without(&p, s, i))
                     fail_msg("variant %u: rank %u without operation %u passes",
                              variant, r, i);
-                if (!found_beside(&p, &s->ops[i], false) ||
-                    !found_beside(&p, &s->ops[i], true))
+                if (!faults_found_beside(&p, &s->ops[i], false, ELEMENT) ||
+                    !faults_found_beside(&p, &s->ops[i], true, ELEMENT))
                     fail_msg("variant %u: rank %u passes with operation %u "
                              "beside its place",
                              variant, r, i);

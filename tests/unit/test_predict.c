@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "coll/algorithms/algorithms.h"
 #include "coll/select/predict.h"
 #include "coll/select/table.h"
 
@@ -213,6 +214,26 @@ static void test_measured(void **state)
                         taken_if(30, 30, DCOLL_ALLREDUCE));
 }
 
+/* One rank a node; the operation must commute. */
+static void test_long_reduce(void **state)
+{
+    const unsigned first[] = {0, 1, 2, 3, 4};
+    const dcoll_shape_t shape = {4, 4, first, 2};
+    for (unsigned i = 0; i < 4; i++) {
+        struct prediction p = declared(2);
+        dcoll_args_t args = {.collective = DCOLL_REDUCE,
+                             .bytes = i & 1 ? 128 << 10 : 64 << 10,
+                             .element = 8,
+                             .commutes = i & 2,
+                             .depth = 2};
+        const dcoll_algorithm_t *ruled =
+            dcoll_table_select(NULL, DRAIL_ENGINE_SINGLE, &shape, &args);
+        assert_ptr_equal(ruled, &reduce_direct);
+        assert_ptr_equal(predict_faster(&p, &shape, &args, ruled),
+                         i == 3 ? &reduce_circulant : &reduce_direct);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +245,7 @@ int main(void)
         cmocka_unit_test(test_by_rules),
         cmocka_unit_test(test_nodes_of_one_rank),
         cmocka_unit_test(test_without_copies),
+        cmocka_unit_test(test_long_reduce),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

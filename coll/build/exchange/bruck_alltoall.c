@@ -10,8 +10,7 @@ static void phase_1(struct forward *f, unsigned rank)
         f->slot[j] = personal_source(f->args, flat_after(f->n, rank, j));
 }
 
-/* The number of digits other than 0 that slots have at a weight. */
-static unsigned digits(unsigned n, unsigned weight, unsigned radix)
+unsigned bruck_alltoall_digits(unsigned n, unsigned weight, unsigned radix)
 {
     const unsigned most = (n - 1) / weight;
     return most < radix - 1 ? most : radix - 1;
@@ -27,7 +26,8 @@ static void phase_2(struct forward *f, unsigned rank, unsigned k,
 {
     unsigned first = 0;
     for (size_t weight = 1; weight < f->n; weight *= radix) {
-        const unsigned w = (unsigned)weight, most = digits(f->n, w, radix);
+        const unsigned w = (unsigned)weight,
+                       most = bruck_alltoall_digits(f->n, w, radix);
         for (unsigned d = 1; d <= most; d++)
             forward_add(f, (struct forward_hop){
                                .to = flat_after(f->n, rank, d * w),
@@ -82,10 +82,40 @@ struct bruck_toll bruck_alltoall_toll(unsigned n, unsigned k, unsigned radix)
 {
     struct bruck_toll toll = {0, 0};
     for (size_t weight = 1; weight < n; weight *= radix) {
-        const unsigned most = digits(n, (unsigned)weight, radix);
+        const unsigned most = bruck_alltoall_digits(n, (unsigned)weight, radix);
         toll.steps += steps_for(most, k);
         for (unsigned d = 1; d <= most; d += k) /* the first has most slots */
             toll.blocks += slots_with(n, weight, radix, d);
     }
     return toll;
+}
+
+/* The smallest base, of at least k+1, to which n - 1 has so many digits. */
+static unsigned base_for(unsigned n, unsigned k, unsigned count)
+{
+    unsigned base = k + 1;
+    while (flat_steps(n, base - 1) > count)
+        base++;
+    return base;
+}
+
+static double toll_of(const dcoll_shape_t *shape, size_t bytes, unsigned radix)
+{
+    const struct bruck_toll toll =
+        bruck_alltoall_toll(shape->nranks, shape->ports, radix);
+    return toll.steps * FLAT_STEP_BYTES + toll.blocks * (double)bytes;
+}
+
+/* Of bases with as many digits, the smallest one takes the fewest steps. */
+unsigned bruck_alltoall_radix(const dcoll_shape_t *shape, size_t bytes)
+{
+    const unsigned n = shape->nranks, k = shape->ports;
+    unsigned best = k + 1;
+    for (unsigned count = 1;; count++) {
+        const unsigned radix = base_for(n, k, count);
+        if (toll_of(shape, bytes, radix) < toll_of(shape, bytes, best))
+            best = radix;
+        if (radix == k + 1)
+            return best;
+    }
 }

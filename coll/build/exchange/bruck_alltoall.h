@@ -21,4 +21,11 @@ struct bruck_toll {
 };
 struct bruck_toll bruck_alltoall_toll(unsigned n, unsigned k, unsigned radix);
 
+/** The base for blocks of that size: k+1 for short blocks, N for long ones,
+ *  which then go straight to their ranks (Fan et al. 2024, arXiv 2411.02581,
+ * for k = 1). */
+unsigned bruck_alltoall_radix(const dcoll_shape_t *shape, size_t bytes);
+/** The largest digit of slots at a weight < n. */
+unsigned bruck_alltoall_digits(unsigned n, unsigned weight, unsigned radix);
+
 #endif

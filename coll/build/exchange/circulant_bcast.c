@@ -16,28 +16,21 @@ static unsigned pieces_for(const struct circulant_bcast *b)
     return pieces < 1 ? 1 : (unsigned)fmin(pieces, PIECES_MOST);
 }
 
-static unsigned first_round(const struct circulant_bcast *b)
+unsigned circulant_bcast_first(const struct circulant_bcast *b)
 {
     return circulant_first(&b->graph, b->pieces);
 }
 
-static unsigned last_round(const struct circulant_bcast *b)
+unsigned circulant_bcast_last(const struct circulant_bcast *b)
 {
     return circulant_last(&b->graph, b->pieces);
 }
 
-/* The piece that a round moves, from those of the first phase. False: the round
- * moves none. */
-static bool piece_of(const struct circulant_bcast *b, const int *phase,
-                     unsigned round, unsigned *piece)
+bool circulant_bcast_piece(const struct circulant_bcast *b, const int *phase,
+                           unsigned round, unsigned *piece)
 {
     return circulant_piece(&b->graph, b->pieces, phase[round % b->graph.q],
                            round, piece);
-}
-
-static unsigned source(const struct circulant_bcast *b, unsigned k)
-{
-    return b->rank_of(b, flat_before(b->graph.n, b->me, b->graph.skip[k]));
 }
 
 static unsigned target(const struct circulant_bcast *b, unsigned k)
@@ -45,21 +38,32 @@ static unsigned target(const struct circulant_bcast *b, unsigned k)
     return flat_after(b->graph.n, b->me, b->graph.skip[k]);
 }
 
+unsigned circulant_bcast_source(const struct circulant_bcast *b, unsigned round)
+{
+    const unsigned skip = b->graph.skip[round % b->graph.q];
+    return b->rank_of(b, flat_before(b->graph.n, b->me, skip));
+}
+
+unsigned circulant_bcast_target(const struct circulant_bcast *b, unsigned round)
+{
+    return b->rank_of(b, target(b, round % b->graph.q));
+}
+
 /* Is it the first round with a piece between these two ranks? */
 static bool is_first(const struct circulant_bcast *b, const int *phase,
                      unsigned round)
 {
     unsigned piece;
-    return round < first_round(b) + b->graph.q ||
-           !piece_of(b, phase, round - b->graph.q, &piece);
+    return round < circulant_bcast_first(b) + b->graph.q ||
+           !circulant_bcast_piece(b, phase, round - b->graph.q, &piece);
 }
 
 static void send(const struct circulant_bcast *b, unsigned round)
 {
-    const unsigned to = b->rank_of(b, target(b, round % b->graph.q));
+    const unsigned to = circulant_bcast_target(b, round);
     const unsigned k = b->shape->ports;
     unsigned piece;
-    if (!piece_of(b, b->goes, round, &piece))
+    if (!circulant_bcast_piece(b, b->goes, round, &piece))
         return;
     pace(b->s, b->args);
     if (is_first(b, b->goes, round))
@@ -75,18 +79,20 @@ static void send(const struct circulant_bcast *b, unsigned round)
 static void receive(const struct circulant_bcast *b, unsigned round)
 {
     unsigned piece;
-    if (!piece_of(b, b->comes, round, &piece))
+    if (!circulant_bcast_piece(b, b->comes, round, &piece))
         return;
     for (unsigned port = 0; port < b->shape->ports; port++)
-        dcoll_add_wait(b->s, source(b, round % b->graph.q), DCOLL_DATA, 0);
+        dcoll_add_wait(b->s, circulant_bcast_source(b, round), DCOLL_DATA, 0);
 }
 
 void circulant_bcast_grant(const struct circulant_bcast *b, grant_change_t *how)
 {
     unsigned piece;
-    for (unsigned i = first_round(b); i <= last_round(b); i++)
-        if (piece_of(b, b->comes, i, &piece) && is_first(b, b->comes, i))
-            how(b->s, b->grant, b->args, source(b, i % b->graph.q), 0);
+    for (unsigned i = circulant_bcast_first(b); i <= circulant_bcast_last(b);
+         i++)
+        if (circulant_bcast_piece(b, b->comes, i, &piece) &&
+            is_first(b, b->comes, i))
+            how(b->s, b->grant, b->args, circulant_bcast_source(b, i), 0);
 }
 
 /* The piece for a member in a round of the first phase; the root has all. */
@@ -109,8 +115,9 @@ void circulant_bcast_plan(struct circulant_bcast *b, unsigned members)
 
 void circulant_bcast_run(const struct circulant_bcast *b)
 {
-    for (unsigned i = first_round(b); i <= last_round(b); i++) {
-        b->s->step = (uint16_t)(i - first_round(b));
+    for (unsigned i = circulant_bcast_first(b); i <= circulant_bcast_last(b);
+         i++) {
+        b->s->step = (uint16_t)(i - circulant_bcast_first(b));
         send(b, i);
         receive(b, i);
     }

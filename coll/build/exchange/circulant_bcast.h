@@ -39,4 +39,17 @@ void circulant_bcast_grant(const struct circulant_bcast *b,
 /** Adds the puts and waits of all rounds. */
 void circulant_bcast_run(const struct circulant_bcast *b);
 
+/* Rounds, for the reverse (reduce/circulant_reduce.h), too. */
+
+unsigned circulant_bcast_first(const struct circulant_bcast *b);
+unsigned circulant_bcast_last(const struct circulant_bcast *b);
+/** The piece that a round moves; @p phase: `comes` or `goes`. false: none. */
+bool circulant_bcast_piece(const struct circulant_bcast *b, const int *phase,
+                           unsigned round, unsigned *piece);
+/** The ranks from which a round's piece comes, and to which it goes. */
+unsigned circulant_bcast_source(const struct circulant_bcast *b,
+                                unsigned round);
+unsigned circulant_bcast_target(const struct circulant_bcast *b,
+                                unsigned round);
+
 #endif

@@ -20,7 +20,9 @@
 /** COLLECT: the bucket of all elements for a destination. */
 static inline unsigned deal_bucket(const dcoll_deal_t *deal, unsigned dst)
 {
-    return dst / deal->divisor % deal->fan;
+    const unsigned ring = deal->ring;
+    const unsigned at = ring ? (dst + ring - deal->origin) % ring : dst;
+    return at / deal->divisor % deal->fan;
 }
 
 /** DISTRIBUTE: the first value of a destination's counter. */

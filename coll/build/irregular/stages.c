@@ -52,8 +52,8 @@ static const struct exchange *exchange_of(const struct maker *m)
 #define ROOM_UNIT 16u
 #define ROOM_MOST (double)((size_t)1 << 46)
 
-static size_t room_for(const struct stage_bound *bound,
-                       const dcoll_traffic_t *traffic, unsigned nranks)
+size_t stages_room(const struct stage_bound *bound,
+                   const dcoll_traffic_t *traffic, unsigned nranks)
 {
     double bytes = bound->elements * (double)traffic->element;
     if (traffic->labelled)
@@ -96,7 +96,7 @@ static bool lay_out(struct maker *m)
     stages_bounds(m->stages, &m->mesh, m->args->traffic, bound);
     for (unsigned i = 0; i < m->stages->count; i++) {
         const struct exchange *x = m->stages->stage[i].exchange;
-        m->room[i] = room_for(&bound[i], m->args->traffic, m->mesh.ranks);
+        m->room[i] = stages_room(&bound[i], m->args->traffic, m->mesh.ranks);
         if (!m->room[i])
             return false;
         m->most[i] = bound[i].most[!in_complete_column(m)];

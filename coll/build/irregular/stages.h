@@ -55,6 +55,11 @@ struct stage_bound {
     uint64_t most[2];
 };
 
+/** The bytes of the longest message of a stage, for a job of @p nranks. 0: it
+ * would be too long. */
+size_t stages_room(const struct stage_bound *bound,
+                   const dcoll_traffic_t *traffic, unsigned nranks);
+
 void stages_bounds(const struct stages *stages, const struct mesh *mesh,
                    const dcoll_traffic_t *traffic,
                    struct stage_bound bound[STAGES_MAX]);
