@@ -29,7 +29,8 @@ static inline struct line *line_of(const dcoll_request_t *q, unsigned rank,
 }
 
 /* Measured between hosts whose ranks share cores: to sleep at once gains where
- * all ranks wait for each other's short blocks. It loses for long ones, and
+ * all ranks wait for each other's short blocks, in all-reduces for somewhat
+ * longer ones, which come on all wires. It loses for long ones, and
  * where ranks run ahead. Not in barriers: contests time calls that follow one,
  * and ranks that sleep in it leave it one after the other. Not in an
  * all-to-all-v, whose args do not tell how long the blocks are. */
