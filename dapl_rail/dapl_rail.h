@@ -169,6 +169,8 @@ typedef struct drail_rail_info {
     char link_model[256];       /**< parameters of the link model; "" none */
     char copies[160];           /**< which copies bypass the caches, as the
                                      provider says; "" it does not say */
+    char members[256];          /**< names of the rails of a bond, with spaces
+                                     between them; "" it is no bond */
     int numa_node;              /**< nearest NUMA node, or -1 */
     char cpus[DRAIL_NAME_MAX];  /**< near CPUs as a list; "" not known */
 } drail_rail_info_t;

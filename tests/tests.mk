@@ -36,7 +36,7 @@ COLL_ARCHIVE := $(TEST_BIN)/libcoll.a
 # The provider's tests over TCP, too: those that need what only shm has are not
 # among them, or leave it out (util.h).
 OFI_TESTS := cancel collective_calls collective_failures collectives connect counted_writes death descriptors evd extensions fork fork_posting \
-  ia last_word many missing_evds rdma sendrecv shared_evd sleepers
+  ia last_word many missing_evds place_reused rdma sendrecv shared_evd sleepers
 OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
@@ -47,8 +47,14 @@ BOND_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),\
 BOND_WHOLE_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),$(addprefix \
   $(TEST_BIN)/provider/bond_whole_,access collective_calls collective_failures collectives last_word \
   order rdma sendrecv))
-TEST_PROGRAMS += $(BOND_PROGRAMS) $(BOND_WHOLE_PROGRAMS)
+# And over a bond of two rails of TCP: without those of collectives, which have
+# rails of their own, those that want what shm promises, and those of accesses
+# that the peer refuses: over TCP a refusal only ends a link, which joins again.
+BOND_TCP_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),$(if $(filter ofi,$(PROVIDERS)),\
+  $(patsubst %,$(TEST_BIN)/provider/bond_tcp_%,$(filter-out access death place_reused,$(BOND_TESTS)))))
+TEST_PROGRAMS += $(BOND_PROGRAMS) $(BOND_WHOLE_PROGRAMS) $(BOND_TCP_PROGRAMS)
 BOND_CONF := $(TEST_BIN)/provider/bond.conf
+BOND_TCP_CONF := $(TEST_BIN)/provider/bond_tcp.conf
 
 include tests/hosts/hosts.mk
 
@@ -202,6 +208,11 @@ $(BOND_PROGRAMS): $(TEST_BIN)/provider/bond_%: $(TEST_BIN)/provider/test_% $(BON
 	$(call over,bond0,DAT_OVERRIDE="$${0%%/*}/bond.conf" )
 $(BOND_WHOLE_PROGRAMS): $(TEST_BIN)/provider/bond_whole_%: $(TEST_BIN)/provider/test_%
 	$(call over,bond0)
+$(BOND_TCP_PROGRAMS): $(TEST_BIN)/provider/bond_tcp_%: $(TEST_BIN)/provider/test_% $(BOND_TCP_CONF)
+	$(call over,bond0,DAT_OVERRIDE="$${0%%/*}/bond_tcp.conf" )
+$(BOND_TCP_CONF): $(DATCONF)
+	$(call say,GEN)sed '/^bond0 /s/shm0 shm1/tcp-lo tcp-too policy=even/; /^tcp-lo /{p; s//tcp-too /}' \
+	  $< > $@
 $(BOND_CONF): $(DATCONF)
 	$(call say,GEN)sed '/^bond0 /s/shm0 shm1/& policy=even/' $< > $@
 

@@ -54,6 +54,19 @@ static int parse(arguments_t *args, int argc, char **argv)
     return 0;
 }
 
+/* The members of a bond, each opened by itself. */
+static void show_members(const probe_t *bond)
+{
+    unsigned count = 0;
+    probe_t *members = probe_members(bond, &count);
+    if (!members)
+        return;
+    probe_run(members, count);
+    putchar('\n');
+    show_rails(members, count, true);
+    probe_free(members, count);
+}
+
 static int one_rail(probe_t *probes, unsigned count, const arguments_t *args)
 {
     probe_t *probe = NULL;
@@ -72,6 +85,7 @@ static int one_rail(probe_t *probes, unsigned count, const arguments_t *args)
         show_rails_json(probe, 1);
     } else if (!probe->rc) {
         show_rail(probe);
+        show_members(probe);
     } else {
         fprintf(stderr, "railinfo: %s: %s\n", probe->name,
                 probe->error.text[0] ? probe->error.text

@@ -47,6 +47,20 @@ probe_t *probe_list(unsigned *count, int *rc)
     return probes;
 }
 
+probe_t *probe_members(const probe_t *probe, unsigned *count)
+{
+    char names[sizeof probe->info.members], *save = NULL;
+    memcpy(names, probe->info.members, sizeof names);
+    probe_t *probes =
+        names[0] ? shared_alloc(DRAIL_MAX_RAILS * sizeof *probes) : NULL;
+    *count = 0;
+    for (char *name = strtok_r(names, " ", &save);
+         probes && name && *count < DRAIL_MAX_RAILS;
+         name = strtok_r(NULL, " ", &save))
+        snprintf(probes[(*count)++].name, DRAIL_NAME_MAX, "%s", name);
+    return probes;
+}
+
 void probe_free(probe_t *probes, unsigned count)
 {
     if (probes)

@@ -19,6 +19,9 @@ typedef struct probe {
 /** Makes probes of all IAs that the registry lists; NULL: see @p rc. Free
  *  with probe_free. */
 probe_t *probe_list(unsigned *count, int *rc);
+/** Makes probes of a bond's members; NULL: @p probe is of no bond, or there is
+ *  no memory. Free with probe_free. */
+probe_t *probe_members(const probe_t *probe, unsigned *count);
 void probe_free(probe_t *probes, unsigned count);
 
 /** Fills in @p count probes, several at a time, each in a bounded time. */

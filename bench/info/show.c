@@ -109,6 +109,8 @@ void show_rail(const probe_t *probe)
         printf("  %-28s %s\n", "link model", info->link_model);
     if (info->copies[0])
         printf("  %-28s %s\n", "copies", info->copies);
+    if (info->members[0])
+        printf("  %-28s %s\n", "members", info->members);
     if (info->numa_node >= 0)
         printf("  %-28s %d\n", "NUMA node", info->numa_node);
     else
@@ -145,6 +147,7 @@ static void info_json(json_t *j, const drail_rail_info_t *info)
     json_double(j, "nominal_MBps", info->nominal_MBps);
     json_string(j, "link_model", info->link_model);
     json_string(j, "copies", info->copies);
+    json_string(j, "members", info->members);
     json_double(j, "adapter_MBps", info->adapter_MBps);
     json_string(j, "bus", info->bus);
     json_double(j, "bus_MBps", info->bus_MBps);

@@ -141,6 +141,9 @@ static void describe(struct rail *rail, const DAT_IA_ATTR *ia,
     const char *model = dapl_provider_attribute(provider, "link_model");
     const char *copies = dapl_provider_attribute(provider, "copies");
     snprintf(info->copies, sizeof info->copies, "%.159s", copies ? copies : "");
+    const char *members = dapl_provider_attribute(provider, "members");
+    snprintf(info->members, sizeof info->members, "%.255s",
+             members ? members : "");
     describe_fabric(rail, provider, model ? " (link model)" : "");
     snprintf(info->link_model, sizeof info->link_model, "%.255s",
              model ? model : "");

@@ -186,6 +186,7 @@ struct bond_ia {
     struct bond_params params;
     const char *carriers[BOND_MAX_MEMBERS + 1]; /* ia->carriers */
     char fabric_text[8 + BOND_MAX_MEMBERS * CORE_PARAM_NAME];
+    char members_text[BOND_MAX_MEMBERS * CORE_PARAM_NAME];
     char threshold_text[24];
     uint16_t hash;
     bool of_host;           /* a member reaches this host only */

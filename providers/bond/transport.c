@@ -13,19 +13,27 @@
 #define TABLE_BYTES (CORE_MAX_MRS * sizeof(struct bond_entry))
 #define CLOSE_LOOKS 2000 /* milliseconds for links to end */
 
+/* The names of all members, with @p between before each but the first. */
+static void join_names(const struct bond_params *p, const char *between,
+                       char *text)
+{
+    for (unsigned i = 0; i < p->count; i++)
+        text += sprintf(text, "%s%s", i ? between : "", p->names[i]);
+}
+
 static void own_attributes(struct core_ia *ia)
 {
     struct bond_ia *b = bond_ia(ia);
     strcpy(b->fabric_text, "bond:");
-    for (unsigned i = 0; i < b->params.count; i++) {
-        strcat(b->fabric_text, i ? "+" : "");
-        strcat(b->fabric_text, b->params.names[i]);
+    join_names(&b->params, "+", b->fabric_text + strlen(b->fabric_text));
+    join_names(&b->params, " ", b->members_text);
+    for (unsigned i = 0; i < b->params.count; i++)
         b->carriers[i] = b->params.names[i];
-    }
     ia->carriers = b->carriers;
     snprintf(b->threshold_text, sizeof b->threshold_text, "%zu",
              b->params.threshold);
     core_attribute_add(ia, "fabric", b->fabric_text);
+    core_attribute_add(ia, "members", b->members_text);
     core_attribute_add(ia, "scope", b->of_host ? "host" : "network");
     core_attribute_add(ia, "progress", "polled");
     core_attribute_add(ia, "policy", bond_policies[b->params.policy]);

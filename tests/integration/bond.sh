@@ -30,6 +30,19 @@ if [ -e "$BUILD/lib/dapl_rail/libdapl_ofi.so" ]; then
         TEST_IA=bond-tcp "$BUILD/test/provider/test_extensions"
 fi
 
+# members_shown: railinfo names the members, and opens each of them
+members_shown()
+{
+    DAT_OVERRIDE=$BUILD/lib/dapl_rail/dat.conf timeout 20 \
+        "$BUILD/bin/railinfo" bond0 >"$work/out" 2>&1 &&
+        grep -q '^  members  *shm0 shm1$' "$work/out" &&
+        grep -q '^shm0  *shm  *dapl_rail shm ' "$work/out" &&
+        grep -q '^shm1  *shm  *dapl_rail shm ' "$work/out" && return
+    cat "$work/out"
+    return 1
+}
+check 'railinfo shows a bond and its members' members_shown
+
 # refused NAME WANTED PARAMETERS: a bond of these does not open, and says why
 refused()
 {

@@ -51,6 +51,10 @@ HARMLESS = re.compile(r"cannot calculate stats|^\s*Description:|[Ff]ails? with|"
                       r"passing a bad parameter|counters|getaddrinfo")
 SECONDS = 60
 MEETING = "00000000:3DD4 00000000:0000 0A"  # the TCP port of dtest and dtestx
+# dapltest: its threads wait until one counter of all is 0, and a thread that is
+# done sets it anew. A thread that sleeps meanwhile waits in vain. The negative
+# count tells that all messages have come.
+MISSED_ZERO = "FAIL: -"
 TOO_EARLY = "0x4003"  # DAT_CONNECTION_EVENT_NON_PEER_REJECTED: no PSP yet
 
 
@@ -312,9 +316,11 @@ class Run:
             if needed and not re.search(self.command.wanted, text):
                 self.wrong.append(f"{side}: no '{self.command.wanted}'")
 
-    def too_early(self) -> bool:
-        """dtest's client came before the server's PSP: it tries again."""
-        return not self.command.is_dapltest and TOO_EARLY in self.output["client"]
+    def again(self) -> bool:
+        """The programs themselves failed: dtest's client came before the
+        server's PSP, or threads of dapltest missed each other."""
+        word = MISSED_ZERO if self.command.is_dapltest else TOO_EARLY
+        return word in self.output["client"]
 
 
 def try_command(command: Command) -> Run:
@@ -322,7 +328,7 @@ def try_command(command: Command) -> Run:
         for _ in range(20):
             run = Run(command, folder)
             run.run()
-            if not run.too_early():
+            if not run.again():
                 break
         return run
 
