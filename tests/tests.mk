@@ -48,10 +48,9 @@ BOND_WHOLE_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),$(addprefix \
   $(TEST_BIN)/provider/bond_whole_,access collective_calls collective_failures collectives last_word \
   order rdma sendrecv))
 # And over a bond of two rails of TCP: without those of collectives, which have
-# rails of their own, those that want what shm promises, and those of accesses
-# that the peer refuses: over TCP a refusal only ends a link, which joins again.
+# rails of their own, and the one that wants what shm promises.
 BOND_TCP_PROGRAMS := $(if $(filter bond,$(PROVIDERS)),$(if $(filter ofi,$(PROVIDERS)),\
-  $(patsubst %,$(TEST_BIN)/provider/bond_tcp_%,$(filter-out access death place_reused,$(BOND_TESTS)))))
+  $(patsubst %,$(TEST_BIN)/provider/bond_tcp_%,$(filter-out death,$(BOND_TESTS)))))
 TEST_PROGRAMS += $(BOND_PROGRAMS) $(BOND_WHOLE_PROGRAMS) $(BOND_TCP_PROGRAMS)
 BOND_CONF := $(TEST_BIN)/provider/bond.conf
 BOND_TCP_CONF := $(TEST_BIN)/provider/bond_tcp.conf

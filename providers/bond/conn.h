@@ -144,6 +144,8 @@ struct bond_path {
 
 struct bond_key { /* a range of the peer's memory */
     uint32_t key; /* 0: none */
+    uint32_t zone;
+    int32_t priv;
     uint64_t base, bytes;
     DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS];
 };
@@ -172,6 +174,7 @@ struct bond_conn {          /* ep->tp, cr->tp */
     struct bond_path path[BOND_MAX_MEMBERS];
     unsigned lead;         /* member, or BOND_NONE */
     uint64_t peer_table;   /* address */
+    uint32_t peer_zone;    /* the PZ of the peer's EP */
     DAT_CR_HANDLE offered; /* a member's CR */
     /* the consumer's next event: links have joined, or all links have ended */
     DAT_EVENT_NUMBER event;

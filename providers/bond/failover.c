@@ -90,6 +90,7 @@ static void settle(struct bond_conn *c, unsigned member)
         bond_give_up(c);
         return;
     }
+    bond_keys_forget(c);
     for (struct bond_op *op; (op = p->lost);) {
         p->lost = op->next;
         if (was_done(p, op))

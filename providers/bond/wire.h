@@ -19,7 +19,7 @@ struct bond_hello {
     uint8_t size;     /* of the private data */
     uint16_t members; /* hash of count and names */
 };
-#define BOND_MAGIC       0xb04d0003u
+#define BOND_MAGIC       0xb04d0004u
 #define BOND_PRIVATE_MAX (CORE_MAX_PRIVATE_DATA - sizeof(struct bond_hello))
 
 struct bond_said {
@@ -75,7 +75,8 @@ struct bond_intro {
     uint64_t mark;  /* address of the link's mark */
     uint64_t token; /* of the sender's connection */
     DAT_RMR_CONTEXT mark_context;
-    int32_t pid; /* of the sender */
+    int32_t pid;        /* of the sender */
+    uint32_t zone, pad; /* its EP's PZ, as in struct bond_entry */
     struct bond_intro_member {
         DAT_RMR_CONTEXT table, pad;
         uint64_t qual; /* of its join_psp; 0: links can't join */
@@ -117,9 +118,10 @@ struct bond_ended {
  * the entry changes, `again` differs from `key`. */
 struct bond_entry {
     _Atomic uint32_t key;
-    uint32_t pad;
+    uint32_t zone; /* the range's PZ */
     uint64_t base, bytes;
     DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS];
+    int32_t priv; /* enum dat_mem_priv_flags */
     _Atomic uint32_t again;
 };
 

@@ -18,7 +18,7 @@ struct hello {
     uint32_t to, epoch;
     uint64_t token;
 };
-#define BOND_MAGIC 0xb04d0003u
+#define BOND_MAGIC 0xb04d0004u
 #define BOND_JOIN  2u
 
 static const char *const lines[][3] = {

@@ -4,7 +4,8 @@
  * member. (Not every DAT provider has RMRs.) The range's key is its index in a
  * table. Peers read the range and the members' contexts from the table by RDMA,
  * and keep them. Core does not give the same key to another range soon. So a
- * peer's old contexts do no harm: the member refuses them.
+ * peer's old contexts do no harm: the member refuses them. A member over TCP
+ * does so by ending the link: then the peer reads the table again.
  */
 #include <stdlib.h>
 
@@ -28,6 +29,8 @@ static void publish(struct bond_entry *e, const struct core_mr *mr,
     withdraw(e);
     e->base = mr->base;
     e->bytes = mr->length;
+    e->zone = mr->pz_id;
+    e->priv = mr->priv;
     for (unsigned i = 0; i < count; i++)
         e->context[i] = context[i];
     atomic_store(&e->key, mr->key);

@@ -10,6 +10,7 @@ static void on_first_intro(struct bond_conn *c, const struct bond_intro *intro)
     c->peer_token = intro->token;
     c->peer_pid = intro->pid;
     c->peer_table = intro->table;
+    c->peer_zone = intro->zone;
     for (unsigned i = 0; i < intro->count; i++) {
         struct bond_path *p = &c->path[i];
         p->table = intro->member[i].table;

@@ -60,7 +60,8 @@ void bond_intro_send(struct bond_link *l)
                                .mark = (uintptr_t)&l->region->mark,
                                .token = c->token,
                                .mark_context = l->remote_context,
-                               .pid = getpid()};
+                               .pid = getpid(),
+                               .zone = c->zone->id};
     for (unsigned i = 0; i < b->params.count; i++)
         intro.member[i] =
             (struct bond_intro_member){.table = c->zone->table_context[i],

@@ -22,15 +22,33 @@ const struct bond_key *bond_key_known(const struct bond_conn *c, uint32_t key)
     return key && k->key == key ? k : NULL;
 }
 
-/* The bond looks at the range itself: of a request in parts, no part may move
- * data if another one is refused. */
-int bond_key_find(struct bond_conn *c, uint32_t key, uint64_t address,
-                  uint64_t bytes, DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS])
+void bond_keys_forget(struct bond_conn *c)
 {
+    for (unsigned i = 0; i < BOND_KEYS; i++)
+        c->key[i].key = 0;
+}
+
+static bool allows(const struct bond_conn *c, const struct bond_key *k,
+                   const struct core_request *r)
+{
+    const struct bond_request *q = r->tp;
+    int right = (int)(r->op == CORE_READ ? DAT_MEM_PRIV_REMOTE_READ_FLAG
+                                         : DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
+    return k->priv & right && k->zone == c->peer_zone &&
+           core_within(k->base, k->bytes, q->remote_address, r->w.total);
+}
+
+/* The bond itself judges the access. Of a request in parts, no part may move
+ * data if another one is refused. And over TCP, a member can't tell a refused
+ * access from a lost rail: the peer's libfabric only closes the connection. */
+int bond_key_find(struct bond_conn *c, const struct core_request *r)
+{
+    struct bond_request *q = r->tp;
+    uint32_t key = q->remote_key;
     const struct bond_key *k = bond_key_known(c, key);
     if (k) {
-        memcpy(context, k->context, sizeof k->context);
-        return core_within(k->base, k->bytes, address, bytes) ? 1 : -1;
+        memcpy(q->context, k->context, sizeof k->context);
+        return allows(c, k, r) ? 1 : -1;
     }
     if (!key || key == c->bad_key)
         return -1;
@@ -47,6 +65,8 @@ void bond_key_read(struct bond_conn *c, const struct bond_op *op)
     if (e->key == key && e->again == key) {
         struct bond_key *k = &c->key[key % BOND_KEYS];
         k->key = key;
+        k->zone = e->zone;
+        k->priv = e->priv;
         k->base = e->base;
         k->bytes = e->bytes;
         memcpy(k->context, e->context, sizeof k->context);

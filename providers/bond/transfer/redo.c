@@ -18,11 +18,25 @@ static struct bond_link *link_for(const struct bond_conn *c,
     return op->body ? bond_body_link(c, op) : bond_usable_link(c, c->lead);
 }
 
+/* Does the peer still allow the op? If not, it may have ended the link because
+ * of it. 1: yes; 0: the peer was asked; -1: no. */
+static int is_allowed(struct bond_conn *c, const struct bond_op *op)
+{
+    if (op->kind != BOND_OP_READ && op->kind != BOND_OP_WRITE)
+        return 1;
+    return bond_key_find(c, core_request_at(c->ep, op->request));
+}
+
 bool bond_redo(struct bond_conn *c)
 {
     for (struct bond_op *op; (op = c->redo);) {
         struct bond_link *l = link_for(c, op);
         if (!l || (op->ordered && !bond_may_send(l)))
+            return false;
+        int allowed = is_allowed(c, op);
+        if (allowed < 0)
+            bond_request_fail(c, op->request, DAT_DTO_ERR_REMOTE_ACCESS);
+        if (allowed <= 0)
             return false;
         c->redo = op->next;
         if (op->mark)

@@ -23,8 +23,7 @@ static bool has_keys(struct bond_conn *c, struct core_request *r, uint64_t n)
     struct bond_request *q = r->tp;
     if (q->checked || !is_remote(r) || bond_is_atomic(r))
         return true;
-    int found = bond_key_find(c, q->remote_key, q->remote_address, r->w.total,
-                              q->context);
+    int found = bond_key_find(c, r);
     if (found < 0)
         bond_request_fail(c, n, DAT_DTO_ERR_REMOTE_ACCESS);
     q->checked = found > 0;

@@ -36,10 +36,11 @@ bool bond_redo(struct bond_conn *c);
 /* keys.c */
 /* The peer's range with this key, as far as it is known here, or NULL. */
 const struct bond_key *bond_key_known(const struct bond_conn *c, uint32_t key);
-/* Finds the peer's contexts of these bytes. 1: found; 0: the peer was asked;
- * -1: the peer has no such range. */
-int bond_key_find(struct bond_conn *c, uint32_t key, uint64_t address,
-                  uint64_t bytes, DAT_RMR_CONTEXT context[BOND_MAX_MEMBERS]);
+/* Finds the peer's contexts for a read or write. 1: found; 0: the peer was
+ * asked; -1: the peer has no such range, or does not allow the access. */
+int bond_key_find(struct bond_conn *c, const struct core_request *r);
+/* Lets the bond ask the peer again: it may have freed ranges. */
+void bond_keys_forget(struct bond_conn *c);
 void bond_key_read(struct bond_conn *c, const struct bond_op *op);
 
 #endif
