@@ -31,6 +31,7 @@ struct bond_op {
     uint64_t offset, bytes;
     uint64_t mark;   /* of a write over the lead (0: none); a key to be read */
     uint64_t serial; /* the order in which ops were first posted */
+    unsigned losses; /* links that were lost before it completed */
     unsigned place;  /* of its buffer in struct bond_region */
     /* of a body */
     unsigned share;       /* the member that it was cut for */

@@ -55,6 +55,7 @@ void bond_op_insert(struct bond_op **at, struct bond_op *op)
 void bond_op_lost(struct bond_op *op)
 {
     struct bond_conn *c = op->conn;
+    op->losses++;
     if (op->kind == BOND_OP_KEY)
         c->key_asked = false;
     if (op->request == BOND_NO_REQUEST || !bond_conn_open(c))

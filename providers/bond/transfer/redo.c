@@ -4,6 +4,9 @@
 #include "providers/bond/message/message.h"
 #include "providers/bond/transfer/transfer.h"
 
+/* Of a read or write. Cables that flap lose far fewer, one after the other. */
+#define LOSSES_MOST 16
+
 struct bond_link *bond_body_link(const struct bond_conn *c,
                                  const struct bond_op *op)
 {
@@ -18,12 +21,16 @@ static struct bond_link *link_for(const struct bond_conn *c,
     return op->body ? bond_body_link(c, op) : bond_usable_link(c, c->lead);
 }
 
-/* Does the peer still allow the op? If not, it may have ended the link because
- * of it. 1: yes; 0: the peer was asked; -1: no. */
+/* May the op be posted again? Not if the peer no longer allows it: it may have
+ * ended the link because of it. Nor if it has lost too many links: then it may
+ * be the cause, though the peer's table allows it. 1: yes; 0: the peer was
+ * asked; -1: no. */
 static int is_allowed(struct bond_conn *c, const struct bond_op *op)
 {
     if (op->kind != BOND_OP_READ && op->kind != BOND_OP_WRITE)
         return 1;
+    if (op->losses > LOSSES_MOST)
+        return -1;
     return bond_key_find(c, core_request_at(c->ep, op->request));
 }
 
