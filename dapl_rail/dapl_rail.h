@@ -321,8 +321,8 @@ typedef struct drail_config {
                                           the rail. Always less than nrails */
     size_t stripe_threshold;         /**< shorter messages use one rail: if
                                           several are under way and all rails
-                                          are polled, each the rail that ends
-                                          first */
+                                          that reach the peer are polled, each
+                                          the rail that ends first */
     size_t stripe_align;             /**< as drail_stripe_t.align */
     unsigned eps;                    /**< EPs for each rail and peer, 1 to
                                           DRAIL_MAX_EPS. The parts of a striped
@@ -909,8 +909,9 @@ typedef enum drail_flags {
     DRAIL_EAGER = 8, /**< with DRAIL_NOTIFY, over rails that are polled (rule
                           5): up to 16 KiB for each rail may travel with the
                           notification. From half of the stripe threshold on,
-                          such puts are striped, unless the caller names a
-                          rail. See drail_put() */
+                          and 4 KiB, such puts are striped, unless the caller
+                          names a rail or the policy has no parts. See
+                          drail_put() */
 } drail_flags_t;
 /** Flag of drail_put() and drail_get(): a message shorter than
  * drail_config_t.stripe_threshold uses this rail. If the rail does not reach

@@ -325,9 +325,10 @@ bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer)
 {
     size_t bytes = xfer->bytes, posted = 0;
     struct route route;
-    if (!route_is_untimed(t, peer_reach(peer), bytes, &route) ||
+    const uint32_t reach = peer_reach(peer);
+    if (!route_is_untimed(t, reach, bytes, &route) ||
         !cut_is_plain(t, bytes, route.rails) || !bytes || t->cfg.eps > 1 ||
-        t->timing->gap || cut_spreads(t, route.rails, bytes) || t->parallel)
+        t->timing->gap || cut_spreads(t, reach, bytes) || t->parallel)
         return false;
     drail_chunk_t whole = {.rail = (unsigned)__builtin_ctz(route.rails),
                            .bytes = bytes};

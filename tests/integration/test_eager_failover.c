@@ -10,11 +10,12 @@
 #define PLACE (32u << 10)
 #define SIDE  (PUTS * PLACE)
 
-/* Most are short, some long; the same at both ends. */
+/* Most are short, some long; the same at both ends. Half of them name a rail;
+ * of the others the long ones are striped. */
 static size_t size_of_put(uint32_t n)
 {
     uint32_t draw = n * 2654435761u >> 8;
-    return 1 + draw % (n % 5 ? 4096 : PLACE - 1);
+    return 1 + draw % (n % 5 && n % 4 ? 4096 : PLACE - 1);
 }
 
 /* Sources follow what the peer puts here. */
@@ -32,7 +33,7 @@ static void put_all(struct rank *r, const struct memory *m, uint32_t first)
                drail_put(r->t, r->peer, &x,
                          DRAIL_NOTIFY | DRAIL_EAGER |
                              (n % 3 ? 0 : DRAIL_ALL_RAILS) |
-                             DRAIL_ON_RAIL(n % RAILS),
+                             (n % 2 ? DRAIL_ON_RAIL(n % RAILS) : 0),
                          n, NULL));
     }
 }

@@ -128,6 +128,85 @@ static void striped(struct rank *r)
     memory_close(r, &m);
 }
 
+/* Until credits run out: a put that is refused takes none. The last one waits.
+ */
+static void striped_nowait(struct rank *r)
+{
+    enum { BYTES = 8192, ROUNDS = 50, LAST = 8 };
+    const unsigned flags = DRAIL_NOTIFY | DRAIL_EAGER;
+    unsigned started = 0;
+    struct memory m;
+    memory_open(r, &m, 2 * HALF);
+    drail_xfer_t x = to_second_half(r, &m, BYTES);
+    for (int n = 1; n <= ROUNDS; n++) {
+        uint32_t id = 0;
+        int rc = 0;
+        memset(m.bytes, n, BYTES);
+        if (r->rank == 0) {
+            while (
+                !(rc = drail_put(r->t, 1, &x, flags | DRAIL_NOWAIT, 7, NULL)))
+                id++;
+            expect(r, DRAIL_EAGAIN, rc);
+            started += id;
+            expect(r, 0, drail_put(r->t, 1, &x, flags, LAST, NULL));
+        }
+        while (r->rank == 1 && id != LAST)
+            expect(r, 0, drail_notify_wait(r->t, 0, &id, -1));
+        if (r->rank == 1)
+            check_bytes(&m, BYTES, n);
+        barrier(r);
+    }
+    check(r->rank == 1 || started);
+    memory_close(r, &m);
+}
+
+/* The sends and RDMA writes of an eager put. */
+static void expect_put(struct rank *r, const struct memory *m, size_t bytes,
+                       unsigned wanted_sends, unsigned wanted_writes)
+{
+    drail_xfer_t x = to_second_half(r, m, bytes);
+    drail_req_t req;
+    if (r->rank == 0) {
+        memset(m->bytes, 5, bytes);
+        put(r, &x, DRAIL_EAGER, &req);
+        check(sends == wanted_sends && writes == wanted_writes);
+        expect(r, 0, drail_wait(r->t, &req, -1));
+    } else {
+        take(r);
+        check_bytes(m, bytes, 5);
+        memset(m->bytes + HALF, 0, bytes);
+    }
+    barrier(r);
+}
+
+static void not_over_a_rail_without_weight(struct rank *r)
+{
+    struct memory m;
+    memory_open(r, &m, 2 * HALF);
+    expect_put(r, &m, 8192, 1, 0);
+    expect_put(r, &m, EAGER, 1, 0);
+    expect_put(r, &m, LONG, 1, 1);
+    memory_close(r, &m);
+}
+
+static void threshold_of_0(struct rank *r)
+{
+    struct memory m;
+    memory_open(r, &m, 2 * HALF);
+    expect_put(r, &m, 4095, 1, 0);
+    expect_put(r, &m, 4096, 2, 0);
+    memory_close(r, &m);
+}
+
+static void huge_threshold(struct rank *r)
+{
+    struct memory m;
+    memory_open(r, &m, 2 * HALF);
+    expect_put(r, &m, EAGER, 1, 0);
+    expect_put(r, &m, LONG, 1, 1);
+    memory_close(r, &m);
+}
+
 /* A longer put, one whose caller waits for delivery, and one without a
  * notification go by RDMA. */
 static void not_so(struct rank *r)
@@ -253,6 +332,37 @@ static void several_eps(drail_config_t *cfg)
     cfg->eps = 2;
 }
 
+static void several_eps_shallow(drail_config_t *cfg)
+{
+    several_eps(cfg);
+    cfg->depth = 4;
+}
+
+static void weighted(drail_config_t *cfg)
+{
+    two(cfg);
+    cfg->policy = DRAIL_POLICY_WEIGHTED;
+    cfg->weights[1] = 1;
+}
+
+static void stripes_all(drail_config_t *cfg)
+{
+    two(cfg);
+    cfg->stripe_threshold = 0;
+}
+
+static void stripes_nothing(drail_config_t *cfg)
+{
+    two(cfg);
+    cfg->stripe_threshold = SIZE_MAX;
+}
+
+static void with_threads(drail_config_t *cfg)
+{
+    two(cfg);
+    cfg->engine = DRAIL_ENGINE_THREADED;
+}
+
 static void one(drail_config_t *cfg)
 {
     two(cfg);
@@ -269,6 +379,11 @@ static const struct test tests[] = {
     {"complete at once", 2, complete_at_once, two, 0},
     {"complete at once, several EPs", 2, complete_at_once, several_eps, 0},
     {"striped", 2, striped, two, 0},
+    {"striped, a thread for each rail", 2, striped, with_threads, 0},
+    {"striped, without waiting", 2, striped_nowait, several_eps_shallow, 0},
+    {"a rail without weight", 2, not_over_a_rail_without_weight, weighted, 0},
+    {"a threshold of 0", 2, threshold_of_0, stripes_all, 0},
+    {"a huge threshold", 2, huge_threshold, stripes_nothing, 0},
     {"not so", 2, not_so, one, 0},
     {"over all rails, and many", 2, over_all_rails, shallow, 0},
     {"beyond its key", 2, beyond, one, 0},

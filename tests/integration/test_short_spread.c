@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Over wires, short messages in a row take all rails; one at a time stays on
  * the first. */
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/batch.h"
+#include "dapl_rail/stripe/tuning/timing.h"
 #include "memory.h"
 #include "over_tcp.h"
 
@@ -97,6 +99,22 @@ static void puts_in_a_row(struct rank *r)
     memory_close(r, &m);
 }
 
+/* Also if long messages are faster over one rail. */
+static void puts_without_requests(struct rank *r)
+{
+    struct memory m;
+    uint64_t ignored[RAILS];
+    memory_open(r, &m, SHORT);
+    count(r, ignored);
+    drail_xfer_t x = memory_xfer(r, &m, SHORT);
+    r->t->timing->untimed.rails = RAIL_BIT(0);
+    for (unsigned n = 0; n < MANY && r->rank == 0; n++)
+        expect(r, 0, drail_put(r->t, 1, &x, 0, 0, NULL));
+    expect(r, 0, drail_fence(r->t, r->peer));
+    spreads(r);
+    memory_close(r, &m);
+}
+
 static void batch(struct rank *r)
 {
     struct memory m;
@@ -137,6 +155,7 @@ static const struct test tests[] = {
     {"sends, adaptive", 2, sends, adaptive, 0},
     {"puts with a notification stay", 2, notified_puts, even, 0},
     {"puts", 2, puts_in_a_row, even, 0},
+    {"puts without requests", 2, puts_without_requests, even, 0},
     {"a batch", 2, batch, even, 0},
     {"a batch, adaptive", 2, batch, adaptive, 0},
 };
