@@ -59,6 +59,7 @@ WRAPPED(FILE *, tmpfile64, void)
  * place. */
 WRAPPED(FILE *, popen, const char *command, const char *mode)
 {
+    railomp_prepare(command, strlen(command) + 1, false);
     FILE *pipe = __real_popen(command, mode);
     if (!pipe || railomp_file_opened(pipe))
         return pipe;

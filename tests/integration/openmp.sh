@@ -46,7 +46,7 @@ same()
 }
 
 names=(atomics worksharing sharing tasks reductions doacross devices printing wide
-    pipeline cxx fortran output barriers exits)
+    pipeline system cxx fortran output barriers exits)
 for name in "${names[@]}"; do
     case $name in
     cxx) echo cxx cpp g++ railomp-c++ ;;
@@ -74,7 +74,7 @@ done
 
 gcc -O2 -shared -fPIC "-I$SOURCE" "$programs/delays.c" -o delays.so
 preload=$PWD/delays.so
-for name in worksharing sharing tasks reductions doacross devices printing wide cxx fortran output barriers exits; do
+for name in worksharing sharing tasks reductions doacross devices printing wide system cxx fortran output barriers exits; do
     check "$name, 2 ranks x 2, with pauses" same $name 2 2
     check "$name, 2 ranks x 2, with pauses, on shared pages" same $name 2 2 shared
 done
@@ -164,6 +164,32 @@ END
 "$BUILD/bin/railomp-cc" reads.c -o reads
 refused 'a rank reads a file of another one' 'rank.1:.fgets...is.not.served' \
     env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./reads
+
+# a descriptor is one of the rank that has opened it
+cat >descriptor.c <<'END'
+#include <fcntl.h>
+#include <omp.h>
+#include <unistd.h>
+int main(void)
+{
+    int fd = 0;
+    char byte = 0;
+    for (int i = 0; i < 50; i++) /* more than a rank has */
+        fd = open("/dev/null", O_RDWR);
+#pragma omp parallel
+    if (omp_get_thread_num() == omp_get_num_threads() - 1)
+        CALL(fd, &byte, 1, 0);
+    return 0;
+}
+END
+for call in read write pread pwrite; do
+    arguments='fd, to, n'
+    [ "${call#p}" = "$call" ] || arguments='fd, to, n, at'
+    "$BUILD/bin/railomp-cc" "-DCALL(fd, to, n, at)=$call($arguments)" descriptor.c -o descriptor
+    refused "$call of a descriptor of another rank" \
+        "rank.1:.$call...is.not.served.for.descriptor" \
+        env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./descriptor
+done
 
 # of_headers NAME OPTIONS STATEMENT: headers make other calls of what is read
 of_headers()
@@ -618,6 +644,10 @@ refused 'mprotect of copied pages' 'mprotect.of.shared.memory' \
     "${two_ranks[@]}" RAILOMP_PAGES=copied ./protects
 check '... it is served where the memory is one' sh -c '"$@" | wc -l | grep -qx 2' - \
     "${two_ranks[@]}" RAILOMP_PAGES=shared ./protects
+sed 's/mprotect(.*PROT_READ)/mremap((void *)((uintptr_t)shared \& -4096), 4096, 8192, 1)/
+    s/^#include <stdint/#define _GNU_SOURCE\n&/' protects.c >remaps.c
+"$BUILD/bin/railomp-cc" remaps.c -o remaps
+refused 'mremap of shared memory' 'mremap.of.shared.memory' "${two_ranks[@]}" ./remaps
 cat >leaves.c <<'END'
 #include <pthread.h>
 int main(void)

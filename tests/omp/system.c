@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* System calls with what other threads have written: paths, structures, pages
+ * that the program maps. Prints the same for any number of threads. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <omp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/times.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, PAGES = 64, ROUNDS = 3 };
+static char path[PAGE], other[PAGE]; /* pages that move */
+
+/* Each thread uses what another thread has written. */
+static void paths(void)
+{
+    struct stat *status = malloc(PAGE);
+    int wrong = 0;
+    for (int round = 0; round < ROUNDS; round++)
+#pragma omp parallel reduction(+ : wrong)
+        for (int i = 0; i < omp_get_num_threads(); i++) {
+            const int id = omp_get_thread_num();
+            if (id == i)
+                snprintf(path, sizeof path, "system.%d", i);
+#pragma omp barrier
+            if (id == (i + 1) % omp_get_num_threads()) {
+                FILE *file = fopen(path, "w");
+                wrong += !file || fputs("text", file) < 0 || fclose(file);
+                wrong += access(path, R_OK) + stat(path, status);
+                wrong += status->st_size != 4;
+            }
+#pragma omp barrier
+            if (id == i) {
+                const int fd = open(path, O_RDONLY);
+                wrong += fd < 0 || fstat(fd, status) || close(fd);
+                snprintf(other, sizeof other, "%s.other", path);
+            }
+#pragma omp barrier
+            if (id == (i + 1) % omp_get_num_threads())
+                wrong += rename(path, other) + unlink(other);
+#pragma omp barrier
+        }
+    free(status);
+    printf("paths: %d wrong\n", wrong);
+}
+
+/* The kernel fills what another thread has written last. */
+static void structures(void)
+{
+    static union {
+        char page[PAGE];
+        struct rusage usage;
+        struct utsname name;
+        struct tms times;
+        struct timespec time;
+        cpu_set_t cpus;
+    } u[5];
+    int wrong = 0;
+    for (int round = 0; round < ROUNDS; round++)
+#pragma omp parallel reduction(+ : wrong)
+        for (int i = 0; i < omp_get_num_threads(); i++) {
+            if (omp_get_thread_num() == i) {
+                wrong += getrusage(RUSAGE_SELF, &u[0].usage) != 0;
+                wrong += uname(&u[1].name) != 0;
+                wrong += times(&u[2].times) == (clock_t)-1;
+                wrong += clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &u[3].time);
+                wrong +=
+                    sched_getaffinity(0, sizeof u[4].cpus, &u[4].cpus) != 0;
+            }
+#pragma omp barrier
+            wrong += strcmp(u[1].name.sysname, "Linux") != 0;
+            wrong += CPU_COUNT(&u[4].cpus) < 1;
+#pragma omp barrier
+        }
+    printf("structures: %d wrong\n", wrong);
+}
+
+static void *map(size_t bytes)
+{
+    return mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void mapped(void)
+{
+    int *numbers = map(PAGES * PAGE), sum = 0, wrong = 0;
+    const int count = PAGES * PAGE / sizeof *numbers;
+    char *of_thread[64] = {0};
+    for (int i = 0; i < count; i++)
+        wrong += numbers[i] != 0;
+#pragma omp parallel for
+    for (int i = 0; i < count; i++)
+        numbers[i] = i;
+#pragma omp parallel for reduction(+ : wrong)
+    for (int i = 0; i < count; i++)
+        wrong += numbers[count - 1 - i] != count - 1 - i;
+    /* the ends, as programs do that want aligned pages, then the rest */
+    wrong += munmap(numbers, PAGE);
+    wrong += munmap((char *)numbers + (PAGES - 1) * PAGE, PAGE);
+    for (int i = count / 4; i < count / 2; i++)
+        sum += numbers[i] != i;
+    wrong += munmap((char *)numbers + PAGE, (PAGES - 2) * PAGE);
+#pragma omp parallel reduction(+ : wrong)
+    {
+        const int id = omp_get_thread_num(), all = omp_get_num_threads();
+        of_thread[id] = map(100);
+        of_thread[id][PAGE - 1] = (char)(id + 1);
+#pragma omp barrier
+        char *next = of_thread[(id + 1) % all];
+        wrong += next[PAGE - 1] != (id + 1) % all + 1 || next[0] != 0;
+        wrong += munmap(next, 100);
+    }
+    printf("mapped: %d wrong, %d\n", wrong, sum);
+}
+
+static void mapped_file(void)
+{
+    enum { COUNT = 3000 };
+    char name[] = "system.XXXXXX";
+    const int fd = mkstemp(name);
+    int wrong = 0;
+    for (int i = 0; i < COUNT; i++)
+        wrong += write(fd, &i, sizeof i) != sizeof i;
+    const int *all = mmap(NULL, COUNT * sizeof *all, PROT_READ, MAP_SHARED, fd,
+                          0);
+    int *end = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd,
+                    2 * PAGE);
+    wrong += close(fd) + unlink(name);
+#pragma omp parallel for reduction(+ : wrong)
+    for (int i = 0; i < COUNT; i++)
+        wrong += all[i] != i;
+#pragma omp parallel for
+    for (int i = 0; i < PAGE / 4; i++)
+        end[i]++;
+    for (int i = 0; i < PAGE / 4; i++)
+        wrong += end[i] != (i + 2 * PAGE / 4 < COUNT ? i + 2 * PAGE / 4 : 0) + 1;
+    wrong += munmap((void *)all, COUNT * sizeof *all) + munmap(end, PAGE);
+    wrong += mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, 987, 0) != MAP_FAILED;
+    printf("mapped file: %d wrong\n", wrong);
+}
+
+int main(void)
+{
+    paths();
+    structures();
+    mapped();
+    mapped_file();
+    return 0;
+}
