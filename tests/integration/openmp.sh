@@ -191,6 +191,19 @@ for call in read write pread pwrite; do
         env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./descriptor
 done
 
+# Two ranks fail, and the first one has to wait before it can say so.
+sed 's/== omp_get_num_threads() - 1/> 0/' descriptor.c >both.c
+"$BUILD/bin/railomp-cc" '-DCALL(fd, to, n, at)=read(fd, to, n)' both.c -o both
+{
+    head -c 65536 /dev/zero # a pipe's room
+    env RAILOMP_RANKS=3 OMP_NUM_THREADS=1 ./both 2>&1
+} | (
+    sleep 1
+    tr -d '\0' >both.err
+)
+check 'two ranks that fail at once: one says so' \
+    [ "$(grep -c '^railomp: rank [12]: read' both.err)" -eq 1 ]
+
 # of_headers NAME OPTIONS STATEMENT: headers make other calls of what is read
 of_headers()
 {
