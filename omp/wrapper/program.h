@@ -65,7 +65,8 @@ void railomp_handles_signal(int number);
 void railomp_protects(const void *start, size_t bytes);
 
 /* Pages of the shared heap, which are zero, or the file from @offset on if
- * @fd >= 0. NULL: the program is to map by itself. MAP_FAILED: the heap is full. */
+ * @fd >= 0. NULL: the program is to map by itself. MAP_FAILED: the heap is
+ * full. */
 void *railomp_map(size_t bytes, int fd, off_t offset);
 /* Of what railomp_map() has returned, or a part. False: it has not. */
 bool railomp_unmap(void *start, size_t bytes);

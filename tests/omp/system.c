@@ -29,7 +29,7 @@ static void paths(void)
         for (int i = 0; i < omp_get_num_threads(); i++) {
             const int id = omp_get_thread_num();
             if (id == i)
-                snprintf(path, sizeof path, "system.%d", i);
+                snprintf(path, sizeof path, "of_thread.%d", i);
 #pragma omp barrier
             if (id == (i + 1) % omp_get_num_threads()) {
                 FILE *file = fopen(path, "w");
@@ -129,10 +129,10 @@ static void mapped_file(void)
     int wrong = 0;
     for (int i = 0; i < COUNT; i++)
         wrong += write(fd, &i, sizeof i) != sizeof i;
-    const int *all = mmap(NULL, COUNT * sizeof *all, PROT_READ, MAP_SHARED, fd,
-                          0);
-    int *end = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd,
-                    2 * PAGE);
+    const int *all =
+        mmap(NULL, COUNT * sizeof *all, PROT_READ, MAP_SHARED, fd, 0);
+    int *end =
+        mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 2 * PAGE);
     wrong += close(fd) + unlink(name);
 #pragma omp parallel for reduction(+ : wrong)
     for (int i = 0; i < COUNT; i++)
@@ -141,7 +141,8 @@ static void mapped_file(void)
     for (int i = 0; i < PAGE / 4; i++)
         end[i]++;
     for (int i = 0; i < PAGE / 4; i++)
-        wrong += end[i] != (i + 2 * PAGE / 4 < COUNT ? i + 2 * PAGE / 4 : 0) + 1;
+        wrong +=
+            end[i] != (i + 2 * PAGE / 4 < COUNT ? i + 2 * PAGE / 4 : 0) + 1;
     wrong += munmap((void *)all, COUNT * sizeof *all) + munmap(end, PAGE);
     wrong += mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, 987, 0) != MAP_FAILED;
     printf("mapped file: %d wrong\n", wrong);
