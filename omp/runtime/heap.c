@@ -75,3 +75,8 @@ void railomp_free(void *p)
     memory_free(p);
     errno = saved;
 }
+
+void railomp_prepare(const void *start, size_t bytes, bool writable)
+{
+    memory_prepare(start, bytes, writable);
+}

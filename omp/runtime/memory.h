@@ -87,7 +87,7 @@ struct shared_words {
         uint32_t lock;
         struct room *first;
     } rooms;
-    struct shared_mappings { /* system.c */
+    struct shared_mappings { /* system/mapping.c */
         uint32_t lock;
         struct mapping *first;
     } mappings;

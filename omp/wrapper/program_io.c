@@ -149,7 +149,8 @@ size_t fwrite(const void *from, size_t bytes, size_t count, FILE *file)
 /* also of libstdc++, whose strings lie in the shared heap */
 FILE *fopen(const char *path, const char *mode)
 {
-    railomp_prepare(path, strlen(path) + 1, false);
+    if (path)
+        railomp_prepare(path, strlen(path) + 1, false);
     return _IO_fopen(path, mode);
 }
 

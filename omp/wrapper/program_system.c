@@ -154,9 +154,11 @@ CALL(int, pipe, (int fds[2]), (fds), writes(fds, 2 * sizeof *fds))
 CALL(int, poll, (struct pollfd * fds, nfds_t count, int ms), (fds, count, ms),
      writes(fds, count * sizeof *fds))
 CALL(ssize_t, send, (int fd, const void *from, size_t bytes, int flags),
-     (fd, from, bytes, flags), reads(from, bytes))
+     (fd, from, bytes, flags),
+     (railomp_descriptor(fd, "send"), reads(from, bytes)))
 CALL(ssize_t, recv, (int fd, void *to, size_t bytes, int flags),
-     (fd, to, bytes, flags), writes(to, bytes))
+     (fd, to, bytes, flags),
+     (railomp_descriptor(fd, "recv"), writes(to, bytes)))
 CALL(int, system, (const char *command), (command), reads_text(command))
 CALL(pid_t, wait, (int *status), (status), writes(status, sizeof *status))
 CALL(pid_t, waitpid, (pid_t id, int *status, int flags), (id, status, flags),

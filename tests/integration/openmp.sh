@@ -191,6 +191,29 @@ for call in read write pread pwrite; do
         env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./descriptor
 done
 
+# The number may be that of a descriptor which the runtime uses in this rank.
+cat >sockets.c <<'END'
+#include <fcntl.h>
+#include <omp.h>
+#include <unistd.h>
+int main(void)
+{
+    char byte = 0;
+#pragma omp parallel
+    if (omp_get_thread_num() == omp_get_num_threads() - 1)
+        for (int fd = 3; fd < 1000; fd++)
+            if (fcntl(fd, F_GETFD) >= 0)
+                CALL(fd, &byte);
+    return 0;
+}
+END
+for call in 'read(fd, to, 0)' 'write(fd, to, 0)' 'close(fd)'; do
+    "$BUILD/bin/railomp-cc" "-DCALL(fd, to)=$call" sockets.c -o sockets
+    refused "$call of a descriptor of the runtime" \
+        "rank.1:.${call%%(*}...is.not.served.for.descriptor" \
+        env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./sockets
+done
+
 # Two ranks fail, and the first one has to wait before it can say so.
 sed 's/== omp_get_num_threads() - 1/> 0/' descriptor.c >both.c
 "$BUILD/bin/railomp-cc" '-DCALL(fd, to, n, at)=read(fd, to, n)' both.c -o both
@@ -661,6 +684,16 @@ sed 's/mprotect(.*PROT_READ)/mremap((void *)((uintptr_t)shared \& -4096), 4096, 
     s/^#include <stdint/#define _GNU_SOURCE\n&/' protects.c >remaps.c
 "$BUILD/bin/railomp-cc" remaps.c -o remaps
 refused 'mremap of shared memory' 'mremap.of.shared.memory' "${two_ranks[@]}" ./remaps
+# replaced NAME CALL: shared memory is not to be changed by that call of @page
+replaced()
+{
+    sed "s/mremap(.*1)/$2/; s/@page/(void *)((uintptr_t)shared \\& -4096)/" remaps.c >replaces.c
+    "$BUILD/bin/railomp-cc" replaces.c -o replaces
+    refused "$1" "${1%%.*}.*of.shared.memory" "${two_ranks[@]}" ./replaces
+}
+replaced mmap.with.MAP_FIXED \
+    'mmap(@page, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)'
+replaced madvise 'madvise(@page, 4096, MADV_DONTNEED)'
 cat >leaves.c <<'END'
 #include <pthread.h>
 int main(void)

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <omp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +122,67 @@ static void mapped(void)
     printf("mapped: %d wrong, %d\n", wrong, sum);
 }
 
+static const char *volatile no_path;
+
+/* The file has what is written to its pages. */
+static int written(int fd, int flags)
+{
+    int *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, flags, fd, 0);
+    int got = 0, wrong = 0;
+    if (page == MAP_FAILED)
+        return 1;
+    page[0] = flags;
+    wrong += pread(fd, &got, sizeof got, 0) != sizeof got || got != flags;
+    page[0] = 0;
+    return wrong + munmap(page, PAGE);
+}
+
+/* Not only what is there is unmapped. */
+static void unmapped(void)
+{
+    char *p = map(8 * PAGE);
+    int wrong = 0;
+    for (int i = 0; i < 8; i++)
+        wrong += munmap(p, PAGE);
+    wrong += munmap(p + 5 * PAGE, 3 * PAGE);
+    wrong += munmap(p + 4 * PAGE, 4 * PAGE);
+    wrong += munmap(p + 1, PAGE) != -1;
+    wrong += munmap(p + PAGE, 0) != -1;
+    p[PAGE] = p[4 * PAGE - 1] = 1;
+    char *other = map(8 * PAGE);
+    memset(other, 2, 8 * PAGE);
+    wrong += p[PAGE] != 1 || p[4 * PAGE - 1] != 1;
+    wrong += munmap(other, 8 * PAGE) + munmap(p + PAGE, 3 * PAGE);
+    printf("unmapped: %d wrong\n", wrong);
+}
+
+static void *use_stack(void *unused)
+{
+    char text[3 * PAGE];
+    (void)unused;
+    snprintf(text, sizeof text, "%d", getpid());
+    return NULL;
+}
+
+/* A thread that the program makes has a stack that it maps. */
+static void stack(void)
+{
+    enum { BYTES = 64 * PAGE };
+    pthread_attr_t attributes;
+    pthread_t id;
+    int wrong = 0;
+    void *pages =
+        mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    wrong += mprotect(pages, PAGE, PROT_NONE);
+    wrong += pthread_attr_init(&attributes);
+    wrong +=
+        pthread_attr_setstack(&attributes, (char *)pages + PAGE, BYTES - PAGE);
+    wrong += pthread_create(&id, &attributes, use_stack, NULL);
+    wrong += pthread_join(id, NULL) + munmap(pages, BYTES);
+    printf("stack: %d wrong\n", wrong);
+}
+
 static void mapped_file(void)
 {
     enum { COUNT = 3000 };
@@ -133,6 +195,7 @@ static void mapped_file(void)
         mmap(NULL, COUNT * sizeof *all, PROT_READ, MAP_SHARED, fd, 0);
     int *end =
         mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 2 * PAGE);
+    wrong += written(fd, MAP_SHARED) + written(fd, MAP_SHARED_VALIDATE);
     wrong += close(fd) + unlink(name);
 #pragma omp parallel for reduction(+ : wrong)
     for (int i = 0; i < COUNT; i++)
@@ -145,6 +208,8 @@ static void mapped_file(void)
             end[i] != (i + 2 * PAGE / 4 < COUNT ? i + 2 * PAGE / 4 : 0) + 1;
     wrong += munmap((void *)all, COUNT * sizeof *all) + munmap(end, PAGE);
     wrong += mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, 987, 0) != MAP_FAILED;
+    wrong += mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, -1, 0) != MAP_FAILED;
+    wrong += fopen(no_path, "r") != NULL;
     printf("mapped file: %d wrong\n", wrong);
 }
 
@@ -153,6 +218,8 @@ int main(void)
     paths();
     structures();
     mapped();
+    unmapped();
+    stack();
     mapped_file();
     return 0;
 }

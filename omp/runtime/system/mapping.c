@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* System calls of the program (omp/wrapper/program_io.c, program_system.c and
- * program_mapping.c). On several ranks any rank may unmap what another one has
- * mapped, also in parts. The block goes back to the heap with its last page. */
+/* What the program maps (omp/wrapper/program_mapping.c). On several ranks any
+ * rank may unmap what another one has mapped, also in parts. The block goes
+ * back to the heap with its last page. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,23 +10,6 @@
 #include "omp/runtime/memory.h"
 #include "omp/wrapper/program.h"
 
-void railomp_prepare(const void *start, size_t bytes, bool writable)
-{
-    memory_prepare(start, bytes, writable);
-}
-
-void railomp_no_descriptor(int fd, const char *function)
-{
-    if (fd > STDERR_FILENO && memory_rank())
-        fail(NOT_SERVED,
-             "%s() is not served for descriptor %d, which another rank has "
-             "opened: open the file in this rank, too",
-             function, fd);
-    errno = EBADF;
-}
-
-/* ------------------------------------------------------------- mapped pages */
-
 enum { PAGE = 4096 };
 
 /* In a list in shared memory. */
@@ -34,12 +17,13 @@ struct mapping {
     struct mapping *next;
     char *block; /* of the heap */
     char *start;
-    size_t bytes, left; /* that are not unmapped */
+    size_t pages, left; /* that are not unmapped */
+    bool is_unmapped[]; /* each page */
 };
 
-static size_t whole_pages(size_t bytes)
+static size_t pages_of(size_t bytes)
 {
-    return (bytes + PAGE - 1) & -(size_t)PAGE;
+    return bytes / PAGE + (bytes % PAGE != 0);
 }
 
 /* Fills memory that is zero with the file. False: it can't be read. */
@@ -56,15 +40,15 @@ static bool copy_file(char *to, size_t bytes, int fd, off_t offset)
 }
 
 /* True: it is in the list. */
-static bool add(struct mapping *mapping, size_t bytes, int fd, off_t offset)
+static bool add(struct mapping *mapping, size_t pages, int fd, off_t offset)
 {
     struct shared_mappings *all = &shared_words->mappings;
-    mapping->block = memory_calloc(bytes + PAGE);
+    mapping->block = memory_calloc((pages + 1) * PAGE);
     if (!mapping->block)
         return false;
-    mapping->start = (char *)whole_pages((uintptr_t)mapping->block);
-    mapping->bytes = mapping->left = bytes;
-    if (fd >= 0 && !copy_file(mapping->start, bytes, fd, offset)) {
+    mapping->start = (char *)(pages_of((uintptr_t)mapping->block) * PAGE);
+    mapping->pages = mapping->left = pages;
+    if (fd >= 0 && !copy_file(mapping->start, pages * PAGE, fd, offset)) {
         memory_free(mapping->block);
         return false;
     }
@@ -79,10 +63,12 @@ void *railomp_map(size_t bytes, int fd, off_t offset)
 {
     if (memory_ranks() == 1 || !bytes || bytes > SIZE_MAX / 2 || offset % PAGE)
         return NULL;
-    struct mapping *mapping = memory_malloc(sizeof *mapping);
-    if (mapping && add(mapping, whole_pages(bytes), fd, offset))
+    const size_t pages = pages_of(bytes);
+    struct mapping *mapping = memory_calloc(sizeof *mapping + pages);
+    if (mapping && add(mapping, pages, fd, offset))
         return mapping->start;
     memory_free(mapping);
+    errno = ENOMEM;
     return fd < 0 ? MAP_FAILED : NULL;
 }
 
@@ -91,22 +77,32 @@ static struct mapping **find(const char *start)
 {
     struct mapping **place = &shared_words->mappings.first;
     while (*place && (start < (*place)->start ||
-                      start >= (*place)->start + (*place)->bytes))
+                      start >= (*place)->start + (*place)->pages * PAGE))
         place = &(*place)->next;
     return place;
+}
+
+/* A program may unmap a page twice. */
+static void unmap(struct mapping *mapping, size_t first, size_t pages)
+{
+    for (size_t i = first; i < mapping->pages && i - first < pages; i++) {
+        mapping->left -= !mapping->is_unmapped[i];
+        mapping->is_unmapped[i] = true;
+    }
 }
 
 bool railomp_unmap(void *start, size_t bytes)
 {
     struct shared_mappings *all = &shared_words->mappings;
     struct mapping *last = NULL;
-    if (memory_ranks() == 1)
+    if (memory_ranks() == 1 || !memory_is_shared(start) || !bytes ||
+        bytes > SIZE_MAX / 2 || (uintptr_t)start % PAGE)
         return false;
-    bytes = whole_pages(bytes);
     memory_lock(&all->lock);
     struct mapping **place = find(start), *found = *place;
     if (found) {
-        found->left -= bytes < found->left ? bytes : found->left;
+        unmap(found, (size_t)((char *)start - found->start) / PAGE,
+              pages_of(bytes));
         if (!found->left) {
             last = found;
             *place = found->next;
@@ -117,12 +113,16 @@ bool railomp_unmap(void *start, size_t bytes)
         memory_free(last->block);
         memory_free(last);
     }
-    return found;
+    return true;
 }
 
-void railomp_remaps(const void *start)
+void railomp_remaps(const void *start, size_t bytes, const char *what)
 {
-    if (memory_ranks() > 1 && memory_is_shared(start))
-        fail(NOT_SERVED, "mremap of shared memory is not served on several "
-                         "ranks: its pages have their places");
+    const char *first = start;
+    if (memory_ranks() > 1 && bytes &&
+        (memory_is_shared(first) || memory_is_shared(first + bytes - 1)))
+        fail(NOT_SERVED,
+             "%s of shared memory is not served on several ranks: its pages "
+             "stay as they are",
+             what);
 }
