@@ -207,12 +207,16 @@ int main(void)
     return 0;
 }
 END
-for call in 'read(fd, to, 0)' 'write(fd, to, 0)' 'close(fd)'; do
+for call in 'read(fd, to, 0)' 'write(fd, to, 0)' 'close(fd)' 'dup2(0, fd)'; do
     "$BUILD/bin/railomp-cc" "-DCALL(fd, to)=$call" sockets.c -o sockets
     refused "$call of a descriptor of the runtime" \
         "rank.1:.${call%%(*}...is.not.served.for.descriptor" \
         env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./sockets
 done
+
+"$BUILD/bin/railomp-cc" '-DCALL(fd, to)=if (vfork() == 0) { close(fd); _exit(0); }' sockets.c -o sockets
+RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./sockets
+check '... a child closes what it likes' [ $? -eq 0 ]
 
 # Two ranks fail, and the first one has to wait before it can say so.
 sed 's/== omp_get_num_threads() - 1/> 0/' descriptor.c >both.c

@@ -2,6 +2,7 @@
 /* System calls with what other threads have written: paths, structures, pages
  * that the program maps. Prints the same for any number of threads. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <omp.h>
 #include <pthread.h>
@@ -153,6 +154,7 @@ static void unmapped(void)
     memset(other, 2, 8 * PAGE);
     wrong += p[PAGE] != 1 || p[4 * PAGE - 1] != 1;
     wrong += munmap(other, 8 * PAGE) + munmap(p + PAGE, 3 * PAGE);
+    wrong += map((size_t)1 << 50) != MAP_FAILED || errno != ENOMEM;
     printf("unmapped: %d wrong\n", wrong);
 }
 

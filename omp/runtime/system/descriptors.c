@@ -14,6 +14,7 @@
 enum { MOST = 1024 };
 
 static bool is_of_program[MOST];
+static pid_t process; /* a child may close what it likes */
 /* The file shows whether the runtime has closed the descriptor since. */
 static struct {
     bool is_set;
@@ -30,6 +31,7 @@ void descriptors_of_program(void)
 void descriptors_of_runtime(void)
 {
     struct stat status;
+    process = getpid();
     for (int fd = 0; fd < MOST; fd++)
         if (!is_of_program[fd] && !fstat(fd, &status)) {
             of_runtime[fd].is_set = true;
@@ -42,15 +44,16 @@ static bool is_of_runtime(int fd)
 {
     struct stat status;
     return fd >= 0 && fd < MOST && of_runtime[fd].is_set &&
-           !fstat(fd, &status) && status.st_dev == of_runtime[fd].device &&
+           getpid() == process && !fstat(fd, &status) &&
+           status.st_dev == of_runtime[fd].device &&
            status.st_ino == of_runtime[fd].file;
 }
 
 static void refuse(int fd, const char *function)
 {
     fail(NOT_SERVED,
-         "%s() is not served for descriptor %d, which another rank has "
-         "opened: open the file in this rank, too",
+         "%s() is not served for descriptor %d: another rank has opened it, "
+         "or the runtime; open the file in this rank, too",
          function, fd);
 }
 
