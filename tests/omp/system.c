@@ -54,6 +54,19 @@ static void paths(void)
     printf("paths: %d wrong\n", wrong);
 }
 
+/* A thread's own mistake is an error, and no other thread's file. */
+static void mistakes(void)
+{
+    int wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
+    {
+        const int fd = open("/dev/null", O_RDONLY);
+        wrong += write(fd, "", 1) != -1 || errno != EBADF;
+        wrong += close(fd);
+    }
+    printf("mistakes: %d wrong\n", wrong);
+}
+
 /* The kernel fills what another thread has written last. */
 static void structures(void)
 {
@@ -218,6 +231,7 @@ static void mapped_file(void)
 int main(void)
 {
     paths();
+    mistakes();
     structures();
     mapped();
     unmapped();

@@ -65,7 +65,8 @@ void railomp_descriptor(int fd, const char *function)
 
 void railomp_no_descriptor(int fd, const char *function)
 {
-    if (fd > STDERR_FILENO && memory_rank())
+    /* a file that is open, but not for this, is an error as ever */
+    if (fd > STDERR_FILENO && memory_rank() && fcntl(fd, F_GETFD) < 0)
         refuse(fd, function);
     errno = EBADF;
 }
