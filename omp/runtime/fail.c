@@ -3,8 +3,8 @@
 
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "dsm/ddsm.h"
@@ -13,6 +13,7 @@
 enum { CAUSE_MS = 3000 };
 
 static char name[24]; /* of the rank, if there are several */
+/* The status of the thread that fails first; negative while it speaks. */
 static _Atomic int own, *first = &own;
 
 void fail_once(_Atomic int *shared)
@@ -25,15 +26,25 @@ void fail_as(unsigned rank)
     snprintf(name, sizeof name, "rank %u: ", rank);
 }
 
+/* A thread or a rank that ends while another one speaks would end that, too. */
+static void await_sentence(void)
+{
+    for (unsigned ms = 0; *first < 0 && ms < CAUSE_MS; ms++)
+        usleep(1000);
+}
+
 __attribute__((noreturn)) static void end(int status, const char *text)
 {
     int none = 0;
-    const bool is_first = atomic_compare_exchange_strong(first, &none, status);
-    if (is_first)
+    if (atomic_compare_exchange_strong(first, &none, -status)) {
         fprintf(stderr, "railomp: %s%s\n", name, text);
+        *first = status;
+    } else {
+        await_sentence();
+    }
     fflush(NULL);
     /* not exit: it would wait for the other ranks */
-    _exit(*first);
+    _exit(abs(*first));
 }
 
 __attribute__((noreturn, format(printf, 2, 0))) static void

@@ -87,6 +87,10 @@ struct shared_words {
         uint32_t lock;
         struct room *first;
     } rooms;
+    struct shared_mappings { /* system/mapping.c */
+        uint32_t lock;
+        struct mapping *first;
+    } mappings;
     struct league { /* teams; the program runs one after another */
         uint32_t teams, team, limit; /* of a team's threads; 0: none */
     } league;

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "omp/runtime/system/descriptors.h"
 #include "omp/runtime/fail.h"
 #include "omp/runtime/files.h"
 #include "omp/runtime/icv.h"
@@ -165,6 +166,7 @@ static int rank_main(drail_job_t *job, void *context)
     memory_open(job);
     files_begin();
     library_heap_share();
+    descriptors_of_runtime();
     run_thread(p);
     memory_close();
     return 0;
@@ -223,6 +225,7 @@ int railomp_main(int (*program)(int, char **, char **), int argc, char **argv,
         .main = program, .argc = argc, .argv = argv, .envp = envp};
     drail_job_config_t job;
     drail_error_t error = {0};
+    descriptors_of_program();
     drail_job_config_init(&job);
     job.error = &error;
     job.grace_ms = GRACE_MS;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #pragma GCC visibility push(default)
 
@@ -62,6 +63,23 @@ void railomp_handles_signal(int number);
 
 /* Before the program protects memory: ends it if ranks have copies of that. */
 void railomp_protects(const void *start, size_t bytes);
+
+/* Pages of the shared heap, which are zero, or the file from @offset on if
+ * @fd >= 0. NULL: the program is to map by itself. MAP_FAILED: the heap is
+ * full. */
+void *railomp_map(size_t bytes, int fd, off_t offset);
+/* Of what railomp_map() has returned, or a part. False: the program is to unmap
+ * by itself, as the memory is not shared or the call is wrong. */
+bool railomp_unmap(void *start, size_t bytes);
+/* Before the program changes what is mapped there: ends it if shared. */
+void railomp_remaps(const void *start, size_t bytes, const char *what);
+
+/* A system call of the program has failed, as this rank has no such descriptor:
+ * ends the program if it is not rank 0. Keeps errno. */
+void railomp_no_descriptor(int fd, const char *function);
+/* Before a call with a descriptor: ends the program if the runtime uses that
+ * number in this rank, as then another rank has opened it. */
+void railomp_descriptor(int fd, const char *function);
 
 /* Fortran: this rank has opened the unit; closes it; or writes or reads, which
  * ends the program if another rank has opened it. */

@@ -55,10 +55,18 @@ WRAPPED(FILE *, tmpfile64, void)
     return opened(__real_tmpfile64(), "w+");
 }
 
+/* The kernel does not wait for a page that is elsewhere. */
+static void fetch_text(const char *text)
+{
+    if (text)
+        railomp_prepare(text, strlen(text) + 1, false);
+}
+
 /* If the address is another rank's, a FILE of the same descriptor takes its
  * place. */
 WRAPPED(FILE *, popen, const char *command, const char *mode)
 {
+    fetch_text(command);
     FILE *pipe = __real_popen(command, mode);
     if (!pipe || railomp_file_opened(pipe))
         return pipe;
@@ -303,11 +311,13 @@ WRAPPED(void, setbuffer, FILE *file, char *buffer, size_t bytes)
 
 WRAPPED(FILE *, freopen, const char *path, const char *mode, FILE *file)
 {
+    fetch_text(path);
     return __real_freopen(path, mode, NEEDS_OWN(freopen));
 }
 
 WRAPPED(FILE *, freopen64, const char *path, const char *mode, FILE *file)
 {
+    fetch_text(path);
     return __real_freopen64(path, mode, NEEDS_OWN(freopen64));
 }
 

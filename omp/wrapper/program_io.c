@@ -2,8 +2,10 @@
 /* Linked into each program: reads and writes of the program, and of libraries
  * whose functions it calls (libgfortran, libstdc++). The kernel does not wait
  * for a page that is elsewhere, so all pages are brought here before. */
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@ ssize_t __write(int fd, const void *from, size_t bytes);
 ssize_t __pread64(int fd, void *to, size_t bytes, off64_t offset);
 ssize_t __pwrite64(int fd, const void *from, size_t bytes, off64_t offset);
 size_t _IO_fread(void *to, size_t bytes, size_t count, FILE *file);
+FILE *_IO_fopen(const char *path, const char *mode);
 size_t _IO_fwrite(const void *from, size_t bytes, size_t count, FILE *file);
 void __chk_fail(void) __attribute__((noreturn));
 
@@ -42,29 +45,39 @@ size_t __fread_chk(void *to, size_t room, size_t bytes, size_t count,
 #pragma weak writev
 #pragma weak fread
 #pragma weak fwrite
+#pragma weak fopen
+#pragma weak fopen64
+
+/* A descriptor is one of the rank that has opened it. */
+static ssize_t done(ssize_t result, int fd, const char *function)
+{
+    if (result < 0 && errno == EBADF)
+        railomp_no_descriptor(fd, function);
+    return result;
+}
 
 ssize_t read(int fd, void *to, size_t bytes)
 {
     railomp_prepare(to, bytes, true);
-    return __read(fd, to, bytes);
+    return done(__read(fd, to, bytes), fd, "read");
 }
 
 ssize_t write(int fd, const void *from, size_t bytes)
 {
     railomp_prepare(from, bytes, false);
-    return __write(fd, from, bytes);
+    return done(__write(fd, from, bytes), fd, "write");
 }
 
 ssize_t pread(int fd, void *to, size_t bytes, off_t offset)
 {
     railomp_prepare(to, bytes, true);
-    return __pread64(fd, to, bytes, offset);
+    return done(__pread64(fd, to, bytes, offset), fd, "pread");
 }
 
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
     railomp_prepare(from, bytes, false);
-    return __pwrite64(fd, from, bytes, offset);
+    return done(__pwrite64(fd, from, bytes, offset), fd, "pwrite");
 }
 
 /* with -D_FILE_OFFSET_BITS=64 */
@@ -112,13 +125,13 @@ static void prepare_all(const struct iovec *pieces, int count, bool writable)
 ssize_t readv(int fd, const struct iovec *to, int count)
 {
     prepare_all(to, count, true);
-    return syscall(SYS_readv, fd, to, count);
+    return done(syscall(SYS_readv, fd, to, count), fd, "readv");
 }
 
 ssize_t writev(int fd, const struct iovec *from, int count)
 {
     prepare_all(from, count, false);
-    return syscall(SYS_writev, fd, from, count);
+    return done(syscall(SYS_writev, fd, from, count), fd, "writev");
 }
 
 size_t fread(void *to, size_t bytes, size_t count, FILE *file)
@@ -131,6 +144,19 @@ size_t fwrite(const void *from, size_t bytes, size_t count, FILE *file)
 {
     railomp_prepare(from, bytes * count, false);
     return _IO_fwrite(from, bytes, count, file);
+}
+
+/* also of libstdc++, whose strings lie in the shared heap */
+FILE *fopen(const char *path, const char *mode)
+{
+    if (path)
+        railomp_prepare(path, strlen(path) + 1, false);
+    return _IO_fopen(path, mode);
+}
+
+FILE *fopen64(const char *path, const char *mode)
+{
+    return fopen(path, mode);
 }
 
 size_t __fread_chk(void *to, size_t room, size_t bytes, size_t count,

@@ -46,7 +46,7 @@ same()
 }
 
 names=(atomics worksharing sharing tasks reductions doacross devices printing wide
-    pipeline cxx fortran output barriers exits)
+    pipeline system cxx fortran output barriers exits)
 for name in "${names[@]}"; do
     case $name in
     cxx) echo cxx cpp g++ railomp-c++ ;;
@@ -74,7 +74,7 @@ done
 
 gcc -O2 -shared -fPIC "-I$SOURCE" "$programs/delays.c" -o delays.so
 preload=$PWD/delays.so
-for name in worksharing sharing tasks reductions doacross devices printing wide cxx fortran output barriers exits; do
+for name in worksharing sharing tasks reductions doacross devices printing wide system cxx fortran output barriers exits; do
     check "$name, 2 ranks x 2, with pauses" same $name 2 2
     check "$name, 2 ranks x 2, with pauses, on shared pages" same $name 2 2 shared
 done
@@ -164,6 +164,72 @@ END
 "$BUILD/bin/railomp-cc" reads.c -o reads
 refused 'a rank reads a file of another one' 'rank.1:.fgets...is.not.served' \
     env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./reads
+
+# a descriptor is one of the rank that has opened it
+cat >descriptor.c <<'END'
+#include <fcntl.h>
+#include <omp.h>
+#include <unistd.h>
+int main(void)
+{
+    int fd = 0;
+    char byte = 0;
+    for (int i = 0; i < 50; i++) /* more than a rank has */
+        fd = open("/dev/null", O_RDWR);
+#pragma omp parallel
+    if (omp_get_thread_num() == omp_get_num_threads() - 1)
+        CALL(fd, &byte, 1, 0);
+    return 0;
+}
+END
+for call in read write pread pwrite; do
+    arguments='fd, to, n'
+    [ "${call#p}" = "$call" ] || arguments='fd, to, n, at'
+    "$BUILD/bin/railomp-cc" "-DCALL(fd, to, n, at)=$call($arguments)" descriptor.c -o descriptor
+    refused "$call of a descriptor of another rank" \
+        "rank.1:.$call...is.not.served.for.descriptor" \
+        env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./descriptor
+done
+
+# The number may be that of a descriptor which the runtime uses in this rank.
+cat >sockets.c <<'END'
+#include <fcntl.h>
+#include <omp.h>
+#include <unistd.h>
+int main(void)
+{
+    char byte = 0;
+#pragma omp parallel
+    if (omp_get_thread_num() == omp_get_num_threads() - 1)
+        for (int fd = 3; fd < 1000; fd++)
+            if (fcntl(fd, F_GETFD) >= 0)
+                CALL(fd, &byte);
+    return 0;
+}
+END
+for call in 'read(fd, to, 0)' 'write(fd, to, 0)' 'close(fd)' 'dup2(0, fd)'; do
+    "$BUILD/bin/railomp-cc" "-DCALL(fd, to)=$call" sockets.c -o sockets
+    refused "$call of a descriptor of the runtime" \
+        "rank.1:.${call%%(*}...is.not.served.for.descriptor" \
+        env RAILOMP_RANKS=2 OMP_NUM_THREADS=1 ./sockets
+done
+
+"$BUILD/bin/railomp-cc" '-DCALL(fd, to)=if (vfork() == 0) { close(fd); _exit(0); }' sockets.c -o sockets
+RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./sockets
+check '... a child closes what it likes' [ $? -eq 0 ]
+
+# Two ranks fail, and the first one has to wait before it can say so.
+sed 's/== omp_get_num_threads() - 1/> 0/' descriptor.c >both.c
+"$BUILD/bin/railomp-cc" '-DCALL(fd, to, n, at)=read(fd, to, n)' both.c -o both
+{
+    head -c 65536 /dev/zero # a pipe's room
+    env RAILOMP_RANKS=3 OMP_NUM_THREADS=1 ./both 2>&1
+} | (
+    sleep 1
+    tr -d '\0' >both.err
+)
+check 'two ranks that fail at once: one says so' \
+    [ "$(grep -c '^railomp: rank [12]: read' both.err)" -eq 1 ]
 
 # of_headers NAME OPTIONS STATEMENT: headers make other calls of what is read
 of_headers()
@@ -618,6 +684,20 @@ refused 'mprotect of copied pages' 'mprotect.of.shared.memory' \
     "${two_ranks[@]}" RAILOMP_PAGES=copied ./protects
 check '... it is served where the memory is one' sh -c '"$@" | wc -l | grep -qx 2' - \
     "${two_ranks[@]}" RAILOMP_PAGES=shared ./protects
+sed 's/mprotect(.*PROT_READ)/mremap((void *)((uintptr_t)shared \& -4096), 4096, 8192, 1)/
+    s/^#include <stdint/#define _GNU_SOURCE\n&/' protects.c >remaps.c
+"$BUILD/bin/railomp-cc" remaps.c -o remaps
+refused 'mremap of shared memory' 'mremap.of.shared.memory' "${two_ranks[@]}" ./remaps
+# replaced NAME CALL: shared memory is not to be changed by that call of @page
+replaced()
+{
+    sed "s/mremap(.*1)/$2/; s/@page/(void *)((uintptr_t)shared \\& -4096)/" remaps.c >replaces.c
+    "$BUILD/bin/railomp-cc" replaces.c -o replaces
+    refused "$1" "${1%%.*}.*of.shared.memory" "${two_ranks[@]}" ./replaces
+}
+replaced mmap.with.MAP_FIXED \
+    'mmap(@page, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)'
+replaced madvise 'madvise(@page, 4096, MADV_DONTNEED)'
 cat >leaves.c <<'END'
 #include <pthread.h>
 int main(void)

@@ -124,6 +124,20 @@ for pages in shared copied; do
     RAILOMP_PAGES=$pages RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./own
     check "... are called, pages are $pages" exited_with 76 $?
 done
+echo 'int link[2] = {40, 2};' >has.c
+cat >uses_it.c <<'END'
+extern int link[2];
+int main(void)
+{
+    int sum = 0;
+#pragma omp parallel reduction(+ : sum)
+    sum += link[0] + link[1];
+    return sum;
+}
+END
+check 'a variable with a name of libc' "$cc" has.c uses_it.c -o variable
+RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./variable
+check '... is used' exited_with 84 $?
 check '... but not by libraries' sh -c '! nm -D -g own | grep -Ew "write|getline|setbuf"'
 for input in - /dev/stdin; do
     cat own.c uses.c | "$cc" -w -O1 -fno-builtin -x c $input -o piped

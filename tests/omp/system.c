@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* System calls with what other threads have written: paths, structures, pages
+ * that the program maps. Prints the same for any number of threads. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/times.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, PAGES = 64, ROUNDS = 3 };
+static char path[PAGE], other[PAGE]; /* pages that move */
+
+/* Each thread uses what another thread has written. */
+static void paths(void)
+{
+    struct stat *status = malloc(PAGE);
+    int wrong = 0;
+    for (int round = 0; round < ROUNDS; round++)
+#pragma omp parallel reduction(+ : wrong)
+        for (int i = 0; i < omp_get_num_threads(); i++) {
+            const int id = omp_get_thread_num();
+            if (id == i)
+                snprintf(path, sizeof path, "of_thread.%d", i);
+#pragma omp barrier
+            if (id == (i + 1) % omp_get_num_threads()) {
+                FILE *file = fopen(path, "w");
+                wrong += !file || fputs("text", file) < 0 || fclose(file);
+                wrong += access(path, R_OK) + stat(path, status);
+                wrong += status->st_size != 4;
+            }
+#pragma omp barrier
+            if (id == i) {
+                const int fd = open(path, O_RDONLY);
+                wrong += fd < 0 || fstat(fd, status) || close(fd);
+                snprintf(other, sizeof other, "%s.other", path);
+            }
+#pragma omp barrier
+            if (id == (i + 1) % omp_get_num_threads())
+                wrong += rename(path, other) + unlink(other);
+#pragma omp barrier
+        }
+    free(status);
+    printf("paths: %d wrong\n", wrong);
+}
+
+/* A thread's own mistake is an error, and no other thread's file. */
+static void mistakes(void)
+{
+    int wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
+    {
+        const int fd = open("/dev/null", O_RDONLY);
+        wrong += write(fd, "", 1) != -1 || errno != EBADF;
+        wrong += close(fd);
+    }
+    printf("mistakes: %d wrong\n", wrong);
+}
+
+/* The kernel fills what another thread has written last. */
+static void structures(void)
+{
+    static union {
+        char page[PAGE];
+        struct rusage usage;
+        struct utsname name;
+        struct tms times;
+        struct timespec time;
+        cpu_set_t cpus;
+    } u[5];
+    int wrong = 0;
+    for (int round = 0; round < ROUNDS; round++)
+#pragma omp parallel reduction(+ : wrong)
+        for (int i = 0; i < omp_get_num_threads(); i++) {
+            if (omp_get_thread_num() == i) {
+                wrong += getrusage(RUSAGE_SELF, &u[0].usage) != 0;
+                wrong += uname(&u[1].name) != 0;
+                wrong += times(&u[2].times) == (clock_t)-1;
+                wrong += clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &u[3].time);
+                wrong +=
+                    sched_getaffinity(0, sizeof u[4].cpus, &u[4].cpus) != 0;
+            }
+#pragma omp barrier
+            wrong += strcmp(u[1].name.sysname, "Linux") != 0;
+            wrong += CPU_COUNT(&u[4].cpus) < 1;
+#pragma omp barrier
+        }
+    printf("structures: %d wrong\n", wrong);
+}
+
+static void *map(size_t bytes)
+{
+    return mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void mapped(void)
+{
+    int *numbers = map(PAGES * PAGE), sum = 0, wrong = 0;
+    const int count = PAGES * PAGE / sizeof *numbers;
+    char *of_thread[64] = {0};
+    for (int i = 0; i < count; i++)
+        wrong += numbers[i] != 0;
+#pragma omp parallel for
+    for (int i = 0; i < count; i++)
+        numbers[i] = i;
+#pragma omp parallel for reduction(+ : wrong)
+    for (int i = 0; i < count; i++)
+        wrong += numbers[count - 1 - i] != count - 1 - i;
+    /* the ends, as programs do that want aligned pages, then the rest */
+    wrong += munmap(numbers, PAGE);
+    wrong += munmap((char *)numbers + (PAGES - 1) * PAGE, PAGE);
+    for (int i = count / 4; i < count / 2; i++)
+        sum += numbers[i] != i;
+    wrong += munmap((char *)numbers + PAGE, (PAGES - 2) * PAGE);
+#pragma omp parallel reduction(+ : wrong)
+    {
+        const int id = omp_get_thread_num(), all = omp_get_num_threads();
+        of_thread[id] = map(100);
+        of_thread[id][PAGE - 1] = (char)(id + 1);
+#pragma omp barrier
+        char *next = of_thread[(id + 1) % all];
+        wrong += next[PAGE - 1] != (id + 1) % all + 1 || next[0] != 0;
+        wrong += munmap(next, 100);
+    }
+    printf("mapped: %d wrong, %d\n", wrong, sum);
+}
+
+static const char *volatile no_path;
+
+/* The file has what is written to its pages. */
+static int written(int fd, int flags)
+{
+    int *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, flags, fd, 0);
+    int got = 0, wrong = 0;
+    if (page == MAP_FAILED)
+        return 1;
+    page[0] = flags;
+    wrong += pread(fd, &got, sizeof got, 0) != sizeof got || got != flags;
+    page[0] = 0;
+    return wrong + munmap(page, PAGE);
+}
+
+/* Not only what is there is unmapped. */
+static void unmapped(void)
+{
+    char *p = map(8 * PAGE);
+    int wrong = 0;
+    for (int i = 0; i < 8; i++)
+        wrong += munmap(p, PAGE);
+    wrong += munmap(p + 5 * PAGE, 3 * PAGE);
+    wrong += munmap(p + 4 * PAGE, 4 * PAGE);
+    wrong += munmap(p + 1, PAGE) != -1;
+    wrong += munmap(p + PAGE, 0) != -1;
+    p[PAGE] = p[4 * PAGE - 1] = 1;
+    char *other = map(8 * PAGE);
+    memset(other, 2, 8 * PAGE);
+    wrong += p[PAGE] != 1 || p[4 * PAGE - 1] != 1;
+    wrong += munmap(other, 8 * PAGE) + munmap(p + PAGE, 3 * PAGE);
+    wrong += map((size_t)1 << 50) != MAP_FAILED || errno != ENOMEM;
+    printf("unmapped: %d wrong\n", wrong);
+}
+
+static void *use_stack(void *unused)
+{
+    char text[3 * PAGE];
+    (void)unused;
+    snprintf(text, sizeof text, "%d", getpid());
+    return NULL;
+}
+
+/* A thread that the program makes has a stack that it maps. */
+static void stack(void)
+{
+    enum { BYTES = 64 * PAGE };
+    pthread_attr_t attributes;
+    pthread_t id;
+    int wrong = 0;
+    void *pages =
+        mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    wrong += mprotect(pages, PAGE, PROT_NONE);
+    wrong += pthread_attr_init(&attributes);
+    wrong +=
+        pthread_attr_setstack(&attributes, (char *)pages + PAGE, BYTES - PAGE);
+    wrong += pthread_create(&id, &attributes, use_stack, NULL);
+    wrong += pthread_join(id, NULL) + munmap(pages, BYTES);
+    printf("stack: %d wrong\n", wrong);
+}
+
+static void mapped_file(void)
+{
+    enum { COUNT = 3000 };
+    char name[] = "system.XXXXXX";
+    const int fd = mkstemp(name);
+    int wrong = 0;
+    for (int i = 0; i < COUNT; i++)
+        wrong += write(fd, &i, sizeof i) != sizeof i;
+    const int *all =
+        mmap(NULL, COUNT * sizeof *all, PROT_READ, MAP_SHARED, fd, 0);
+    int *end =
+        mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 2 * PAGE);
+    wrong += written(fd, MAP_SHARED) + written(fd, MAP_SHARED_VALIDATE);
+    wrong += close(fd) + unlink(name);
+#pragma omp parallel for reduction(+ : wrong)
+    for (int i = 0; i < COUNT; i++)
+        wrong += all[i] != i;
+#pragma omp parallel for
+    for (int i = 0; i < PAGE / 4; i++)
+        end[i]++;
+    for (int i = 0; i < PAGE / 4; i++)
+        wrong +=
+            end[i] != (i + 2 * PAGE / 4 < COUNT ? i + 2 * PAGE / 4 : 0) + 1;
+    wrong += munmap((void *)all, COUNT * sizeof *all) + munmap(end, PAGE);
+    wrong += mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, 987, 0) != MAP_FAILED;
+    wrong += mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, -1, 0) != MAP_FAILED;
+    wrong += fopen(no_path, "r") != NULL;
+    printf("mapped file: %d wrong\n", wrong);
+}
+
+int main(void)
+{
+    paths();
+    mistakes();
+    structures();
+    mapped();
+    unmapped();
+    stack();
+    mapped_file();
+    return 0;
+}
