@@ -910,8 +910,8 @@ typedef enum drail_flags {
                           5): up to 16 KiB for each rail may travel with the
                           notification. From half of the stripe threshold on,
                           and 4 KiB, such puts are striped, unless the caller
-                          names a rail or the policy has no parts. See
-                          drail_put() */
+                          names a rail or the policy has no parts. With policy
+                          adaptive, up to 16 KiB in all. See drail_put() */
 } drail_flags_t;
 /** Flag of drail_put() and drail_get(): a message shorter than
  * drail_config_t.stripe_threshold uses this rail. If the rail does not reach

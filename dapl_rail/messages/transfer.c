@@ -96,6 +96,14 @@ static int eager_chunks(drail_t *t, const struct transfer *x, unsigned flags,
     return 1;
 }
 
+/* Policy adaptive must time longer puts, and eager ones are not timed. */
+static size_t eager_most(const drail_t *t)
+{
+    return t->cfg.policy == DRAIL_POLICY_ADAPTIVE
+               ? EAGER_POLLED_BYTES
+               : (size_t)t->nrails * EAGER_POLLED_BYTES;
+}
+
 /* Makes it an eager put, if the target's processor would move the data anyway:
  * one message is less work than a write and a notification, and needs no
  * acknowledgement of its own. */
@@ -104,7 +112,7 @@ static bool cut_eager(drail_t *t, struct transfer *x, unsigned flags)
     const unsigned needed = DRAIL_EAGER | DRAIL_NOTIFY;
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
     if ((flags & needed) != needed || !x->xfer->bytes ||
-        x->xfer->bytes > (size_t)t->nrails * EAGER_POLLED_BYTES)
+        x->xfer->bytes > eager_most(t))
         return false;
     const unsigned turn = t->turn;
     const int n = eager_chunks(t, x, flags, chunks);

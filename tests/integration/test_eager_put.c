@@ -207,6 +207,16 @@ static void huge_threshold(struct rank *r)
     memory_close(r, &m);
 }
 
+/* Policy adaptive learns from writes. */
+static void adaptive(struct rank *r)
+{
+    struct memory m;
+    memory_open(r, &m, 2 * HALF);
+    expect_put(r, &m, EAGER, 2, 0);
+    expect_put(r, &m, LONG, 2, 2);
+    memory_close(r, &m);
+}
+
 /* A longer put, one whose caller waits for delivery, and one without a
  * notification go by RDMA. */
 static void not_so(struct rank *r)
@@ -357,6 +367,12 @@ static void stripes_nothing(drail_config_t *cfg)
     cfg->stripe_threshold = SIZE_MAX;
 }
 
+static void learns(drail_config_t *cfg)
+{
+    two(cfg);
+    cfg->policy = DRAIL_POLICY_ADAPTIVE;
+}
+
 static void with_threads(drail_config_t *cfg)
 {
     two(cfg);
@@ -384,6 +400,7 @@ static const struct test tests[] = {
     {"a rail without weight", 2, not_over_a_rail_without_weight, weighted, 0},
     {"a threshold of 0", 2, threshold_of_0, stripes_all, 0},
     {"a huge threshold", 2, huge_threshold, stripes_nothing, 0},
+    {"adaptive", 2, adaptive, learns, 0},
     {"not so", 2, not_so, one, 0},
     {"over all rails, and many", 2, over_all_rails, shallow, 0},
     {"beyond its key", 2, beyond, one, 0},
