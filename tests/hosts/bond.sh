@@ -20,7 +20,10 @@ line() { echo "$1 u2.0 nonthreadsafe default \"$library/$2\" dapl_rail.0.1 \"$3\
 {
     line left libdapl_ofi.so 'device=rail0'
     line right libdapl_ofi.so 'device=rail1'
+    line near libdapl_shm.so ''
     line bond libdapl_bond.so 'left right'
+    line near-last libdapl_bond.so 'left near'
+    line near-first libdapl_bond.so 'near left'
     line offload libdapl_bond.so "left right collectives=$library/libdcoll_dat.so"
 } >"$work/dat.conf"
 export DAT_OVERRIDE=$work/dat.conf
@@ -30,11 +33,11 @@ export DAT_OVERRIDE=$work/dat.conf
 # How often has n1 connected by TCP?
 connects() { on n1 awk '/^Tcp: [0-9]/ { print $6 }' /proc/net/snmp; }
 
-# serve: sets server, the pid
+# serve [BOND]: sets server, the pid
 serve()
 {
     port=$((port + 1))
-    on n2 timeout -k 5 60 dapltest -T S -D bond -n $port >"$work/server" 2>&1 &
+    on n2 timeout -k 5 60 dapltest -T S -D "${1:-bond}" -n $port >"$work/server" 2>&1 &
     server=$!
     await_text "$work/server" 'Service Point Ready'
 }
@@ -71,6 +74,30 @@ slow_rail()
 }
 [ -n "${EXCHANGE:-}" ] ||
     check 'a slow rail is not taken for a lost one' slow_rail
+
+# ----------------------------------------- members without a common fabric --
+
+# reaches BOND WORDS EVENT: n1 connects to n2 by such a bond, which says WORDS
+reaches()
+{
+    serve "$1" || return 1
+    on n1 timeout -k 5 60 dapltest -T P -D "$1" -s n2-rail0 -n $port -i 30000 \
+        RW 8 1 >"$work/out" 2>&1
+    kill $server 2>/dev/null
+    wait $server
+    grep -q "dapl bond: rail $1: $2" "$work/out" &&
+        grep -q "$3" "$work/out" && return
+    cat "$work/out"
+    return 1
+}
+if [ -z "${EXCHANGE:-}" ]; then
+    check 'a member that does not reach the peer: the others carry all' \
+        reaches near-last 'near does not reach the peer; the others carry' \
+        'Operation Throughput'
+    check 'the first member does not reach the peer: no connection' \
+        reaches near-first 'near, the first member, does not reach the peer' \
+        CONNECTION_EVENT_UNREACHABLE
+fi
 
 # -------------------------------------------------------------- lost rails --
 

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connection events of the members. */
+#include <stdio.h>
+
 #include "dapl_rail/platform/busywait.h"
 
 #include "providers/bond/connect/connect.h"
 #include "providers/bond/links/links.h"
 #include "providers/bond/message/message.h"
+
+static void say_unreachable(const struct bond_ia *b)
+{
+    fprintf(stderr,
+            "dapl bond: rail %s: %s, the first member, does not reach the "
+            "peer\n",
+            b->ia->name, b->params.names[0]);
+}
 
 /* The first link could not be set up. */
 static void refused(struct bond_conn *c, DAT_EVENT_NUMBER event,
@@ -13,6 +23,9 @@ static void refused(struct bond_conn *c, DAT_EVENT_NUMBER event,
     bool different = spoke && said->hello.members != c->b->hash;
     if (different)
         bond_say_different(c->b);
+    if (event == DAT_CONNECTION_EVENT_UNREACHABLE ||
+        event == DAT_CONNECTION_EVENT_TIMED_OUT)
+        say_unreachable(c->b);
     if (event == DAT_CONNECTION_EVENT_PEER_REJECTED && !different && spoke)
         bond_conn_end(c, event, said->data, said->hello.size);
     else if (event == DAT_CONNECTION_EVENT_PEER_REJECTED)
