@@ -33,19 +33,20 @@ static unsigned rail_between_nodes(const dcoll_team_t *team, unsigned peer)
     return team->far_rail + nodes % wires;
 }
 
-static bool is_reduction(const dcoll_request_t *q)
+/* With one port, does a rank await one message at a time? */
+static bool reduces_alone(const dcoll_request_t *q)
 {
-    return q->args.collective == DCOLL_REDUCE ||
-           q->args.collective == DCOLL_ALLREDUCE;
+    return q->args.ports == 1 && (q->args.collective == DCOLL_REDUCE ||
+                                  q->args.collective == DCOLL_ALLREDUCE);
 }
 
-/* Are there few such messages at a time, so that the transport spreads them
- * better over the wires? */
+/* With one port, are there few such messages at a time, so that the transport
+ * spreads them better over the wires? */
 static bool spreads(const dcoll_request_t *q, size_t bytes)
 {
-    return is_reduction(q) ? bytes > REDUCE_RAIL_BYTES
-                           : q->args.collective == DCOLL_GATHER &&
-                                 bytes >= GATHER_SPREAD_BYTES;
+    return q->args.collective == DCOLL_GATHER
+               ? bytes >= GATHER_SPREAD_BYTES
+               : reduces_alone(q) && bytes > REDUCE_RAIL_BYTES;
 }
 
 static size_t one_rail_bytes(const dcoll_request_t *q)
@@ -53,7 +54,7 @@ static size_t one_rail_bytes(const dcoll_request_t *q)
     if (q->team->contended)
         return AHEAD_RAIL_BYTES;
     if (!q->algorithm->ahead)
-        return is_reduction(q) ? REDUCE_RAIL_BYTES : ONE_RAIL_BYTES;
+        return reduces_alone(q) ? REDUCE_RAIL_BYTES : ONE_RAIL_BYTES;
     return q->args.collective == DCOLL_BCAST ? BCAST_RAIL_BYTES
                                              : AHEAD_RAIL_BYTES;
 }
@@ -71,10 +72,10 @@ static inline unsigned on_rail(const dcoll_request_t *q, unsigned peer,
     bool near = peer - team->first < team->locals;
     if (team->oversubscribed && team->several_hosts && bytes <= one)
         return near ? 0 : DRAIL_ON_RAIL(team->far_rail);
-    if (!near && spreads(q, bytes))
-        return 0;
     if (q->args.ports == 1 && !near)
-        return DRAIL_ON_RAIL(rail_between_nodes(team, peer));
+        return spreads(q, bytes)
+                   ? 0
+                   : DRAIL_ON_RAIL(rail_between_nodes(team, peer));
     return DRAIL_ON_RAIL(port % drail_nrails(team->rail));
 }
 
