@@ -43,8 +43,9 @@ __attribute__((noreturn)) static void end(int status, const char *text)
         await_sentence();
     }
     fflush(NULL);
+    const int ended = *first;
     /* not exit: it would wait for the other ranks */
-    _exit(abs(*first));
+    _exit(abs(ended));
 }
 
 __attribute__((noreturn, format(printf, 2, 0))) static void
