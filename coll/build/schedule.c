@@ -5,6 +5,7 @@
 
 #include "dapl_rail/dapl_rail.h"
 #include "coll/schedule.h"
+#include "coll/build/irregular/deal.h"
 
 static const char *const names[] = {
     [DCOLL_GATHER] = "gather",
@@ -233,17 +234,11 @@ void dcoll_add_await(dcoll_schedule_t *s, unsigned peer, unsigned flag,
                         .bytes = bytes});
 }
 
-static bool same_deal(const dcoll_deal_t *a, const dcoll_deal_t *b)
-{
-    return a->fan == b->fan && a->stride == b->stride && a->opens == b->opens &&
-           a->period == b->period && a->divisor == b->divisor &&
-           a->ring == b->ring && a->origin == b->origin && a->most == b->most;
-}
-
 /* Adds a deal, unless it equals the last one. False: out of memory. */
 static bool keep_deal(dcoll_schedule_t *s, const dcoll_deal_t *deal)
 {
-    if (s->ndeals && same_deal(&s->deals[s->ndeals - 1], deal))
+    const dcoll_deal_t *last = s->ndeals ? &s->deals[s->ndeals - 1] : NULL;
+    if (last && last->opens == deal->opens && deal_is_alike(last, deal))
         return true;
     if (!grow(s, (void **)&s->deals, s->ndeals, &s->deals_capacity,
               sizeof *deal))

@@ -94,8 +94,9 @@ unsigned predict_ports(const struct prediction *p)
 }
 
 /* Measured between two and four hosts of one and two ranks, at 2 x 1 Gbit/s;
- * doubling also between eight hosts of one rank that share cores, reduce
- * circulant only between these, at 2 x 200 Mbit/s.
+ * doubling also between eight hosts of one rank that share cores; reduce
+ * circulant between two, three, four and eight hosts of one rank, at 2 x 200
+ * Mbit/s.
  * Applies to blocks of from … below - 1 bytes on up to so many nodes, with
  * least … most ranks each. */
 static const struct {

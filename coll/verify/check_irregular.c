@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "coll/build/irregular/deal.h"
 #include "coll/build/irregular/offer.h"
 #include "check.h"
 
@@ -30,19 +31,15 @@ static const dcoll_deal_t *deal_of(const struct check_site *site,
 static bool goes_on(const struct check_site *site, const dcoll_op_t *op)
 {
     const dcoll_schedule_t *s = schedule_of(site->v, site->rank);
-    const dcoll_deal_t *a = &s->deals[op->deal], *b;
     const dcoll_op_t *before = op;
     while (before-- > s->ops)
         if (before->kind == DCOLL_DISTRIBUTE || before->kind == DCOLL_COLLECT)
             break;
     if (before < s->ops || before->deal >= s->ndeals)
         return false;
-    b = &s->deals[before->deal];
     return op->kind == before->kind && op->phase == before->phase &&
-           op->dst.offset == before->dst.offset && a->fan == b->fan &&
-           a->stride == b->stride && a->period == b->period &&
-           a->divisor == b->divisor && a->ring == b->ring &&
-           a->origin == b->origin && a->most == b->most;
+           op->dst.offset == before->dst.offset &&
+           deal_is_alike(&s->deals[op->deal], &s->deals[before->deal]);
 }
 
 void verify_check_deal(const struct check_site *site, const dcoll_op_t *op)

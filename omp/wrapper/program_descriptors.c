@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Linked into each program: its calls with descriptors. One that another rank
- * has opened may be one of the runtime in this rank. Libraries, whose
- * descriptors those are, do not come here. */
+/* Linked into each program: its calls with descriptors. A descriptor is a
+ * number of one rank only: the number of a file that another rank has opened
+ * may be that of a descriptor of the runtime in this rank. Only calls of the
+ * program come here, not those of libraries. */
 #include <sys/types.h>
 #include <sys/uio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Linked into each program: what it maps by itself. Memory and copies of files
- * are mapped from the shared heap. What is written to a file, has a given
- * address or is a stack stays private to the rank. */
+/* Linked into each program: what it maps by itself. All ranks see memory and
+ * copies of files, which come from the shared heap. Only one rank sees a file
+ * that the program writes by mmap, memory at a given address, and a stack. */
 #include <stdarg.h>
 #include <sys/mman.h>
 

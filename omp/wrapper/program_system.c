@@ -79,30 +79,23 @@ static void writes_text(char *text)
 
 /* open and its like; @name also with _FILE_OFFSET_BITS=64 and
  * -D_FORTIFY_SOURCE */
+#define OPENING(name, parameters, arguments)                                   \
+    int __real_##name parameters;                                              \
+    int __wrap_##name parameters;                                              \
+    int __wrap_##name parameters                                               \
+    {                                                                          \
+        va_list list;                                                          \
+        va_start(list, flags);                                                 \
+        const mode_t mode = va_arg(list, mode_t);                              \
+        va_end(list);                                                          \
+        reads_text(path);                                                      \
+        return __real_##name arguments;                                        \
+    }
 #define OPENS(name)                                                            \
-    int __real_##name(const char *path, int flags, ...);                       \
-    int __wrap_##name(const char *path, int flags, ...);                       \
-    int __wrap_##name(const char *path, int flags, ...)                        \
-    {                                                                          \
-        va_list arguments;                                                     \
-        va_start(arguments, flags);                                            \
-        const mode_t mode = va_arg(arguments, mode_t);                         \
-        va_end(arguments);                                                     \
-        reads_text(path);                                                      \
-        return __real_##name(path, flags, mode);                               \
-    }
+    OPENING(name, (const char *path, int flags, ...), (path, flags, mode))
 #define OPENS_AT(name)                                                         \
-    int __real_##name(int fd, const char *path, int flags, ...);               \
-    int __wrap_##name(int fd, const char *path, int flags, ...);               \
-    int __wrap_##name(int fd, const char *path, int flags, ...)                \
-    {                                                                          \
-        va_list arguments;                                                     \
-        va_start(arguments, flags);                                            \
-        const mode_t mode = va_arg(arguments, mode_t);                         \
-        va_end(arguments);                                                     \
-        reads_text(path);                                                      \
-        return __real_##name(fd, path, flags, mode);                           \
-    }
+    OPENING(name, (int fd, const char *path, int flags, ...),                  \
+            (fd, path, flags, mode))
 #define OPENS_CHECKED(name)                                                    \
     CALL(int, name, (const char *path, int flags), (path, flags),              \
          reads_text(path))

@@ -66,13 +66,19 @@ static void sends(struct rank *r)
     spreads(r);
 }
 
+/* A transfer of SHORT bytes; counting begins. */
+static drail_xfer_t begin(struct rank *r, struct memory *m)
+{
+    uint64_t ignored[RAILS];
+    memory_open(r, m, SHORT);
+    count(r, ignored);
+    return memory_xfer(r, m, SHORT);
+}
+
 static void notified_puts(struct rank *r)
 {
     struct memory m;
-    uint64_t ignored[RAILS];
-    memory_open(r, &m, SHORT);
-    count(r, ignored);
-    drail_xfer_t x = memory_xfer(r, &m, SHORT);
+    drail_xfer_t x = begin(r, &m);
     for (unsigned n = 0; n < 2 * TURNS; n++) {
         if (n % 2 == r->rank)
             expect(r, 0, drail_put(r->t, r->peer, &x, DRAIL_NOTIFY, n, NULL));
@@ -87,10 +93,7 @@ static void puts_in_a_row(struct rank *r)
 {
     struct memory m;
     drail_req_t req[MANY];
-    uint64_t ignored[RAILS];
-    memory_open(r, &m, SHORT);
-    count(r, ignored);
-    drail_xfer_t x = memory_xfer(r, &m, SHORT);
+    drail_xfer_t x = begin(r, &m);
     for (unsigned n = 0; n < MANY && r->rank == 0; n++)
         expect(r, 0, drail_put(r->t, 1, &x, 0, 0, &req[n]));
     for (unsigned n = 0; n < MANY && r->rank == 0; n++)
@@ -103,10 +106,7 @@ static void puts_in_a_row(struct rank *r)
 static void puts_without_requests(struct rank *r)
 {
     struct memory m;
-    uint64_t ignored[RAILS];
-    memory_open(r, &m, SHORT);
-    count(r, ignored);
-    drail_xfer_t x = memory_xfer(r, &m, SHORT);
+    drail_xfer_t x = begin(r, &m);
     r->t->timing->untimed.rails = RAIL_BIT(0);
     for (unsigned n = 0; n < MANY && r->rank == 0; n++)
         expect(r, 0, drail_put(r->t, 1, &x, 0, 0, NULL));
@@ -118,11 +118,8 @@ static void puts_without_requests(struct rank *r)
 static void batch(struct rank *r)
 {
     struct memory m;
-    uint64_t ignored[RAILS];
-    memory_open(r, &m, SHORT);
-    count(r, ignored);
     drail_batch_t b = {
-        .xfer = memory_xfer(r, &m, SHORT), .count = MANY, .await_reply = true};
+        .xfer = begin(r, &m), .count = MANY, .await_reply = true};
     if (r->rank == 0)
         expect(r, 0, drail_batch(r->t, 1, &b));
     else

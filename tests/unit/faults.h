@@ -3,7 +3,12 @@
 #ifndef TESTS_FAULTS_H
 #define TESTS_FAULTS_H
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "coll/schedule.h"
 
@@ -40,6 +45,25 @@ static inline bool faults_found_beside(dcoll_program_t *p, dcoll_op_t *op,
     const bool found = faults_verify(p);
     place->offset += bytes;
     return found;
+}
+
+/** Fails unless each operation of each rank is found to be missing when it is
+ *  left out, and to be wrong when it is moved by an element. */
+static inline void faults_expect_all(dcoll_program_t *p, unsigned nranks,
+                                     size_t element, unsigned variant)
+{
+    for (unsigned r = 0; r < nranks; r++)
+        for (unsigned i = 0; i < p->rank[r].nops; i++) {
+            dcoll_schedule_t *s = &p->rank[r];
+            if (!faults_found_without(p, s, i))
+                fail_msg("variant %u: rank %u without operation %u passes",
+                         variant, r, i);
+            if (!faults_found_beside(p, &s->ops[i], false, element) ||
+                !faults_found_beside(p, &s->ops[i], true, element))
+                fail_msg("variant %u: rank %u passes with operation %u beside "
+                         "its place",
+                         variant, r, i);
+        }
 }
 
 #endif

@@ -77,18 +77,7 @@ static void plant(const dcoll_algorithm_t *a, unsigned variant)
     args.zero_copy = variant & 1;
     args.depth = 1 + (variant >> 1);
     assert_int_equal(dcoll_program_make(a, &shape, &args, &p), 0);
-    for (unsigned r = 0; r < 5; r++)
-        for (unsigned i = 0; i < p.rank[r].nops; i++) {
-            dcoll_schedule_t *s = &p.rank[r];
-            if (!faults_found_without(&p, s, i))
-                fail_msg("variant %u: rank %u without operation %u passes",
-                         variant, r, i);
-            if (!faults_found_beside(&p, &s->ops[i], false, ELEMENT) ||
-                !faults_found_beside(&p, &s->ops[i], true, ELEMENT))
-                fail_msg("variant %u: rank %u passes with operation %u beside "
-                         "its place",
-                         variant, r, i);
-        }
+    faults_expect_all(&p, 5, ELEMENT, variant);
     dcoll_program_free(&p);
 }
 

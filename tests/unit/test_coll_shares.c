@@ -93,18 +93,7 @@ static void test_planted(void **unused)
         args.port_begin = begin;
         assert_int_equal(
             dcoll_program_make(&allreduce_shares, &shape, &args, &p), 0);
-        for (unsigned r = 0; r < 5; r++)
-            for (unsigned i = 0; i < p.rank[r].nops; i++) {
-                dcoll_schedule_t *s = &p.rank[r];
-                if (!faults_found_without(&p, s, i))
-                    fail_msg("variant %u: rank %u without operation %u passes",
-                             variant, r, i);
-                if (!faults_found_beside(&p, &s->ops[i], false, ELEMENT) ||
-                    !faults_found_beside(&p, &s->ops[i], true, ELEMENT))
-                    fail_msg("variant %u: rank %u passes with operation %u "
-                             "beside its place",
-                             variant, r, i);
-            }
+        faults_expect_all(&p, 5, ELEMENT, variant);
         dcoll_program_free(&p);
     }
 }

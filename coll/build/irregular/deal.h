@@ -25,6 +25,15 @@ static inline unsigned deal_bucket(const dcoll_deal_t *deal, unsigned dst)
     return at / deal->divisor % deal->fan;
 }
 
+/** Do both deal in the same way? Whether they open their buckets does not
+ *  count. */
+static inline bool deal_is_alike(const dcoll_deal_t *a, const dcoll_deal_t *b)
+{
+    return a->fan == b->fan && a->stride == b->stride &&
+           a->period == b->period && a->divisor == b->divisor &&
+           a->ring == b->ring && a->origin == b->origin && a->most == b->most;
+}
+
 /** DISTRIBUTE: the first value of a destination's counter. */
 static inline uint64_t deal_begin(const dcoll_deal_t *deal, unsigned dst)
 {

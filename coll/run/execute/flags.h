@@ -29,11 +29,11 @@ static inline struct line *line_of(const dcoll_request_t *q, unsigned rank,
 }
 
 /* Measured between hosts whose ranks share cores: to sleep at once gains where
- * all ranks wait for each other's short blocks, in all-reduces for somewhat
- * longer ones, which come on all wires. It loses for long ones, and
- * where ranks run ahead. Not in barriers: contests time calls that follow one,
- * and ranks that sleep in it leave it one after the other. Not in an
- * all-to-all-v, whose args do not tell how long the blocks are. */
+ * all ranks wait for each other's short blocks, and in all-reduces also for
+ * somewhat longer ones. It loses for long ones, and where ranks run ahead. Not
+ * in barriers: contests time calls that follow one, and ranks that sleep in it
+ * leave it one after the other. Not in an all-to-all-v, whose args do not tell
+ * how long the blocks are. */
 static inline bool may_sleep_at_once(const dcoll_request_t *q)
 {
     return q->team->several_hosts && !q->algorithm->ahead &&

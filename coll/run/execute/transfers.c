@@ -6,9 +6,10 @@
 
 #define ONE_RAIL_BYTES (16u << 10) /* sent together with the notification */
 /* The same, where ranks run far ahead, or share a core with other hosts, … */
-#define AHEAD_RAIL_BYTES    512u
-#define BCAST_RAIL_BYTES    4096u /* … but few put to the same rank */
-#define REDUCE_RAIL_BYTES   4096u /* … and a rank awaits one at a time */
+#define AHEAD_RAIL_BYTES 512u
+#define BCAST_RAIL_BYTES 4096u /* … but few put to the same rank */
+/* The same, where a rank awaits one message at a time. */
+#define REDUCE_RAIL_BYTES   4096u
 #define GATHER_SPREAD_BYTES 4096u
 #define READ_PIECE          (16u << 20) /* some milliseconds */
 
