@@ -245,7 +245,8 @@ SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
 # that a thread of a bond executes an atomic between two calls of the initiator
 # in the same process: the order is that of memory mapped twice.)
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%\
-  $(TEST_BIN)/provider/test_bond_order $(TEST_BIN)/provider/bond_extensions,\
+  $(TEST_BIN)/provider/test_bond_order $(TEST_BIN)/provider/bond_extensions\
+  $(TEST_BIN)/provider/bond_tcp_extensions,\
   $(TEST_PROGRAMS)) $(TEST_BIN)/unit/test_omp_team $(SANITIZED_ONLY)
 
 # what each build needs, and runs: peers are for tests of comparisons
