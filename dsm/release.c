@@ -28,10 +28,9 @@ void release_end(ddsm_t *d)
 int release_flush(ddsm_t *d)
 {
     enum { FEW = 64 };
-    if (!d->homes_serve || d->settling || d->reduces_long)
-        return flush(d);
-    int rc = flush_and_pack(d, FEW);
-    return rc || !d->has_pack ? rc : pack_deliver(d);
+    const bool packs = d->homes_serve && !d->settling && !d->reduces_long;
+    int rc = flush_and_leave_hot(d, packs ? FEW : 0);
+    return rc || !packs || !d->has_pack ? rc : pack_deliver(d);
 }
 
 int release_shared(ddsm_t *d)

@@ -11,7 +11,8 @@
  * serve packs; ranks that wait do. */
 void release_begin(ddsm_t *d);
 void release_end(ddsm_t *d);
-/* Writes this rank's changes home: in a pack, if homes serve them. */
+/* Writes this rank's changes home: in a pack, if homes serve them. Afterwards
+ * only hot pages are dirty (hot.h). */
 int release_flush(ddsm_t *d);
 /* The same, and announces them. */
 int release_writes(ddsm_t *d);
@@ -19,7 +20,7 @@ int release_writes(ddsm_t *d);
  * be written home. */
 int release_shared(ddsm_t *d);
 /* Makes visible what each rank has announced up to a position of its log. Call
- * it with no page dirty. */
+ * it after release_flush(). */
 int acquire_up_to(ddsm_t *d, const uint64_t *heads);
 
 #endif

@@ -4,8 +4,8 @@
  *
  *   base/   this state; entering it, one thread at a time; errors
  *   pages/  map (addresses), pages (states and protection), readahead, fetch,
- *           flush, diff and pack (writing home), handler, fault and signals,
- *           huge, coalesce, exclusive, history
+ *           flush, diff, hot and pack (writing home), handler, fault and
+ *           signals, huge, coalesce, exclusive, history
  *   sync/   control (memory that other ranks read), notices, pack_server,
  *           peer_wait, pack_exchange, shared_barrier, ticket
  *   .       the public calls, and the progress thread
@@ -41,6 +41,9 @@ struct page {
     bool written;          /* is in ddsm.written */
     bool packed;           /* its changes are in this rank's pack (pack.h) */
     bool used;             /* has been fetched or written */
+    bool stayed;           /* a release has left it writable */
+    bool scattered;        /* has changed in many pieces in this interval */
+    uint8_t hot;     /* so many more releases without a change will (hot.h) */
     bool exclusive;  /* DDSM_MOVING: no other rank has a copy (claims.h) */
     uint8_t writes;  /* intervals with writes of this rank, … */
     uint8_t changes; /* … and changes of its home or of exclusiveness */
@@ -82,6 +85,9 @@ struct past {
     unsigned turn;          /* of a loop that has the name in each turn */
     struct page_list list[2][USES]; /* of every second interval */
 };
+
+/* The most that a release compares and leaves writable. */
+enum { HOT_PAGES = 32 };
 
 /* Read-ahead (readahead.h): sequences of faults on ascending or descending
  * pages. A loop over planes of an array has a sequence in each plane. */
@@ -232,6 +238,8 @@ struct ddsm {
     bool settling;          /* in a barrier: its claims are not settled yet */
     size_t moving_first, moving_end; /* all DDSM_MOVING pages are in between */
     struct page_list dirty, written;
+    uint32_t hot[HOT_PAGES]; /* dirty pages that this release leaves writable */
+    size_t hot_count;
     uint32_t *grouped;  /* dirty pages by home (pack.c); of each home: */
     size_t *group;      /* its first one, and behind the last home the end */
     bool has_pack;      /* flush_and_pack() has packed changes */

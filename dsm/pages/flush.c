@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dsm/pages/flush.h"
 
+#include <string.h>
+
 #include "dsm/base/rdma.h"
 #include "dsm/pages/diff.h"
 #include "dsm/pages/exclusive.h"
+#include "dsm/pages/hot.h"
 #include "dsm/pages/pack.h"
 #include "dsm/pages/pages.h"
 
@@ -13,7 +16,8 @@ struct piece {
     unsigned home;
     size_t page;         /* offset of the page that is compared */
     size_t start, bytes; /* offset in the store, length */
-    bool differs;        /* the page has a piece */
+    unsigned pieces;     /* of the page, until now */
+    bool stays;          /* the page stays writable */
 };
 
 static int put(struct piece *p)
@@ -40,7 +44,10 @@ static int differs(void *context, size_t offset, size_t bytes)
 {
     struct piece *p = context;
     int rc = 0;
-    p->differs = true;
+    p->pieces++;
+    if (p->stays)
+        memcpy(p->d->twins + p->page + offset, p->d->store + p->page + offset,
+               bytes);
     if (!p->bytes || p->start + p->bytes != p->page + offset) {
         rc = put(p);
         p->start = p->page + offset;
@@ -49,34 +56,75 @@ static int differs(void *context, size_t offset, size_t bytes)
     return rc;
 }
 
-/* Puts the differing pieces of @count adjacent pages. */
+/* Puts the differing pieces of a page whose home is elsewhere. */
+static int write_page(struct piece *piece, size_t page)
+{
+    ddsm_t *d = piece->d;
+    struct page *p = &d->page[page];
+    d->stats.diffs++;
+    d->cost[page].diffs++;
+    int rc = diff_pieces(d->store + piece->page, d->twins + piece->page,
+                         page_bytes(d), p->element_shift, differs, piece);
+    if (piece->pieces) {
+        pages_announce(d, page);
+        pages_count_write(p);
+    }
+    return rc;
+}
+
+/* Goes on with another page. */
+static int turn_to(struct piece *piece, size_t page)
+{
+    const unsigned home = piece->d->page[page].home;
+    int rc = piece->home != home ? put(piece) : 0;
+    piece->home = home;
+    piece->page = page << piece->d->page_shift;
+    piece->pieces = 0;
+    return rc;
+}
+
+/* The same of @count adjacent pages. */
 static int write_home(ddsm_t *d, size_t first, size_t count)
 {
     struct piece piece = {.d = d};
     int rc = 0;
     for (size_t i = first; i < first + count && !rc; i++) {
         struct page *page = &d->page[i];
-        if (piece.home != page->home)
-            rc = put(&piece);
-        piece.home = page->home;
-        piece.page = i << d->page_shift;
-        piece.differs = false;
+        rc = turn_to(&piece, i);
         if (rc || page->home == d->rank)
             continue;
-        if (page->packed) {
+        if (page->packed)
             page->packed = false;
-            continue;
-        }
-        const char *now = d->store + piece.page;
-        const char *before = d->twins + piece.page;
-        d->stats.diffs++;
-        d->cost[i].diffs++;
-        rc = diff_pieces(now, before, page_bytes(d), page->element_shift,
-                         differs, &piece);
-        if (piece.differs) {
-            pages_announce(d, i);
-            pages_count_write(page);
-        }
+        else
+            rc = write_page(&piece, i);
+    }
+    return rc ? rc : put(&piece);
+}
+
+/* Its home has nothing to write, but looks whether the page is still written.
+ */
+static void look_at_home(struct piece *piece)
+{
+    ddsm_t *d = piece->d;
+    const char *now = d->store + piece->page;
+    char *before = d->twins + piece->page;
+    piece->pieces = memcmp(now, before, page_bytes(d)) != 0;
+    if (piece->pieces)
+        memcpy(before, now, page_bytes(d));
+}
+
+static int write_hot(ddsm_t *d)
+{
+    struct piece piece = {.d = d, .stays = true};
+    int rc = 0;
+    for (size_t i = 0; i < d->hot_count && !rc; i++) {
+        const size_t page = d->hot[i];
+        rc = turn_to(&piece, page);
+        if (!rc && d->page[page].home == d->rank)
+            look_at_home(&piece);
+        else if (!rc)
+            rc = write_page(&piece, page);
+        hot_count(d, page, piece.pieces);
     }
     return rc ? rc : put(&piece);
 }
@@ -133,17 +181,47 @@ static int stop_writes(ddsm_t *d)
     return rc;
 }
 
+static int flush_page(ddsm_t *d, size_t page)
+{
+    struct piece piece = {.d = d};
+    int rc = turn_to(&piece, page);
+    if (!rc)
+        rc = write_page(&piece, page);
+    if (!rc)
+        rc = put(&piece);
+    if (!rc)
+        rc = fence(d);
+    return rc ? space_break_rails(d, rc, "writing pages home") : 0;
+}
+
+/* Those of this rank that an earlier release has left writable. */
+static void announce_hot(ddsm_t *d)
+{
+    for (size_t i = 0; i < d->dirty.count; i++) {
+        const size_t page = d->dirty.page[i];
+        if (d->page[page].stayed && d->page[page].home == d->rank)
+            pages_announce(d, page);
+    }
+}
+
 /* @few: as of pack_changes(); 0: packs nothing. */
-static int flush_to(ddsm_t *d, unsigned few)
+static int flush_to(ddsm_t *d, unsigned few, bool leaves_hot)
 {
     struct page_list *dirty = &d->dirty;
     if (d->is_shared)
         return tell_lock_ended(d);
     const uint64_t start = space_now_ns();
     const drail_error_t before = d->error;
+    if (few)
+        d->has_pack = false;
+    announce_hot(d);
+    if (leaves_hot)
+        hot_take_out(d);
     /* first stop further writes of any thread */
     int rc = stop_writes(d);
     if (rc == DRAIL_ENOMEM) { /* no room for more mappings */
+        hot_put_back(d);
+        pages_sort(dirty);
         rc = flush_protect_all(d);
         if (!rc)
             d->error = before;
@@ -151,7 +229,7 @@ static int flush_to(ddsm_t *d, unsigned few)
     if (rc)
         return space_break(d, rc);
     rc = tell_lock_ended(d);
-    if (rc || !dirty->count)
+    if (rc || (!dirty->count && !d->hot_count))
         return rc;
     if (few)
         d->has_pack = pack_changes(d, dirty, few);
@@ -160,19 +238,42 @@ static int flush_to(ddsm_t *d, unsigned few)
         rc = write_home(d, dirty->page[i], n);
     }
     if (!rc)
+        rc = write_hot(d);
+    if (!rc)
         rc = fence(d);
     dirty->count = 0;
+    hot_put_back(d);
     d->stats.flush_ns += space_now_ns() - start;
     return rc ? space_break_rails(d, rc, "writing pages home") : 0;
 }
 
 int flush(ddsm_t *d)
 {
-    return flush_to(d, 0);
+    return flush_to(d, 0, false);
 }
 
 int flush_and_pack(ddsm_t *d, unsigned few)
 {
-    d->has_pack = false;
-    return flush_to(d, few);
+    return flush_to(d, few, false);
+}
+
+int flush_and_leave_hot(ddsm_t *d, unsigned few)
+{
+    return flush_to(d, few, true);
+}
+
+int flush_range(ddsm_t *d, size_t first, size_t count)
+{
+    struct page_list *dirty = &d->dirty;
+    int rc = 0;
+    for (size_t i = dirty->count; i-- > 0 && !rc;) {
+        const size_t page = dirty->page[i];
+        if (page - first >= count || d->page[page].home == d->rank)
+            continue;
+        if (pages_set(d, page, 1, PAGE_CLEAN)) /* no room for more mappings */
+            return flush(d);
+        dirty->page[i] = dirty->page[--dirty->count];
+        rc = flush_page(d, page);
+    }
+    return rc;
 }

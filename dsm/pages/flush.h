@@ -10,9 +10,13 @@
 int flush(ddsm_t *d);
 /* The same, but changes in more than @few pieces of a page go to this rank's
  * pack, which pack_exchange() or pack_deliver() brings home. Sets
- * ddsm.has_pack.
- */
+ * ddsm.has_pack. 0: packs nothing. */
 int flush_and_pack(ddsm_t *d, unsigned few);
+/* The same for a release: hot pages stay dirty (hot.h). */
+int flush_and_leave_hot(ddsm_t *d, unsigned few);
+/* Protects the dirty pages of a range whose home is elsewhere, and writes their
+ * changes home. */
+int flush_range(ddsm_t *d, size_t first, size_t count);
 /* Makes all pages invalid, which are one mapping then. Their changes remain to
  * be written home. */
 int flush_protect_all(ddsm_t *d);

@@ -106,6 +106,7 @@ static void pack_page(ddsm_t *d, struct packing *p, size_t page, unsigned few)
         return;
     }
     d->page[page].packed = true;
+    d->page[page].scattered = true;
     d->page[page].held = true; /* until the home has read them, only here */
     d->stats.diffs++;
     d->cost[page].diffs++;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "dsm/pages/hot.h"
 #include "dsm/pages/huge.h"
 #include "dsm/pages/readahead.h"
 
@@ -72,11 +73,12 @@ void pages_visit(ddsm_t *d, size_t first, size_t count)
     }
 }
 
-/* A page needs no twin at its home. */
+/* At its home only a hot page needs a twin. */
 static void make_twin(ddsm_t *d, size_t page)
 {
     const size_t at = page << d->page_shift;
-    if (d->page[page].home == d->rank)
+    hot_begin(d, page);
+    if (d->page[page].home == d->rank && !d->page[page].hot)
         return;
     memcpy(d->twins + at, d->store + at, page_bytes(d));
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "dsm/pages/coalesce.h"
+#include "dsm/pages/flush.h"
 #include "dsm/pages/pages.h"
 #include "dsm/sync/control.h"
 
@@ -47,7 +48,7 @@ void notices_summarize(const ddsm_t *d, struct arrival *arrival, uint32_t end)
 static int invalidate(ddsm_t *d, size_t first, size_t count)
 {
     const size_t end = first + count;
-    int rc = 0;
+    int rc = flush_range(d, first, count);
     for (size_t p = first, n; p < end && !rc; p += n) {
         const bool old =
             d->page[p].state == PAGE_CLEAN && d->page[p].home != d->rank;

@@ -12,12 +12,12 @@ void notices_append(ddsm_t *d);
  * the end of the log as there is room for before arrival.range[@end]. */
 void notices_summarize(const ddsm_t *d, struct arrival *arrival, uint32_t end);
 /* Invalidates the copies that @rank's log names from ddsm.vector_clock up to
- * @head. Call it with no page dirty. @arrival: that rank's, with that head, or
- * NULL; if it has all ranges that are missing, the log is not read. */
+ * @head. Changes of dirty pages among them go home first. @arrival: that
+ * rank's, with that head, or NULL; if it has all ranges that are missing, the
+ * log is not read. */
 int notices_apply(ddsm_t *d, unsigned rank, uint64_t head,
                   const struct arrival *arrival);
-/* Invalidates all copies of DDSM_OPEN pages: their homes write no notices. Call
- * it with no page dirty. */
+/* Invalidates all copies of DDSM_OPEN pages: their homes write no notices. */
 int notices_end_visits(ddsm_t *d);
 
 #endif

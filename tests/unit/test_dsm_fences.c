@@ -219,6 +219,11 @@ int coalesce_mappings(ddsm_t *d)
     return DRAIL_ENOMEM;
 }
 
+int flush_range(ddsm_t *d, size_t first, size_t count)
+{
+    return 0;
+}
+
 int space_break(ddsm_t *d, int rc)
 {
     return rc;
