@@ -32,7 +32,23 @@ static int post_round(drail_t *t, struct work *work, unsigned round,
     return full ? DRAIL_EAGAIN : 0;
 }
 
-int engine_nonthreaded(drail_t *t, struct work *work)
+/* On one rail there is nothing to take in turn. */
+static int post_on_one(drail_t *t, struct work *work)
+{
+    unsigned r = (unsigned)__builtin_ctz(work->rails);
+    for (unsigned i = work->round[r]; i < work->rounds;) {
+        int rc = work->post(&t->rails[r], work->arg, i);
+        if (rc == DRAIL_EAGAIN)
+            rc = work_await_room(work, work->rails);
+        else
+            i++;
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int post_in_turn(drail_t *t, struct work *work)
 {
     for (unsigned i = 0; i < work->rounds; i++) {
         uint32_t rails = work->rails;
@@ -45,8 +61,17 @@ int engine_nonthreaded(drail_t *t, struct work *work)
         if (rc)
             return rc;
     }
-    if (!work->owed)
-        return 0;
+    return 0;
+}
+
+int engine_nonthreaded(drail_t *t, struct work *work)
+{
+    bool several = work->rails & (work->rails - 1);
+    int rc = several       ? post_in_turn(t, work)
+             : work->rails ? post_on_one(t, work)
+                           : 0;
+    if (rc || !work->owed)
+        return rc;
     return work->strict ? progress_wait(t, work_advance, work, work->timeout_ms)
                         : progress_wait_for(work->peer, work_advance, work,
                                             work->timeout_ms);

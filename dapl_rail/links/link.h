@@ -18,6 +18,7 @@
  *   events.h      takes a rail's events and tells the files above
  *   ep.h          the link's EP; ep_table.h, ep_release.h: all EPs of a rail
  *   rdma.h        writes and reads of any length
+ *   at_once.h     writes that are complete when they are posted
  *   loopback.h    a rail's connection to itself, for atomics
  *   connect/      how links to a peer come up: see connect.h
  *   failover/     how a lost link goes on over others: see failover.h

@@ -12,13 +12,13 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/at_once.h"
 #include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/failover/journal.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/room.h"
 #include "dapl_rail/rails/fail.h"
-#include "providers/core/extensions.h"
 
 /* Copies the bytes to the send slot. */
 static void fill_slot(const struct link *link, struct dto *d)
@@ -115,20 +115,9 @@ int link_room(const struct link *link)
     return (int)(link->queue.full_at - link->queue.posted);
 }
 
-/* At once, where the provider can: a write without an event. */
-static inline bool write_direct(const struct link *link, const struct dto *d)
-{
-    const struct dapl_direct *direct = link->rail->direct;
-    return direct &&
-           direct->write(link->ep.handle,
-                         (const void *)(uintptr_t)d->local.virtual_address,
-                         d->local.segment_length, d->remote.rmr_context,
-                         d->remote.virtual_address);
-}
-
 static DAT_RETURN post_suppressed(struct link *link, struct dto *d)
 {
-    if (d->verb == VERB_WRITE && write_direct(link, d))
+    if (d->verb == VERB_WRITE && dto_write_direct(link, d))
         return DAT_SUCCESS;
     return post_now(link, d, cookie_suppressed(link),
                     DAT_COMPLETION_SUPPRESS_FLAG);

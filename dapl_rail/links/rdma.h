@@ -4,6 +4,7 @@
 #define DRAIL_LINKS_RDMA_H
 
 #include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/links/at_once.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/queue.h"
@@ -70,8 +71,11 @@ int rdma_post_several(struct rdma *r, const struct completion *done,
 static inline int rdma_post(struct rdma *r, const struct completion *done,
                             const uint32_t *immed)
 {
-    return r->bytes > r->most || immed ? rdma_post_several(r, done, immed)
-                                       : link_post(r->link, &r->dto, done);
+    if (r->bytes > r->most || immed)
+        return rdma_post_several(r, done, immed);
+    return write_at_once(r->link, &r->dto, done)
+               ? 0
+               : link_post(r->link, &r->dto, done);
 }
 
 #endif

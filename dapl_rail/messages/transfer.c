@@ -173,9 +173,11 @@ static int post_share(struct link *link, enum verb verb,
     rdma_init(&rdma, link, verb, xfer, share);
     rdma.posted = *posted;
     rdma.reports = reports;
+    const uint64_t before = link->queue.posted;
     int rc = rdma_post(&rdma, done, immed);
     *posted = rc ? rdma.posted : share->bytes;
-    link->queue.fence_at = link->queue.posted;
+    if (link->queue.posted != before)
+        link->queue.fence_at = link->queue.posted;
     if (!rc)
         account(link->rail, verb, share->bytes);
     return rc;
@@ -327,10 +329,11 @@ static int transfer_post(drail_t *t, struct transfer *x, int timeout_ms)
     return rc;
 }
 
-/* The short form of init, cut and start, for a transfer that is not timed and
- * needs no event. */
-bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer)
+/* The short form of init, cut and start, for a transfer that is not timed. */
+bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer,
+                    struct req *req)
 {
+    const struct completion done = {.ended = req_part_ended, .req = req};
     size_t bytes = xfer->bytes, posted = 0;
     struct route route;
     const uint32_t reach = peer_reach(peer);
@@ -341,9 +344,12 @@ bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer)
     drail_chunk_t whole = {.rail = (unsigned)__builtin_ctz(route.rails),
                            .bytes = bytes};
     struct link *link = peer_link(peer, whole.rail, 0);
-    return bytes <= link->rail->max_rdma &&
-           !post_share(link, VERB_WRITE, xfer, &whole, &posted, false, NULL,
-                       NULL);
+    if (bytes > rdma_most(link->rail, bytes))
+        return false;
+    if (req)
+        req_start(req, peer, RAIL_BIT(whole.rail), 1);
+    return !post_share(link, VERB_WRITE, xfer, &whole, &posted, false,
+                       req ? &done : NULL, NULL);
 }
 
 static void transfer_request(struct transfer *x, struct req *req)

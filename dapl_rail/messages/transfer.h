@@ -63,9 +63,10 @@ static inline int xfer_check(drail_t *t, const drail_xfer_t *x)
     return 0;
 }
 
-/* Posts a put without notification and request, if it needs no decision and its
- * rail has room: most short puts. False: nothing is done. */
-bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer);
+/* Posts a put without notification, if it needs no decision and its rail has
+ * room: most short puts. req: of the put, or NULL. False: nothing is posted. */
+bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer,
+                    struct req *req);
 void transfer_init(struct transfer *x, struct peer *peer,
                    const drail_xfer_t *xfer, enum verb verb);
 /* Decides which rails carry it. flags: those of drail_put. */

@@ -36,22 +36,25 @@
 #define WIDE_MOST  4096u
 #define WIDE_LINE  64u
 
-__attribute__((target("avx512f"))) static inline void
-wide_four(char *to, const char *from)
+/* At most eight. */
+__attribute__((target("avx512f"), always_inline)) static inline void
+wide_lines(char *to, const char *from, unsigned count)
 {
-    __m512i line[4];
-    for (unsigned i = 0; i < 4; i++)
+    __m512i line[8];
+    for (unsigned i = 0; i < count; i++)
         line[i] = _mm512_loadu_si512(from + i * WIDE_LINE);
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < count; i++)
         _mm512_storeu_si512(to + i * WIDE_LINE, line[i]);
 }
 
+/* In steps of 8 lines, 4 KB within the first cache took 0.57 times as long as
+ * in steps of 4 on the Xeon. */
 __attribute__((target("avx512f"))) static inline void
 wide_copy(char *to, const char *from, size_t n)
 {
     size_t at = 0;
-    for (; at + 4 * WIDE_LINE <= n; at += 4 * WIDE_LINE)
-        wide_four(to + at, from + at);
+    for (; at + 8 * WIDE_LINE <= n; at += 8 * WIDE_LINE)
+        wide_lines(to + at, from + at, 8);
     for (; at + WIDE_LINE < n; at += WIDE_LINE)
         _mm512_storeu_si512(to + at, _mm512_loadu_si512(from + at));
     n -= WIDE_LINE; /* may overlap the line before */
@@ -72,7 +75,7 @@ wide_ahead_copy(char *to, const char *from, size_t n)
             prefetch_for_write(to + at + WIDE_AHEAD + i * WIDE_LINE);
             __builtin_prefetch(from + at + WIDE_AHEAD + i * WIDE_LINE);
         }
-        wide_four(to + at, from + at);
+        wide_lines(to + at, from + at, 4);
     }
     wide_copy(to + at, from + at, n - at);
 }
@@ -90,6 +93,23 @@ static inline bool copies_wide(size_t n)
         return goes_ahead(n);
     return n >= WIDE_LEAST && __builtin_cpu_is("amd") &&
            __builtin_cpu_supports("avx512f");
+}
+
+/* The longest copy whose both sides may lie in the first cache. */
+#define NEAR_MOST (8u << 10)
+
+/* Of a copy from the source of the one before, with near_copy. On the Xeon,
+ * such puts of 4 KB in a row took 0.6 times as long as with memcpy, and puts of
+ * 8 KB 0.8 times as long as with wide_ahead_copy. Where the sides lie in a
+ * farther cache, memcpy is faster. */
+static inline bool copies_near(size_t n)
+{
+    return n <= NEAR_MOST && goes_ahead(n);
+}
+
+static inline void near_copy(void *to, const void *from, size_t n)
+{
+    wide_copy(to, from, n);
 }
 
 static inline void rep_copy(void *to, const void *from, size_t n)
@@ -135,6 +155,17 @@ static inline bool copies_wide(size_t n)
 {
     (void)n;
     return false;
+}
+
+static inline bool copies_near(size_t n)
+{
+    (void)n;
+    return false;
+}
+
+static inline void near_copy(void *to, const void *from, size_t n)
+{
+    memcpy(to, from, n);
 }
 
 static inline void plain_copy(void *to, const void *from, size_t n)

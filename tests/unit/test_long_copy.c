@@ -48,6 +48,20 @@ static void test_plain(void **state)
     check(plain_copy);
 }
 
+/* Copies of other lengths are not near. */
+static void near_or_plain(void *target, const void *source, size_t n)
+{
+    if (copies_near(n))
+        near_copy(target, source, n);
+    else
+        plain_copy(target, source, n);
+}
+
+static void test_near(void **state)
+{
+    check(near_or_plain);
+}
+
 static void test_overwrite(void **state)
 {
     check(overwrite_copy);
@@ -110,6 +124,7 @@ int main(void)
         cmocka_unit_test(test_plain),    cmocka_unit_test(test_overwrite),
         cmocka_unit_test(test_backward), cmocka_unit_test(test_stream),
         cmocka_unit_test(test_fetch),    cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_near),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

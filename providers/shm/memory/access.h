@@ -39,6 +39,26 @@ static inline DAT_DTO_COMPLETION_STATUS shm_access_enter(struct shm_conn *c,
     return DAT_DTO_ERR_REMOTE_ACCESS;
 }
 
+/* The range with this key, announced until shm_access_leave. NULL if the access
+ * is not allowed: *status says why. Inlined: each access passes here. */
+static inline const struct shm_map *
+shm_access_range(struct shm_conn *c, int slot, uint64_t address,
+                 uint64_t length, uint32_t key, int priv,
+                 DAT_DTO_COMPLETION_STATUS *status)
+{
+    *status = shm_access_enter(c, slot, key);
+    if (*status != DAT_DTO_SUCCESS)
+        return NULL;
+    const struct shm_map *m = shm_peer_map(c->peer, key);
+    if (m && (m->priv & priv) == priv && m->pz_id == c->peer_pz_id &&
+        (!m->ep_id || m->ep_id == c->peer_ep_id) &&
+        core_within(m->address, m->length, address, length))
+        return m;
+    shm_access_leave(c, slot);
+    *status = DAT_DTO_ERR_REMOTE_ACCESS;
+    return NULL;
+}
+
 /* --------------------------------------------------------------- owner --- */
 
 /* Ends the peer's right to access memory here over this connection. If an

@@ -36,42 +36,69 @@ void shm_copy(void *to, const void *from, size_t n,
  * words whole, and whole lines if the target begins with one. */
 #define APART_LEAST 2048u
 
-static void copy_lines(void *to, const void *from, size_t n,
-                       const struct shm_manner *manner)
+/* Copies the first line apart. Returns the bytes up to the next line. */
+static inline size_t copy_first_line(void *to, const void *from)
 {
-    size_t at = (uintptr_t)to % LINE;
-    bool is_short = n <= APART_LEAST, plain = !manner->stream && !manner->cold;
-    size_t first = is_short ? 0 : LINE - at;
-    if (plain && (is_short || (!at && copies_wide(n)))) {
-        plain_copy(to, from, n); /* the shortest way for most puts */
-        return;
-    }
-    memcpy(to, from, first);
-    shm_copy((char *)to + first, (const char *)from + first, n - first, manner);
+    memcpy(to, from, LINE);
+    return LINE - (uintptr_t)to % LINE;
 }
 
-void shm_copy_ordered_any(void *to, const void *from, size_t n,
-                          const struct shm_manner *manner)
+static inline void copy_lines(void *to, const void *from, size_t n, bool near)
 {
-    if (!n)
+    bool apart = n > APART_LEAST, split = apart && (uintptr_t)to % LINE;
+    size_t first = 0;
+    if (near && !split && copies_near(n)) {
+        near_copy(to, from, n);
         return;
-    size_t word = core_last_word((uintptr_t)to, n), rest = n - word;
-    if (rest)
-        copy_lines(to, from, rest, manner);
-    void *last = (char *)to + rest;
+    }
+    if (split || (apart && !copies_wide(n)))
+        first = copy_first_line(to, from);
+    plain_copy((char *)to + first, (const char *)from + first, n - first);
+}
+
+/* The last word, whole. */
+static inline void store_last(void *to, const void *from, size_t word)
+{
     union {
         uint64_t of8;
         uint32_t of4;
         uint16_t of2;
         uint8_t of1;
     } value;
-    memcpy(&value, (const char *)from + rest, word);
-    if (word == 8)
-        __atomic_store_n((uint64_t *)last, value.of8, __ATOMIC_RELEASE);
-    else if (word == 4)
-        __atomic_store_n((uint32_t *)last, value.of4, __ATOMIC_RELEASE);
-    else if (word == 2)
-        __atomic_store_n((uint16_t *)last, value.of2, __ATOMIC_RELEASE);
-    else
-        __atomic_store_n((uint8_t *)last, value.of1, __ATOMIC_RELEASE);
+    if (word == 8) {
+        memcpy(&value.of8, from, 8);
+        __atomic_store_n((uint64_t *)to, value.of8, __ATOMIC_RELEASE);
+    } else if (word == 4) {
+        memcpy(&value.of4, from, 4);
+        __atomic_store_n((uint32_t *)to, value.of4, __ATOMIC_RELEASE);
+    } else if (word == 2) {
+        memcpy(&value.of2, from, 2);
+        __atomic_store_n((uint16_t *)to, value.of2, __ATOMIC_RELEASE);
+    } else {
+        memcpy(&value.of1, from, 1);
+        __atomic_store_n((uint8_t *)to, value.of1, __ATOMIC_RELEASE);
+    }
+}
+
+void shm_copy_in_order_any(void *to, const void *from, size_t n, bool near)
+{
+    size_t word = core_last_word((uintptr_t)to, n), rest = n - word;
+    copy_lines(to, from, rest, near);
+    store_last((char *)to + rest, (const char *)from + rest, word);
+}
+
+void shm_copy_ordered(void *to, const void *from, size_t n,
+                      const struct shm_manner *manner)
+{
+    if (!n)
+        return;
+    if (!manner->stream && !manner->cold && !manner->backward) {
+        shm_copy_in_order(to, from, n, false);
+        return;
+    }
+    size_t word = core_last_word((uintptr_t)to, n), rest = n - word;
+    size_t first = rest > APART_LEAST ? copy_first_line(to, from) : 0;
+    shm_copy((char *)to + first, (const char *)from + first, rest - first,
+             manner);
+    store_last((char *)to + rest, (const char *)from + rest, word);
 }

@@ -76,14 +76,17 @@ static inline void shm_copy_plain(void *to, const void *from, size_t n,
 void shm_copy(void *to, const void *from, size_t n,
               const struct shm_manner *manner);
 /* Copies so that the last word becomes visible last (core/last_word.h). */
-void shm_copy_ordered_any(void *to, const void *from, size_t n,
-                          const struct shm_manner *manner);
-static inline void shm_copy_ordered(void *to, const void *from, size_t n,
-                                    const struct shm_manner *manner)
+void shm_copy_ordered(void *to, const void *from, size_t n,
+                      const struct shm_manner *manner);
+/* The same plainly; at least one byte. near: from the source of the write
+ * before. */
+void shm_copy_in_order_any(void *to, const void *from, size_t n, bool near);
+static inline void shm_copy_in_order(void *to, const void *from, size_t n,
+                                     bool near)
 {
     uint64_t word;
     if (n != sizeof word || (uintptr_t)to % sizeof word) {
-        shm_copy_ordered_any(to, from, n, manner);
+        shm_copy_in_order_any(to, from, n, near);
         return;
     }
     memcpy(&word, from, sizeof word);

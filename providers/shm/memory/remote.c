@@ -21,26 +21,6 @@
 
 #define ATOMIC_NS 2000000000u
 
-/* The range with this key, announced until shm_access_leave; NULL if the access
- * is not allowed: *status says why. */
-static inline const struct shm_map *enter(struct shm_conn *c, int slot,
-                                          uint64_t address, uint64_t length,
-                                          uint32_t key, int priv,
-                                          DAT_DTO_COMPLETION_STATUS *status)
-{
-    *status = shm_access_enter(c, slot, key);
-    if (*status != DAT_DTO_SUCCESS)
-        return NULL;
-    const struct shm_map *m = shm_peer_map(c->peer, key);
-    if (m && (m->priv & priv) == priv && m->pz_id == c->peer_pz_id &&
-        (!m->ep_id || m->ep_id == c->peer_ep_id) &&
-        core_within(m->address, m->length, address, length))
-        return m;
-    shm_access_leave(c, slot);
-    *status = DAT_DTO_ERR_REMOTE_ACCESS;
-    return NULL;
-}
-
 /* ------------------------------------- memory that can't be mapped here --- */
 
 static DAT_DTO_COMPLETION_STATUS vm_status(int err)
@@ -84,6 +64,14 @@ vm_copy(struct shm_conn *c, bool write, uint32_t nseg,
         done += (uint64_t)r;
     }
     return DAT_DTO_SUCCESS;
+}
+
+bool shm_remote_write_unmapped(struct shm_conn *c, const void *from,
+                               size_t bytes, uint64_t address)
+{
+    DAT_LMR_TRIPLET whole = {.virtual_address = (uintptr_t)from,
+                             .segment_length = bytes};
+    return vm_copy(c, true, 1, &whole, bytes, address) == DAT_DTO_SUCCESS;
 }
 
 /* -------------------------------------------------------------- copies --- */
@@ -133,8 +121,8 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
         manner =
             shm_choose(c->sia, write, total, slot ? NULL : &c->cold[write]);
     }
-    const struct shm_map *m =
-        enter(c, slot, address, total, dto->remote_key, priv, &status);
+    const struct shm_map *m = shm_access_range(c, slot, address, total,
+                                               dto->remote_key, priv, &status);
     if (!m)
         return status;
     char *at = shm_map_at(m, address, total);
@@ -152,26 +140,6 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
         count_write(c, dto);
     shm_access_leave(c, slot);
     return status;
-}
-
-bool shm_remote_write(struct shm_conn *c, const void *from, size_t bytes,
-                      uint32_t key, uint64_t address)
-{
-    static const struct shm_manner plain;
-    DAT_LMR_TRIPLET whole = {.virtual_address = (uintptr_t)from,
-                             .segment_length = bytes};
-    DAT_DTO_COMPLETION_STATUS status;
-    const struct shm_map *m = enter(c, 0, address, bytes, key,
-                                    DAT_MEM_PRIV_REMOTE_WRITE_FLAG, &status);
-    if (!m)
-        return false;
-    char *at = shm_map_at(m, address, bytes);
-    if (at)
-        shm_copy_ordered(at, from, bytes, &plain);
-    else
-        status = vm_copy(c, true, 1, &whole, bytes, address);
-    shm_access_leave(c, 0);
-    return status == DAT_DTO_SUCCESS;
 }
 
 /* ------------------------------------------------------------- atomics --- */
@@ -241,8 +209,8 @@ DAT_DTO_COMPLETION_STATUS shm_remote_atomic(struct shm_conn *c,
     DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS;
     uint64_t old = 0;
     const struct shm_map *m =
-        enter(c, 0, dto->remote_address, 8, dto->remote_key,
-              CORE_PRIV_REMOTE_ATOMIC, &status);
+        shm_access_range(c, 0, dto->remote_address, 8, dto->remote_key,
+                         CORE_PRIV_REMOTE_ATOMIC, &status);
     if (!m)
         return status;
     uint64_t *word = (void *)shm_map_at(m, dto->remote_address, sizeof *word);

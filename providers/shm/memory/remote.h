@@ -10,10 +10,10 @@
 DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
                                           const struct core_dto *dto, int slot,
                                           int priv);
-/* A plain copy of at least one byte to the peer's memory. False: it is not
- * allowed, or fails. Posts take turns. */
-bool shm_remote_write(struct shm_conn *c, const void *from, size_t bytes,
-                      uint32_t key, uint64_t address);
+/* A write whose range is announced, but not mapped here. False: it has failed.
+ */
+bool shm_remote_write_unmapped(struct shm_conn *c, const void *from,
+                               size_t bytes, uint64_t address);
 /* Fetch-and-add or compare-and-swap; the old value goes to dto->seg[0]. */
 DAT_DTO_COMPLETION_STATUS shm_remote_atomic(struct shm_conn *c,
                                             const struct core_dto *dto);

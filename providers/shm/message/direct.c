@@ -5,6 +5,8 @@
  * link model.
  */
 #include "dapl_rail/platform/short_copy.h"
+#include "providers/shm/memory/access.h"
+#include "providers/shm/memory/copy.h"
 #include "providers/shm/memory/peer.h"
 #include "providers/shm/memory/remote.h"
 #include "providers/shm/message/data.h"
@@ -223,5 +225,18 @@ bool shm_direct_write(DAT_EP_HANDLE handle, const void *local, size_t bytes,
         atomic_load_explicit(&c->aborted, memory_order_relaxed))
         return false;
     shm_peer_prefetch(c->peer, key, remote + bytes - 1);
-    return shm_remote_write(c, local, bytes, key, remote);
+    DAT_DTO_COMPLETION_STATUS status;
+    const struct shm_map *m = shm_access_range(
+        c, 0, remote, bytes, key, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, &status);
+    if (!m)
+        return false;
+    char *at = shm_map_at(m, remote, bytes);
+    bool written = true;
+    if (at)
+        shm_copy_in_order(at, local, bytes, c->swing.from == local);
+    else
+        written = shm_remote_write_unmapped(c, local, bytes, remote);
+    c->swing.from = local;
+    shm_access_leave(c, 0);
+    return written;
 }
