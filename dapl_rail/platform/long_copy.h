@@ -131,10 +131,13 @@ plain_copy_long(void *to, const void *from, size_t n)
 
 static inline void plain_copy(void *to, const void *from, size_t n)
 {
-    if (n < WIDE_LEAST)
-        memcpy(to, from, n);
-    else
+    if (n >= WIDE_LEAST) {
         plain_copy_long(to, from, n);
+        return;
+    }
+    /* GCC must not know the bound: it would make this a slow `rep movsq` */
+    __asm__("" : "+r"(n));
+    memcpy(to, from, n);
 }
 
 /* `rep movsb` does not read the lines that it stores whole. If the target began
