@@ -89,7 +89,9 @@
 #define BOND_NONE         BOND_MAX_MEMBERS /* no member */
 #define BOND_FIRST_MEMBER 0                /* its link begins a connection */
 #define BOND_NO_REQUEST   UINT64_MAX
-#define BOND_MS           1000000u /* ns */
+#define BOND_SHORTEST     4096         /* shorter requests are never cut */
+#define BOND_TEAM_LEAST   (512u << 10) /* fewer bytes are no work for threads */
+#define BOND_MS           1000000u     /* ns */
 
 struct bond_ia;
 struct bond_conn;
@@ -113,6 +115,9 @@ extern const char *const bond_policies[], *const bond_engines[];
 /* Returns 0; -1 after one line on stderr. */
 int bond_params_parse(const char *ia_name, const char *text,
                       struct bond_params *p);
+/* Does the bond cut a read or write of so many bytes? @p syncs: bond_ia.syncs
+ */
+bool bond_params_cut(const struct bond_params *p, bool syncs, uint64_t bytes);
 /* Says on stderr what is wrong with a member. Returns -1. */
 int bond_member_bad(const char *ia_name, const char *member, const char *why);
 
@@ -158,8 +163,9 @@ struct bond_zone {
 /* ---- memory ---- */
 
 struct bond_range { /* core_mr.tp */
+    const struct core_mr *mr;
     struct bond_zone *zone;
-    DAT_LMR_HANDLE lmr[BOND_MAX_MEMBERS];
+    DAT_LMR_HANDLE lmr[BOND_MAX_MEMBERS]; /* NULL: not registered there */
     DAT_LMR_CONTEXT context[BOND_MAX_MEMBERS];
     bool leaving; /* no request may use it any more */
 };
@@ -192,6 +198,7 @@ struct bond_ia {
     bool of_host;           /* a member reaches this host only */
     bool foreign;           /* a member's provider is not of this project */
     bool syncs;             /* all members have synchronous RDMA */
+    bool spread;            /* all ranges are registered on all members */
     unsigned send_segments; /* of the consumer, in a piece of a message */
     struct bond_member member[BOND_MAX_MEMBERS];
     pthread_mutex_t lock;

@@ -10,6 +10,7 @@
 #include "providers/core/ep_health.h"
 #include "providers/bond/progress.h"
 #include "providers/bond/links/links.h"
+#include "providers/bond/members/members.h"
 #include "providers/bond/message/message.h"
 #include "providers/bond/transfer/transfer.h"
 
@@ -35,7 +36,9 @@ void bond_path_ended(struct bond_link *l)
     }
     if (l->introduced && !p->unsettled)
         p->unsettled = l->epoch;
-    c->news = true; /* news over this link may be lost, … */
+    if (l->m->index == BOND_FIRST_MEMBER && c->state != BOND_LEAVING)
+        bond_ranges_spread(c->b); /* before the peer hears of it */
+    c->news = true;               /* news over this link may be lost, … */
     c->answers_due = c->answers.count || c->answers.refused;
     for (unsigned i = 0; i < c->b->params.count; i++)
         c->path[i].told = false; /* … and so may BOND_ENDED */

@@ -44,6 +44,14 @@ static const struct core_param known[] = {
 static const struct core_params params_known = {
     "bond", sizeof known / sizeof known[0], known};
 
+/* Where one thread moves all bytes within its posts, shares gain nothing. */
+bool bond_params_cut(const struct bond_params *p, bool syncs, uint64_t bytes)
+{
+    bool threads = p->engine == BOND_THREADED && bytes >= BOND_TEAM_LEAST;
+    return bytes >= p->threshold && bytes >= BOND_SHORTEST &&
+           (!syncs || threads || p->policy == BOND_EVEN);
+}
+
 int bond_member_bad(const char *ia_name, const char *member, const char *why)
 {
     return core_params_bad(&params_known, ia_name, member, "%s", why);

@@ -43,6 +43,26 @@ members_shown()
 }
 check 'railinfo shows a bond and its members' members_shown
 
+# longest_shown: also of as many members as a bond can have, with the longest
+# names
+longest_shown()
+{
+    local i names=()
+    for i in 1 2 3 4 5 6 7 8; do names+=("rail-name-of-thirty-one-letter$i"); done
+    {
+        for i in "${names[@]}"; do
+            echo "$i u2.0 nonthreadsafe default \"${library%/*}/libdapl_shm.so\" dapl_rail.0.1 \"\" \"\""
+        done
+        echo "widest u2.0 nonthreadsafe default \"$library\" dapl_rail.0.1 \"${names[*]}\" \"\""
+    } >"$conf"
+    [ ${#names[0]} -eq 31 ] && DAT_OVERRIDE=$conf timeout 20 \
+        "$BUILD/bin/railinfo" widest >"$work/out" 2>&1 &&
+        grep -q "^  members  *${names[*]}\$" "$work/out" && return
+    cat "$work/out"
+    return 1
+}
+check '… all of them, whatever their names' longest_shown
+
 # refused NAME WANTED PARAMETERS: a bond of these does not open, and says why
 refused()
 {

@@ -23,16 +23,18 @@ for bad in '--repeat 0' '--time 0' '--parts nonsense' '--nonsense'; do
     refused "$bad" "${bad% *}" "$compare" $bad
 done
 
-# on HOST COMMAND…: says what the command would; the bond has half of the time
+# on HOST COMMAND…: says what the command would; the bond has half of the time,
+# and so has the threaded one over shared memory
 cat >"$work/bin/on" <<'END'
 #!/bin/bash
 case $* in
 *mpi_exchange*) printf 'longest round: 40.0 ms\n0 failures\n' ;;
 *)
-    [ "$3" = bond ] && us=2000 || us=4000
+    case $3 in bond | near-threaded) us=2000 ;; *) us=4000 ;; esac
     for test in PingPong Sendrecv Exchange; do
         echo "# Benchmarking $test "
-        printf ' %d 10 %d %d %d 1\n' 8 9 9 9 4194304 $us $us $us
+        printf ' %d 10 %d %d %d 1\n' 8 9 9 9 1048576 $us $us $us \
+            4194304 $us $us $us
     done
     echo '# All processes entering MPI_Finalize' ;;
 esac
@@ -45,6 +47,13 @@ report=$work/result/bond.txt
 check '… are told' grep -q '^Rounds: 2\.' "$report"
 check '… with what is met' grep -q \
     'PingPong of 4M, .*: one rail: 2.000 .*: met$' "$report"
+check '… over shared memory, too' grep -q \
+    'Sendrecv, time over the bond : one rail, worst size (4M): 1.000 .*: met$' \
+    "$report"
+check '… and what threads gain' grep -q \
+    'PingPong of 1M, rate over the threaded bond : one rail: 2.000 .*: met$' \
+    "$report"
+check '… of each size' grep -q '^ *PingPong  *1M  *4000.00 .* 0.500 ' "$report"
 check '… and each round' [ "$(grep -c '^bond,Exchange,4194304,' \
     "$work/result/bond-samples.csv")" -eq 2 ]
 check '… and no path' sh -c '! grep -q "$0" "$1"' "$work" "$report"

@@ -11,7 +11,9 @@
 
 static unsigned regions;     /* LMRs of members that peers can write */
 static DAT_VLEN longest;     /* of these */
-static DAT_LMR_HANDLE table; /* of keys, the latest of the second member */
+static unsigned seconds;     /* LMRs of the second member */
+static DAT_LMR_HANDLE table; /* of keys, the latest of the first member */
+static DAT_EP_HANDLE first;  /* an EP of the first member */
 
 STAND_IN DAT_RETURN dat_lmr_create(
     DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION where,
@@ -26,19 +28,31 @@ STAND_IN DAT_RETURN dat_lmr_create(
     DAT_RETURN ret =
         real(dat_lmr_create)(ia, type, where, bytes, pz, privileges, va, lmr,
                              lmr_context, rmr_context, registered, address);
+    seconds += ret == DAT_SUCCESS && !strcmp(ia_of(*lmr), "shm1");
     if (privileges == DAT_MEM_PRIV_REMOTE_READ_FLAG && ret == DAT_SUCCESS &&
-        !strcmp(ia_of(*lmr), "shm1"))
+        !strcmp(ia_of(*lmr), "shm0"))
         table = *lmr;
     return ret;
 }
 
-/* The second member refuses to free LMRs, or this one. */
+STAND_IN DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
+                                   DAT_CONN_QUAL qual, DAT_TIMEOUT timeout,
+                                   DAT_COUNT bytes, const DAT_PVOID data,
+                                   DAT_QOS qos, DAT_CONNECT_FLAGS flags)
+{
+    if (!strcmp(ia_of(ep), "shm0"))
+        first = ep;
+    return real(dat_ep_connect)(ep, address, qual, timeout, bytes, data, qos,
+                                flags);
+}
+
+/* The first member refuses to free LMRs, or this one. */
 static atomic_bool refuses, has_refused, has_freed;
 static DAT_LMR_HANDLE only;
 
 static bool may_free(DAT_LMR_HANDLE lmr)
 {
-    bool meant = !strcmp(ia_of(lmr), "shm1") && (!only || lmr == only);
+    bool meant = !strcmp(ia_of(lmr), "shm0") && (!only || lmr == only);
     bool refused = meant && atomic_load(&refuses);
     if (meant)
         atomic_store(refused ? &has_refused : &has_freed, true);
@@ -144,13 +158,50 @@ static void table_freed_later(void **state)
     end_close(&me);
 }
 
+#define LINES 32u /* writes, of 64 bytes each */
+
+static void write_lines(end_t *from, const end_t *to)
+{
+    fill(from->mem.data, LINES * 64, 3);
+    for (unsigned i = 0; i < LINES; i++) {
+        DAT_LMR_TRIPLET seg = local(&from->mem, i * 64, 64);
+        DAT_RMR_TRIPLET there = remote(&to->mem, i * 64, 64);
+        if (i == LINES / 2) /* the link is lost; the others carry on */
+            DAT_OK(dat_ep_disconnect(first, DAT_CLOSE_ABRUPT_FLAG));
+        DAT_OK(dat_ep_post_rdma_write(from->ep, 1, &seg, cookie(i), &there,
+                                      DAT_COMPLETION_DEFAULT_FLAG));
+    }
+    for (unsigned i = 0; i < LINES; i++)
+        EXPECT_DTO(from->request, i, DAT_DTO_SUCCESS, 64);
+    assert_memory_equal(to->mem.data, from->mem.data, LINES * 64);
+}
+
+/* A range that is never cut is registered on the lead only. When the lead is
+ * lost, all ranges are registered on the other members. */
+static void on_the_lead(void **state)
+{
+    end_t a, b;
+    region_t more;
+    ends_open(&a, &b, MEMORY_MALLOC, 65536);
+    end_connect_both(&a, &b);
+    unsigned before = seconds;
+    region_create(&more, MEMORY_MALLOC, 4096, a.ia, a.pz,
+                  DAT_MEM_PRIV_ALL_FLAG);
+    assert_int_equal(seconds, before);
+    write_from(&a, &more, &b, DAT_DTO_SUCCESS);
+    write_lines(&a, &b);
+    write_from(&a, &more, &b, DAT_DTO_SUCCESS);
+    write_from(&b, &b.mem, &a, DAT_DTO_SUCCESS);
+    region_destroy(&more);
+    ends_close(&a, &b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(marks_only),
-        cmocka_unit_test(others_go_on),
-        cmocka_unit_test(half_freed),
-        cmocka_unit_test(table_freed_later),
+        cmocka_unit_test(marks_only),  cmocka_unit_test(others_go_on),
+        cmocka_unit_test(half_freed),  cmocka_unit_test(table_freed_later),
+        cmocka_unit_test(on_the_lead),
     };
     setenv("TEST_IA", "bond0", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

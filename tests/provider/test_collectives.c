@@ -499,12 +499,13 @@ static void test_wrong_info(void **state)
 }
 
 /* Ranks 0 and 1 say that there are three ranks; rank 2 says two, and is rank 1
- * of them. Rank 1 comes first, or last. */
+ * of them. Rank 1 comes first, or last. When all have failed, they agree, and
+ * create a group of another number. */
 static unsigned late; /* the rank that comes last */
 
 static void other_size(struct rank *r)
 {
-    unsigned all = r->size;
+    const struct rank right = *r;
     open_ia(r);
     create_member(r);
     if (r->rank == 2) {
@@ -517,7 +518,13 @@ static void other_size(struct rank *r)
         usleep(300000);
     DAT_OK(begin_group(r, 1, NULL));
     assert_int_equal(group_status(r, 1), DAT_IB_COLL_COMP_ERR);
-    r->size = all;
+    r->size = right.size;
+    r->rank = right.rank;
+    r->members[1] = shared->info[1];
+    meet(r);
+    create_group(r, 2, 1);
+    barriers(r);
+    DAT_OK(dat_ib_collective_free_group(r->group));
     meet(r);
     DAT_OK(dat_ib_collective_free_member(r->ia, r->member));
     close_ia(r);

@@ -22,7 +22,7 @@ static struct bond_conn conn;
 
 /* -------------------------------------------------- instead of the bond --- */
 
-const struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key)
+struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key)
 {
     const struct core_mr *mr = core_mr_find(b->ia, key);
     return mr && !range.leaving ? &range : NULL;

@@ -6,10 +6,12 @@ Two hosts of scripts/testbed, so it needs root; rails of 1 Gbit/s. IMB-MPI1
 a bond of two, over a bond of which the second rail has half of the rate, and
 over a bond of one rail. Then a program that checks each byte (make tests) runs
 over the bond: undisturbed, while rails are cut, and while rails lose all in
-silence; so does IMB-MPI1 while rails are cut. A round launches each of these
-once, and the rounds are repeated (A B C, A B C, ...). Figures are medians over
-the rounds with their non-parametric 95 % confidence interval, ratios are those
-of each round.
+silence; so does IMB-MPI1 while rails are cut. On one host, IMB-MPI1 measures
+PingPong and Sendrecv of 0 to 4 MB over one rail of shared memory, over a bond
+of it, and over bonds of two, non-threaded and threaded. A round launches each
+of these once, and the rounds are repeated (A B C, A B C, ...). Figures are
+medians over the rounds with their non-parametric 95 % confidence interval,
+ratios are those of each round.
 
 DIR (default results/bond-<date>; an existing one is never touched: -2, -3 ...
 is appended) gets bond.txt (tables, versions, commands) and bond-samples.csv
@@ -58,20 +60,30 @@ RATE = 1000  # Mbit/s
 
 # dat.conf: IA: (provider, parameters)
 IAS = {"left": ("ofi", "device=rail0"), "right": ("ofi", "device=rail1"),
-       "bond": ("bond", "left right"), "bond-one": ("bond", "left")}
+       "bond": ("bond", "left right"), "bond-one": ("bond", "left"),
+       "near0": ("shm", ""), "near1": ("shm", ""),
+       "near": ("bond", "near0 near1"), "near-one": ("bond", "near0"),
+       "near-threaded": ("bond", "near0 near1 engine=threaded")}
 ONE, TWO, UNEQUAL, ALONE = "one rail", "bond", "unequal bond", "bond of one"
 # what: its IA, and the rate of rail1
 SPEEDS = {ONE: ("left", RATE), TWO: ("bond", RATE),
           UNEQUAL: ("bond", RATE // 2), ALONE: ("bond-one", RATE)}
 SIZES = (8, 4 << 20)
 TESTS = ("PingPong", "Sendrecv", "Exchange")
-REPETITIONS = "1000,80"  # at most; MB of long messages: 20 of 4 MB
-LONGEST_S = 10  # a size of a test
+# of IMB: repetitions, MB of long messages, and seconds of a size, at most
+FAR = ("-iter", "1000,80", "-time", "10")
+NEAR = ("-iter", "20000,200", "-time", "1", "-msglog", "0:22")
+SHARED = "shared memory: "
+# what: its IA; ranks are not pinned, so that threads may use any core
+NEARS = {SHARED + ONE: "near0", SHARED + ALONE: "near-one",
+         SHARED + TWO: "near", SHARED + "threaded bond": "near-threaded"}
+NEAR_ONE, *NEAR_BONDS = NEARS
+NEAR_TESTS = TESTS[:2]
 CALM, CUT, DROP = "undisturbed", "cut", "silent"
 LOSSES = (CALM, CUT, DROP)
 EXCHANGE_S = 10
 AWAY_S, THERE_S = 0.7, 2  # the kernel reports a mended port after a second
-PARTS = ("speed", "losses")
+PARTS = ("speed", "losses", "shm")
 
 
 # ------------------------------------------------------------- launching ---
@@ -98,21 +110,22 @@ class Bed:
         return path
 
     def launch(self, ia, program):
+        """Two ranks: on two hosts, or over shared memory on one."""
+        where = ["-n", "2"] if ia in NEARS.values() else [
+            "-bootstrap", "ssh", "-bootstrap-exec", AGENT, "-iface", "eth0",
+            "-hosts", "n1,n2", "-ppn", "1", "-n", "2", *PINNED]
         command = ["on", "n1", os.path.join(ROOT, "scripts", "impi2018"), ia,
-                   "-bootstrap", "ssh", "-bootstrap-exec", AGENT, "-iface",
-                   "eth0", "-hosts", "n1,n2", "-ppn", "1", "-n", "2", *PINNED,
-                   *program]
+                   *where, *program]
         self.commands[hide(shlex.join(command), {
             self.folder: "FOLDER", WHEELS: "WHEELS", BUILD: "build",
             ROOT + "/": ""})] = None
         return run(command, 120)
 
-    def imb(self, ia, tests):
+    def imb(self, ia, tests, how=None):
         """{(test, bytes): µs}: of PingPong half of a round trip, else the
-        slowest rank's mean."""
-        out = self.launch(ia, [
-            IMB, "-npmin", "2", "-iter", REPETITIONS, "-time", str(LONGEST_S),
-            "-msglen", self.lengths, *tests])
+        slowest rank's mean. @how: options of IMB-MPI1 (default: FAR, SIZES)."""
+        how = how or (*FAR, "-msglen", self.lengths)
+        out = self.launch(ia, [IMB, "-npmin", "2", *how, *tests])
         if "entering MPI_Finalize" not in out:
             raise Failure("IMB-MPI1 has not ended well")
         found, test = {}, None
@@ -195,6 +208,9 @@ def go_round(rounds, bed, parts):
         figures = attempt(rounds, number, name, bed.imb, ia, TESTS)
         found.update({(name, *key): us for key, us in figures.items()})
     run(["testbed", "rate", "rail1", f"{RATE}mbit"])
+    for name, ia in NEARS.items() if "shm" in parts else ():
+        figures = attempt(rounds, number, name, bed.imb, ia, NEAR_TESTS, NEAR)
+        found.update({(name, *key): us for key, us in figures.items()})
     for kind in LOSSES if "losses" in parts else ():
         found.update(attempt(rounds, number, kind, under_losses, bed, kind))
     progress("")
@@ -251,6 +267,52 @@ def speed_targets(samples):
     return [*lines, ""]
 
 
+def near_ratio(samples, test, size, above, below):
+    """Interval of a ratio of times; None if there is none."""
+    found = paired(samples.get((above, test, size), {}),
+                   samples.get((below, test, size), {}))
+    return found and found[0]
+
+
+def near_keys(samples):
+    return sorted({key[1:] for key in samples if key[0] == NEAR_ONE})
+
+
+def near_table(samples):
+    lines = ["IMB-MPI1 over shared memory: µs of a message over one rail, and "
+             "the time over a bond : that (medians [95 % intervals])",
+             f"{'test':>9}  {'bytes':>5}  {ONE:>23}" + "".join(
+                 f"  {name.removeprefix(SHARED):>20}" for name in NEAR_BONDS)]
+    for test, size in near_keys(samples):
+        us = median_interval(samples[NEAR_ONE, test, size].values())
+        line = f"{test:>9}  {size_name(size):>5}  {interval_text(us, 2):>23}"
+        for name in NEAR_BONDS:
+            ratio = near_ratio(samples, test, size, name, NEAR_ONE)
+            line += f"  {interval_text(ratio, 3) if ratio else '-':>20}"
+        lines.append(line)
+    return [*lines, ""]
+
+
+def near_targets(samples):
+    """The worst size of each bond, and what the threads gain."""
+    lines = ["Targets, as medians of the rounds' ratios"]
+    for name in NEAR_BONDS:
+        for test in NEAR_TESTS:
+            ratios = [(ratio, size) for found, size in near_keys(samples)
+                      if found == test and (ratio := near_ratio(
+                          samples, test, size, name, NEAR_ONE))]
+            worst, size = max(ratios, default=(None, 0))
+            lines.append(target_line(
+                f"{test}, time over the {name.removeprefix(SHARED)} : one "
+                f"rail, worst size ({size_name(size)})", worst, 1.03,
+                least=False))
+    for test in NEAR_TESTS:
+        lines.append(target_line(
+            f"{test} of 1M, rate over the threaded bond : one rail",
+            near_ratio(samples, test, 1 << 20, NEAR_ONE, NEAR_BONDS[-1]), 1.5))
+    return [*lines, ""]
+
+
 def losses_table(samples):
     lines = [f"Checked exchange over the bond, {EXCHANGE_S} s a round; a rail "
              f"is away for {AWAY_S} s, every {AWAY_S + THERE_S} s: ms of the "
@@ -280,6 +342,8 @@ def report(rounds, bed, parts):
     lines += [*few_rounds(len(rounds.seconds)), ""]
     if "speed" in parts:
         lines += speed_table(rounds.samples) + speed_targets(rounds.samples)
+    if "shm" in parts:
+        lines += near_table(rounds.samples) + near_targets(rounds.samples)
     if "losses" in parts:
         lines += losses_table(rounds.samples)
     lines += rounds.failed + ["Commands"] + [

@@ -31,7 +31,9 @@ void bond_ring(struct core_ia *ia, uint64_t bells);
 /* range.c */
 DAT_RETURN bond_mr_publish(struct core_ia *ia, struct core_mr *mr);
 bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr);
-const struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key);
+/* A lead is lost: any member may have to carry any range from now on. */
+void bond_ranges_spread(struct bond_ia *b);
+struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key);
 /* Gives segments the member's contexts. False: the consumer has freed an LMR,
  * or a segment that is empty names none. */
 bool bond_range_translate(struct bond_ia *b, unsigned member, uint32_t n,

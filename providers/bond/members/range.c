@@ -3,9 +3,12 @@
  * LMRs and windows (RMRs). For each of them, the bond creates an LMR on each
  * member. (Not every DAT provider has RMRs.) The range's key is its index in a
  * table. Peers read the range and the members' contexts from the table by RDMA,
- * and keep them. Core does not give the same key to another range soon. So a
- * peer's old contexts do no harm: the member refuses them. A member over TCP
- * does so by ending the link: then the peer reads the table again.
+ * and keep them. Over shared memory, only the lead carries a range that is too
+ * short to be cut: the range is registered there only. If a lead is lost, all
+ * ranges get registered on all members. Core does not give the same key to
+ * another range soon. So a peer's old contexts do no harm: the member refuses
+ * them. A member over TCP does so by ending the link: then the peer reads the
+ * table again.
  */
 #include <stdlib.h>
 
@@ -64,36 +67,71 @@ static void unregister_all(const struct bond_ia *b, const struct bond_range *r)
             dat_lmr_free(r->lmr[i]);
 }
 
-static int register_all(struct bond_ia *b, struct bond_range *r,
-                        const struct core_mr *mr, DAT_RMR_CONTEXT *remote)
+static int register_on(const struct bond_ia *b, struct bond_range *r,
+                       unsigned member, DAT_RMR_CONTEXT *remote)
 {
+    const struct core_mr *mr = r->mr;
     DAT_REGION_DESCRIPTION at = {.for_va = (void *)(uintptr_t)mr->base};
     int priv = mr->priv & ~CORE_PRIV_REMOTE_ATOMIC;
     if (priv & (int)DAT_MEM_PRIV_REMOTE_WRITE_FLAG)
         priv |= (int)DAT_MEM_PRIV_LOCAL_WRITE_FLAG;
-    for (unsigned i = 0; i < b->params.count; i++)
-        if (dat_lmr_create(b->member[i].ia, DAT_MEM_TYPE_VIRTUAL, at,
-                           mr->length, r->zone->pz[i], (DAT_MEM_PRIV_FLAGS)priv,
-                           DAT_VA_TYPE_VA, &r->lmr[i], &r->context[i],
-                           &remote[i], NULL, NULL))
+    return dat_lmr_create(b->member[member].ia, DAT_MEM_TYPE_VIRTUAL, at,
+                          mr->length, r->zone->pz[member],
+                          (DAT_MEM_PRIV_FLAGS)priv, DAT_VA_TYPE_VA,
+                          &r->lmr[member], &r->context[member], remote, NULL,
+                          NULL) == DAT_SUCCESS
+               ? 0
+               : -1;
+}
+
+static int register_all(const struct bond_ia *b, struct bond_range *r,
+                        DAT_RMR_CONTEXT *remote)
+{
+    bool all = !b->syncs || b->spread ||
+               bond_params_cut(&b->params, b->syncs, r->mr->length);
+    for (unsigned i = 0; i < (all ? b->params.count : 1); i++)
+        if (register_on(b, r, i, &remote[i]))
             return -1;
     return 0;
+}
+
+/* Registers the range on this member, too, and tells peers that read its entry
+ * from now on. */
+static int register_late(struct bond_ia *b, struct bond_range *r,
+                         unsigned member)
+{
+    return r->lmr[member] ? 0
+                          : register_on(b, r, member,
+                                        &entry_of(b, r->mr)->context[member]);
+}
+
+void bond_ranges_spread(struct bond_ia *b)
+{
+    if (b->spread || !b->syncs)
+        return;
+    b->spread = true;
+    for (unsigned at = 0; at < CORE_MAX_MRS; at++) {
+        struct bond_range *r = b->ia->mrs[at].tp;
+        for (unsigned i = 0; r && !r->leaving && i < b->params.count; i++)
+            register_late(b, r, i); /* else the peer's access is refused */
+    }
 }
 
 DAT_RETURN bond_mr_publish(struct core_ia *ia, struct core_mr *mr)
 {
     struct bond_ia *b = bond_ia(ia);
-    DAT_RMR_CONTEXT remote[BOND_MAX_MEMBERS];
+    DAT_RMR_CONTEXT remote[BOND_MAX_MEMBERS] = {0}; /* 0: none */
     struct bond_range *r = calloc(1, sizeof *r);
     DAT_RETURN ret =
         CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY_REGION);
     if (!r)
         return ret;
     pthread_mutex_lock(&b->lock);
+    r->mr = mr;
     r->zone = bond_zone_get(b, mr->pz_id);
     if (!r->zone) {
         free(r);
-    } else if (register_all(b, r, mr, remote)) {
+    } else if (register_all(b, r, remote)) {
         unregister_all(b, r);
         range_delete(b, r);
     } else {
@@ -123,10 +161,10 @@ bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
     return released;
 }
 
-const struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key)
+struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key)
 {
     const struct core_mr *mr = core_mr_find(b->ia, key);
-    const struct bond_range *r = mr ? mr->tp : NULL;
+    struct bond_range *r = mr ? mr->tp : NULL;
     return r && !r->leaving ? r : NULL;
 }
 
@@ -134,8 +172,8 @@ bool bond_range_translate(struct bond_ia *b, unsigned member, uint32_t n,
                           DAT_LMR_TRIPLET *seg)
 {
     for (uint32_t i = 0; i < n; i++) {
-        const struct bond_range *r = bond_range_find(b, seg[i].lmr_context);
-        if (!r)
+        struct bond_range *r = bond_range_find(b, seg[i].lmr_context);
+        if (!r || register_late(b, r, member))
             return false;
         seg[i].lmr_context = r->context[member];
     }

@@ -13,13 +13,11 @@
 #include "providers/bond/members/members.h"
 #include "providers/bond/transfer/transfer.h"
 
-#define SHORTEST     4096     /* shorter requests are never cut */
 #define LEARN        4        /* a new rate counts as 1 / LEARN */
 #define POSTING_PART 10       /* see bond_body_done */
 #define FETCH_NS     500000.0 /* about the time of a piece of a read … */
 #define FETCH_LEAST  ((uint64_t)16 << 10) /* … of more bytes than this … */
 #define FETCHES      3 /* … over a link, of which so many are under way */
-#define TEAM_LEAST   (512u << 10) /* fewer bytes are no work for threads */
 
 /* ----------------------------------------------------------------- cut --- */
 
@@ -32,11 +30,12 @@ static uint64_t tail_of(const struct core_request *r)
     return r->op == CORE_READ ? 0 : over ? over : STRIPE_LINE;
 }
 
-static double weight_of(const struct bond_conn *c, unsigned member)
+static double weight_of(const struct bond_conn *c, const struct bond_request *q,
+                        unsigned member)
 {
     double known = 0;
     unsigned n = 0;
-    if (!bond_link_usable(c->link[member]))
+    if (!bond_link_usable(c->link[member]) || !q->context[member])
         return 0;
     if (c->b->params.policy == BOND_EVEN)
         return 1;
@@ -49,23 +48,16 @@ static double weight_of(const struct bond_conn *c, unsigned member)
     return n ? known / n : 1; /* not measured yet */
 }
 
-/* Where one thread moves all bytes within its posts, shares gain nothing. */
-bool bond_body_pays(const struct bond_ia *b, uint64_t total)
-{
-    bool threads = b->params.engine == BOND_THREADED && total >= TEAM_LEAST;
-    return total >= b->params.threshold && total >= SHORTEST &&
-           (!b->syncs || threads || b->params.policy == BOND_EVEN);
-}
-
 void bond_body_cut(struct bond_conn *c, struct core_request *r)
 {
     struct bond_request *q = r->tp;
     double weight[BOND_MAX_MEMBERS] = {0}, sum = 0;
     unsigned parts = 0, count = c->b->params.count;
-    if (r->op == CORE_SEND || !bond_body_pays(c->b, r->w.total))
+    if (r->op == CORE_SEND ||
+        !bond_params_cut(&c->b->params, c->b->syncs, r->w.total))
         return;
     for (unsigned i = 0; i < count; i++) {
-        weight[i] = weight_of(c, i);
+        weight[i] = weight_of(c, q, i);
         sum += weight[i];
         parts += weight[i] > 0;
     }
@@ -185,7 +177,7 @@ static void given(struct bond_op *op)
 static void post_batch(struct batch *b)
 {
     struct bond_ia *ia = b->c->b;
-    if (ia->params.engine == BOND_THREADED && b->bytes >= TEAM_LEAST)
+    if (ia->params.engine == BOND_THREADED && b->bytes >= BOND_TEAM_LEAST)
         bond_team_run(ia, ia->params.count, give_of, b);
     else
         for (unsigned i = 0; i < b->count; i++)
@@ -223,7 +215,7 @@ void bond_body_done(struct bond_conn *c, const struct bond_op *op)
     s->left -= op->bytes;
     if (op->kind == BOND_OP_READ)
         p->fetching -= op->bytes;
-    if (s->left || s->bytes < SHORTEST)
+    if (s->left || s->bytes < BOND_SHORTEST)
         return;
     uint64_t took = busywait_now_ns() - s->begun;
     if (s->posting > took / POSTING_PART)

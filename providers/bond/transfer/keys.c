@@ -22,6 +22,33 @@ const struct bond_key *bond_key_known(const struct bond_conn *c, uint32_t key)
     return key && k->key == key ? k : NULL;
 }
 
+/* Reads the entry of the peer's table at once. False: not now. */
+static bool read_now(struct bond_conn *c, struct bond_link *l, uint32_t key)
+{
+    struct bond_op op = {.kind = BOND_OP_KEY, .link = l, .mark = key};
+    uint64_t offset = key % CORE_MAX_MRS * sizeof(struct bond_entry);
+    DAT_LMR_TRIPLET here = {.virtual_address = (uintptr_t)&l->region->entry,
+                            .segment_length = sizeof l->region->entry,
+                            .lmr_context = l->context};
+    DAT_RMR_TRIPLET there = {.virtual_address = c->peer_table + offset,
+                             .segment_length = sizeof l->region->entry,
+                             .rmr_context = c->path[l->m->index].table};
+    if (dat_ep_post_rdma_read(l->ep, 1, &here, (DAT_DTO_COOKIE){0}, &there,
+                              (DAT_COMPLETION_FLAGS)DAPL_RDMA_SYNC_FLAG))
+        return false;
+    bond_key_read(c, &op);
+    return true;
+}
+
+const struct bond_key *bond_key_now(struct bond_conn *c, uint32_t key)
+{
+    struct bond_link *l = bond_usable_link(c, c->lead);
+    const struct bond_key *k = bond_key_known(c, key);
+    if (!k && key && !c->key_asked && l && l->m->syncs && read_now(c, l, key))
+        k = bond_key_known(c, key);
+    return k;
+}
+
 void bond_keys_forget(struct bond_conn *c)
 {
     for (unsigned i = 0; i < BOND_KEYS; i++)

@@ -16,16 +16,18 @@ static bool is_fit(struct bond_conn *c, const struct core_dto *dto)
 {
     return (dto->op == CORE_WRITE || dto->op == CORE_READ) && dto->total &&
            dto->total <= SYNC_MOST && !core_requests_pending(c->ep) &&
-           !bond_body_pays(c->b, dto->total);
+           !bond_params_cut(&c->b->params, c->b->syncs, dto->total);
 }
 
 bool bond_sync(struct bond_conn *c, const struct core_dto *dto)
 {
     const struct bond_link *l = bond_usable_link(c, c->lead);
-    const struct bond_key *k = bond_key_known(c, dto->remote_key);
+    const struct bond_key *k;
     DAT_LMR_TRIPLET seg[CORE_MAX_IOV];
-    if (!l || !l->m->syncs || !k || !is_fit(c, dto) ||
-        !core_within(k->base, k->bytes, dto->remote_address, dto->total))
+    if (!l || !l->m->syncs || !is_fit(c, dto))
+        return false;
+    k = bond_key_now(c, dto->remote_key);
+    if (!k || !core_within(k->base, k->bytes, dto->remote_address, dto->total))
         return false;
     core_segments_copy(seg, dto->seg, dto->nseg);
     if (!bond_range_translate(c->b, l->m->index, dto->nseg, seg))

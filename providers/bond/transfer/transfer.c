@@ -16,12 +16,13 @@ static bool is_remote(const struct core_request *r)
 
 /* ------------------------------------------------------------ beginning --- */
 
-/* Are the keys of its remote memory known? The peer itself finds the word of an
- * atomic. */
+/* Are the keys of its remote memory known, also for a lead that has changed?
+ * The peer itself finds the word of an atomic. */
 static bool has_keys(struct bond_conn *c, struct core_request *r, uint64_t n)
 {
     struct bond_request *q = r->tp;
-    if (q->checked || !is_remote(r) || bond_is_atomic(r))
+    bool known = q->checked && (c->lead == BOND_NONE || q->context[c->lead]);
+    if (known || !is_remote(r) || bond_is_atomic(r))
         return true;
     int found = bond_key_find(c, r);
     if (found < 0)
@@ -274,7 +275,7 @@ static bool lead(struct bond_conn *c, uint64_t n)
     if (r->done)
         return true;
     bool tail_waits = r->op != CORE_READ && q->body && q->under_way;
-    if (!l || tail_waits || overtakes_read(c, r, n))
+    if (!l || tail_waits || overtakes_read(c, r, n) || !has_keys(c, r, n))
         return false;
     if (!lead_part(c, l, n))
         return false;

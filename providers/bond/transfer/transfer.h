@@ -16,10 +16,7 @@ void bond_issue_locked(struct bond_conn *c);
  * must be queued. */
 bool bond_sync(struct bond_conn *c, const struct core_dto *dto);
 
-/* body.c */
-/* Is it worth while to cut a read or write of so many bytes? */
-bool bond_body_pays(const struct bond_ia *b, uint64_t total);
-/* ep->lock is held */
+/* body.c; ep->lock is held */
 /* Gives a long request a body, and cuts the body into shares. */
 void bond_body_cut(struct bond_conn *c, struct core_request *r);
 /* Posts the shares. True: all of them are posted. */
@@ -36,6 +33,8 @@ bool bond_redo(struct bond_conn *c);
 /* keys.c */
 /* The peer's range with this key, as far as it is known here, or NULL. */
 const struct bond_key *bond_key_known(const struct bond_conn *c, uint32_t key);
+/* The same; if the lead has synchronous RDMA, the peer's table is read now. */
+const struct bond_key *bond_key_now(struct bond_conn *c, uint32_t key);
 /* Finds the peer's contexts for a read or write. 1: found; 0: the peer was
  * asked; -1: the peer has no such range, or does not allow the access. */
 int bond_key_find(struct bond_conn *c, const struct core_request *r);
