@@ -81,6 +81,12 @@ void railomp_no_descriptor(int fd, const char *function);
  * number in this rank, as then another rank has opened it. */
 void railomp_descriptor(int fd, const char *function);
 
+/* The program has set a variable of the environment, or unset it (@value NULL),
+ * or all (@name NULL). Other ranks follow in the next barrier. */
+void railomp_sets(const char *name, const char *value);
+/* It has another directory. */
+void railomp_changes_directory(void);
+
 /* Fortran: this rank has opened the unit; closes it; or writes or reads, which
  * ends the program if another rank has opened it. */
 void railomp_unit_opened(int32_t unit);

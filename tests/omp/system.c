@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <omp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -12,7 +13,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/times.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -96,6 +100,98 @@ static void structures(void)
 #pragma omp barrier
         }
     printf("structures: %d wrong\n", wrong);
+}
+
+static int one = 1; /* GCC does not know that: it checks lengths when it runs */
+
+/* The same, of calls that may wait. With -D_FORTIFY_SOURCE their lengths are
+ * checked. */
+static void descriptors(void)
+{
+    static union {
+        char page[PAGE];
+        struct pollfd poll;
+        struct timeval time;
+        fd_set set;
+    } u[7];
+    int wrong = 0, fds[2];
+    char name[] = "system.XXXXXX";
+    const int file = mkstemp(name);
+    wrong += unlink(name) + symlink("nowhere", name);
+    for (int round = 0; round < ROUNDS; round++)
+#pragma omp parallel private(fds) reduction(+ : wrong)
+        for (int i = 0; i < omp_get_num_threads(); i++) {
+            if (omp_get_thread_num() == i) {
+                FILE *zero = fopen("/dev/zero", "r");
+                wrong += socketpair(AF_UNIX, SOCK_STREAM, 0, fds);
+                u[0].poll = (struct pollfd){.fd = fds[0], .events = POLLIN};
+#pragma omp flush
+                wrong += send(fds[1], "text", 4, 0) != 4;
+                wrong += poll(&u[0].poll, (nfds_t)one, -1) != 1;
+                FD_ZERO(&u[1].set);
+                FD_SET(fds[0], &u[1].set);
+#pragma omp flush
+                wrong += select(fds[0] + one, &u[1].set, NULL, NULL, NULL) != 1;
+                wrong += !FD_ISSET(fds[0], &u[1].set);
+                wrong += recv(fds[0], u[2].page, (size_t)one * 8, 0) != 4;
+                wrong += readlink(name, u[3].page, (size_t)one * PAGE) != 7;
+                wrong += getcwd(u[4].page, (size_t)one * PAGE) != u[4].page;
+                wrong += gettimeofday(&u[5].time, NULL);
+                wrong += fread_unlocked(u[6].page, 1, (size_t)one * PAGE,
+                                        zero) != PAGE;
+                wrong += fclose(zero) + close(fds[0]) + close(fds[1]);
+            }
+#pragma omp barrier
+            wrong += u[0].poll.revents != POLLIN;
+            wrong += memcmp(u[2].page, "text", 4) != 0;
+            wrong += memcmp(u[3].page, "nowhere", 7) != 0;
+            wrong += u[4].page[0] != '/' || u[5].time.tv_sec <= 0;
+            wrong += u[6].page[0] != 0 || u[6].page[PAGE - 1] != 0;
+#pragma omp barrier
+            if (omp_get_thread_num() == i)
+                for (int k = 0; k < 7; k++)
+                    memset(u[k].page, 1, PAGE);
+#pragma omp barrier
+        }
+    wrong += unlink(name) + close(file);
+    printf("descriptors: %d wrong\n", wrong);
+}
+
+static int is_set(const char *name, const char *value)
+{
+    const char *got = getenv(name);
+    return value ? got && !strcmp(got, value) : !got;
+}
+
+/* What one thread changes, all others have after the next barrier. */
+static void environment(void)
+{
+    char folder[] = "system.XXXXXX", text[] = "RAIL_PUT=put";
+    int wrong = !getcwd(path, sizeof path) || !mkdtemp(folder);
+    wrong += setenv("RAIL_SET", "first", 1) + setenv("RAIL_SET", "none", 0);
+    wrong += putenv(text) + chdir(folder) + !fopen("here", "w");
+    for (int round = 0; round < ROUNDS; round++)
+#pragma omp parallel reduction(+ : wrong)
+        for (int i = 0; i < omp_get_num_threads(); i++) {
+            wrong += !is_set("RAIL_SET", "first") + !is_set("RAIL_PUT", "put");
+            wrong += access("here", R_OK) != 0;
+#pragma omp barrier
+            if (omp_get_thread_num() == i) {
+                wrong += setenv("RAIL_SET", "second", 1) + chdir(path);
+                wrong += unsetenv("RAIL_PUT");
+            }
+#pragma omp barrier
+            wrong += !is_set("RAIL_SET", "second") + !is_set("RAIL_PUT", NULL);
+            wrong += access("here", R_OK) == 0;
+#pragma omp barrier
+            if (omp_get_thread_num() == i) {
+                wrong += clearenv() + setenv("RAIL_SET", "first", 1);
+                wrong += setenv("RAIL_PUT", "put", 1) + chdir(folder);
+            }
+#pragma omp barrier
+        }
+    wrong += unlink("here") + chdir(path) + rmdir(folder);
+    printf("environment: %d wrong\n", wrong);
 }
 
 static void *map(size_t bytes)
@@ -233,6 +329,8 @@ int main(void)
     paths();
     mistakes();
     structures();
+    descriptors();
+    environment();
     mapped();
     unmapped();
     stack();
