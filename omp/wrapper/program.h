@@ -29,6 +29,10 @@ char *railomp_strndup(const char *text, size_t most);
 /* Also of memory that a library has allocated. */
 void railomp_free(void *p);
 
+/* What the C library allocates in this thread is shared, until it is told false.
+ * For functions that pass none of it to the kernel. */
+void railomp_shares_heap(bool shares);
+
 /* As __cxa_guard_acquire(), ..._release() and ..._abort(), between ranks. */
 int railomp_guard_acquire(uint64_t *guard);
 void railomp_guard_release(uint64_t *guard);

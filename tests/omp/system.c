@@ -7,7 +7,9 @@
 #include <omp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <regex.h>
 #include <sched.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 enum { PAGE = 4096, PAGES = 64, ROUNDS = 3 };
 static char path[PAGE], other[PAGE]; /* pages that move */
@@ -194,6 +197,50 @@ static void environment(void)
     printf("environment: %d wrong\n", wrong);
 }
 
+static int compare(const void *a, const void *b)
+{
+    return (*(const int *)a > *(const int *)b) -
+           (*(const int *)a < *(const int *)b);
+}
+
+/* What one thread gets from the C library, others use. */
+static void libraries(void)
+{
+    enum { KEYS = 200 };
+    static int keys[KEYS];
+    void *root = NULL;
+    wchar_t *wide = NULL;
+    regex_t regex;
+    int wrong = regcomp(&regex, "^(a|b)*([0-9]+)x{2,5}$", REG_EXTENDED);
+    for (int i = 0; i < KEYS; i++)
+        keys[i] = i * 7919 % KEYS;
+#pragma omp parallel reduction(+ : wrong)
+    {
+#pragma omp for
+        for (int i = 0; i < KEYS; i++)
+#pragma omp critical
+            tsearch(&keys[i], &root, compare);
+#pragma omp single
+        wide = wcsdup(L"wide text");
+        wrong += wcscmp(wide, L"wide text") != 0;
+        for (int i = 0; i < KEYS; i++) {
+            char text[40];
+            regmatch_t found[3];
+            const int **node = tfind(&i, &root, compare);
+            wrong += !node || **node != i;
+            snprintf(text, sizeof text, "%.*s%dxxx", i % 9, "abababababa", i);
+            wrong += regexec(&regex, text, 3, found, 0) != 0;
+            wrong += found[2].rm_so != i % 9 ||
+                     regexec(&regex, "aa", 0, NULL, 0) == 0;
+        }
+    }
+    for (int i = 0; i < KEYS; i++)
+        wrong += !tdelete(&i, &root, compare);
+    free(wide);
+    regfree(&regex);
+    printf("libraries: %d wrong, %d\n", wrong, root != NULL);
+}
+
 static void *map(size_t bytes)
 {
     return mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -331,6 +378,7 @@ int main(void)
     structures();
     descriptors();
     environment();
+    libraries();
     mapped();
     unmapped();
     stack();
