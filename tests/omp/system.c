@@ -166,6 +166,31 @@ static int is_set(const char *name, const char *value)
     return value ? got && !strcmp(got, value) : !got;
 }
 
+/* All threads set variables at the same time. */
+static int set_at_once(void)
+{
+    enum { EACH = 20 };
+    int wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
+    {
+        char name[32], value[16];
+#pragma omp barrier
+        for (int i = 0; i < EACH; i++) {
+            snprintf(name, sizeof name, "RAIL_%d_%d", omp_get_thread_num(), i);
+            snprintf(value, sizeof value, "%d", i);
+            wrong += setenv(name, value, 1);
+        }
+#pragma omp barrier
+        for (int t = 0; t < omp_get_num_threads(); t++)
+            for (int i = 0; i < EACH; i++) {
+                snprintf(name, sizeof name, "RAIL_%d_%d", t, i);
+                snprintf(value, sizeof value, "%d", i);
+                wrong += !is_set(name, value);
+            }
+    }
+    return wrong;
+}
+
 /* What one thread changes, all others have after the next barrier. */
 static void environment(void)
 {
@@ -193,7 +218,7 @@ static void environment(void)
             }
 #pragma omp barrier
         }
-    wrong += unlink("here") + chdir(path) + rmdir(folder);
+    wrong += unlink("here") + chdir(path) + rmdir(folder) + set_at_once();
     printf("environment: %d wrong\n", wrong);
 }
 
