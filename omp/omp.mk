@@ -8,7 +8,7 @@ LIBOMP  := $(LIB)/librailomp.so
 OMPDIR  := $(LIB)/railomp
 OMP_PARTS := $(addprefix $(OMPDIR)/,program.o program_descriptors.o \
   program_environment.o program_files.o program_fortran.o program_io.o program_library_heap.o \
-  program_mapping.o program_protection.o program_returned.o program_signal.o program_system.o \
+  program_mapping.o program_mutex.o program_protection.o program_returned.o program_signal.o program_system.o \
   program_waits.o program_wide.o libgomp.spec)
 # the plugin is one of the compiler that the wrappers call
 OMP_CXX := g++

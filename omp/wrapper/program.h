@@ -38,6 +38,18 @@ int railomp_guard_acquire(uint64_t *guard);
 void railomp_guard_release(uint64_t *guard);
 void railomp_guard_abort(uint64_t *guard);
 
+/* In a region of several ranks, whose threads all see the object. */
+bool railomp_is_between_ranks(const void *object);
+/* A word there, as an atomic operation: @value for @expected. True: it was so,
+ * and what its last setter has written is seen. */
+bool railomp_word_swap(uint32_t *word, uint32_t expected, uint32_t value);
+/* Until it is so. */
+void railomp_word_await(uint32_t *word, uint32_t expected, uint32_t value);
+void railomp_word_set(uint32_t *word, uint32_t value);
+/* Before a call that would synchronise threads of one process only: ends the
+ * program if it is between ranks. */
+void railomp_synchronises(const void *object, const char *function);
+
 /* Before a system call that reads the range, or writes it: the kernel finds
  * only pages that are there. */
 void railomp_prepare(const void *start, size_t bytes, bool writable);

@@ -46,10 +46,10 @@ same()
 }
 
 names=(atomics worksharing sharing tasks reductions doacross devices printing wide
-    pipeline system fortified cxx fortran output barriers exits)
+    pipeline system fortified cxx mutexes fortran output barriers exits)
 for name in "${names[@]}"; do
     case $name in
-    cxx) echo cxx cxx.cpp g++ railomp-c++ ;;
+    cxx | mutexes) echo "$name" "$name.cpp" g++ railomp-c++ ;;
     fortran | output) echo "$name" "$name.f90" gfortran railomp-fortran ;;
     fortified) echo fortified system.c gcc railomp-cc -D_FORTIFY_SOURCE=2 ;;
     *) echo "$name" "$name.c" gcc railomp-cc ;;
@@ -75,7 +75,7 @@ done
 
 gcc -O2 -shared -fPIC "-I$SOURCE" "$programs/delays.c" -o delays.so
 preload=$PWD/delays.so
-for name in worksharing sharing tasks reductions doacross devices printing wide system cxx fortran output barriers exits; do
+for name in worksharing sharing tasks reductions doacross devices printing wide system cxx mutexes fortran output barriers exits; do
     check "$name, 2 ranks x 2, with pauses" same $name 2 2
     check "$name, 2 ranks x 2, with pauses, on shared pages" same $name 2 2 shared
 done
@@ -771,6 +771,32 @@ replaced()
 replaced mmap.with.MAP_FIXED \
     'mmap(@page, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)'
 replaced madvise 'madvise(@page, 4096, MADV_DONTNEED)'
+# what would synchronise threads of one process only
+cat >synchronises.c <<'END'
+#include <omp.h>
+#include <pthread.h>
+#include <semaphore.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_barrier_t barrier;
+static sem_t semaphore;
+int main(void)
+{
+    pthread_barrier_init(&barrier, NULL, omp_get_max_threads());
+    sem_init(&semaphore, 0, 2);
+#pragma omp parallel
+    if (omp_get_thread_num() == omp_get_num_threads() - 1)
+        CALL;
+    return 0;
+}
+END
+for call in 'pthread_cond_wait(&cond, &mutex)' 'pthread_rwlock_rdlock(&lock)' \
+    'pthread_rwlock_wrlock(&lock)' 'pthread_barrier_wait(&barrier)' 'sem_wait(&semaphore)'; do
+    "$BUILD/bin/railomp-cc" "-DCALL=$call" synchronises.c -o synchronises
+    refused "$call" "rank.1:.${call%%(*}...is.not.served.in.a.region" \
+        "${two_ranks[@]}" ./synchronises
+done
 cat >leaves.c <<'END'
 #include <pthread.h>
 int main(void)
