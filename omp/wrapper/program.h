@@ -29,8 +29,8 @@ char *railomp_strndup(const char *text, size_t most);
 /* Also of memory that a library has allocated. */
 void railomp_free(void *p);
 
-/* What the C library allocates in this thread is shared, until it is told false.
- * For functions that pass none of it to the kernel. */
+/* What the C library allocates in this thread is shared, until it is told
+ * false. For functions that pass none of it to the kernel. */
 void railomp_shares_heap(bool shares);
 
 /* As __cxa_guard_acquire(), ..._release() and ..._abort(), between ranks. */
@@ -97,9 +97,10 @@ void railomp_no_descriptor(int fd, const char *function);
  * number in this rank, as then another rank has opened it. */
 void railomp_descriptor(int fd, const char *function);
 
-/* The program has set a variable of the environment, or unset it (@value NULL),
- * or all (@name NULL). Other ranks follow in the next barrier. */
-void railomp_sets(const char *name, const char *value);
+/* The program has set a variable of the environment (without @replaces: if it
+ * was not set), or unset it (@value NULL), or all (@name NULL). Other ranks
+ * follow in the next barrier. */
+void railomp_sets(const char *name, const char *value, bool replaces);
 /* It has another directory. */
 void railomp_changes_directory(void);
 

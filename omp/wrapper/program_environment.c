@@ -17,7 +17,7 @@ WRAPPED(setenv, const char *name, const char *value, int replaces)
 {
     const int rc = __real_setenv(name, value, replaces);
     if (!rc)
-        railomp_sets(name, getenv(name));
+        railomp_sets(name, value, replaces);
     return rc;
 }
 
@@ -25,13 +25,13 @@ WRAPPED(unsetenv, const char *name)
 {
     const int rc = __real_unsetenv(name);
     if (!rc)
-        railomp_sets(name, NULL);
+        railomp_sets(name, NULL, true);
     return rc;
 }
 
 WRAPPED(clearenv, void)
 {
-    railomp_sets(NULL, NULL);
+    railomp_sets(NULL, NULL, true);
     return __real_clearenv();
 }
 

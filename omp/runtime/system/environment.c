@@ -15,7 +15,7 @@
 /* On the shared heap, where it stays: a rank may be behind. */
 struct change {
     struct change *next;
-    enum { SETS, UNSETS, CLEARS, GOES } action;
+    enum { SETS, SETS_NEW, UNSETS, CLEARS, GOES } action;
     size_t name; /* bytes, with the zero; the value is behind it */
     char text[];
 };
@@ -51,9 +51,10 @@ static void add(int action, const char *name, const char *value)
     has_changed = true;
 }
 
-void railomp_sets(const char *name, const char *value)
+void railomp_sets(const char *name, const char *value, bool replaces)
 {
-    add(!name ? CLEARS : value ? SETS : UNSETS, name, value);
+    const int sets = replaces ? SETS : SETS_NEW;
+    add(!name ? CLEARS : value ? sets : UNSETS, name, value);
 }
 
 void railomp_changes_directory(void)
@@ -82,7 +83,9 @@ static void carry_out(const struct change *change)
 {
     switch (change->action) {
     case SETS:
-        setenv(change->text, change->text + change->name, true);
+    case SETS_NEW:
+        setenv(change->text, change->text + change->name,
+               change->action == SETS);
         return;
     case UNSETS:
         unsetenv(change->text);
