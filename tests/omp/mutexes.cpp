@@ -51,8 +51,9 @@ static void count()
         }
     }
     const long all = omp_get_max_threads() * TIMES * (TIMES - 1L) / 2;
-    std::printf("count: %d wrong, %d %d %d %d\n", wrong, of_mutex == all - tried,
-                of_recursive == all, of_checked == all, of_spin == all);
+    std::printf("count: %d wrong, %d %d %d %d\n", wrong,
+                of_mutex == all - tried, of_recursive == all, of_checked == all,
+                of_spin == all);
 }
 
 /* The memory of a mutex has had another one before. */

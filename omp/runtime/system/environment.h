@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The environment and the directory, which the system has for each process. What
- * one rank changes is put into a list in shared memory. All ranks carry it out
- * in the next barrier, or when a region begins.
+ * The environment and the directory, which the system has for each process.
+ * What one rank changes is put into a list in shared memory. All ranks carry it
+ * out in the next barrier, or when a region begins.
  */
 #ifndef OMP_RUNTIME_ENVIRONMENT_H
 #define OMP_RUNTIME_ENVIRONMENT_H
