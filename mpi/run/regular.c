@@ -273,6 +273,7 @@ struct regular {
     struct layer_call a;
     size_t bytes;
     struct buffer send, recv, expected;
+    void *given;    /* the program's counts; some programs free theirs */
     size_t *counts; /* of MPI_Reduce_scatter; else NULL */
     struct packed packed;
 };
@@ -305,11 +306,17 @@ static int keep_types(struct layer_call *a, struct parts parts)
 
 static int keep_counts(const struct layer_comm *c, struct regular *o)
 {
+    const size_t bytes =
+        (size_t)c->size * (o->a.large ? sizeof(MPI_Count) : sizeof(int));
     if (o->a.collective != LAYER_REDUCE_SCATTER)
         return MPI_SUCCESS;
+    o->given = malloc(bytes);
     o->counts = malloc((size_t)c->size * sizeof *o->counts);
-    return o->counts && reduce_counts(c, &o->a, o->counts) ? MPI_SUCCESS
-                                                           : MPI_ERR_NO_MEM;
+    if (!o->given || !o->counts)
+        return MPI_ERR_NO_MEM;
+    o->a.recv_counts = memcpy(o->given, o->a.recv_counts, bytes);
+    reduce_counts(c, &o->a, o->counts);
+    return MPI_SUCCESS;
 }
 
 int regular_open(const struct layer_comm *c, const struct layer_call *a,
@@ -379,6 +386,7 @@ void regular_close(struct regular *o)
 {
     datatype_release(&o->a.send_type);
     datatype_release(&o->a.recv_type);
+    free(o->given);
     free(o->counts);
     free(o->send.data);
     free(o->recv.data);

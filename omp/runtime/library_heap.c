@@ -5,26 +5,66 @@
 
 #include <errno.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "omp/runtime/fail.h"
+#include "omp/runtime/memory.h"
 #include "omp/wrapper/program.h"
 
-static const struct replaced {
-    const char *name;
-    uintptr_t by;
-} all_replaced[] = {
-    {"malloc", (uintptr_t)railomp_malloc},
-    {"calloc", (uintptr_t)railomp_calloc},
-    {"realloc", (uintptr_t)railomp_realloc},
-    {"free", (uintptr_t)railomp_free},
+/* ----------------------------------------------- what the C library calls */
+
+static __thread unsigned sharing;
+
+void railomp_shares_heap(bool shares)
+{
+    sharing += shares ? 1 : -1;
+}
+
+static void *libc_malloc(size_t bytes)
+{
+    return sharing ? railomp_malloc(bytes) : malloc(bytes);
+}
+
+static void *libc_calloc(size_t count, size_t bytes)
+{
+    return sharing ? railomp_calloc(count, bytes) : calloc(count, bytes);
+}
+
+static void *libc_realloc(void *p, size_t bytes)
+{
+    return (p ? memory_is_shared(p) : sharing) ? railomp_realloc(p, bytes)
+                                               : realloc(p, bytes);
+}
+
+/* -------------------------------------------------------------- libraries */
+
+enum { REPLACED = 4 };
+static const struct replacing {
+    const char *library; /* a part of its path */
+    struct {
+        const char *name;
+        uintptr_t by;
+    } all[REPLACED];
+} libraries[] = {
+    {"/libgfortran.so",
+     {{"malloc", (uintptr_t)railomp_malloc},
+      {"calloc", (uintptr_t)railomp_calloc},
+      {"realloc", (uintptr_t)railomp_realloc},
+      {"free", (uintptr_t)railomp_free}}},
+    {"/libc.so.",
+     {{"malloc", (uintptr_t)libc_malloc},
+      {"calloc", (uintptr_t)libc_calloc},
+      {"realloc", (uintptr_t)libc_realloc},
+      {"free", (uintptr_t)railomp_free}}},
 };
-enum { REPLACED = sizeof all_replaced / sizeof *all_replaced };
+enum { LIBRARIES = sizeof libraries / sizeof *libraries };
 
 /* The tables of a library; the dynamic linker has made addresses of them. */
 struct library {
+    const struct replacing *replacing;
     uintptr_t base;
     const ElfW(Sym) * symbol;
     const char *names;
@@ -37,7 +77,7 @@ static void set_address(uintptr_t *at, uintptr_t value)
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     void *start = (void *)((uintptr_t)at & -page);
     if (mprotect(start, page, PROT_READ | PROT_WRITE))
-        fail(FAILED, "sharing the heap of libgfortran: %s", strerror(errno));
+        fail(FAILED, "sharing the heap of libraries: %s", strerror(errno));
     *at = value;
 }
 
@@ -51,9 +91,9 @@ static void replace(const struct library *l, const ElfW(Rela) * table,
         if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
             continue;
         for (unsigned k = 0; k < REPLACED; k++)
-            if (!strcmp(name, all_replaced[k].name))
+            if (!strcmp(name, l->replacing->all[k].name))
                 set_address((uintptr_t *)(l->base + table[i].r_offset),
-                            all_replaced[k].by);
+                            l->replacing->all[k].by);
     }
 }
 
@@ -83,21 +123,26 @@ static void read_dynamic(struct library *l, const ElfW(Dyn) * d)
     }
 }
 
-static int visit(struct dl_phdr_info *info, size_t bytes, void *context)
+static void share(struct library *l, const struct dl_phdr_info *info)
 {
-    struct library l = {.base = info->dlpi_addr};
-    (void)bytes, (void)context;
-    if (!strstr(info->dlpi_name, "/libgfortran.so"))
-        return 0;
+    l->base = info->dlpi_addr;
     for (unsigned i = 0; i < info->dlpi_phnum; i++)
         if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            read_dynamic(&l, (const void *)(info->dlpi_addr +
-                                            info->dlpi_phdr[i].p_vaddr));
-    if (!l.symbol || !l.names)
-        return 1;
-    replace(&l, l.calls, l.calls ? l.call_bytes : 0);
-    replace(&l, l.data, l.data ? l.data_bytes : 0);
-    return 1;
+            read_dynamic(l,
+                         (const void *)(l->base + info->dlpi_phdr[i].p_vaddr));
+    if (!l->symbol || !l->names)
+        return;
+    replace(l, l->calls, l->calls ? l->call_bytes : 0);
+    replace(l, l->data, l->data ? l->data_bytes : 0);
+}
+
+static int visit(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+    (void)bytes, (void)context;
+    for (unsigned i = 0; i < LIBRARIES; i++)
+        if (strstr(info->dlpi_name, libraries[i].library))
+            share(&(struct library){.replacing = &libraries[i]}, info);
+    return 0;
 }
 
 void library_heap_share(void)

@@ -91,6 +91,10 @@ struct shared_words {
         uint32_t lock;
         struct mapping *first;
     } mappings;
+    struct shared_environment { /* system/environment.c */
+        uint32_t lock;
+        struct change *first, *last;
+    } environment;
     struct league { /* teams; the program runs one after another */
         uint32_t teams, team, limit; /* of a team's threads; 0: none */
     } league;

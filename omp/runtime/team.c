@@ -13,6 +13,7 @@
 #include "omp/runtime/output.h"
 #include "omp/runtime/statistics/regions.h"
 #include "omp/runtime/sleep.h"
+#include "omp/runtime/system/environment.h"
 #include "omp/runtime/tasks/pool.h"
 
 /* What a rank says in a barrier. Rank 0's decides: the ranks that have no
@@ -27,7 +28,7 @@ enum meeting {
 struct note {
     uint16_t meeting;
     uint8_t form;
-    uint8_t files_are_queued;
+    uint8_t files_are_queued : 1, environment_is_changed : 1;
     uint32_t threads;
     void (*function)(void *);
     void *argument;
@@ -81,13 +82,17 @@ static struct note *note_of(char *all, unsigned rank)
     return (struct note *)(all + (size_t)rank * NOTE_BYTES);
 }
 
-/* What ranks have written to files of others is in these files before any rank
- * goes on. */
-static void settle_files(char *all)
+/* Each rank has the environment that ranks have set. What ranks have written to
+ * files of others is in these files before any rank goes on. */
+static void settle(char *all)
 {
-    bool are_queued = false;
-    for (unsigned r = 0; r < memory_ranks(); r++)
+    bool are_queued = false, is_changed = false;
+    for (unsigned r = 0; r < memory_ranks(); r++) {
         are_queued |= note_of(all, r)->files_are_queued;
+        is_changed |= note_of(all, r)->environment_is_changed;
+    }
+    if (is_changed)
+        environment_follow();
     if (!are_queued)
         return;
     files_drain();
@@ -103,8 +108,9 @@ static char *exchange(const struct note *mine)
         fail(FAILED, "out of memory");
     memcpy(padded, mine, sizeof *mine);
     note_of(padded, 0)->files_are_queued = files_are_queued();
+    note_of(padded, 0)->environment_is_changed = environment_is_changed();
     memory_barrier(padded, all);
-    settle_files(all);
+    settle(all);
     return all;
 }
 

@@ -29,10 +29,26 @@ char *railomp_strndup(const char *text, size_t most);
 /* Also of memory that a library has allocated. */
 void railomp_free(void *p);
 
+/* What the C library allocates in this thread is shared, until it is told
+ * false. For functions that pass none of it to the kernel. */
+void railomp_shares_heap(bool shares);
+
 /* As __cxa_guard_acquire(), ..._release() and ..._abort(), between ranks. */
 int railomp_guard_acquire(uint64_t *guard);
 void railomp_guard_release(uint64_t *guard);
 void railomp_guard_abort(uint64_t *guard);
+
+/* In a region of several ranks, whose threads all see the object. */
+bool railomp_is_between_ranks(const void *object);
+/* A word there, as an atomic operation: @value for @expected. True: it was so,
+ * and what its last setter has written is seen. */
+bool railomp_word_swap(uint32_t *word, uint32_t expected, uint32_t value);
+/* Until it is so. */
+void railomp_word_await(uint32_t *word, uint32_t expected, uint32_t value);
+void railomp_word_set(uint32_t *word, uint32_t value);
+/* Before a call that would synchronise threads of one process only: ends the
+ * program if it is between ranks. */
+void railomp_synchronises(const void *object, const char *function);
 
 /* Before a system call that reads the range, or writes it: the kernel finds
  * only pages that are there. */
@@ -80,6 +96,13 @@ void railomp_no_descriptor(int fd, const char *function);
 /* Before a call with a descriptor: ends the program if the runtime uses that
  * number in this rank, as then another rank has opened it. */
 void railomp_descriptor(int fd, const char *function);
+
+/* The program has set a variable of the environment (without @replaces: if it
+ * was not set), or unset it (@value NULL), or all (@name NULL). Other ranks
+ * follow in the next barrier. */
+void railomp_sets(const char *name, const char *value, bool replaces);
+/* It has another directory. */
+void railomp_changes_directory(void);
 
 /* Fortran: this rank has opened the unit; closes it; or writes or reads, which
  * ends the program if another rank has opened it. */

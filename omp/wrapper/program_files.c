@@ -141,18 +141,22 @@ WRAPPED(int, pclose, FILE *file)
 FLUSHES(fflush)
 FLUSHES(fflush_unlocked)
 
-#define WRITES(name)                                                           \
-    WRAPPED(size_t, name, const void *from, size_t bytes, size_t count,        \
-            FILE *file)                                                        \
-    {                                                                          \
-        FILE *here = railomp_file_here(file);                                  \
-        if (here)                                                              \
-            return __real_##name(from, bytes, count, here);                    \
-        railomp_file_write(file, from, (bytes) * (count));                     \
-        return bytes ? count : 0;                                              \
-    }
-WRITES(fwrite)
-WRITES(fwrite_unlocked)
+WRAPPED(size_t, fwrite, const void *from, size_t bytes, size_t count,
+        FILE *file)
+{
+    FILE *here = railomp_file_here(file);
+    if (here)
+        return __real_fwrite(from, bytes, count, here);
+    railomp_file_write(file, from, bytes * count);
+    return bytes ? count : 0;
+}
+
+/* fwrite() fetches the pages before (program_io.c). */
+WRAPPED(size_t, fwrite_unlocked, const void *from, size_t bytes, size_t count,
+        FILE *file)
+{
+    return __wrap_fwrite(from, bytes, count, file);
+}
 
 PUTS(fputs, char, railomp_file_write, strlen)
 PUTS(fputs_unlocked, char, railomp_file_write, strlen)
@@ -234,13 +238,16 @@ OF_FILE(void, clearerr_unlocked)
 GETS(fgets, char)
 GETS(fgets_unlocked, char)
 
-#define READS(name)                                                            \
-    WRAPPED(size_t, name, void *to, size_t bytes, size_t count, FILE *file)    \
-    {                                                                          \
-        return __real_##name(to, bytes, count, NEEDS_OWN(name));               \
-    }
-READS(fread)
-READS(fread_unlocked)
+WRAPPED(size_t, fread, void *to, size_t bytes, size_t count, FILE *file)
+{
+    return __real_fread(to, bytes, count, NEEDS_OWN(fread));
+}
+
+WRAPPED(size_t, fread_unlocked, void *to, size_t bytes, size_t count,
+        FILE *file)
+{
+    return __wrap_fread(to, bytes, count, file);
+}
 
 /* with -D_FORTIFY_SOURCE: @room bytes are at @to */
 WRAPPED(char *, __fgets_chk, char *to, size_t room, int most, FILE *file)
@@ -252,6 +259,18 @@ WRAPPED(size_t, __fread_chk, void *to, size_t room, size_t bytes, size_t count,
         FILE *file)
 {
     return __real___fread_chk(to, room, bytes, count, NEEDS_OWN(fread));
+}
+
+WRAPPED(char *, __fgets_unlocked_chk, char *to, size_t room, int most,
+        FILE *file)
+{
+    return __wrap___fgets_chk(to, room, most, file);
+}
+
+WRAPPED(size_t, __fread_unlocked_chk, void *to, size_t room, size_t bytes,
+        size_t count, FILE *file)
+{
+    return __wrap___fread_chk(to, room, bytes, count, file);
 }
 
 WRAPPED(int, ungetc, int c, FILE *file)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Linked into each program: reads and writes of the program, and of libraries
  * whose functions it calls (libgfortran, libstdc++). The kernel does not wait
- * for a page that is elsewhere, so all pages are brought here before. */
+ * for a page that is elsewhere, so all pages are brought here before. While a
+ * call waits, another thread of the rank may synchronise, and the pages may go:
+ * then the call is repeated. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -48,6 +50,14 @@ size_t __fread_chk(void *to, size_t room, size_t bytes, size_t count,
 #pragma weak fopen
 #pragma weak fopen64
 
+/* Has the kernel found a page gone? If it does each time, the address is wrong.
+ */
+static bool is_lost(ssize_t result, int *tries)
+{
+    enum { MOST = 1000 };
+    return result < 0 && errno == EFAULT && ++*tries < MOST;
+}
+
 /* A descriptor is one of the rank that has opened it. */
 static ssize_t done(ssize_t result, int fd, const char *function)
 {
@@ -58,26 +68,42 @@ static ssize_t done(ssize_t result, int fd, const char *function)
 
 ssize_t read(int fd, void *to, size_t bytes)
 {
-    railomp_prepare(to, bytes, true);
-    return done(__read(fd, to, bytes), fd, "read");
+    ssize_t result;
+    int tries = 0;
+    do
+        railomp_prepare(to, bytes, true);
+    while (is_lost(result = __read(fd, to, bytes), &tries));
+    return done(result, fd, "read");
 }
 
 ssize_t write(int fd, const void *from, size_t bytes)
 {
-    railomp_prepare(from, bytes, false);
-    return done(__write(fd, from, bytes), fd, "write");
+    ssize_t result;
+    int tries = 0;
+    do
+        railomp_prepare(from, bytes, false);
+    while (is_lost(result = __write(fd, from, bytes), &tries));
+    return done(result, fd, "write");
 }
 
 ssize_t pread(int fd, void *to, size_t bytes, off_t offset)
 {
-    railomp_prepare(to, bytes, true);
-    return done(__pread64(fd, to, bytes, offset), fd, "pread");
+    ssize_t result;
+    int tries = 0;
+    do
+        railomp_prepare(to, bytes, true);
+    while (is_lost(result = __pread64(fd, to, bytes, offset), &tries));
+    return done(result, fd, "pread");
 }
 
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
-    railomp_prepare(from, bytes, false);
-    return done(__pwrite64(fd, from, bytes, offset), fd, "pwrite");
+    ssize_t result;
+    int tries = 0;
+    do
+        railomp_prepare(from, bytes, false);
+    while (is_lost(result = __pwrite64(fd, from, bytes, offset), &tries));
+    return done(result, fd, "pwrite");
 }
 
 /* with -D_FILE_OFFSET_BITS=64 */
@@ -124,14 +150,22 @@ static void prepare_all(const struct iovec *pieces, int count, bool writable)
 
 ssize_t readv(int fd, const struct iovec *to, int count)
 {
-    prepare_all(to, count, true);
-    return done(syscall(SYS_readv, fd, to, count), fd, "readv");
+    ssize_t result;
+    int tries = 0;
+    do
+        prepare_all(to, count, true);
+    while (is_lost(result = syscall(SYS_readv, fd, to, count), &tries));
+    return done(result, fd, "readv");
 }
 
 ssize_t writev(int fd, const struct iovec *from, int count)
 {
-    prepare_all(from, count, false);
-    return done(syscall(SYS_writev, fd, from, count), fd, "writev");
+    ssize_t result;
+    int tries = 0;
+    do
+        prepare_all(from, count, false);
+    while (is_lost(result = syscall(SYS_writev, fd, from, count), &tries));
+    return done(result, fd, "writev");
 }
 
 size_t fread(void *to, size_t bytes, size_t count, FILE *file)

@@ -22,6 +22,8 @@ char *__real_realpath(const char *path, char *to);
 char *__wrap_realpath(const char *path, char *to);
 char *__real_getcwd(char *to, size_t room);
 char *__wrap_getcwd(char *to, size_t room);
+char *__wrap___getcwd_chk(char *to, size_t room, size_t all);
+void __chk_fail(void) __attribute__((noreturn));
 ssize_t __real_getdelim(char **line, size_t *room, int end, FILE *file);
 ssize_t __wrap_getdelim(char **line, size_t *room, int end, FILE *file);
 ssize_t __wrap___getdelim(char **line, size_t *room, int end, FILE *file);
@@ -89,8 +91,18 @@ char *__wrap_realpath(const char *path, char *to)
 
 char *__wrap_getcwd(char *to, size_t room)
 {
+    if (to)
+        railomp_prepare(to, room, true);
     char *found = __real_getcwd(to, room);
     return to ? found : shared_text(found);
+}
+
+/* with -D_FORTIFY_SOURCE: @all bytes are at @to */
+char *__wrap___getcwd_chk(char *to, size_t room, size_t all)
+{
+    if (all < room)
+        __chk_fail();
+    return __wrap_getcwd(to, room);
 }
 
 /* Makes room for @bytes at *@line. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Linked into each program: system calls of the program, but those of
- * program_io.c. What the kernel reads or writes is brought here before, as it
- * does not wait for a page that is elsewhere. */
+ * program_io.c and program_waits.c. What the kernel reads or writes is brought
+ * here before, as it does not wait for a page that is elsewhere. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,14 +11,12 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/times.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <utime.h>
@@ -99,6 +96,9 @@ static void writes_text(char *text)
 #define OPENS_CHECKED(name)                                                    \
     CALL(int, name, (const char *path, int flags), (path, flags),              \
          reads_text(path))
+#define OPENS_AT_CHECKED(name)                                                 \
+    CALL(int, name, (int fd, const char *path, int flags), (fd, path, flags),  \
+         reads_text(path))
 
 /* ---------------------------------------------------------- files by name */
 
@@ -108,6 +108,8 @@ OPENS_AT(openat)
 OPENS_AT(openat64)
 OPENS_CHECKED(__open_2)
 OPENS_CHECKED(__open64_2)
+OPENS_AT_CHECKED(__openat_2)
+OPENS_AT_CHECKED(__openat64_2)
 PATH_MODE(creat)
 PATH_MODE(creat64)
 PATH_MODE(mkdir)
@@ -116,7 +118,6 @@ PATH_MODE(chmod)
 PATH(rmdir)
 PATH(unlink)
 PATH(remove)
-PATH(chdir)
 TWO_PATHS(rename)
 TWO_PATHS(link)
 TWO_PATHS(symlink)
@@ -136,6 +137,10 @@ CALL(int, utime, (const char *path, const struct utimbuf *times), (path, times),
      (reads_text(path), reads(times, sizeof *times)))
 CALL(ssize_t, readlink, (const char *path, char *to, size_t room),
      (path, to, room), (reads_text(path), writes(to, room)))
+/* with -D_FORTIFY_SOURCE: @all bytes are at @to */
+CALL(ssize_t, __readlink_chk,
+     (const char *path, char *to, size_t room, size_t all),
+     (path, to, room, all), (reads_text(path), writes(to, room)))
 CALL(DIR *, opendir, (const char *path), (path), reads_text(path))
 CALL(int, mkstemp, (char *path), (path), writes_text(path))
 CALL(int, mkstemp64, (char *path), (path), writes_text(path))
@@ -144,18 +149,7 @@ CALL(char *, mkdtemp, (char *path), (path), writes_text(path))
 /* -------------------------------------------------- descriptors, processes */
 
 CALL(int, pipe, (int fds[2]), (fds), writes(fds, 2 * sizeof *fds))
-CALL(int, poll, (struct pollfd * fds, nfds_t count, int ms), (fds, count, ms),
-     writes(fds, count * sizeof *fds))
-CALL(ssize_t, send, (int fd, const void *from, size_t bytes, int flags),
-     (fd, from, bytes, flags),
-     (railomp_descriptor(fd, "send"), reads(from, bytes)))
-CALL(ssize_t, recv, (int fd, void *to, size_t bytes, int flags),
-     (fd, to, bytes, flags),
-     (railomp_descriptor(fd, "recv"), writes(to, bytes)))
 CALL(int, system, (const char *command), (command), reads_text(command))
-CALL(pid_t, wait, (int *status), (status), writes(status, sizeof *status))
-CALL(pid_t, waitpid, (pid_t id, int *status, int flags), (id, status, flags),
-     writes(status, sizeof *status))
 
 /* --------------------------------------------------------- times and system */
 
@@ -163,8 +157,9 @@ CALL(int, clock_gettime, (clockid_t clock, struct timespec *to), (clock, to),
      writes(to, sizeof *to))
 CALL(int, clock_getres, (clockid_t clock, struct timespec *to), (clock, to),
      writes(to, sizeof *to))
-CALL(int, nanosleep, (const struct timespec *time, struct timespec *left),
-     (time, left), (reads(time, sizeof *time), writes(left, sizeof *left)))
+CALL(int, gettimeofday, (struct timeval *restrict to, void *restrict zone),
+     (to, zone),
+     (writes(to, sizeof *to), writes(zone, sizeof(struct timezone))))
 CALL(int, getrusage, (__rusage_who_t who, struct rusage *to), (who, to),
      writes(to, sizeof *to))
 CALL(int, getrlimit, (__rlimit_resource_t what, struct rlimit *to), (what, to),

@@ -15,11 +15,11 @@ unset OMP_SCHEDULE OMP_NUM_THREADS RAILOMP_RANKS RAILOMP_PAGES
 # be told by the runtime
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0:handle_segv=0:handle_abort=0
 preload=
-# build NAME SUFFIX COMPILER WRAPPER: as NAME.gcc and NAME.railomp
+# build NAME SOURCE COMPILER WRAPPER [OPTION]: as NAME.gcc and NAME.railomp
 build()
 {
-    "$3" -O2 -fopenmp "$programs/$1.$2" -o "$1.gcc" -latomic &&
-        "$BUILD/bin/$4" -O2 "$programs/$1.$2" -o "$1.railomp"
+    "$3" -O2 ${5:+"$5"} -fopenmp "$programs/$2" -o "$1.gcc" -latomic &&
+        "$BUILD/bin/$4" -O2 ${5:+"$5"} "$programs/$2" -o "$1.railomp"
 }
 export -f build
 export programs
@@ -46,12 +46,13 @@ same()
 }
 
 names=(atomics worksharing sharing tasks reductions doacross devices printing wide
-    pipeline system cxx fortran output barriers exits)
+    pipeline system fortified cxx mutexes fortran output barriers exits)
 for name in "${names[@]}"; do
     case $name in
-    cxx) echo cxx cpp g++ railomp-c++ ;;
-    fortran | output) echo "$name" f90 gfortran railomp-fortran ;;
-    *) echo "$name" c gcc railomp-cc ;;
+    cxx | mutexes) echo "$name" "$name.cpp" g++ railomp-c++ ;;
+    fortran | output) echo "$name" "$name.f90" gfortran railomp-fortran ;;
+    fortified) echo fortified system.c gcc railomp-cc -D_FORTIFY_SOURCE=2 ;;
+    *) echo "$name" "$name.c" gcc railomp-cc ;;
     esac
 done | xargs -L 1 -P "$(nproc)" bash -c 'build "$@"' build
 shapes=('1 1' '1 3' '2 1' '2 2' '3 1' '4 1')
@@ -74,7 +75,7 @@ done
 
 gcc -O2 -shared -fPIC "-I$SOURCE" "$programs/delays.c" -o delays.so
 preload=$PWD/delays.so
-for name in worksharing sharing tasks reductions doacross devices printing wide system cxx fortran output barriers exits; do
+for name in worksharing sharing tasks reductions doacross devices printing wide system cxx mutexes fortran output barriers exits; do
     check "$name, 2 ranks x 2, with pauses" same $name 2 2
     check "$name, 2 ranks x 2, with pauses, on shared pages" same $name 2 2 shared
 done
@@ -230,6 +231,78 @@ sed 's/== omp_get_num_threads() - 1/> 0/' descriptor.c >both.c
 )
 check 'two ranks that fail at once: one says so' \
     [ "$(grep -c '^railomp: rank [12]: read' both.err)" -eq 1 ]
+
+# Thread 0 waits in a call. Meanwhile rank 1 writes the page that the kernel is to
+# fill, and thread 1 synchronises: the page is elsewhere when the call ends.
+cat >waits.c <<'END'
+#include <omp.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { ROUNDS = 300 };
+static int start_child(void)
+{
+    char *arguments[] = {"sh", "-c", "sleep 1; exit 3", NULL};
+    pid_t id;
+    return posix_spawnp(&id, "sh", NULL, NULL, arguments, NULL);
+}
+static union {
+    struct {
+        union {
+            struct pollfd poll;
+            fd_set set;
+            int status;
+            char text[8];
+        };
+        int other;
+    };
+    char page[4096];
+} u __attribute__((aligned(4096)));
+int main(void)
+{
+    int fds[2], wrong = 0;
+    socketpair(AF_UNIX, SOCK_STREAM, 0, fds);
+    u.poll = (struct pollfd){.fd = fds[0], .events = POLLIN};
+    BEGIN;
+#pragma omp parallel num_threads(4)
+    switch (omp_get_thread_num()) {
+    case 0:
+        wrong += !(CALL);
+        break;
+    case 3:
+        break;
+    default:
+        for (int i = 0; i < ROUNDS; i++) {
+#pragma omp critical
+            u.other += omp_get_thread_num() == 2;
+            usleep(1000);
+        }
+        if (omp_get_thread_num() == 1)
+            END;
+    }
+    printf("%d wrong, %d\n", wrong, u.other);
+    return 0;
+}
+END
+# waits NAME CALL [BEGIN [END]]: that call is not hurt
+waits()
+{
+    "$BUILD/bin/railomp-cc" "-DCALL=$2" "-DBEGIN=${3-}" \
+        "-DEND=${4:-wrong += write(fds[1], \"text\", 4) != 4}" waits.c -o waits
+    RAILOMP_PAGES=copied RAILOMP_RANKS=2 OMP_NUM_THREADS=2 timeout -k 5 60 ./waits >out
+    check "$1 waits while its page goes" cmp out <(echo '0 wrong, 300')
+}
+waits poll 'poll(&u.poll, 1, -1) == 1 && u.poll.revents == POLLIN'
+waits select 'select(fds[0] + 1, &u.set, NULL, NULL, NULL) == 1' \
+    'FD_ZERO(&u.set); FD_SET(fds[0], &u.set)'
+waits recv 'recv(fds[0], u.text, 8, 0) == 4 && u.text[3] == 116'
+waits read 'read(fds[0], u.text, 8) == 4 && u.text[3] == 116'
+waits waitpid 'waitpid(-1, &u.status, 0) > 0 && WEXITSTATUS(u.status) == 3' \
+    'wrong += start_child()' 0
 
 # of_headers NAME OPTIONS STATEMENT: headers make other calls of what is read
 of_headers()
@@ -698,6 +771,32 @@ replaced()
 replaced mmap.with.MAP_FIXED \
     'mmap(@page, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)'
 replaced madvise 'madvise(@page, 4096, MADV_DONTNEED)'
+# what would synchronise threads of one process only
+cat >synchronises.c <<'END'
+#include <omp.h>
+#include <pthread.h>
+#include <semaphore.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_barrier_t barrier;
+static sem_t semaphore;
+int main(void)
+{
+    pthread_barrier_init(&barrier, NULL, omp_get_max_threads());
+    sem_init(&semaphore, 0, 2);
+#pragma omp parallel
+    if (omp_get_thread_num() == omp_get_num_threads() - 1)
+        CALL;
+    return 0;
+}
+END
+for call in 'pthread_cond_wait(&cond, &mutex)' 'pthread_rwlock_rdlock(&lock)' \
+    'pthread_rwlock_wrlock(&lock)' 'pthread_barrier_wait(&barrier)' 'sem_wait(&semaphore)'; do
+    "$BUILD/bin/railomp-cc" "-DCALL=$call" synchronises.c -o synchronises
+    refused "$call" "rank.1:.${call%%(*}...is.not.served.in.a.region" \
+        "${two_ranks[@]}" ./synchronises
+done
 cat >leaves.c <<'END'
 #include <pthread.h>
 int main(void)

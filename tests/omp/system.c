@@ -5,18 +5,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <omp.h>
+#include <poll.h>
 #include <pthread.h>
+#include <regex.h>
 #include <sched.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/times.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 enum { PAGE = 4096, PAGES = 64, ROUNDS = 3 };
 static char path[PAGE], other[PAGE]; /* pages that move */
@@ -96,6 +103,167 @@ static void structures(void)
 #pragma omp barrier
         }
     printf("structures: %d wrong\n", wrong);
+}
+
+static int one = 1; /* GCC does not know that: it checks lengths when it runs */
+
+/* The same, of calls that may wait. With -D_FORTIFY_SOURCE their lengths are
+ * checked. */
+static void descriptors(void)
+{
+    static union {
+        char page[PAGE];
+        struct pollfd poll;
+        struct timeval time;
+        fd_set set;
+    } u[7];
+    int wrong = 0, fds[2];
+    char name[] = "system.XXXXXX";
+    const int file = mkstemp(name);
+    wrong += unlink(name) + symlink("nowhere", name);
+    for (int round = 0; round < ROUNDS; round++)
+#pragma omp parallel private(fds) reduction(+ : wrong)
+        for (int i = 0; i < omp_get_num_threads(); i++) {
+            if (omp_get_thread_num() == i) {
+                FILE *zero = fopen("/dev/zero", "r");
+                wrong += socketpair(AF_UNIX, SOCK_STREAM, 0, fds);
+                u[0].poll = (struct pollfd){.fd = fds[0], .events = POLLIN};
+#pragma omp flush
+                wrong += send(fds[1], "text", 4, 0) != 4;
+                wrong += poll(&u[0].poll, (nfds_t)one, -1) != 1;
+                FD_ZERO(&u[1].set);
+                FD_SET(fds[0], &u[1].set);
+#pragma omp flush
+                wrong += select(fds[0] + one, &u[1].set, NULL, NULL, NULL) != 1;
+                wrong += !FD_ISSET(fds[0], &u[1].set);
+                wrong += recv(fds[0], u[2].page, (size_t)one * 8, 0) != 4;
+                wrong += readlink(name, u[3].page, (size_t)one * PAGE) != 7;
+                wrong += getcwd(u[4].page, (size_t)one * PAGE) != u[4].page;
+                wrong += gettimeofday(&u[5].time, NULL);
+                wrong += fread_unlocked(u[6].page, 1, (size_t)one * PAGE,
+                                        zero) != PAGE;
+                wrong += fclose(zero) + close(fds[0]) + close(fds[1]);
+            }
+#pragma omp barrier
+            wrong += u[0].poll.revents != POLLIN;
+            wrong += memcmp(u[2].page, "text", 4) != 0;
+            wrong += memcmp(u[3].page, "nowhere", 7) != 0;
+            wrong += u[4].page[0] != '/' || u[5].time.tv_sec <= 0;
+            wrong += u[6].page[0] != 0 || u[6].page[PAGE - 1] != 0;
+#pragma omp barrier
+            if (omp_get_thread_num() == i)
+                for (int k = 0; k < 7; k++)
+                    memset(u[k].page, 1, PAGE);
+#pragma omp barrier
+        }
+    wrong += unlink(name) + close(file);
+    printf("descriptors: %d wrong\n", wrong);
+}
+
+static int is_set(const char *name, const char *value)
+{
+    const char *got = getenv(name);
+    return value ? got && !strcmp(got, value) : !got;
+}
+
+/* All threads set variables at the same time. */
+static int set_at_once(void)
+{
+    enum { EACH = 20 };
+    int wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
+    {
+        char name[32], value[16];
+#pragma omp barrier
+        for (int i = 0; i < EACH; i++) {
+            snprintf(name, sizeof name, "RAIL_%d_%d", omp_get_thread_num(), i);
+            snprintf(value, sizeof value, "%d", i);
+            wrong += setenv(name, value, 1);
+        }
+#pragma omp barrier
+        for (int t = 0; t < omp_get_num_threads(); t++)
+            for (int i = 0; i < EACH; i++) {
+                snprintf(name, sizeof name, "RAIL_%d_%d", t, i);
+                snprintf(value, sizeof value, "%d", i);
+                wrong += !is_set(name, value);
+            }
+    }
+    return wrong;
+}
+
+/* What one thread changes, all others have after the next barrier. */
+static void environment(void)
+{
+    char folder[] = "system.XXXXXX", text[] = "RAIL_PUT=put";
+    int wrong = !getcwd(path, sizeof path) || !mkdtemp(folder);
+    wrong += setenv("RAIL_SET", "first", 1) + setenv("RAIL_SET", "none", 0);
+    wrong += putenv(text) + chdir(folder) + !fopen("here", "w");
+    for (int round = 0; round < ROUNDS; round++)
+#pragma omp parallel reduction(+ : wrong)
+        for (int i = 0; i < omp_get_num_threads(); i++) {
+            wrong += !is_set("RAIL_SET", "first") + !is_set("RAIL_PUT", "put");
+            wrong += access("here", R_OK) != 0;
+#pragma omp barrier
+            if (omp_get_thread_num() == i) {
+                wrong += setenv("RAIL_SET", "second", 1) + chdir(path);
+                wrong += unsetenv("RAIL_PUT");
+            }
+#pragma omp barrier
+            wrong += !is_set("RAIL_SET", "second") + !is_set("RAIL_PUT", NULL);
+            wrong += access("here", R_OK) == 0;
+#pragma omp barrier
+            if (omp_get_thread_num() == i) {
+                wrong += clearenv() + setenv("RAIL_SET", "first", 1);
+                wrong += setenv("RAIL_PUT", "put", 1) + chdir(folder);
+            }
+#pragma omp barrier
+        }
+    wrong += unlink("here") + chdir(path) + rmdir(folder) + set_at_once();
+    printf("environment: %d wrong\n", wrong);
+}
+
+static int compare(const void *a, const void *b)
+{
+    return (*(const int *)a > *(const int *)b) -
+           (*(const int *)a < *(const int *)b);
+}
+
+/* What one thread gets from the C library, others use. */
+static void libraries(void)
+{
+    enum { KEYS = 200 };
+    static int keys[KEYS];
+    void *root = NULL;
+    wchar_t *wide = NULL;
+    regex_t regex;
+    int wrong = regcomp(&regex, "^(a|b)*([0-9]+)x{2,5}$", REG_EXTENDED);
+    for (int i = 0; i < KEYS; i++)
+        keys[i] = i * 7919 % KEYS;
+#pragma omp parallel reduction(+ : wrong)
+    {
+#pragma omp for
+        for (int i = 0; i < KEYS; i++)
+#pragma omp critical
+            tsearch(&keys[i], &root, compare);
+#pragma omp single
+        wide = wcsdup(L"wide text");
+        wrong += wcscmp(wide, L"wide text") != 0;
+        for (int i = 0; i < KEYS; i++) {
+            char text[40];
+            regmatch_t found[3];
+            const int **node = tfind(&i, &root, compare);
+            wrong += !node || **node != i;
+            snprintf(text, sizeof text, "%.*s%dxxx", i % 9, "abababababa", i);
+            wrong += regexec(&regex, text, 3, found, 0) != 0;
+            wrong += found[2].rm_so != i % 9 ||
+                     regexec(&regex, "aa", 0, NULL, 0) == 0;
+        }
+    }
+    for (int i = 0; i < KEYS; i++)
+        wrong += !tdelete(&i, &root, compare);
+    free(wide);
+    regfree(&regex);
+    printf("libraries: %d wrong, %d\n", wrong, root != NULL);
 }
 
 static void *map(size_t bytes)
@@ -233,6 +401,9 @@ int main(void)
     paths();
     mistakes();
     structures();
+    descriptors();
+    environment();
+    libraries();
     mapped();
     unmapped();
     stack();
