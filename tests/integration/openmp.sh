@@ -267,7 +267,7 @@ int main(void)
     int fds[2], wrong = 0;
     socketpair(AF_UNIX, SOCK_STREAM, 0, fds);
     u.poll = (struct pollfd){.fd = fds[0], .events = POLLIN};
-    BEGIN;
+    BEFORE;
 #pragma omp parallel num_threads(4)
     switch (omp_get_thread_num()) {
     case 0:
@@ -282,17 +282,17 @@ int main(void)
             usleep(1000);
         }
         if (omp_get_thread_num() == 1)
-            END;
+            AFTER;
     }
     printf("%d wrong, %d\n", wrong, u.other);
     return 0;
 }
 END
-# waits NAME CALL [BEGIN [END]]: that call is not hurt
+# waits NAME CALL [BEFORE [AFTER]]: that call is not hurt
 waits()
 {
-    "$BUILD/bin/railomp-cc" "-DCALL=$2" "-DBEGIN=${3-}" \
-        "-DEND=${4:-wrong += write(fds[1], \"text\", 4) != 4}" waits.c -o waits
+    "$BUILD/bin/railomp-cc" "-DCALL=$2" "-DBEFORE=${3-}" \
+        "-DAFTER=${4:-wrong += write(fds[1], \"text\", 4) != 4}" waits.c -o waits
     RAILOMP_PAGES=copied RAILOMP_RANKS=2 OMP_NUM_THREADS=2 timeout -k 5 60 ./waits >out
     check "$1 waits while its page goes" cmp out <(echo '0 wrong, 300')
 }

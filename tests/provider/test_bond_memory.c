@@ -9,11 +9,12 @@
 
 #define MARK_BYTES 8u
 
-static unsigned regions;     /* LMRs of members that peers can write */
-static DAT_VLEN longest;     /* of these */
-static unsigned seconds;     /* LMRs of the second member */
-static DAT_LMR_HANDLE table; /* of keys, the latest of the first member */
-static DAT_EP_HANDLE first;  /* an EP of the first member */
+static atomic_uint regions;      /* LMRs of members that peers can write */
+static _Atomic DAT_VLEN longest; /* of these */
+static atomic_uint seconds;      /* LMRs of the second member */
+static _Atomic(DAT_LMR_HANDLE)
+    table;                  /* of keys, the latest of the first member */
+static DAT_EP_HANDLE first; /* an EP of the first member */
 
 STAND_IN DAT_RETURN dat_lmr_create(
     DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION where,
