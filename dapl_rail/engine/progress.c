@@ -365,6 +365,10 @@ int progress_wait_on(struct patience *p, owed_t owed, void *arg)
     bool yields = t->polling == DRAIL_POLLING_YIELDING && t->env.spin_us &&
                   real && !in_turn;
     int rc = owed(t, arg, &rails);
+    /* puts that were complete when they were posted wait for nothing, but other
+     * peers' messages must come */
+    if (rc > 0 && !in_turn && !(t->waits % POLL_WAITS))
+        poll_rails(t, all_rails(t)); /* an error is for a later wait */
     if (rc == 0 && !in_turn && !begins_with_one(p, rails, keen)) {
         rc = poll_rails(t, all_rails(t));
         if (rc >= 0)

@@ -23,9 +23,10 @@ static inline bool dto_write_direct(const struct link *link,
                          d->remote.virtual_address);
 }
 
-/* The same for a link in any state. A replay of earlier requests would write
- * over it, and events of earlier requests come first. Inlined: each put passes
- * here. */
+/* The same, and completes the request. False also unless the link is up; with a
+ * journal, while an earlier request is under way: its replay could write over
+ * these bytes; and with a completion, while an earlier one is due: completions
+ * come in order. Inlined: each put passes here. */
 static inline bool write_at_once(struct link *link, const struct dto *d,
                                  const struct completion *done)
 {

@@ -101,18 +101,6 @@ static int write_home(ddsm_t *d, size_t first, size_t count)
     return rc ? rc : put(&piece);
 }
 
-/* Its home has nothing to write, but looks whether the page is still written.
- */
-static void look_at_home(struct piece *piece)
-{
-    ddsm_t *d = piece->d;
-    const char *now = d->store + piece->page;
-    char *before = d->twins + piece->page;
-    piece->pieces = memcmp(now, before, page_bytes(d)) != 0;
-    if (piece->pieces)
-        memcpy(before, now, page_bytes(d));
-}
-
 static int write_hot(ddsm_t *d)
 {
     struct piece piece = {.d = d, .stays = true};
@@ -120,9 +108,7 @@ static int write_hot(ddsm_t *d)
     for (size_t i = 0; i < d->hot_count && !rc; i++) {
         const size_t page = d->hot[i];
         rc = turn_to(&piece, page);
-        if (!rc && d->page[page].home == d->rank)
-            look_at_home(&piece);
-        else if (!rc)
+        if (!rc && d->page[page].home != d->rank)
             rc = write_page(&piece, page);
         hot_count(d, page, piece.pieces);
     }
@@ -181,19 +167,6 @@ static int stop_writes(ddsm_t *d)
     return rc;
 }
 
-static int flush_page(ddsm_t *d, size_t page)
-{
-    struct piece piece = {.d = d};
-    int rc = turn_to(&piece, page);
-    if (!rc)
-        rc = write_page(&piece, page);
-    if (!rc)
-        rc = put(&piece);
-    if (!rc)
-        rc = fence(d);
-    return rc ? space_break_rails(d, rc, "writing pages home") : 0;
-}
-
 /* Those of this rank that an earlier release has left writable. */
 static void announce_hot(ddsm_t *d)
 {
@@ -217,7 +190,7 @@ static int flush_to(ddsm_t *d, unsigned few, bool leaves_hot)
     announce_hot(d);
     if (leaves_hot)
         hot_take_out(d);
-    /* first stop further writes of any thread */
+    /* first stop further writes of any thread, but to hot pages */
     int rc = stop_writes(d);
     if (rc == DRAIL_ENOMEM) { /* no room for more mappings */
         hot_put_back(d);
@@ -265,15 +238,20 @@ int flush_and_leave_hot(ddsm_t *d, unsigned few)
 int flush_range(ddsm_t *d, size_t first, size_t count)
 {
     struct page_list *dirty = &d->dirty;
+    const drail_error_t before = d->error;
     int rc = 0;
     for (size_t i = dirty->count; i-- > 0 && !rc;) {
         const size_t page = dirty->page[i];
         if (page - first >= count || d->page[page].home == d->rank)
             continue;
-        if (pages_set(d, page, 1, PAGE_CLEAN)) /* no room for more mappings */
+        if (pages_set(d, page, 1, PAGE_CLEAN)) { /* no room for more mappings */
+            d->error = before;
             return flush(d);
+        }
         dirty->page[i] = dirty->page[--dirty->count];
-        rc = flush_page(d, page);
+        rc = write_home(d, page, 1);
     }
-    return rc;
+    if (!rc)
+        rc = fence(d);
+    return rc ? space_break_rails(d, rc, "writing pages home") : 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dsm/pages/hot.h"
 
-/* A comparison takes about 1/50 of a fault and a protection. At its home, an
- * unchanged page costs other ranks a fetch. */
+/* How many releases more. A comparison takes about 1/50 of a fault and a
+ * protection. At its home, an unchanged page costs other ranks a fetch. */
 static uint8_t releases_of(const ddsm_t *d, size_t page)
 {
-    enum { AWAY = 32, AT_HOME = 4 };
+    enum { AWAY = 32, AT_HOME = 8 };
     return d->page[page].home == d->rank ? AT_HOME : AWAY;
 }
 

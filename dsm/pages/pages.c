@@ -73,12 +73,11 @@ void pages_visit(ddsm_t *d, size_t first, size_t count)
     }
 }
 
-/* At its home only a hot page needs a twin. */
+/* A page needs no twin at its home. */
 static void make_twin(ddsm_t *d, size_t page)
 {
     const size_t at = page << d->page_shift;
-    hot_begin(d, page);
-    if (d->page[page].home == d->rank && !d->page[page].hot)
+    if (d->page[page].home == d->rank)
         return;
     memcpy(d->twins + at, d->store + at, page_bytes(d));
 }
@@ -100,8 +99,10 @@ static void begin_writing(ddsm_t *d, size_t page)
 static int make_dirty(ddsm_t *d, size_t first, size_t count)
 {
     huge_use(d, first, count);
-    for (size_t p = first; p < first + count; p++)
+    for (size_t p = first; p < first + count; p++) {
+        hot_begin(d, p);
         make_twin(d, p);
+    }
     int rc = pages_set(d, first, count, PAGE_DIRTY);
     for (size_t p = first; p < first + count && !rc; p++)
         begin_writing(d, p);

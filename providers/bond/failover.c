@@ -24,6 +24,13 @@
 
 /* ----------------------------------------------------------- settlement --- */
 
+/* False: the connection ends with all of its links, so none takes over. */
+static bool goes_on(const struct bond_conn *c)
+{
+    return c->state != BOND_LEAVING && !c->bye && !c->peer_gone &&
+           !atomic_load(&c->aborted);
+}
+
 void bond_path_ended(struct bond_link *l)
 {
     struct bond_conn *c = l->conn;
@@ -36,7 +43,7 @@ void bond_path_ended(struct bond_link *l)
     }
     if (l->introduced && !p->unsettled)
         p->unsettled = l->epoch;
-    if (l->m->index == BOND_FIRST_MEMBER && c->state != BOND_LEAVING)
+    if (l->m->index == BOND_FIRST_MEMBER && goes_on(c))
         bond_ranges_spread(c->b); /* before the peer hears of it */
     c->news = true;               /* news over this link may be lost, … */
     c->answers_due = c->answers.count || c->answers.refused;

@@ -69,6 +69,7 @@ struct shm_conn {
     uint32_t announce;        /* rx->announce; under ia->bell_lock */
     struct shm_cold cold[2];  /* [write] */
     struct shm_swing swing;   /* of writes */
+    const void *wrote_from;   /* the source of the last direct write */
 
     /* What pollers read without a lock, even when the connection is gone and
      * its memory serves another one: atomic, or constant. */

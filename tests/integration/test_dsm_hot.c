@@ -40,10 +40,10 @@ static void lock_of_each(struct rank *r)
     ddsm_close(d);
 }
 
-/* One rank alone writes: its page is protected once. */
+/* One rank alone writes: its page is protected once, at its home seldom. */
 static void written_alone(struct rank *r)
 {
-    enum { TIMES = 500 };
+    enum { TIMES = 500, AT_HOME = 8 };
     ddsm_t *d = space(r, 1 << 20, 0);
     for (unsigned home = 0; home < 2; home++) {
         const ddsm_place_t at = {.homes = DDSM_ONE, .rank = home};
@@ -53,7 +53,7 @@ static void written_alone(struct rank *r)
             p[i % 100] = i;
             ok(d, ddsm_release(d));
         }
-        check(write_faults(d) - before <= 2);
+        check(write_faults(d) - before <= (home ? 2 : 2 + TIMES / AT_HOME));
         ok(d, ddsm_barrier(d));
         for (unsigned i = TIMES - 99; i <= TIMES; i++)
             check(p[i % 100] == i);

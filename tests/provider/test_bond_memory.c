@@ -197,12 +197,32 @@ static void on_the_lead(void **state)
     ends_close(&a, &b);
 }
 
+/* It stays so when a connection ends with all of its links. */
+static void after_an_end(void **state)
+{
+    enum { TIMES = 30 };
+    for (unsigned i = 0; i < TIMES; i++) {
+        end_t a, b;
+        region_t more;
+        ends_open(&a, &b, MEMORY_MALLOC, 4096);
+        end_connect_both(&a, &b);
+        DAT_OK(dat_ep_disconnect(b.ep, DAT_CLOSE_ABRUPT_FLAG));
+        EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+        unsigned before = seconds;
+        region_create(&more, MEMORY_MALLOC, 4096, a.ia, a.pz,
+                      DAT_MEM_PRIV_ALL_FLAG);
+        assert_int_equal(seconds, before);
+        region_destroy(&more);
+        ends_close(&a, &b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(marks_only),  cmocka_unit_test(others_go_on),
         cmocka_unit_test(half_freed),  cmocka_unit_test(table_freed_later),
-        cmocka_unit_test(on_the_lead),
+        cmocka_unit_test(on_the_lead), cmocka_unit_test(after_an_end),
     };
     setenv("TEST_IA", "bond0", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ void bond_ranges_spread(struct bond_ia *b)
     for (unsigned at = 0; at < CORE_MAX_MRS; at++) {
         struct bond_range *r = b->ia->mrs[at].tp;
         for (unsigned i = 0; r && !r->leaving && i < b->params.count; i++)
-            register_late(b, r, i); /* else the peer's access is refused */
+            register_late(b, r, i); /* if it fails, the peer is refused */
     }
 }
 

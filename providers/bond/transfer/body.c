@@ -35,7 +35,8 @@ static double weight_of(const struct bond_conn *c, const struct bond_request *q,
 {
     double known = 0;
     unsigned n = 0;
-    if (!bond_link_usable(c->link[member]) || !q->context[member])
+    if (!bond_link_usable(c->link[member]) ||
+        (c->b->syncs && !q->context[member]))
         return 0;
     if (c->b->params.policy == BOND_EVEN)
         return 1;

@@ -21,7 +21,8 @@ static bool is_remote(const struct core_request *r)
 static bool has_keys(struct bond_conn *c, struct core_request *r, uint64_t n)
 {
     struct bond_request *q = r->tp;
-    bool known = q->checked && (c->lead == BOND_NONE || q->context[c->lead]);
+    bool known = q->checked &&
+                 (!c->b->syncs || c->lead == BOND_NONE || q->context[c->lead]);
     if (known || !is_remote(r) || bond_is_atomic(r))
         return true;
     int found = bond_key_find(c, r);

@@ -233,10 +233,10 @@ bool shm_direct_write(DAT_EP_HANDLE handle, const void *local, size_t bytes,
     char *at = shm_map_at(m, remote, bytes);
     bool written = true;
     if (at)
-        shm_copy_in_order(at, local, bytes, c->swing.from == local);
+        shm_copy_in_order(at, local, bytes, c->wrote_from == local);
     else
         written = shm_remote_write_unmapped(c, local, bytes, remote);
-    c->swing.from = local;
+    c->wrote_from = local;
     shm_access_leave(c, 0);
     return written;
 }
