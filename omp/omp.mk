@@ -39,7 +39,7 @@ $(LIBOMP): $(LIBOMP).$(SOVERSION)
 $(BUILD)/obj/omp/wrapper/%.o: override CC = gcc
 $(BUILD)/obj/omp/wrapper/%.o: override CXX = $(OMP_CXX)
 $(BUILD)/obj/omp/wrapper/%.o: OBJ_CFLAGS = -fno-sanitize=all -fno-pie -mno-direct-extern-access \
-  -fvisibility=default
+  -fvisibility=default -fexceptions
 $(OMPDIR)/%.o: $(BUILD)/obj/omp/wrapper/%.o
 	$(call say,COPY)install -m 644 $< $@
 $(OMPDIR)/%.spec: omp/wrapper/%.spec

@@ -38,7 +38,13 @@ int railomp_guard_acquire(uint64_t *guard);
 void railomp_guard_release(uint64_t *guard);
 void railomp_guard_abort(uint64_t *guard);
 
-/* In a region of several ranks, whose threads all see the object. */
+unsigned railomp_rank(void);
+/* Several ranks share the object. */
+bool railomp_is_of_ranks(const void *object);
+/* ... and have copies of its page. */
+bool railomp_is_copied(const void *object);
+/* ... and threads of several ranks may use it now: the caller is in a region.
+ * In ranks but 0, threads that the program has started itself count as such. */
 bool railomp_is_between_ranks(const void *object);
 /* A word there, as an atomic operation: @value for @expected. True: it was so,
  * and what its last setter has written is seen. */
@@ -46,9 +52,13 @@ bool railomp_word_swap(uint32_t *word, uint32_t expected, uint32_t value);
 /* Until it is so. */
 void railomp_word_await(uint32_t *word, uint32_t expected, uint32_t value);
 void railomp_word_set(uint32_t *word, uint32_t value);
+/* Between two polls. @polls: how many there were before. */
+void railomp_pause(unsigned polls);
 /* Before a call that would synchronise threads of one process only: ends the
  * program if it is between ranks. */
 void railomp_synchronises(const void *object, const char *function);
+/* Ends the program: it uses @what in a region of several ranks. */
+void railomp_not_served(const char *what);
 
 /* Before a system call that reads the range, or writes it: the kernel finds
  * only pages that are there. */

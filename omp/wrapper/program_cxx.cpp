@@ -23,6 +23,18 @@ __cxa_allocate_exception(std::size_t bytes) noexcept;
 __attribute__((visibility("default"))) void
 __cxa_free_exception(void *thrown) noexcept;
 
+/* std::condition_variable::wait(), whose other forms are inline */
+#define CONDITION_WAIT(prefix)                                                 \
+    prefix##_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE
+__attribute__((visibility("default"))) void CONDITION_WAIT(__wrap_)(void *,
+                                                                    void *);
+void CONDITION_WAIT(__real_)(void *object, void *lock);
+void CONDITION_WAIT(__wrap_)(void *object, void *lock)
+{
+    railomp_synchronises(object, "std::condition_variable::wait()");
+    CONDITION_WAIT(__real_)(object, lock);
+}
+
 /* The library keeps so much before what is thrown, a part of its ABI. */
 enum { EXCEPTION_HEADER = 128 };
 

@@ -2,12 +2,14 @@
 // Mutexes of the system and of C++ between threads of a region. Prints the same
 // for any number of threads.
 #include <cerrno>
+#include <condition_variable>
 #include <cstdio>
 #include <memory>
 #include <mutex>
 #include <omp.h>
 #include <pthread.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 enum { TIMES = 200 };
@@ -109,12 +111,165 @@ static void own_threads()
     std::printf("own threads: %d\n", sum == 3 * TIMES * (TIMES - 1L) / 2);
 }
 
+/* A thread that the program makes in a region, and the region's threads. The
+ * new thread is excluded in the rank of thread 0. */
+static void beside()
+{
+    long sum = 0, of_region = 0;
+#pragma omp parallel
+    {
+        std::thread own;
+        if (!omp_get_thread_num())
+            own = std::thread([&] {
+                for (int i = 0; i < TIMES; i++) {
+                    std::lock_guard<std::mutex> guard(mutex);
+                    const long before = sum;
+                    std::this_thread::yield();
+                    sum = before + 1;
+                }
+            });
+        for (int i = 0; i < TIMES; i++) {
+            std::lock_guard<std::mutex> guard(mutex);
+            of_region++;
+            if (omp_get_thread_num())
+                continue;
+            const long before = sum;
+            std::this_thread::yield();
+            sum = before + 1;
+        }
+        if (own.joinable())
+            own.join();
+    }
+    std::printf("beside: %d %d\n", sum == 2 * TIMES,
+                of_region == (long)omp_get_max_threads() * TIMES);
+}
+
+/* Thread 0 of a region feeds a thread that waits for a condition. */
+static void feeds()
+{
+    std::mutex own_mutex;
+    std::condition_variable condition;
+    long ready = 0, taken = 0, locked = 0;
+#pragma omp parallel
+    if (!omp_get_thread_num()) {
+        std::thread consumer([&] {
+            std::unique_lock<std::mutex> guard(own_mutex);
+            for (; taken < TIMES; taken++, ready--)
+                while (!ready)
+                    condition.wait(guard);
+        });
+        for (int i = 0; i < TIMES; i++) {
+            std::lock_guard<std::mutex> guard(own_mutex);
+            ready++;
+            condition.notify_one();
+        }
+        consumer.join();
+    } else {
+        for (int i = 0; i < TIMES; i++) {
+            std::lock_guard<std::mutex> guard(own_mutex);
+            locked++;
+        }
+    }
+    std::printf("feeds: %ld %ld %d\n", ready, taken,
+                locked == (omp_get_max_threads() - 1L) * TIMES);
+}
+
+/* Locks that are held when a region begins or ends. */
+static void across()
+{
+    long sum = 0;
+    int wrong = 0, is_inside = 1;
+    const pid_t rank0 = getpid();
+    for (int round = 0; round < 10; round++) {
+#pragma omp parallel
+        if (!omp_get_thread_num()) {
+            mutex.lock();
+            recursive.lock();
+            recursive.lock();
+        }
+        mutex.unlock();
+        recursive.unlock();
+        recursive.lock();
+        recursive.unlock();
+        recursive.unlock();
+#pragma omp parallel
+        {
+            std::lock_guard<std::mutex> guard(mutex);
+            std::lock_guard<std::recursive_mutex> other(recursive);
+            sum++;
+        }
+    }
+    mutex.lock();
+    recursive.lock();
+#pragma omp parallel reduction(+ : wrong)
+    if (!omp_get_thread_num()) {
+        recursive.lock();
+        usleep(10000);
+        is_inside = 0;
+        recursive.unlock();
+        recursive.unlock();
+        mutex.unlock();
+    } else {
+        std::lock_guard<std::recursive_mutex> other(recursive);
+        std::lock_guard<std::mutex> guard(mutex);
+        wrong += is_inside && getpid() == rank0;
+    }
+    std::printf("across: %d wrong, %d\n", wrong,
+                sum == omp_get_max_threads() * 10L);
+}
+
+/* Kinds that the system marks. */
+static void kinds()
+{
+    pthread_mutex_t normal;
+    pthread_mutexattr_t attributes;
+    std::timed_mutex timed;
+    long of_normal = 0, of_timed = 0;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_NORMAL);
+    pthread_mutex_init(&normal, &attributes);
+#pragma omp parallel
+    for (int i = 0; i < TIMES; i++) {
+        pthread_mutex_lock(&normal);
+        of_normal += i;
+        pthread_mutex_unlock(&normal);
+        timed.lock();
+        of_timed += i;
+        timed.unlock();
+    }
+    const long all = omp_get_max_threads() * TIMES * (TIMES - 1L) / 2;
+    std::printf("kinds: %d %d\n", of_normal == all, of_timed == all);
+}
+
+/* The first call fails; the next thread tries again. */
+static void once_more()
+{
+    std::once_flag flag;
+    int calls = 0, thrown = 0;
+#pragma omp parallel reduction(+ : thrown)
+    try {
+        std::call_once(flag, [&] {
+            if (!calls++)
+                throw 1;
+        });
+    } catch (int) {
+        thrown++;
+    }
+    std::printf("once more: %d, %d\n", thrown,
+                calls == (omp_get_max_threads() > 1 ? 2 : 1));
+}
+
 int main()
 {
     count();
     again();
     only_once();
     own_threads();
+    beside();
+    feeds();
+    across();
+    kinds();
+    once_more();
     count();
     return 0;
 }
