@@ -31,8 +31,7 @@ int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
 /* In the place where the system links robust mutexes. */
 struct ranks_lock {
     uint32_t is_locked;
-    uint32_t
-        unused; /* over verbs, the holder must not write beside is_locked */
+    uint32_t unused; /* ddsm_atomic(): over verbs, no plain writes here */
     uint64_t holder; /* thread_number(), and how often it has locked; or 0 */
 };
 _Static_assert(sizeof(struct ranks_lock) == sizeof(__pthread_list_t),
@@ -81,7 +80,7 @@ static bool is_held_by_this_rank(const struct ranks_lock *lock)
     return holder && holder % LOCKED_ONCE >> 32 == thread_number() >> 32;
 }
 
-/* The system's bits of a kind: other bits are hints. */
+/* Bits of a mutex's kind in glibc. Its other bits are hints. */
 enum { TYPE = 3, ROBUST = 16, INHERITS = 32, PROTECTS = 64, IS_SHARED = 128 };
 
 static int type_of(const pthread_mutex_t *mutex)
@@ -101,17 +100,18 @@ static bool is_served_kind(const pthread_mutex_t *mutex)
     return !(mutex->__data.__kind & (ROBUST | INHERITS | PROTECTS | IS_SHARED));
 }
 
-/* Is this thread to take the lock between ranks? */
 static bool needs_ranks_lock(pthread_mutex_t *mutex)
 {
-    if (!railomp_is_between_ranks(mutex))
-        return false;
-    /* The thread has locked the mutex before the region began. */
-    if (!railomp_rank() && mutex->__data.__owner == thread_id())
-        return false;
+    const bool is_relocked = /* it was locked before the region began */
+        !railomp_rank() && mutex->__data.__owner == thread_id();
+    return railomp_is_between_ranks(mutex) && !is_relocked;
+}
+
+/* Ends the program if the kind is not served. */
+static void check_kind(const pthread_mutex_t *mutex)
+{
     if (!is_served_kind(mutex))
         railomp_not_served("a robust, process-shared or priority mutex");
-    return true;
 }
 
 /* The result of locking a mutex again that this thread holds between ranks. */
@@ -148,6 +148,7 @@ WRAPPED(pthread_mutex_lock, pthread_mutex_t *mutex)
         return lock_again(mutex, EDEADLK);
     if (!needs_ranks_lock(mutex))
         return lock_in_rank(mutex);
+    check_kind(mutex);
     railomp_word_await(&lock->is_locked, false, true);
     const int rc = railomp_rank() ? 0 : lock_in_rank(mutex);
     set_holder(lock, LOCKED_ONCE | thread_number());
@@ -161,6 +162,7 @@ WRAPPED(pthread_mutex_trylock, pthread_mutex_t *mutex)
         return lock_again(mutex, EBUSY);
     if (!needs_ranks_lock(mutex))
         return __real_pthread_mutex_trylock(mutex);
+    check_kind(mutex);
     if (!railomp_word_swap(&lock->is_locked, false, true))
         return EBUSY;
     const int rc = railomp_rank() ? 0 : __real_pthread_mutex_trylock(mutex);
@@ -186,7 +188,7 @@ WRAPPED(pthread_mutex_unlock, pthread_mutex_t *mutex)
         return 0;
     }
     set_holder(lock, 0);
-    /* First the system's lock: what is set here goes to other ranks. */
+    /* First the system's lock: the next holder may be a thread of this rank. */
     const int rc = railomp_rank() ? 0 : __real_pthread_mutex_unlock(mutex);
     railomp_word_set(&lock->is_locked, false);
     return rc;

@@ -111,37 +111,36 @@ static void own_threads()
     std::printf("own threads: %d\n", sum == 3 * TIMES * (TIMES - 1L) / 2);
 }
 
-/* A thread that the program makes in a region, and the region's threads. The
- * new thread is excluded in the rank of thread 0. */
+/* Threads that the program makes in a region, and the region's threads. Those
+ * of rank 0 exclude each other, and so do those of the other ranks. */
 static void beside()
 {
-    long sum = 0, of_region = 0;
+    enum { ROUNDS = TIMES / 4 };
+    long of_rank0 = 0, of_others = 0, of_region = 0;
+    const pid_t rank0 = getpid();
 #pragma omp parallel
     {
-        std::thread own;
-        if (!omp_get_thread_num())
-            own = std::thread([&] {
-                for (int i = 0; i < TIMES; i++) {
-                    std::lock_guard<std::mutex> guard(mutex);
-                    const long before = sum;
-                    std::this_thread::yield();
-                    sum = before + 1;
-                }
-            });
-        for (int i = 0; i < TIMES; i++) {
+        long &sum = getpid() == rank0 ? of_rank0 : of_others;
+        std::thread own([&sum] {
+            for (int i = 0; i < ROUNDS; i++) {
+                std::lock_guard<std::mutex> guard(mutex);
+                const long before = sum;
+                std::this_thread::yield();
+                sum = before + 1;
+            }
+        });
+        for (int i = 0; i < ROUNDS; i++) {
             std::lock_guard<std::mutex> guard(mutex);
             of_region++;
-            if (omp_get_thread_num())
-                continue;
             const long before = sum;
             std::this_thread::yield();
             sum = before + 1;
         }
-        if (own.joinable())
-            own.join();
+        own.join();
     }
-    std::printf("beside: %d %d\n", sum == 2 * TIMES,
-                of_region == (long)omp_get_max_threads() * TIMES);
+    const long all = (long)omp_get_max_threads() * ROUNDS;
+    std::printf("beside: %d %d\n", of_rank0 + of_others == 2 * all,
+                of_region == all);
 }
 
 /* Thread 0 of a region feeds a thread that waits for a condition. */
