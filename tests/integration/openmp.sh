@@ -219,6 +219,47 @@ done
 RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./sockets
 check '... a child closes what it likes' [ $? -eq 0 ]
 
+# --- environment and directory ----------------------------------------------------
+
+cat >directory.c <<'END'
+#include <limits.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    char folder[] = "directory.XXXXXX", there[PATH_MAX], here[PATH_MAX];
+    int wrong = !mkdtemp(folder) || !realpath(folder, there) || chdir(folder);
+    (void)argc;
+    if (!strcmp(argv[1], "ends")) /* no rank needs to be there */
+        return wrong + rmdir(there);
+    if (!strcmp(argv[1], "back")) {
+        wrong += chdir("/") + rmdir(there);
+        strcpy(there, "/");
+    }
+    if (!strcmp(argv[1], "gone"))
+        wrong += rmdir(there);
+#pragma omp parallel private(here) reduction(+ : wrong)
+    wrong += !getcwd(here, sizeof here) || strcmp(here, there) != 0;
+    return wrong;
+}
+END
+"$BUILD/bin/railomp-cc" directory.c -o directory
+for pages in shared copied; do
+    ranks=(env "RAILOMP_PAGES=$pages" RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60)
+    for way in back ends; do
+        "${ranks[@]}" ./directory $way >out 2>&1
+        check "a directory that is gone: $way, pages are $pages" exited_with 0 $?
+        check '... silently' test ! -s out
+    done
+    "${ranks[@]}" ./directory gone >out 2>err
+    check 'a rank must go to a directory that is gone' exited_with 1 $?
+    check '... and says so' grep -Eq \
+        '^railomp: rank 1: rank 0 has changed the directory to .*, but this rank can.t: No such file' err
+done
+
 # Two ranks fail, and the first one has to wait before it can say so.
 sed 's/== omp_get_num_threads() - 1/> 0/' descriptor.c >both.c
 "$BUILD/bin/railomp-cc" '-DCALL(fd, to, n, at)=read(fd, to, n)' both.c -o both

@@ -16,7 +16,8 @@
 struct change {
     struct change *next;
     enum { SETS, SETS_NEW, UNSETS, CLEARS, GOES } action;
-    size_t name; /* bytes, with the zero; the value is behind it */
+    unsigned rank; /* that has made it */
+    size_t name;   /* bytes, with the zero; the value is behind it */
     char text[];
 };
 
@@ -38,6 +39,7 @@ static void add(int action, const char *name, const char *value)
     if (!change)
         fail(FAILED, "out of memory for the environment");
     change->action = action;
+    change->rank = memory_rank();
     change->name = room(name);
     memcpy(change->text, name ? name : "", room(name));
     memcpy(change->text + room(name), value ? value : "", room(value));
@@ -69,13 +71,17 @@ bool environment_is_changed(void)
     return atomic_load(&has_changed) && atomic_exchange(&has_changed, false);
 }
 
-static void go(const char *shared)
+/* The rank that has made the change is there already. */
+static void go(const struct change *change)
 {
     char path[PATH_MAX]; /* the system call must find the page */
-    strcpy(path, shared);
+    if (change->rank == memory_rank())
+        return;
+    strcpy(path, change->text);
     if (chdir(path))
-        fail(FAILED, "another rank has changed the directory to %s: %s", path,
-             strerror(errno));
+        fail(FAILED,
+             "rank %u has changed the directory to %s, but this rank can't: %s",
+             change->rank, path, strerror(errno));
 }
 
 /* In the order of all ranks; this one's own changes, too. */
@@ -93,8 +99,8 @@ static void carry_out(const struct change *change)
     case CLEARS:
         clearenv();
         return;
-    case GOES:
-        go(change->text);
+    case GOES: /* only the last one counts */
+        return;
     }
 }
 
@@ -102,8 +108,13 @@ void environment_follow(void)
 {
     const struct change *next =
         followed ? followed->next : shared_words->environment.first;
+    const struct change *goes = NULL;
     for (; next; next = next->next) {
         carry_out(next);
+        if (next->action == GOES)
+            goes = next;
         followed = next;
     }
+    if (goes)
+        go(goes);
 }

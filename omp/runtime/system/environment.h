@@ -2,7 +2,8 @@
 /*
  * The environment and the directory, which the system has for each process.
  * What one rank changes is put into a list in shared memory. All ranks carry it
- * out in the next barrier, or when a region begins.
+ * out in the next barrier, or when a region begins; of several changes of the
+ * directory only the last one.
  */
 #ifndef OMP_RUNTIME_ENVIRONMENT_H
 #define OMP_RUNTIME_ENVIRONMENT_H
