@@ -97,10 +97,13 @@ void railomp_no_descriptor(int fd, const char *function);
  * number in this rank, as then another rank has opened it. */
 void railomp_descriptor(int fd, const char *function);
 
-/* The program has set a variable of the environment (without @replaces: if it
- * was not set), or unset it (@value NULL), or all (@name NULL). Other ranks
- * follow in the next barrier. */
-void railomp_sets(const char *name, const char *value, bool replaces);
+/* As setenv() and putenv(). With several ranks, putenv() copies the text: that
+ * may lie in shared memory, where the kernel can't read it for another program.
+ * Other ranks follow in the next barrier. */
+int railomp_setenv(const char *name, const char *value, bool replaces);
+int railomp_putenv(char *text);
+/* The program has unset a variable of the environment, or all (@name NULL). */
+void railomp_unsets(const char *name);
 /* It has another directory. */
 void railomp_changes_directory(void);
 

@@ -260,6 +260,44 @@ for pages in shared copied; do
         '^railomp: rank 1: rank 0 has changed the directory to .*, but this rank can.t: No such file' err
 done
 
+# putenv: with one rank the environment has the caller's text, as ever. Another
+# program has what a constructor puts.
+cat >puts.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+static char text[] = "RAIL_PUT=first", early[] = "RAIL_EARLY=yes";
+__attribute__((constructor)) static void put(void)
+{
+    putenv(early);
+}
+#ifdef OWN
+int setenv(const char *name, const char *value, int replaces)
+{
+    char *all = malloc(strlen(name) + strlen(value) + 2);
+    strcat(strcat(strcpy(all, name), "="), value);
+    return replaces ? putenv(all) : -1;
+}
+#endif
+int main(int argc, char **argv)
+{
+    int wrong = putenv(text) + setenv("RAIL_SET", "yes", 1);
+    strcpy(text + 9, "other");
+    wrong += argc > 1 && strcmp(getenv("RAIL_PUT"), argv[1]) != 0;
+#pragma omp parallel reduction(+ : wrong)
+    {
+        strcpy(early, "RAIL_EARLY=yes"); /* the page goes */
+        wrong += strcmp(getenv("RAIL_SET"), "yes") != 0;
+    }
+    return wrong + system("test $RAIL_SET$RAIL_EARLY = yesyes");
+}
+END
+for own in -DOTHER -DOWN; do
+    "$BUILD/bin/railomp-cc" $own puts.c -o puts
+    check "putenv with one rank, $own" env OMP_NUM_THREADS=2 timeout -k 5 60 ./puts other
+    check "putenv with two ranks, $own" env RAILOMP_PAGES=copied RAILOMP_RANKS=2 \
+        OMP_NUM_THREADS=1 timeout -k 5 60 ./puts first
+done
+
 # Two ranks fail, and the first one has to wait before it can say so.
 sed 's/== omp_get_num_threads() - 1/> 0/' descriptor.c >both.c
 "$BUILD/bin/railomp-cc" '-DCALL(fd, to, n, at)=read(fd, to, n)' both.c -o both

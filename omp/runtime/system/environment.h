@@ -10,6 +10,9 @@
 
 #include <stdbool.h>
 
+/* Several ranks begin: gives the environment texts of its own in place of those
+ * that putenv() has been given before main, as these are shared now. */
+void environment_begin(void);
 /* This rank has put something into the list since the last call. */
 bool environment_is_changed(void);
 /* Carries out what is new in the list; called while the program's threads
