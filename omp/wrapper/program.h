@@ -33,6 +33,9 @@ void railomp_free(void *p);
  * false. For functions that pass none of it to the kernel. */
 void railomp_shares_heap(bool shares);
 
+/* Is there one rank only? */
+bool railomp_is_alone(void);
+
 /* As __cxa_guard_acquire(), ..._release() and ..._abort(), between ranks. */
 int railomp_guard_acquire(uint64_t *guard);
 void railomp_guard_release(uint64_t *guard);
@@ -53,6 +56,8 @@ void railomp_synchronises(const void *object, const char *function);
 /* Before a system call that reads the range, or writes it: the kernel finds
  * only pages that are there. */
 void railomp_prepare(const void *start, size_t bytes, bool writable);
+/* May pages of the range go while the call waits? */
+bool railomp_may_go(const void *start, size_t bytes);
 
 /* Files (FILE *), each of which belongs to the rank that has opened it. */
 
