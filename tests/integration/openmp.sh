@@ -463,6 +463,29 @@ END
 check 'threads that are cancelled while they wait' env RAILOMP_PAGES=copied \
     RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./cancelled
 
+# regexec takes a lock between ranks only
+cat >locks.c <<'END'
+#include <regex.h>
+static int locks;
+void GOMP_critical_name_start(void **lock)
+{
+    locks += lock != 0;
+}
+void GOMP_critical_name_end(void **lock)
+{
+    locks -= !lock;
+}
+int main(void)
+{
+    regex_t regex;
+    return regcomp(&regex, "a*", 0) || regexec(&regex, "a", 0, 0, 0) ? -1 : locks;
+}
+END
+"$BUILD/bin/railomp-cc" locks.c -o locks
+check 'regexec takes no lock with one rank' ./locks
+RAILOMP_RANKS=2 ./locks
+check '... and one with two' exited_with 1 $?
+
 # of_headers NAME OPTIONS STATEMENT: headers make other calls of what is read
 of_headers()
 {
