@@ -80,3 +80,8 @@ void railomp_prepare(const void *start, size_t bytes, bool writable)
 {
     memory_prepare(start, bytes, writable);
 }
+
+bool railomp_may_go(const void *start, size_t bytes)
+{
+    return memory_may_go(start, bytes);
+}

@@ -479,12 +479,17 @@ static bool is_on_stack(const char *start, size_t bytes)
     return stacks && at < stacks_bytes() && bytes <= stacks_bytes() - at;
 }
 
+bool memory_may_go(const void *start, size_t bytes)
+{
+    return bytes && is_shared(start) && memory_is_copied() &&
+           !is_on_stack(start, bytes);
+}
+
 /* Libraries call this, too: also the rails, within a call of libddsm, with what
  * lies on the stack. */
 void memory_prepare(const void *start, size_t bytes, bool writable)
 {
     /* an error shows in the system call */
-    if (bytes && is_shared(start) && !ddsm_pages_are_shared(space) &&
-        !is_on_stack(start, bytes))
+    if (memory_may_go(start, bytes))
         ddsm_prefetch(space, start, bytes, writable);
 }

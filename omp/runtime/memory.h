@@ -145,5 +145,7 @@ void memory_free(void *p);
 /* The kernel may read the range, or with @writable write it, in the next system
  * call of this thread. */
 void memory_prepare(const void *start, size_t bytes, bool writable);
+/* May pages of the range go while a system call waits? */
+bool memory_may_go(const void *start, size_t bytes);
 
 #endif

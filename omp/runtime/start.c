@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "omp/runtime/system/descriptors.h"
+#include "omp/runtime/system/environment.h"
 #include "omp/runtime/fail.h"
 #include "omp/runtime/files.h"
 #include "omp/runtime/icv.h"
@@ -164,6 +165,7 @@ static int rank_main(drail_job_t *job, void *context)
     settings_read(drail_job_size(job),
                   drail_job_local_size(job, drail_job_rank(job)));
     memory_open(job);
+    environment_begin();
     files_begin();
     library_heap_share();
     descriptors_of_runtime();

@@ -82,8 +82,9 @@ static struct note *note_of(char *all, unsigned rank)
     return (struct note *)(all + (size_t)rank * NOTE_BYTES);
 }
 
-/* Each rank has the environment that ranks have set. What ranks have written to
- * files of others is in these files before any rank goes on. */
+/* Each rank has the environment that ranks have set, unless they end. What
+ * ranks have written to files of others is in these files before any rank goes
+ * on. */
 static void settle(char *all)
 {
     bool are_queued = false, is_changed = false;
@@ -91,7 +92,7 @@ static void settle(char *all)
         are_queued |= note_of(all, r)->files_are_queued;
         is_changed |= note_of(all, r)->environment_is_changed;
     }
-    if (is_changed)
+    if (is_changed && note_of(all, 0)->meeting != MEET_EXIT)
         environment_follow();
     if (!are_queued)
         return;

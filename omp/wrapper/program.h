@@ -33,6 +33,9 @@ void railomp_free(void *p);
  * false. For functions that pass none of it to the kernel. */
 void railomp_shares_heap(bool shares);
 
+/* Is there one rank only? */
+bool railomp_is_alone(void);
+
 /* As __cxa_guard_acquire(), ..._release() and ..._abort(), between ranks. */
 int railomp_guard_acquire(uint64_t *guard);
 void railomp_guard_release(uint64_t *guard);
@@ -63,6 +66,8 @@ void railomp_not_served(const char *what);
 /* Before a system call that reads the range, or writes it: the kernel finds
  * only pages that are there. */
 void railomp_prepare(const void *start, size_t bytes, bool writable);
+/* May pages of the range go while the call waits? */
+bool railomp_may_go(const void *start, size_t bytes);
 
 /* Files (FILE *), each of which belongs to the rank that has opened it. */
 
@@ -107,10 +112,13 @@ void railomp_no_descriptor(int fd, const char *function);
  * number in this rank, as then another rank has opened it. */
 void railomp_descriptor(int fd, const char *function);
 
-/* The program has set a variable of the environment (without @replaces: if it
- * was not set), or unset it (@value NULL), or all (@name NULL). Other ranks
- * follow in the next barrier. */
-void railomp_sets(const char *name, const char *value, bool replaces);
+/* As setenv() and putenv(). With several ranks, putenv() copies the text: that
+ * may lie in shared memory, where the kernel can't read it for another program.
+ * Other ranks follow in the next barrier. */
+int railomp_setenv(const char *name, const char *value, bool replaces);
+int railomp_putenv(char *text);
+/* The program has unset a variable of the environment, or all (@name NULL). */
+void railomp_unsets(const char *name);
 /* It has another directory. */
 void railomp_changes_directory(void);
 

@@ -3,15 +3,20 @@
  * whose functions it calls (libgfortran, libstdc++). The kernel does not wait
  * for a page that is elsewhere, so all pages are brought here before. While a
  * call waits, another thread of the rank may synchronise, and the pages may go:
- * then the call is repeated. */
+ * then the call is repeated. Where the kernel would have lost what it has read
+ * then, it fills memory of this rank only. */
 #include <errno.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "omp/wrapper/private_buffer.h"
 #include "omp/wrapper/program.h"
 
 /* GCC takes what only the kernel fills in for used before */
@@ -50,14 +55,6 @@ size_t __fread_chk(void *to, size_t room, size_t bytes, size_t count,
 #pragma weak fopen
 #pragma weak fopen64
 
-/* Has the kernel found a page gone? If it does each time, the address is wrong.
- */
-static bool is_lost(ssize_t result, int *tries)
-{
-    enum { MOST = 1000 };
-    return result < 0 && errno == EFAULT && ++*tries < MOST;
-}
-
 /* A descriptor is one of the rank that has opened it. */
 static ssize_t done(ssize_t result, int fd, const char *function)
 {
@@ -66,10 +63,51 @@ static ssize_t done(ssize_t result, int fd, const char *function)
     return result;
 }
 
+/* How much to read at once into private memory; 0: none, as what the kernel
+ * can't store can be read again. */
+static size_t private_bytes(int fd, size_t bytes)
+{
+    struct stat status;
+    if (fstat(fd, &status) || S_ISREG(status.st_mode) ||
+        S_ISBLK(status.st_mode))
+        return 0;
+    const bool may_be_short =
+        S_ISFIFO(status.st_mode) || (S_ISSOCK(status.st_mode) && is_stream(fd));
+    return may_be_short ? at_most(bytes, STREAM_MOST) : bytes;
+}
+
+static void scatter(const char *own, size_t bytes, const struct iovec *to)
+{
+    for (; bytes; to++) {
+        const size_t part = at_most(bytes, to->iov_len);
+        memcpy(to->iov_base, own, part);
+        own += part;
+        bytes -= part;
+    }
+}
+
+static ssize_t read_private(int fd, const struct iovec *to, size_t bytes)
+{
+    ssize_t result;
+    void *own = __real_malloc(bytes);
+    if (!own)
+        return -1;
+    pthread_cleanup_push(free_buffer, own);
+    result = __read(fd, own, bytes);
+    if (result > 0)
+        scatter(own, (size_t)result, to);
+    pthread_cleanup_pop(true);
+    return result;
+}
+
 ssize_t read(int fd, void *to, size_t bytes)
 {
     ssize_t result;
     int tries = 0;
+    const struct iovec piece = {to, bytes};
+    const size_t own = railomp_may_go(to, bytes) ? private_bytes(fd, bytes) : 0;
+    if (own)
+        return done(read_private(fd, &piece, own), fd, "read");
     do
         railomp_prepare(to, bytes, true);
     while (is_lost(result = __read(fd, to, bytes), &tries));
@@ -148,10 +186,31 @@ static void prepare_all(const struct iovec *pieces, int count, bool writable)
         railomp_prepare(pieces[i].iov_base, pieces[i].iov_len, writable);
 }
 
+/* Of all pieces if a page of one may go, else 0; also if the kernel is to find
+ * an error. */
+static size_t bytes_that_may_go(const struct iovec *pieces, int count)
+{
+    size_t all = 0;
+    bool may_go = false;
+    if (count > IOV_MAX)
+        return 0;
+    for (int i = 0; i < count; i++) {
+        if (__builtin_add_overflow(all, pieces[i].iov_len, &all) ||
+            all > SSIZE_MAX)
+            return 0;
+        may_go |= railomp_may_go(pieces[i].iov_base, pieces[i].iov_len);
+    }
+    return may_go ? all : 0;
+}
+
 ssize_t readv(int fd, const struct iovec *to, int count)
 {
     ssize_t result;
     int tries = 0;
+    const size_t bytes = bytes_that_may_go(to, count);
+    const size_t own = bytes ? private_bytes(fd, bytes) : 0;
+    if (own)
+        return done(read_private(fd, to, own), fd, "readv");
     do
         prepare_all(to, count, true);
     while (is_lost(result = syscall(SYS_readv, fd, to, count), &tries));

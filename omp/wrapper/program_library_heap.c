@@ -37,6 +37,8 @@ int __wrap_regexec(const regex_t *regex, const char *text, size_t count,
                    regmatch_t *matches, int flags)
 {
     static void *lock;
+    if (railomp_is_alone())
+        return __real_regexec(regex, text, count, matches, flags);
     GOMP_critical_name_start(&lock);
     railomp_shares_heap(true);
     const int rc = __real_regexec(regex, text, count, matches, flags);

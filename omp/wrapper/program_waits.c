@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Linked into each program: system calls of the program that may wait long.
  * Meanwhile another thread of the rank may synchronise, after which pages are
- * elsewhere, and the kernel does not wait for them. So the kernel gets memory
+ * elsewhere, and the kernel does not wait for them. So the kernel fills memory
  * of this rank only: stacks are never protected, and __real_malloc() is
  * private. */
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "omp/wrapper/private_buffer.h"
 #include "omp/wrapper/program.h"
 
 /* the linker's names */
@@ -21,26 +23,7 @@
     type __wrap_##name(__VA_ARGS__);                                           \
     type __wrap_##name(__VA_ARGS__)
 
-void *__real_malloc(size_t bytes);
-void __real_free(void *p);
 void __chk_fail(void) __attribute__((noreturn));
-
-/* Keeps errno. */
-static void free_own(void *own)
-{
-    const int saved = errno;
-    __real_free(own);
-    errno = saved;
-}
-
-/* Private memory, with a copy of what is at @from unless that is NULL. */
-static void *own_copy(const void *from, size_t bytes)
-{
-    void *own = __real_malloc(bytes ? bytes : 1);
-    if (own && from)
-        memcpy(own, from, bytes);
-    return own;
-}
 
 /* ---------------------------------------------------------------- processes */
 
@@ -84,14 +67,20 @@ WRAPPED(int, nanosleep, const struct timespec *time, struct timespec *left)
 
 WRAPPED(int, poll, struct pollfd *fds, nfds_t count, int ms)
 {
-    const size_t bytes = count * sizeof *fds;
-    struct pollfd *own = own_copy(fds, bytes);
+    int ready;
+    /* more than there can be is an error */
+    if (!count || !railomp_may_go(fds, sizeof *fds) ||
+        count > (nfds_t)sysconf(_SC_OPEN_MAX))
+        return __real_poll(fds, count, ms);
+    struct pollfd *own = __real_malloc(count * sizeof *own);
     if (!own)
         return -1;
-    const int ready = __real_poll(own, count, ms);
-    if (ready >= 0 && count)
-        memcpy(fds, own, bytes);
-    free_own(own);
+    memcpy(own, fds, count * sizeof *own);
+    pthread_cleanup_push(free_buffer, own);
+    ready = __real_poll(own, count, ms);
+    for (nfds_t i = 0; ready >= 0 && i < count; i++)
+        fds[i].revents = own[i].revents;
+    pthread_cleanup_pop(true);
     return ready;
 }
 
@@ -124,27 +113,42 @@ WRAPPED(int, select, int count, fd_set *reads, fd_set *writes, fd_set *others,
 
 WRAPPED(ssize_t, send, int fd, const void *from, size_t bytes, int flags)
 {
+    ssize_t sent;
+    int tries = 0;
     railomp_descriptor(fd, "send");
-    void *own = own_copy(from, bytes);
+    do
+        railomp_prepare(from, bytes, false);
+    while (is_lost(sent = __real_send(fd, from, bytes, flags), &tries));
+    return sent;
+}
+
+ssize_t __real_recv(int fd, void *to, size_t bytes, int flags);
+
+static ssize_t recv_private(int fd, void *to, const size_t bytes, int flags)
+{
+    ssize_t got;
+    void *own = __real_malloc(bytes);
     if (!own)
         return -1;
-    const ssize_t sent = __real_send(fd, own, bytes, flags);
-    free_own(own);
-    return sent;
+    if (flags & MSG_TRUNC) /* of TCP: the kernel fills nothing in */
+        memcpy(own, to, bytes);
+    pthread_cleanup_push(free_buffer, own);
+    got = __real_recv(fd, own, bytes, flags);
+    /* with MSG_TRUNC it may be more than there is room for */
+    if (got > 0)
+        memcpy(to, own, at_most((size_t)got, bytes));
+    pthread_cleanup_pop(true);
+    return got;
 }
 
 WRAPPED(ssize_t, recv, int fd, void *to, size_t bytes, int flags)
 {
     railomp_descriptor(fd, "recv");
-    void *own = own_copy(NULL, bytes);
-    if (!own)
-        return -1;
-    const ssize_t got = __real_recv(fd, own, bytes, flags);
-    /* with MSG_TRUNC it may be more than there is room for */
-    if (got > 0)
-        memcpy(to, own, (size_t)got < bytes ? (size_t)got : bytes);
-    free_own(own);
-    return got;
+    if (!railomp_may_go(to, bytes))
+        return __real_recv(fd, to, bytes, flags);
+    const bool may_be_short = !(flags & MSG_WAITALL) && is_stream(fd);
+    return recv_private(
+        fd, to, may_be_short ? at_most(bytes, STREAM_MOST) : bytes, flags);
 }
 
 /* with -D_FORTIFY_SOURCE: @room bytes are at @to */

@@ -219,6 +219,85 @@ done
 RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./sockets
 check '... a child closes what it likes' [ $? -eq 0 ]
 
+# --- environment and directory ----------------------------------------------------
+
+cat >directory.c <<'END'
+#include <limits.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    char folder[] = "directory.XXXXXX", there[PATH_MAX], here[PATH_MAX];
+    int wrong = !mkdtemp(folder) || !realpath(folder, there) || chdir(folder);
+    (void)argc;
+    if (!strcmp(argv[1], "ends")) /* no rank needs to be there */
+        return wrong + rmdir(there);
+    if (!strcmp(argv[1], "back")) {
+        wrong += chdir("/") + rmdir(there);
+        strcpy(there, "/");
+    }
+    if (!strcmp(argv[1], "gone"))
+        wrong += rmdir(there);
+#pragma omp parallel private(here) reduction(+ : wrong)
+    wrong += !getcwd(here, sizeof here) || strcmp(here, there) != 0;
+    return wrong;
+}
+END
+"$BUILD/bin/railomp-cc" directory.c -o directory
+for pages in shared copied; do
+    two_ranks=(env "RAILOMP_PAGES=$pages" RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60)
+    for way in back ends; do
+        "${two_ranks[@]}" ./directory $way >out 2>&1
+        check "a directory that is gone: $way, pages are $pages" exited_with 0 $?
+        check '... silently' test ! -s out
+    done
+    "${two_ranks[@]}" ./directory gone >out 2>err
+    check 'a rank must go to a directory that is gone' exited_with 1 $?
+    check '... and says so' grep -Eq \
+        '^railomp: rank 1: rank 0 has changed the directory to .*, but this rank can.t: No such file' err
+done
+
+# putenv: with one rank the environment has the caller's text, as ever. Another
+# program has what a constructor puts.
+cat >puts.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+static char text[] = "RAIL_PUT=first", early[] = "RAIL_EARLY=yes";
+__attribute__((constructor)) static void put(void)
+{
+    putenv(early);
+}
+#ifdef OWN
+int setenv(const char *name, const char *value, int replaces)
+{
+    char *all = malloc(strlen(name) + strlen(value) + 2);
+    strcat(strcat(strcpy(all, name), "="), value);
+    return replaces ? putenv(all) : -1;
+}
+#endif
+int main(int argc, char **argv)
+{
+    int wrong = putenv(text) + setenv("RAIL_SET", "yes", 1);
+    strcpy(text + 9, "other");
+    wrong += argc > 1 && strcmp(getenv("RAIL_PUT"), argv[1]) != 0;
+#pragma omp parallel reduction(+ : wrong)
+    {
+        strcpy(early, "RAIL_EARLY=yes"); /* the page goes */
+        wrong += strcmp(getenv("RAIL_SET"), "yes") != 0;
+    }
+    return wrong + system("test $RAIL_SET$RAIL_EARLY = yesyes");
+}
+END
+for own in -DOTHER -DOWN; do
+    "$BUILD/bin/railomp-cc" $own puts.c -o puts
+    check "putenv with one rank, $own" env OMP_NUM_THREADS=2 timeout -k 5 60 ./puts other
+    check "putenv with two ranks, $own" env RAILOMP_PAGES=copied RAILOMP_RANKS=2 \
+        OMP_NUM_THREADS=1 timeout -k 5 60 ./puts first
+done
+
 # Two ranks fail, and the first one has to wait before it can say so.
 sed 's/== omp_get_num_threads() - 1/> 0/' descriptor.c >both.c
 "$BUILD/bin/railomp-cc" '-DCALL(fd, to, n, at)=read(fd, to, n)' both.c -o both
@@ -233,14 +312,19 @@ check 'two ranks that fail at once: one says so' \
     [ "$(grep -c '^railomp: rank [12]: read' both.err)" -eq 1 ]
 
 # Thread 0 waits in a call. Meanwhile rank 1 writes the page that the kernel is to
-# fill, and thread 1 synchronises: the page is elsewhere when the call ends.
+# fill, which is its own, and thread 1 synchronises: the page is elsewhere when the
+# call ends.
 cat >waits.c <<'END'
+#include <errno.h>
 #include <omp.h>
 #include <poll.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 enum { ROUNDS = 300 };
@@ -250,50 +334,66 @@ static int start_child(void)
     pid_t id;
     return posix_spawnp(&id, "sh", NULL, NULL, arguments, NULL);
 }
-static union {
+static union page {
     struct {
         union {
             struct pollfd poll;
             fd_set set;
             int status;
             char text[8];
+            uint64_t number;
         };
         int other;
     };
     char page[4096];
-} u __attribute__((aligned(4096)));
+} *page;
+#define u (*page)
+static const volatile size_t much = (size_t)1 << 46;
 int main(void)
 {
-    int fds[2], wrong = 0;
-    socketpair(AF_UNIX, SOCK_STREAM, 0, fds);
-    u.poll = (struct pollfd){.fd = fds[0], .events = POLLIN};
-    BEFORE;
+    int fds[2], wrong = 0, other = 0;
+    socketpair(AF_UNIX, TYPE, 0, fds);
 #pragma omp parallel num_threads(4)
-    switch (omp_get_thread_num()) {
-    case 0:
-        wrong += !(CALL);
-        break;
-    case 3:
-        break;
-    default:
-        for (int i = 0; i < ROUNDS; i++) {
-#pragma omp critical
-            u.other += omp_get_thread_num() == 2;
-            usleep(1000);
+    {
+        union page of_rank1 __attribute__((aligned(4096))) = {0};
+        if (omp_get_thread_num() == 2)
+            page = &of_rank1;
+#pragma omp barrier
+        switch (omp_get_thread_num()) {
+        case 0: {
+            u.poll = (struct pollfd){.fd = fds[0], .events = POLLIN};
+            BEFORE;
+            wrong += !(CALL);
+            break;
         }
-        if (omp_get_thread_num() == 1)
+        case 3:
+            break;
+        default:
+            for (int i = 0; i < ROUNDS; i++) {
+#pragma omp critical
+                if (omp_get_thread_num() == 2)
+                    u.other++;
+                usleep(1000);
+            }
+            if (omp_get_thread_num() == 2)
+                break;
             AFTER;
+        }
+#pragma omp barrier
+        if (omp_get_thread_num() == 2)
+            other = u.other;
     }
-    printf("%d wrong, %d\n", wrong, u.other);
+    printf("%d wrong, %d\n", wrong, other);
     return 0;
 }
 END
+type=SOCK_STREAM ranks=2
 # waits NAME CALL [BEFORE [AFTER]]: that call is not hurt
 waits()
 {
-    "$BUILD/bin/railomp-cc" "-DCALL=$2" "-DBEFORE=${3-}" \
+    "$BUILD/bin/railomp-cc" "-DCALL=$2" "-DBEFORE=${3-}" "-DTYPE=$type" \
         "-DAFTER=${4:-wrong += write(fds[1], \"text\", 4) != 4}" waits.c -o waits
-    RAILOMP_PAGES=copied RAILOMP_RANKS=2 OMP_NUM_THREADS=2 timeout -k 5 60 ./waits >out
+    RAILOMP_PAGES=copied RAILOMP_RANKS=$ranks OMP_NUM_THREADS=2 timeout -k 5 60 ./waits >out
     check "$1 waits while its page goes" cmp out <(echo '0 wrong, 300')
 }
 waits poll 'poll(&u.poll, 1, -1) == 1 && u.poll.revents == POLLIN'
@@ -303,6 +403,88 @@ waits recv 'recv(fds[0], u.text, 8, 0) == 4 && u.text[3] == 116'
 waits read 'read(fds[0], u.text, 8) == 4 && u.text[3] == 116'
 waits waitpid 'waitpid(-1, &u.status, 0) > 0 && WEXITSTATUS(u.status) == 3' \
     'wrong += start_child()' 0
+waits 'poll of another descriptor' \
+    'poll(&u.poll, 1, -1) == 1 && u.poll.revents == POLLIN && u.poll.fd == -1' \
+    '' 'u.poll.fd = -1; wrong += write(fds[1], "text", 4) != 4'
+waits 'poll of too many' 'poll(&u.poll, much >> 15, 0) == -1 && errno == EINVAL'
+for ranks in 1 2; do
+    waits "recv of much, ranks: $ranks," 'recv(fds[0], u.text, much, 0) == 4 && u.text[3] == 116'
+done
+waits 'read of eventfd' 'read(fds[0], &u.number, 8) == 8 && u.number == 7' \
+    'fds[0] = eventfd(0, 0)' 'wrong += eventfd_write(fds[0], 7)'
+type=SOCK_DGRAM
+waits 'recv of a datagram' 'recv(fds[0], u.text, 8, 0) == 4 && u.text[3] == 116'
+waits 'read of a datagram' 'read(fds[0], u.text, 8) == 4 && u.text[3] == 116'
+waits 'readv of a datagram' 'readv(fds[0], pieces, 2) == 4 && u.text[1] == 101 && u.text[5] == 116' \
+    'const struct iovec pieces[] = {{u.text, 2}, {u.text + 4, 4}}'
+
+# threads that are cancelled in calls that wait give their memory back
+cat >cancelled.c <<'END'
+#include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+enum { BYTES = 1 << 20 };
+static char *at;
+static int fds[2];
+static void *call(void *kind)
+{
+    switch (*(char *)kind) {
+    case 'r':
+        return (void *)read(fds[0], at, BYTES);
+    case 's':
+        return (void *)recv(fds[0], at, BYTES, 0);
+    }
+    return (void *)(long)poll((void *)at, 1000, -1);
+}
+int main(void)
+{
+    static char kinds[] = "rsp";
+    mallopt(M_MMAP_THRESHOLD, 4096);
+    at = calloc(1, BYTES);
+    for (int i = 0; i < 1000; i++)
+        ((struct pollfd *)at)[i].fd = -1;
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fds))
+        return 2;
+    const size_t before = mallinfo2().hblkhd;
+    for (int i = 0; i < 3; i++) {
+        pthread_t id;
+        pthread_create(&id, NULL, call, &kinds[i]);
+        usleep(100000);
+        pthread_cancel(id);
+        pthread_join(id, NULL);
+    }
+    return mallinfo2().hblkhd != before;
+}
+END
+"$BUILD/bin/railomp-cc" cancelled.c -o cancelled
+check 'threads that are cancelled while they wait' env RAILOMP_PAGES=copied \
+    RAILOMP_RANKS=2 OMP_NUM_THREADS=1 timeout -k 5 60 ./cancelled
+
+# regexec takes a lock between ranks only
+cat >locks.c <<'END'
+#include <regex.h>
+static int locks;
+void GOMP_critical_name_start(void **lock)
+{
+    locks += lock != 0;
+}
+void GOMP_critical_name_end(void **lock)
+{
+    locks -= !lock;
+}
+int main(void)
+{
+    regex_t regex;
+    return regcomp(&regex, "a*", 0) || regexec(&regex, "a", 0, 0, 0) ? -1 : locks;
+}
+END
+"$BUILD/bin/railomp-cc" locks.c -o locks
+check 'regexec takes no lock with one rank' ./locks
+RAILOMP_RANKS=2 ./locks
+check '... and one with two' exited_with 1 $?
 
 # of_headers NAME OPTIONS STATEMENT: headers make other calls of what is read
 of_headers()

@@ -27,6 +27,7 @@
 
 enum { PAGE = 4096, PAGES = 64, ROUNDS = 3 };
 static char path[PAGE], other[PAGE]; /* pages that move */
+static const char *volatile no_path;
 
 /* Each thread uses what another thread has written. */
 static void paths(void)
@@ -191,6 +192,38 @@ static int set_at_once(void)
     return wrong;
 }
 
+/* All threads set a variable that is not set: all have the first one's. */
+static int set_if_unset(void)
+{
+    int wrong = 0;
+    static char all[4][16];
+    for (int round = 0; round < ROUNDS; round++) {
+        memset(all, 0, sizeof all);
+#pragma omp parallel reduction(+ : wrong)
+        {
+            const int id = omp_get_thread_num();
+            char value[16];
+            snprintf(value, sizeof value, "%d", id);
+            wrong += setenv("RAIL_FIRST", value, 0);
+#pragma omp barrier
+            strcpy(all[id % 4], getenv("RAIL_FIRST"));
+#pragma omp barrier
+            for (int i = 0; i < 4 && i < omp_get_num_threads(); i++)
+                wrong += strcmp(all[i], all[0]) != 0;
+#pragma omp barrier
+            if (!id)
+                wrong += setenv("RAIL_FIRST", "other", 0);
+#pragma omp barrier
+            wrong += is_set("RAIL_FIRST", "other");
+#pragma omp barrier
+            wrong += unsetenv("RAIL_FIRST");
+#pragma omp barrier
+            wrong += !is_set("RAIL_FIRST", NULL);
+        }
+    }
+    return wrong;
+}
+
 /* What one thread changes, all others have after the next barrier. */
 static void environment(void)
 {
@@ -219,6 +252,7 @@ static void environment(void)
 #pragma omp barrier
         }
     wrong += unlink("here") + chdir(path) + rmdir(folder) + set_at_once();
+    wrong += set_if_unset() + (chdir(no_path) != -1 || errno != EFAULT);
     printf("environment: %d wrong\n", wrong);
 }
 
@@ -303,8 +337,6 @@ static void mapped(void)
     }
     printf("mapped: %d wrong, %d\n", wrong, sum);
 }
-
-static const char *volatile no_path;
 
 /* The file has what is written to its pages. */
 static int written(int fd, int flags)
