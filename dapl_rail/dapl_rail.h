@@ -968,9 +968,9 @@ int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
 /**
  * A number that grows while long operations go on, for callers that bound their
  * waits themselves. For this rank it grows when its own operations complete,
- * with any peer (not those that were complete when they were posted); for
- * another rank, when parts of that rank's notified puts to this rank arrive, or
- * that rank reads messages of this rank. Makes no progress.
+ * with any peer; for another rank, when parts of that rank's notified puts to
+ * this rank arrive, or that rank reads messages of this rank. Makes no
+ * progress.
  */
 uint64_t drail_moved(const drail_t *rail, unsigned rank);
 /** Takes the next notification of @p peer if it has arrived. Makes no progress

@@ -30,11 +30,12 @@ static inline bool dto_write_direct(const struct link *link,
 static inline bool write_at_once(struct link *link, const struct dto *d,
                                  const struct completion *done)
 {
-    const struct queue *q = &link->queue;
+    struct queue *q = &link->queue;
     if (link->state != LINK_UP || d->verb != VERB_WRITE ||
         (link->journal.records && queue_under_way(q)) ||
         (done && q->ops_head != q->ops_tail) || !dto_write_direct(link, d))
         return false;
+    q->at_once++;
     if (done && done->ended)
         done->ended(link, done, 0);
     return true;

@@ -63,7 +63,8 @@ uint64_t peer_outstanding(const struct peer *peer)
 
 uint64_t link_completed(const struct link *link)
 {
-    return link->queue.retired + link->failover->replay.completed;
+    return link->queue.retired + link->queue.at_once +
+           link->failover->replay.completed;
 }
 
 uint64_t peer_completed(const struct peer *peer, uint32_t rails)
