@@ -238,9 +238,10 @@ int flush_and_leave_hot(ddsm_t *d, unsigned few)
 int flush_range(ddsm_t *d, size_t first, size_t count)
 {
     struct page_list *dirty = &d->dirty;
+    const size_t all = dirty->count;
     const drail_error_t before = d->error;
     int rc = 0;
-    for (size_t i = dirty->count; i-- > 0 && !rc;) {
+    for (size_t i = all; i-- > 0 && !rc;) {
         const size_t page = dirty->page[i];
         if (page - first >= count || d->page[page].home == d->rank)
             continue;
@@ -251,7 +252,7 @@ int flush_range(ddsm_t *d, size_t first, size_t count)
         dirty->page[i] = dirty->page[--dirty->count];
         rc = write_home(d, page, 1);
     }
-    if (!rc)
+    if (!rc && dirty->count < all)
         rc = fence(d);
     return rc ? space_break_rails(d, rc, "writing pages home") : 0;
 }
