@@ -7,6 +7,7 @@
 #include "dsm/base/enter.h"
 #include "dsm/heap/returns.h"
 #include "dsm/pages/flush.h"
+#include "dsm/pages/pack.h"
 #include "dsm/sync/control.h"
 #include "dsm/sync/notices.h"
 #include "dsm/sync/pack_exchange.h"
@@ -27,9 +28,8 @@ void release_end(ddsm_t *d)
  * pack; and in a long reduction, where homes may serve nobody (reduce.c). */
 int release_flush(ddsm_t *d)
 {
-    enum { FEW = 64 };
     const bool packs = d->homes_serve && !d->settling && !d->reduces_long;
-    int rc = flush_and_leave_hot(d, packs ? FEW : 0);
+    int rc = flush_and_leave_hot(d, packs ? PACK_PIECES : 0);
     return rc || !packs || !d->has_pack ? rc : pack_deliver(d);
 }
 

@@ -32,20 +32,16 @@ static int post_round(drail_t *t, struct work *work, unsigned round,
     return full ? DRAIL_EAGAIN : 0;
 }
 
+static int await_room(struct rail *rail, const struct work *work)
+{
+    return work_await_room(work, RAIL_BIT(rail->index));
+}
+
 /* On one rail there is nothing to take in turn. */
 static int post_on_one(drail_t *t, struct work *work)
 {
     unsigned r = (unsigned)__builtin_ctz(work->rails);
-    for (unsigned i = work->round[r]; i < work->rounds;) {
-        int rc = work->post(&t->rails[r], work->arg, i);
-        if (rc == DRAIL_EAGAIN)
-            rc = work_await_room(work, work->rails);
-        else
-            i++;
-        if (rc)
-            return rc;
-    }
-    return 0;
+    return work_post(&t->rails[r], r, work, await_room);
 }
 
 static int post_in_turn(drail_t *t, struct work *work)

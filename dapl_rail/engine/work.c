@@ -71,15 +71,7 @@ int work_advance(drail_t *t, void *arg, uint32_t *owed)
 /* The rail's thread has taken the rail, and does its part. */
 static int rail_steps(struct rail *rail, struct work *work)
 {
-    int rc = 0;
-    unsigned *round = &work->round[rail->index];
-    while (!rc && *round < work->rounds) {
-        rc = work->post(rail, work->arg, *round);
-        if (!rc)
-            ++*round;
-        else if (rc == DRAIL_EAGAIN)
-            rc = rail_await_room(rail, work);
-    }
+    int rc = work_post(rail, rail->index, work, rail_await_room);
     if (!rc && work->owed)
         rc = rail_wait(rail, work->strict ? NULL : work->peer, work->owed,
                        work->arg, work->timeout_ms);

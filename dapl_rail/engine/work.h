@@ -31,6 +31,23 @@ struct work {
 
 /* Waits until one of these rails has room. Without threads. */
 int work_await_room(const struct work *work, uint32_t rails);
+/* Posts the rounds that are left on a rail. @await waits until it has room.
+ * Inlined: each put over one rail passes here. */
+static inline int
+work_post(struct rail *rail, unsigned index, struct work *work,
+          int (*await)(struct rail *rail, const struct work *work))
+{
+    int rc = 0;
+    unsigned *round = &work->round[index];
+    while (!rc && *round < work->rounds) {
+        rc = work->post(rail, work->arg, *round);
+        if (!rc)
+            ++*round;
+        else if (rc == DRAIL_EAGAIN)
+            rc = await(rail, work);
+    }
+    return rc;
+}
 /* The steps of one rail, in its own thread. */
 int work_rail(drail_t *t, struct work *work, unsigned index);
 /* An owed_t for one thread that waits for all rails of the work, its argument:

@@ -72,7 +72,7 @@ static int write_page(struct piece *piece, size_t page)
     return rc;
 }
 
-/* Goes on with another page. */
+/* Goes on with another page, from which nothing is put yet. */
 static int turn_to(struct piece *piece, size_t page)
 {
     const unsigned home = piece->d->page[page].home;
@@ -83,7 +83,7 @@ static int turn_to(struct piece *piece, size_t page)
     return rc;
 }
 
-/* The same of @count adjacent pages. */
+/* Puts the differing pieces of @count adjacent pages. */
 static int write_home(ddsm_t *d, size_t first, size_t count)
 {
     struct piece piece = {.d = d};
@@ -167,7 +167,8 @@ static int stop_writes(ddsm_t *d)
     return rc;
 }
 
-/* Those of this rank that an earlier release has left writable. */
+/* Announces the pages that have their home here, and that an earlier release
+ * has left writable. */
 static void announce_hot(ddsm_t *d)
 {
     for (size_t i = 0; i < d->dirty.count; i++) {

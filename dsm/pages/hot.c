@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dsm/pages/hot.h"
 
+#include "dsm/pages/pack.h"
+
 /* How many releases more. A comparison takes about 1/50 of a fault and a
  * protection. At its home, an unchanged page costs other ranks a fetch. */
 static uint8_t releases_of(const ddsm_t *d, size_t page)
@@ -43,9 +45,8 @@ void hot_put_back(ddsm_t *d)
 
 void hot_count(ddsm_t *d, size_t page, unsigned pieces)
 {
-    enum { MANY = 64 };
     struct page *p = &d->page[page];
-    p->scattered = pieces > MANY;
+    p->scattered = pieces > PACK_PIECES;
     if (p->scattered)
         p->hot = 0;
     else

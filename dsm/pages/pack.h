@@ -16,6 +16,10 @@
 
 #include "dsm/base/space.h"
 
+/* Outside barriers, pages with more changed pieces are packed: a pack takes
+ * some messages to and fro there. */
+enum { PACK_PIECES = 64 };
+
 /* Bytes of a rank's pack; 0: it never has one. */
 size_t pack_room(const ddsm_t *d);
 /* Packs the changes of those pages of @dirty that have more than @few pieces,

@@ -23,11 +23,6 @@ void railomp_shares_heap(bool shares)
     sharing += shares ? 1 : -1;
 }
 
-bool railomp_is_alone(void)
-{
-    return memory_ranks() == 1;
-}
-
 static void *libc_malloc(size_t bytes)
 {
     return sharing ? railomp_malloc(bytes) : malloc(bytes);

@@ -48,4 +48,13 @@ static inline bool is_lost(ssize_t result, int *tries)
     return result < 0 && errno == EFAULT && ++*tries < MOST;
 }
 
+/* Sets @result to that of @call, which is made again if a page goes meanwhile
+ * that @prepare has brought here. */
+#define REPEATED(result, prepare, call)                                        \
+    for (int tries_ = 0;;) {                                                   \
+        prepare;                                                               \
+        if (!is_lost((result) = (call), &tries_))                              \
+            break;                                                             \
+    }
+
 #endif

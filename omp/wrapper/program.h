@@ -33,9 +33,6 @@ void railomp_free(void *p);
  * false. For functions that pass none of it to the kernel. */
 void railomp_shares_heap(bool shares);
 
-/* Is there one rank only? */
-bool railomp_is_alone(void);
-
 /* As __cxa_guard_acquire(), ..._release() and ..._abort(), between ranks. */
 int railomp_guard_acquire(uint64_t *guard);
 void railomp_guard_release(uint64_t *guard);

@@ -5,24 +5,19 @@
 #include <unistd.h>
 
 #include "omp/wrapper/program.h"
+#include "omp/wrapper/wrapped.h"
 
-/* the linker's names */
-#define WRAPPED(name, ...)                                                     \
-    int __real_##name(__VA_ARGS__);                                            \
-    int __wrap_##name(__VA_ARGS__);                                            \
-    int __wrap_##name(__VA_ARGS__)
-
-WRAPPED(setenv, const char *name, const char *value, int replaces)
+WRAPPED(int, setenv, const char *name, const char *value, int replaces)
 {
     return railomp_setenv(name, value, replaces);
 }
 
-WRAPPED(putenv, char *text)
+WRAPPED(int, putenv, char *text)
 {
     return railomp_putenv(text);
 }
 
-WRAPPED(unsetenv, const char *name)
+WRAPPED(int, unsetenv, const char *name)
 {
     const int rc = __real_unsetenv(name);
     if (!rc)
@@ -30,13 +25,13 @@ WRAPPED(unsetenv, const char *name)
     return rc;
 }
 
-WRAPPED(clearenv, void)
+WRAPPED(int, clearenv, void)
 {
     railomp_unsets(NULL);
     return __real_clearenv();
 }
 
-WRAPPED(chdir, const char *path)
+WRAPPED(int, chdir, const char *path)
 {
     if (path)
         railomp_prepare(path, strlen(path) + 1, false);
@@ -46,7 +41,7 @@ WRAPPED(chdir, const char *path)
     return rc;
 }
 
-WRAPPED(fchdir, int fd)
+WRAPPED(int, fchdir, int fd)
 {
     railomp_descriptor(fd, "fchdir");
     const int rc = __real_fchdir(fd);

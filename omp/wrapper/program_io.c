@@ -18,6 +18,7 @@
 
 #include "omp/wrapper/private_buffer.h"
 #include "omp/wrapper/program.h"
+#include "omp/wrapper/wrapped.h"
 
 /* GCC takes what only the kernel fills in for used before */
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -30,7 +31,6 @@ ssize_t __pwrite64(int fd, const void *from, size_t bytes, off64_t offset);
 size_t _IO_fread(void *to, size_t bytes, size_t count, FILE *file);
 FILE *_IO_fopen(const char *path, const char *mode);
 size_t _IO_fwrite(const void *from, size_t bytes, size_t count, FILE *file);
-void __chk_fail(void) __attribute__((noreturn));
 
 /* what headers make of the functions with -D_FORTIFY_SOURCE: @room bytes are at
  * @to */
@@ -103,44 +103,35 @@ static ssize_t read_private(int fd, const struct iovec *to, size_t bytes)
 ssize_t read(int fd, void *to, size_t bytes)
 {
     ssize_t result;
-    int tries = 0;
     const struct iovec piece = {to, bytes};
     const size_t own = railomp_may_go(to, bytes) ? private_bytes(fd, bytes) : 0;
     if (own)
         return done(read_private(fd, &piece, own), fd, "read");
-    do
-        railomp_prepare(to, bytes, true);
-    while (is_lost(result = __read(fd, to, bytes), &tries));
+    REPEATED(result, railomp_prepare(to, bytes, true), __read(fd, to, bytes));
     return done(result, fd, "read");
 }
 
 ssize_t write(int fd, const void *from, size_t bytes)
 {
     ssize_t result;
-    int tries = 0;
-    do
-        railomp_prepare(from, bytes, false);
-    while (is_lost(result = __write(fd, from, bytes), &tries));
+    REPEATED(result, railomp_prepare(from, bytes, false),
+             __write(fd, from, bytes));
     return done(result, fd, "write");
 }
 
 ssize_t pread(int fd, void *to, size_t bytes, off_t offset)
 {
     ssize_t result;
-    int tries = 0;
-    do
-        railomp_prepare(to, bytes, true);
-    while (is_lost(result = __pread64(fd, to, bytes, offset), &tries));
+    REPEATED(result, railomp_prepare(to, bytes, true),
+             __pread64(fd, to, bytes, offset));
     return done(result, fd, "pread");
 }
 
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
     ssize_t result;
-    int tries = 0;
-    do
-        railomp_prepare(from, bytes, false);
-    while (is_lost(result = __pwrite64(fd, from, bytes, offset), &tries));
+    REPEATED(result, railomp_prepare(from, bytes, false),
+             __pwrite64(fd, from, bytes, offset));
     return done(result, fd, "pwrite");
 }
 
@@ -153,12 +144,6 @@ ssize_t pread64(int fd, void *to, size_t bytes, off64_t offset)
 ssize_t pwrite64(int fd, const void *from, size_t bytes, off64_t offset)
 {
     return pwrite(fd, from, bytes, offset);
-}
-
-static void check_room(size_t bytes, size_t room)
-{
-    if (bytes > room)
-        __chk_fail();
 }
 
 ssize_t __read_chk(int fd, void *to, size_t bytes, size_t room)
@@ -206,24 +191,20 @@ static size_t bytes_that_may_go(const struct iovec *pieces, int count)
 ssize_t readv(int fd, const struct iovec *to, int count)
 {
     ssize_t result;
-    int tries = 0;
     const size_t bytes = bytes_that_may_go(to, count);
     const size_t own = bytes ? private_bytes(fd, bytes) : 0;
     if (own)
         return done(read_private(fd, to, own), fd, "readv");
-    do
-        prepare_all(to, count, true);
-    while (is_lost(result = syscall(SYS_readv, fd, to, count), &tries));
+    REPEATED(result, prepare_all(to, count, true),
+             syscall(SYS_readv, fd, to, count));
     return done(result, fd, "readv");
 }
 
 ssize_t writev(int fd, const struct iovec *from, int count)
 {
     ssize_t result;
-    int tries = 0;
-    do
-        prepare_all(from, count, false);
-    while (is_lost(result = syscall(SYS_writev, fd, from, count), &tries));
+    REPEATED(result, prepare_all(from, count, false),
+             syscall(SYS_writev, fd, from, count));
     return done(result, fd, "writev");
 }
 

@@ -37,7 +37,7 @@ int __wrap_regexec(const regex_t *regex, const char *text, size_t count,
                    regmatch_t *matches, int flags)
 {
     static void *lock;
-    if (railomp_is_alone())
+    if (!railomp_is_of_ranks(regex))
         return __real_regexec(regex, text, count, matches, flags);
     GOMP_critical_name_start(&lock);
     railomp_shares_heap(true);

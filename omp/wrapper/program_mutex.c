@@ -18,12 +18,7 @@
 #include <unistd.h>
 
 #include "omp/wrapper/program.h"
-
-/* the linker's names */
-#define WRAPPED(name, ...)                                                     \
-    int __real_##name(__VA_ARGS__);                                            \
-    int __wrap_##name(__VA_ARGS__);                                            \
-    int __wrap_##name(__VA_ARGS__)
+#include "omp/wrapper/wrapped.h"
 
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
@@ -140,7 +135,7 @@ static int lock_in_rank(pthread_mutex_t *mutex)
     return rc;
 }
 
-WRAPPED(pthread_mutex_lock, pthread_mutex_t *mutex)
+WRAPPED(int, pthread_mutex_lock, pthread_mutex_t *mutex)
 {
     struct ranks_lock *lock = ranks_lock_of(mutex);
     const bool is_mine = is_served_kind(mutex) && is_held_by_this_thread(lock);
@@ -155,7 +150,7 @@ WRAPPED(pthread_mutex_lock, pthread_mutex_t *mutex)
     return rc;
 }
 
-WRAPPED(pthread_mutex_trylock, pthread_mutex_t *mutex)
+WRAPPED(int, pthread_mutex_trylock, pthread_mutex_t *mutex)
 {
     struct ranks_lock *lock = ranks_lock_of(mutex);
     if (is_served_kind(mutex) && is_held_by_this_thread(lock))
@@ -173,7 +168,7 @@ WRAPPED(pthread_mutex_trylock, pthread_mutex_t *mutex)
     return rc;
 }
 
-WRAPPED(pthread_mutex_unlock, pthread_mutex_t *mutex)
+WRAPPED(int, pthread_mutex_unlock, pthread_mutex_t *mutex)
 {
     struct ranks_lock *lock = ranks_lock_of(mutex);
     /* The calling thread may be in no region now. */
@@ -206,7 +201,7 @@ static void end_once_call(struct once_call *call)
 }
 
 /* Also std::call_once. After an exception of @run another thread calls it. */
-WRAPPED(pthread_once, pthread_once_t *once, void (*run)(void))
+WRAPPED(int, pthread_once, pthread_once_t *once, void (*run)(void))
 {
     uint32_t *word = (uint32_t *)once;
     if (!railomp_is_of_ranks(once))
@@ -237,7 +232,7 @@ static uint32_t *word_of(pthread_spinlock_t *lock)
     return (uint32_t *)(uintptr_t)lock;
 }
 
-WRAPPED(pthread_spin_lock, pthread_spinlock_t *lock)
+WRAPPED(int, pthread_spin_lock, pthread_spinlock_t *lock)
 {
     uint32_t *word = word_of(lock);
     if (!railomp_is_of_ranks(word))
@@ -246,7 +241,7 @@ WRAPPED(pthread_spin_lock, pthread_spinlock_t *lock)
     return 0;
 }
 
-WRAPPED(pthread_spin_trylock, pthread_spinlock_t *lock)
+WRAPPED(int, pthread_spin_trylock, pthread_spinlock_t *lock)
 {
     uint32_t *word = word_of(lock);
     if (!railomp_is_of_ranks(word))
@@ -254,7 +249,7 @@ WRAPPED(pthread_spin_trylock, pthread_spinlock_t *lock)
     return railomp_word_swap(word, SPIN_FREE, SPIN_TAKEN) ? 0 : EBUSY;
 }
 
-WRAPPED(pthread_spin_unlock, pthread_spinlock_t *lock)
+WRAPPED(int, pthread_spin_unlock, pthread_spinlock_t *lock)
 {
     uint32_t *word = word_of(lock);
     if (!railomp_is_of_ranks(word))

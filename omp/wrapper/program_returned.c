@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "omp/wrapper/program.h"
+#include "omp/wrapper/wrapped.h"
 
 /* the linker's names */
 void __real_free(void *p);
@@ -23,7 +24,6 @@ char *__wrap_realpath(const char *path, char *to);
 char *__real_getcwd(char *to, size_t room);
 char *__wrap_getcwd(char *to, size_t room);
 char *__wrap___getcwd_chk(char *to, size_t room, size_t all);
-void __chk_fail(void) __attribute__((noreturn));
 ssize_t __real_getdelim(char **line, size_t *room, int end, FILE *file);
 ssize_t __wrap_getdelim(char **line, size_t *room, int end, FILE *file);
 ssize_t __wrap___getdelim(char **line, size_t *room, int end, FILE *file);
@@ -100,8 +100,7 @@ char *__wrap_getcwd(char *to, size_t room)
 /* with -D_FORTIFY_SOURCE: @all bytes are at @to */
 char *__wrap___getcwd_chk(char *to, size_t room, size_t all)
 {
-    if (all < room)
-        __chk_fail();
+    check_room(room, all);
     return __wrap_getcwd(to, room);
 }
 

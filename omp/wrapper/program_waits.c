@@ -16,14 +16,7 @@
 
 #include "omp/wrapper/private_buffer.h"
 #include "omp/wrapper/program.h"
-
-/* the linker's names */
-#define WRAPPED(type, name, ...)                                               \
-    type __real_##name(__VA_ARGS__);                                           \
-    type __wrap_##name(__VA_ARGS__);                                           \
-    type __wrap_##name(__VA_ARGS__)
-
-void __chk_fail(void) __attribute__((noreturn));
+#include "omp/wrapper/wrapped.h"
 
 /* ---------------------------------------------------------------- processes */
 
@@ -114,11 +107,9 @@ WRAPPED(int, select, int count, fd_set *reads, fd_set *writes, fd_set *others,
 WRAPPED(ssize_t, send, int fd, const void *from, size_t bytes, int flags)
 {
     ssize_t sent;
-    int tries = 0;
     railomp_descriptor(fd, "send");
-    do
-        railomp_prepare(from, bytes, false);
-    while (is_lost(sent = __real_send(fd, from, bytes, flags), &tries));
+    REPEATED(sent, railomp_prepare(from, bytes, false),
+             __real_send(fd, from, bytes, flags));
     return sent;
 }
 
@@ -155,15 +146,13 @@ WRAPPED(ssize_t, recv, int fd, void *to, size_t bytes, int flags)
 
 WRAPPED(int, __poll_chk, struct pollfd *fds, nfds_t count, int ms, size_t room)
 {
-    if (room / sizeof *fds < count)
-        __chk_fail();
+    check_room(count, room / sizeof *fds);
     return __wrap_poll(fds, count, ms);
 }
 
 WRAPPED(ssize_t, __recv_chk, int fd, void *to, size_t bytes, size_t room,
         int flags)
 {
-    if (room < bytes)
-        __chk_fail();
+    check_room(bytes, room);
     return __wrap_recv(fd, to, bytes, flags);
 }

@@ -6,12 +6,7 @@
 #include <stdio.h>
 
 #include "omp/wrapper/program.h"
-
-/* the linker's names */
-#define WRAPPED(type, name, ...)                                               \
-    type __real_##name(__VA_ARGS__);                                           \
-    type __wrap_##name(__VA_ARGS__);                                           \
-    type __wrap_##name(__VA_ARGS__)
+#include "omp/wrapper/wrapped.h"
 
 /* @file, which this rank has opened; else the program ends. */
 #define NEEDS_OWN(name) railomp_file_needed(file, #name)
