@@ -8,8 +8,8 @@ LIBOMP  := $(LIB)/librailomp.so
 OMPDIR  := $(LIB)/railomp
 OMP_PARTS := $(addprefix $(OMPDIR)/,program.o program_descriptors.o \
   program_environment.o program_files.o program_fortran.o program_io.o program_library_heap.o \
-  program_mapping.o program_mutex.o program_protection.o program_returned.o program_signal.o program_system.o \
-  program_waits.o program_wide.o libgomp.spec)
+  program_mapping.o program_mutex.o program_poll.o program_protection.o program_returned.o program_signal.o \
+  program_sockets.o program_system.o program_waits.o program_wide.o libgomp.spec)
 # the plugin is one of the compiler that the wrappers call
 OMP_CXX := g++
 OMP_HEADERS := $(shell $(OMP_CXX) -print-file-name=plugin 2>/dev/null)/include

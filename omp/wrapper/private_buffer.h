@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For program_io.c and program_waits.c: what the kernel is to fill while pages
- * may go. __real_malloc() is private to the rank. */
+/* For calls that wait: what the kernel is to fill while pages may go.
+ * __real_malloc() is private to the rank. */
 #ifndef OMP_WRAPPER_PRIVATE_BUFFER_H
 #define OMP_WRAPPER_PRIVATE_BUFFER_H
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/uio.h>
+
+#include "omp/wrapper/program.h"
 
 void *__real_malloc(size_t bytes);
 void __real_free(void *p);
+int __real_getsockopt(int fd, int level, int option, void *to,
+                      socklen_t *bytes);
 
 /* Of a stream or a pipe, which may return less than it is asked for. */
 enum { STREAM_MOST = 64 << 10 };
@@ -35,9 +42,58 @@ static inline bool is_stream(int fd)
     const int saved = errno;
     int type = 0;
     socklen_t bytes = sizeof type;
-    const int rc = getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes);
+    const int rc = __real_getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes);
     errno = saved;
     return !rc && type == SOCK_STREAM;
+}
+
+/* Copies what has been read to the pieces … */
+static inline void scatter(const struct iovec *to, const char *own,
+                           size_t bytes)
+{
+    for (; bytes; to++) {
+        const size_t part = at_most(bytes, to->iov_len);
+        memcpy(to->iov_base, own, part);
+        own += part;
+        bytes -= part;
+    }
+}
+
+/* … and what they have to private memory. */
+static inline void gather(char *own, const struct iovec *from, size_t bytes)
+{
+    for (; bytes; from++) {
+        const size_t part = at_most(bytes, from->iov_len);
+        memcpy(own, from->iov_base, part);
+        own += part;
+        bytes -= part;
+    }
+}
+
+/* Too many: the kernel is to find the error. */
+static inline void prepare_all(const struct iovec *pieces, size_t count,
+                               bool writable)
+{
+    for (size_t i = 0; count <= IOV_MAX && i < count; i++)
+        railomp_prepare(pieces[i].iov_base, pieces[i].iov_len, writable);
+}
+
+/* May a page of one go? Sets the bytes of all. False also if the kernel is to
+ * find an error. */
+static inline bool pieces_may_go(const struct iovec *pieces, size_t count,
+                                 size_t *bytes)
+{
+    bool may_go = false;
+    *bytes = 0;
+    if (count > IOV_MAX)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (__builtin_add_overflow(*bytes, pieces[i].iov_len, bytes) ||
+            *bytes > SSIZE_MAX)
+            return false;
+        may_go |= railomp_may_go(pieces[i].iov_base, pieces[i].iov_len);
+    }
+    return may_go;
 }
 
 /* Has the kernel found a page gone? If it does each time, the address is wrong.

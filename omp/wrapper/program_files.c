@@ -313,19 +313,24 @@ WRAPPED(int, fsetpos64, FILE *file, const fpos64_t *position)
     return __real_fsetpos64(NEEDS_OWN(fsetpos64), position);
 }
 
+/* The kernel fills a file's buffer, and may find its page gone: then the
+ * library takes a buffer of its own. */
 WRAPPED(int, setvbuf, FILE *file, char *buffer, int mode, size_t bytes)
 {
-    return __real_setvbuf(NEEDS_OWN(setvbuf), buffer, mode, bytes);
-}
-
-WRAPPED(void, setbuf, FILE *file, char *buffer)
-{
-    __real_setbuf(NEEDS_OWN(setbuf), buffer);
+    return __real_setvbuf(NEEDS_OWN(setvbuf),
+                          railomp_may_go(buffer, bytes) ? NULL : buffer, mode,
+                          bytes);
 }
 
 WRAPPED(void, setbuffer, FILE *file, char *buffer, size_t bytes)
 {
-    __real_setbuffer(NEEDS_OWN(setbuffer), buffer, bytes);
+    __wrap_setvbuf(NEEDS_OWN(setbuffer), buffer, buffer ? _IOFBF : _IONBF,
+                   bytes);
+}
+
+WRAPPED(void, setbuf, FILE *file, char *buffer)
+{
+    __wrap_setbuffer(NEEDS_OWN(setbuf), buffer, BUFSIZ);
 }
 
 WRAPPED(FILE *, freopen, const char *path, const char *mode, FILE *file)

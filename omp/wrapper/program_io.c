@@ -55,6 +55,15 @@ size_t __fread_chk(void *to, size_t room, size_t bytes, size_t count,
 #pragma weak fopen
 #pragma weak fopen64
 
+/* the linker's names */
+void __real_flockfile(FILE *file);
+void __real_funlockfile(FILE *file);
+
+static void unlock(void *file)
+{
+    __real_funlockfile(file);
+}
+
 /* A descriptor is one of the rank that has opened it. */
 static ssize_t done(ssize_t result, int fd, const char *function)
 {
@@ -76,16 +85,6 @@ static size_t private_bytes(int fd, size_t bytes)
     return may_be_short ? at_most(bytes, STREAM_MOST) : bytes;
 }
 
-static void scatter(const char *own, size_t bytes, const struct iovec *to)
-{
-    for (; bytes; to++) {
-        const size_t part = at_most(bytes, to->iov_len);
-        memcpy(to->iov_base, own, part);
-        own += part;
-        bytes -= part;
-    }
-}
-
 static ssize_t read_private(int fd, const struct iovec *to, size_t bytes)
 {
     ssize_t result;
@@ -95,7 +94,7 @@ static ssize_t read_private(int fd, const struct iovec *to, size_t bytes)
     pthread_cleanup_push(free_buffer, own);
     result = __read(fd, own, bytes);
     if (result > 0)
-        scatter(own, (size_t)result, to);
+        scatter(to, own, (size_t)result);
     pthread_cleanup_pop(true);
     return result;
 }
@@ -165,37 +164,15 @@ ssize_t __pread64_chk(int fd, void *to, size_t bytes, off64_t offset,
     return pread(fd, to, bytes, offset);
 }
 
-static void prepare_all(const struct iovec *pieces, int count, bool writable)
-{
-    for (int i = 0; i < count; i++)
-        railomp_prepare(pieces[i].iov_base, pieces[i].iov_len, writable);
-}
-
-/* Of all pieces if a page of one may go, else 0; also if the kernel is to find
- * an error. */
-static size_t bytes_that_may_go(const struct iovec *pieces, int count)
-{
-    size_t all = 0;
-    bool may_go = false;
-    if (count > IOV_MAX)
-        return 0;
-    for (int i = 0; i < count; i++) {
-        if (__builtin_add_overflow(all, pieces[i].iov_len, &all) ||
-            all > SSIZE_MAX)
-            return 0;
-        may_go |= railomp_may_go(pieces[i].iov_base, pieces[i].iov_len);
-    }
-    return may_go ? all : 0;
-}
-
 ssize_t readv(int fd, const struct iovec *to, int count)
 {
     ssize_t result;
-    const size_t bytes = bytes_that_may_go(to, count);
-    const size_t own = bytes ? private_bytes(fd, bytes) : 0;
+    size_t bytes;
+    const size_t own =
+        pieces_may_go(to, (size_t)count, &bytes) ? private_bytes(fd, bytes) : 0;
     if (own)
         return done(read_private(fd, to, own), fd, "readv");
-    REPEATED(result, prepare_all(to, count, true),
+    REPEATED(result, prepare_all(to, (size_t)count, true),
              syscall(SYS_readv, fd, to, count));
     return done(result, fd, "readv");
 }
@@ -203,21 +180,55 @@ ssize_t readv(int fd, const struct iovec *to, int count)
 ssize_t writev(int fd, const struct iovec *from, int count)
 {
     ssize_t result;
-    REPEATED(result, prepare_all(from, count, false),
+    REPEATED(result, prepare_all(from, (size_t)count, false),
              syscall(SYS_writev, fd, from, count));
     return done(result, fd, "writev");
 }
 
+/* What the library has no room for in its buffer, the kernel reads to the
+ * caller's memory, or writes from there. A page that goes meanwhile would end
+ * the call. So it goes through memory of this rank, piece by piece. */
+static size_t move_private(char *at, size_t bytes, FILE *file, bool writes)
+{
+    size_t done = 0, piece, moved;
+    char *own = __real_malloc(at_most(bytes, STREAM_MOST));
+    if (!own)
+        return 0;
+    pthread_cleanup_push(free_buffer, own);
+    pthread_cleanup_push(unlock, file);
+    __real_flockfile(file);
+    do {
+        piece = at_most(bytes - done, STREAM_MOST);
+        if (writes)
+            memcpy(own, at + done, piece);
+        moved = writes ? _IO_fwrite(own, 1, piece, file)
+                       : _IO_fread(own, 1, piece, file);
+        if (!writes)
+            memcpy(at + done, own, moved);
+        done += moved;
+    } while (moved == piece && done < bytes);
+    pthread_cleanup_pop(true);
+    pthread_cleanup_pop(true);
+    return done;
+}
+
 size_t fread(void *to, size_t bytes, size_t count, FILE *file)
 {
-    railomp_prepare(to, bytes * count, true);
-    return _IO_fread(to, bytes, count, file);
+    size_t all;
+    if (__builtin_mul_overflow(bytes, count, &all) || !railomp_may_go(to, all))
+        return _IO_fread(to, bytes, count, file);
+    railomp_prepare(to, all, true);
+    return move_private(to, all, file, false) / bytes;
 }
 
 size_t fwrite(const void *from, size_t bytes, size_t count, FILE *file)
 {
-    railomp_prepare(from, bytes * count, false);
-    return _IO_fwrite(from, bytes, count, file);
+    size_t all;
+    if (__builtin_mul_overflow(bytes, count, &all) ||
+        !railomp_may_go(from, all))
+        return _IO_fwrite(from, bytes, count, file);
+    railomp_prepare(from, all, false);
+    return move_private((char *)from, all, file, true) / bytes;
 }
 
 /* also of libstdc++, whose strings lie in the shared heap */

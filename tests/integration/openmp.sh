@@ -315,43 +315,89 @@ check 'two ranks that fail at once: one says so' \
 # fill, which is its own, and thread 1 synchronises: the page is elsewhere when the
 # call ends.
 cat >waits.c <<'END'
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <omp.h>
 #include <poll.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-enum { ROUNDS = 300 };
+enum { ROUNDS = 300, MUCH = 2 * BUFSIZ };
 static int start_child(void)
 {
     char *arguments[] = {"sh", "-c", "sleep 1; exit 3", NULL};
     pid_t id;
     return posix_spawnp(&id, "sh", NULL, NULL, arguments, NULL);
 }
+/* A socket that waits for connections at an address that the system chooses. */
+static int start_listening(void)
+{
+    const struct sockaddr address = {.sa_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    return bind(fd, &address, sizeof address.sa_family) || listen(fd, 1) ? -1 : fd;
+}
+static int connect_to(int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t bytes = sizeof address;
+    return getsockname(fd, (struct sockaddr *)&address, &bytes) ||
+           connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&address, bytes);
+}
+/* Until there is no more room, or nothing more. */
+static int fill(int fd)
+{
+    const char text[256] = {0};
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    while (write(fd, text, sizeof text) > 0)
+        continue;
+    return fcntl(fd, F_SETFL, 0);
+}
+static int drain(int fd)
+{
+    char text[256];
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    while (read(fd, text, sizeof text) > 0)
+        continue;
+    return fcntl(fd, F_SETFL, 0);
+}
 static union page {
     struct {
         union {
             struct pollfd poll;
+            struct epoll_event event;
             fd_set set;
             int status;
+            siginfo_t child;
             char text[8];
             uint64_t number;
         };
         int other;
+        struct rusage usage;
+        struct timespec time;
+        struct sockaddr_storage address;
+        socklen_t bytes;
+        struct iovec piece;
+        struct msghdr message;
+        char control[64];
     };
-    char page[4096];
+    char much[MUCH]; /* some pages */
 } *page;
 #define u (*page)
 static const volatile size_t much = (size_t)1 << 46;
 int main(void)
 {
     int fds[2], wrong = 0, other = 0;
+    FILE *file = NULL;
     socketpair(AF_UNIX, TYPE, 0, fds);
 #pragma omp parallel num_threads(4)
     {
@@ -391,7 +437,8 @@ type=SOCK_STREAM ranks=2
 # waits NAME CALL [BEFORE [AFTER]]: that call is not hurt
 waits()
 {
-    "$BUILD/bin/railomp-cc" "-DCALL=$2" "-DBEFORE=${3-}" "-DTYPE=$type" \
+    local before=${3-}
+    "$BUILD/bin/railomp-cc" "-DCALL=${2//$'\n'/}" "-DBEFORE=${before//$'\n'/}" "-DTYPE=$type" \
         "-DAFTER=${4:-wrong += write(fds[1], \"text\", 4) != 4}" waits.c -o waits
     RAILOMP_PAGES=copied RAILOMP_RANKS=$ranks OMP_NUM_THREADS=2 timeout -k 5 60 ./waits >out
     check "$1 waits while its page goes" cmp out <(echo '0 wrong, 300')
@@ -412,6 +459,43 @@ for ranks in 1 2; do
 done
 waits 'read of eventfd' 'read(fds[0], &u.number, 8) == 8 && u.number == 7' \
     'fds[0] = eventfd(0, 0)' 'wrong += eventfd_write(fds[0], 7)'
+waits ppoll 'ppoll(&u.poll, 1, &u.time, NULL) == 1 && u.poll.revents == POLLIN' \
+    'u.time.tv_sec = 60'
+waits pselect 'pselect(fds[0] + 1, &u.set, NULL, NULL, &u.time, NULL) == 1' \
+    'FD_ZERO(&u.set); FD_SET(fds[0], &u.set); u.time.tv_sec = 60'
+waits epoll_wait 'epoll_wait(epoll, &u.event, 1, -1) == 1 && u.event.data.u32 == 7' \
+    'const int epoll = epoll_create1(0); u.event = (struct epoll_event){.events = EPOLLIN, .data.u32 = 7};
+    wrong += epoll_ctl(epoll, EPOLL_CTL_ADD, fds[0], &u.event)'
+waits accept 'accept(fds[0], (void *)&u.address, &u.bytes) >= 0 && u.address.ss_family == AF_UNIX' \
+    'fds[0] = start_listening(); u.bytes = 64' 'wrong += connect_to(fds[0])'
+waits accept4 'accept4(fds[0], (void *)&u.address, &u.bytes, 0) >= 0 && u.bytes == 2' \
+    'fds[0] = start_listening(); u.bytes = 64' 'wrong += connect_to(fds[0])'
+waits recvfrom 'recvfrom(fds[0], u.text, 8, 0, (void *)&u.address, &u.bytes) == 4 &&
+    u.text[3] == 116 && !u.bytes' 'u.bytes = 64'
+message='u.message = (struct msghdr){.msg_iov = &u.piece, .msg_iovlen = 1,
+    .msg_control = u.control, .msg_controllen = 64}'
+waits recvmsg 'recvmsg(fds[0], &u.message, 0) == 4 && u.text[3] == 116 && !u.message.msg_controllen' \
+    "u.piece = (struct iovec){u.text, 8}; $message"
+send_much='wrong += drain(fds[1])'
+waits send 'send(fds[0], u.much, 4096, 0) == 4096' 'fill(fds[0])' "$send_much"
+waits sendto 'sendto(fds[0], u.much, 4096, 0, NULL, 0) == 4096' 'fill(fds[0])' "$send_much"
+waits sendmsg 'sendmsg(fds[0], &u.message, 0) == 4096' \
+    "fill(fds[0]); u.piece = (struct iovec){u.much, 4096}; $message; u.message.msg_controllen = 0" \
+    "$send_much"
+waits wait4 'wait4(-1, &u.status, 0, &u.usage) > 0 && WEXITSTATUS(u.status) == 3 &&
+    u.usage.ru_maxrss > 0' 'wrong += start_child()' 0
+waits waitid 'waitid(P_ALL, 0, &u.child, WEXITED) == 0 && u.child.si_status == 3' \
+    'wrong += start_child()' 0
+ends='wrong += write(fds[1], "text", 4) != 4; close(fds[1])'
+waits fread 'fread(u.much, 1, MUCH, file) == 4 && u.text[3] == 116' 'file = fdopen(fds[0], "r")' "$ends"
+waits 'fread of pieces' 'fread(u.much, 3, MUCH / 3, file) == 1 && u.text[3] == 116' \
+    'file = fdopen(fds[0], "r")' "$ends"
+waits fgets 'fgets(text, 8, file) == text && text[3] == 116' \
+    'char text[8]; file = fdopen(fds[0], "r"); setvbuf(file, u.much, _IOFBF, MUCH)' "$ends"
+waits getline 'getline(&text, &room, file) == 4 && text[3] == 116' \
+    'char *text = NULL; size_t room = 0; file = fdopen(fds[0], "r"); setbuf(file, u.much)' "$ends"
+waits fwrite 'fwrite(u.much, 1, MUCH, file) == MUCH' 'file = fdopen(fds[0], "w"); fill(fds[0])' \
+    "$send_much"
 type=SOCK_DGRAM
 waits 'recv of a datagram' 'recv(fds[0], u.text, 8, 0) == 4 && u.text[3] == 116'
 waits 'read of a datagram' 'read(fds[0], u.text, 8) == 4 && u.text[3] == 116'

@@ -161,6 +161,59 @@ static void descriptors(void)
     printf("descriptors: %d wrong\n", wrong);
 }
 
+/* Addresses and options of sockets, which another thread has had last. */
+static void sockets(void)
+{
+    static union {
+        char page[PAGE];
+        struct {
+            struct sockaddr_storage address;
+            socklen_t bytes;
+            int value;
+        };
+    } u[4];
+    int wrong = 0;
+    u[0].address.ss_family = AF_UNIX;
+    for (int round = 0; round < ROUNDS; round++)
+#pragma omp parallel reduction(+ : wrong)
+        for (int i = 0; i < omp_get_num_threads(); i++) {
+            if (omp_get_thread_num() == i) {
+                const int listens = socket(AF_UNIX, SOCK_STREAM, 0);
+                const int calls = socket(AF_UNIX, SOCK_STREAM, 0);
+                wrong += bind(listens, (void *)&u[0].address,
+                              sizeof u[0].address.ss_family);
+                wrong += listen(listens, 1);
+                u[1].bytes = u[2].bytes = sizeof u[1].address;
+                u[3].bytes = sizeof u[3].value;
+#pragma omp flush
+                wrong +=
+                    getsockname(listens, (void *)&u[1].address, &u[1].bytes);
+#pragma omp flush
+                wrong += connect(calls, (void *)&u[1].address, u[1].bytes);
+                const int accepted =
+                    accept(listens, (void *)&u[2].address, &u[2].bytes);
+                wrong += accepted < 0;
+                wrong += getsockopt(listens, SOL_SOCKET, SO_ACCEPTCONN,
+                                    &u[3].value, &u[3].bytes);
+                close(accepted);
+                close(calls);
+                close(listens);
+            }
+#pragma omp barrier
+            wrong += u[1].address.ss_family != AF_UNIX || u[1].bytes <= 2;
+            wrong += u[2].address.ss_family != AF_UNIX || u[2].bytes != 2;
+            wrong += u[3].value != 1;
+#pragma omp barrier
+            if (omp_get_thread_num() == i)
+                for (int k = 0; k < 4; k++)
+                    memset(u[k].page, k ? 1 : 0, PAGE);
+            if (omp_get_thread_num() == i)
+                u[0].address.ss_family = AF_UNIX;
+#pragma omp barrier
+        }
+    printf("sockets: %d wrong\n", wrong);
+}
+
 static int is_set(const char *name, const char *value)
 {
     const char *got = getenv(name);
@@ -434,6 +487,7 @@ int main(void)
     mistakes();
     structures();
     descriptors();
+    sockets();
     environment();
     libraries();
     mapped();
