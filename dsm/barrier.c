@@ -133,6 +133,7 @@ static int barrier_of_copies(ddsm_t *d, const void *note, void *notes)
         rc = claims_settle(d);
     d->settling = false;
     d->interval++;
+    d->changed.count = 0;
     readahead_forget(d);
     if (!rc)
         rc = turn(d, (uint64_t[DDSM_NAMES]){d->next_name});

@@ -127,6 +127,7 @@ static int tables(ddsm_t *d)
     d->huge = calloc(d->bytes / HUGE_BYTES + 1, sizeof *d->huge);
     d->dirty.page = malloc(d->pages * sizeof *d->dirty.page);
     d->written.page = malloc(d->pages * sizeof *d->written.page);
+    d->changed.page = malloc(d->pages * sizeof *d->changed.page);
     d->visits.page = malloc(d->pages * sizeof *d->visits.page);
     d->grouped = malloc(d->pages * sizeof *d->grouped);
     d->group = calloc(n + 1, sizeof *d->group);
@@ -139,10 +140,10 @@ static int tables(ddsm_t *d)
     d->held = calloc(d->cfg.locks, sizeof *d->held);
     d->store_keys = calloc(n, sizeof *d->store_keys);
     return d->page && d->cost && d->huge && d->dirty.page && d->written.page &&
-                   d->visits.page && d->grouped && d->group &&
-                   d->recorded[USE_FETCH].page && d->recorded[USE_WRITE].page &&
-                   d->pasts && d->vector_clock && d->unfenced && d->held &&
-                   d->store_keys
+                   d->changed.page && d->visits.page && d->grouped &&
+                   d->group && d->recorded[USE_FETCH].page &&
+                   d->recorded[USE_WRITE].page && d->pasts && d->vector_clock &&
+                   d->unfenced && d->held && d->store_keys
                ? 0
                : space_fail(d, DRAIL_ENOMEM, "out of memory for %zu pages",
                             d->pages);
@@ -365,6 +366,7 @@ static void free_space(ddsm_t *d)
     free(d->huge);
     free(d->dirty.page);
     free(d->written.page);
+    free(d->changed.page);
     free(d->visits.page);
     free(d->grouped);
     free(d->group);

@@ -237,7 +237,9 @@ struct ddsm {
     uint64_t allocs, shape; /* ddsm_alloc calls: number, and a hash */
     bool settling;          /* in a barrier: its claims are not settled yet */
     size_t moving_first, moving_end; /* all DDSM_MOVING pages are in between */
-    struct page_list dirty, written;
+    struct page_list dirty;
+    struct page_list written; /* for the next notices */
+    struct page_list changed; /* since the last barrier, for claims */
     uint32_t hot[HOT_PAGES]; /* dirty pages that this release leaves writable */
     size_t hot_count;
     uint32_t *grouped;  /* dirty pages by home (pack.c); of each home: */

@@ -4,13 +4,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Bit i: byte i of @x is not 0. */
-static unsigned bytes_differ(uint64_t x)
+/* Bit i: byte i of @x is not 0. The sums carry into a byte's highest bit, which
+ * the product moves to the highest byte. */
+static uint64_t bytes_differ(uint64_t x)
 {
-    unsigned bits = 0;
-    for (unsigned i = 0; i < 8; i++)
-        bits |= (unsigned)((x >> (8 * i) & 0xff) != 0) << i;
-    return bits;
+    const uint64_t low = UINT64_MAX / 255 * 0x7f;
+    const uint64_t high = (((x & low) + low) | x) & ~low;
+    return (high >> 7) * 0x0102040810204080u >> 56;
 }
 
 uint64_t diff_line(const char *now, const char *before, unsigned element_shift)
@@ -43,6 +43,8 @@ int diff_pieces(const void *now, const void *before, size_t bytes,
     const char *a = now, *b = before;
     size_t start = 0; /* of the open piece */
     bool open = false;
+    if (!memcmp(a, b, bytes)) /* many hot pages (hot.h) */
+        return 0;
     for (size_t at = 0; at < bytes; at += DIFF_LINE) {
         const uint64_t bits = diff_line(a + at, b + at, element_shift);
         unsigned i = 0;

@@ -97,10 +97,8 @@ static bool is_exclusive_here(const ddsm_t *d, size_t page)
 void exclusive_announce(ddsm_t *d, size_t page)
 {
     /* whether this rank has written it is not known */
-    const uint32_t written_in = d->cost[page].written_in;
     d->page[page].exclusive = false;
-    pages_announce(d, page);
-    d->cost[page].written_in = written_in;
+    pages_notice(d, page);
 }
 
 static int end_exclusive(ddsm_t *d, size_t first, size_t count)

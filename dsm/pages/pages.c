@@ -47,14 +47,22 @@ static void keep(struct page_list *list, size_t page)
     list->page[list->count++] = (uint32_t)page;
 }
 
-void pages_announce(ddsm_t *d, size_t page)
+void pages_notice(ddsm_t *d, size_t page)
 {
     struct page *p = &d->page[page];
-    d->cost[page].written_in = d->interval;
     if (p->written)
         return;
     p->written = true;
     keep(&d->written, page);
+}
+
+void pages_announce(ddsm_t *d, size_t page)
+{
+    pages_notice(d, page);
+    if (d->cost[page].written_in == d->interval)
+        return;
+    d->cost[page].written_in = d->interval;
+    keep(&d->changed, page);
 }
 
 void pages_count_write(struct page *page)

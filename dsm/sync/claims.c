@@ -17,12 +17,12 @@ static bool is_wanted(const ddsm_t *d, size_t page)
 
 void claims_make(ddsm_t *d, struct arrival *arrival)
 {
-    const struct page_list *written = &d->written;
+    struct page_list *changed = &d->changed;
     struct range *last = NULL;
     arrival->claims = 0;
-    pages_sort(&d->written);
-    for (size_t i = 0; i < written->count; i++) {
-        const uint32_t page = written->page[i];
+    pages_sort(changed);
+    for (size_t i = 0; i < changed->count; i++) {
+        const uint32_t page = changed->page[i];
         if (!is_wanted(d, page))
             continue;
         if (last && last->first + last->count == page) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Homes that move. A rank that has written a DDSM_MOVING page again and again
- * claims it in its arrival at a barrier. If no other rank claims the page, all
+ * claims it in its arrival at a barrier, whether it has released the writes
+ * before or not. If no other rank claims the page, all
  * ranks then take the claimer for its home and drop their copies; there it is
  * exclusive (exclusive.h). All ranks decide alike, from the same arrivals.
  *

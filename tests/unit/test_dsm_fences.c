@@ -200,7 +200,7 @@ int pages_set(ddsm_t *d, size_t first, size_t count, enum page_state state)
     return 0;
 }
 
-void pages_announce(ddsm_t *d, size_t p)
+void pages_notice(ddsm_t *d, size_t p)
 {
     d->page[p].written = true;
 }
