@@ -140,6 +140,7 @@ struct bond_member {
     bool of_host;                  /* it reaches this host only */
     bool counts;       /* it has counted writes: core/extensions.h, … */
     bool syncs;        /* … and synchronous RDMA */
+    bool refuses;      /* it has refused to register a range: range.c */
     unsigned requests; /* of its links: sum of bond_link.requests */
     unsigned passed;   /* polls that have left it out since the last one */
     unsigned unpolled; /* quiet ops since the last poll */

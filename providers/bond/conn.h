@@ -33,6 +33,8 @@ struct bond_op {
     uint64_t serial; /* the order in which ops were first posted */
     unsigned losses; /* links that were lost before it completed */
     unsigned place;  /* of its buffer in struct bond_region */
+    DAT_DTO_COMPLETION_STATUS status; /* not DAT_DTO_SUCCESS: this end can't
+                                         post it */
     /* of a body */
     unsigned share;       /* the member that it was cut for */
     uint64_t began, took; /* ns: its post */

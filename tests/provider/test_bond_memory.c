@@ -12,6 +12,7 @@
 static atomic_uint regions;      /* LMRs of members that peers can write */
 static _Atomic DAT_VLEN longest; /* of these */
 static atomic_uint seconds;      /* LMRs of the second member */
+static _Atomic DAT_VLEN unable;  /* it registers no range of so many bytes */
 static _Atomic(DAT_LMR_HANDLE)
     table;                  /* of keys, the latest of the first member */
 static DAT_EP_HANDLE first; /* an EP of the first member */
@@ -29,7 +30,13 @@ STAND_IN DAT_RETURN dat_lmr_create(
     DAT_RETURN ret =
         real(dat_lmr_create)(ia, type, where, bytes, pz, privileges, va, lmr,
                              lmr_context, rmr_context, registered, address);
-    seconds += ret == DAT_SUCCESS && !strcmp(ia_of(*lmr), "shm1");
+    bool second = ret == DAT_SUCCESS && !strcmp(ia_of(*lmr), "shm1");
+    if (second && bytes == unable) {
+        DAT_OK(dat_lmr_free(*lmr));
+        *lmr = DAT_HANDLE_NULL;
+        return DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES;
+    }
+    seconds += second;
     if (privileges == DAT_MEM_PRIV_REMOTE_READ_FLAG && ret == DAT_SUCCESS &&
         !strcmp(ia_of(*lmr), "shm0"))
         table = *lmr;
@@ -197,6 +204,32 @@ static void on_the_lead(void **state)
     ends_close(&a, &b);
 }
 
+/* The lead is lost, and the second member can't register some of the ranges. A
+ * request that uses one of this end fails by an error of this end, and one that
+ * uses one of the peer's is refused. */
+static void unable_late(void **state)
+{
+    for (unsigned here = 0; here < 2; here++) {
+        end_t a, b, *of = here ? &a : &b;
+        region_t more;
+        ends_open(&a, &b, MEMORY_MALLOC, 65536);
+        end_connect_both(&a, &b);
+        region_create(&more, MEMORY_MALLOC, 4096, of->ia, of->pz,
+                      DAT_MEM_PRIV_ALL_FLAG);
+        unable = 4096;
+        write_lines(&a, &b);
+        DAT_LMR_TRIPLET seg = local(here ? &more : &a.mem, 0, 64);
+        DAT_RMR_TRIPLET to = remote(here ? &b.mem : &more, 0, 64);
+        DAT_OK(dat_ep_post_rdma_write(a.ep, 1, &seg, cookie(1), &to,
+                                      DAT_COMPLETION_DEFAULT_FLAG));
+        EXPECT_DTO(a.request, 1,
+                   here ? DAT_DTO_ERR_LOCAL_EP : DAT_DTO_ERR_REMOTE_ACCESS, 0);
+        unable = 0;
+        region_destroy(&more);
+        ends_close(&a, &b);
+    }
+}
+
 /* It stays so when a connection ends with all of its links. */
 static void after_an_end(void **state)
 {
@@ -222,7 +255,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(marks_only),  cmocka_unit_test(others_go_on),
         cmocka_unit_test(half_freed),  cmocka_unit_test(table_freed_later),
-        cmocka_unit_test(on_the_lead), cmocka_unit_test(after_an_end),
+        cmocka_unit_test(on_the_lead), cmocka_unit_test(unable_late),
+        cmocka_unit_test(after_an_end),
     };
     setenv("TEST_IA", "bond0", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

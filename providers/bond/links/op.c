@@ -5,9 +5,6 @@
 #include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
 
-/* The consumer has freed an LMR. Returns of members differ: they have a class.
- */
-#define NO_LMR      DAT_PROTECTION_VIOLATION
 #define OPS_RESERVE 16u /* for messages of the bond's own, and marks */
 /* Quiet ops in a row. The peer answers the next op, by a packet. Of a consumer
  * that posts without a poll, fewer are quiet: it soon lacks ops. */
@@ -67,14 +64,14 @@ void bond_op_lost(struct bond_op *op)
 /* ------------------------------------------------------------- segments --- */
 
 /* Lists the op's part of the request's segments, with the member's contexts.
- * Returns their number, or -1: the consumer has freed an LMR. */
-static int take_part(const struct bond_op *op, unsigned member,
-                     DAT_LMR_TRIPLET *out)
+ * Returns their number, or -1 after setting op->status. */
+static int take_part(struct bond_op *op, unsigned member, DAT_LMR_TRIPLET *out)
 {
     struct bond_conn *c = op->conn;
     const struct core_wqe *w = &core_request_at(c->ep, op->request)->w;
     uint32_t n = core_slice(w->nseg, w->seg, op->offset, op->bytes, out);
-    return bond_range_translate(c->b, member, n, out) ? (int)n : -1;
+    op->status = bond_range_translate(c->b, member, n, out);
+    return op->status ? -1 : (int)n;
 }
 
 static DAT_LMR_TRIPLET own(const struct bond_link *l, const void *at,
@@ -235,7 +232,7 @@ DAT_RETURN bond_op_give(struct bond_op *op)
     int n = segments_of(op, l, seg);
     op->quiet = may_be_quiet(op, l);
     if (n < 0)
-        return NO_LMR;
+        return DAT_CLASS_ERROR | DAT_PROTECTION_VIOLATION; /* of no member */
     return op->kind == BOND_OP_MESSAGE ? send_message(op, l, n, seg, cookie)
                                        : access_remote(op, l, n, seg, cookie);
 }
@@ -243,8 +240,8 @@ DAT_RETURN bond_op_give(struct bond_op *op)
 bool bond_op_given(struct bond_op *op, DAT_RETURN ret)
 {
     struct bond_link *l = op->link;
-    if (ret == NO_LMR) {
-        bond_request_fail(op->conn, op->request, DAT_DTO_ERR_LOCAL_PROTECTION);
+    if (op->status) {
+        bond_request_fail(op->conn, op->request, op->status);
         bond_op_free(op);
         return true;
     }

@@ -34,10 +34,13 @@ bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr);
 /* A lead is lost: any member may have to carry any range from now on. */
 void bond_ranges_spread(struct bond_ia *b);
 struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key);
-/* Gives segments the member's contexts. False: the consumer has freed an LMR,
- * or a segment that is empty names none. */
-bool bond_range_translate(struct bond_ia *b, unsigned member, uint32_t n,
-                          DAT_LMR_TRIPLET *seg);
+/* Gives segments the member's contexts. Else the status of the request: the
+ * consumer has freed an LMR, or a segment that is empty names none
+ * (DAT_DTO_ERR_LOCAL_PROTECTION); or the member can't register a range
+ * (DAT_DTO_ERR_LOCAL_EP). */
+DAT_DTO_COMPLETION_STATUS bond_range_translate(struct bond_ia *b,
+                                               unsigned member, uint32_t n,
+                                               DAT_LMR_TRIPLET *seg);
 
 /* zone.c; NULL: out of resources */
 struct bond_zone *bond_zone_get(struct bond_ia *b, uint32_t id);

@@ -10,6 +10,7 @@
  * them. A member over TCP does so by ending the link: then the peer reads the
  * table again.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "providers/bond/members/members.h"
@@ -96,13 +97,21 @@ static int register_all(const struct bond_ia *b, struct bond_range *r,
 }
 
 /* Registers the range on this member, too, and tells peers that read its entry
- * from now on. */
+ * from now on. If the member refuses, its requests that use the range fail. */
 static int register_late(struct bond_ia *b, struct bond_range *r,
                          unsigned member)
 {
-    return r->lmr[member] ? 0
-                          : register_on(b, r, member,
-                                        &entry_of(b, r->mr)->context[member]);
+    if (r->lmr[member] ||
+        !register_on(b, r, member, &entry_of(b, r->mr)->context[member]))
+        return 0;
+    if (!b->member[member].refuses) /* one line is enough */
+        fprintf(stderr,
+                "dapl bond: rail %s: %s can't register %llu bytes: requests "
+                "that use them fail\n",
+                b->ia->name, b->params.names[member],
+                (unsigned long long)r->mr->length);
+    b->member[member].refuses = true;
+    return -1;
 }
 
 void bond_ranges_spread(struct bond_ia *b)
@@ -113,7 +122,7 @@ void bond_ranges_spread(struct bond_ia *b)
     for (unsigned at = 0; at < CORE_MAX_MRS; at++) {
         struct bond_range *r = b->ia->mrs[at].tp;
         for (unsigned i = 0; r && !r->leaving && i < b->params.count; i++)
-            register_late(b, r, i); /* if it fails, the peer is refused */
+            register_late(b, r, i); /* else the peer is refused */
     }
 }
 
@@ -168,14 +177,17 @@ struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key)
     return r && !r->leaving ? r : NULL;
 }
 
-bool bond_range_translate(struct bond_ia *b, unsigned member, uint32_t n,
-                          DAT_LMR_TRIPLET *seg)
+DAT_DTO_COMPLETION_STATUS bond_range_translate(struct bond_ia *b,
+                                               unsigned member, uint32_t n,
+                                               DAT_LMR_TRIPLET *seg)
 {
     for (uint32_t i = 0; i < n; i++) {
         struct bond_range *r = bond_range_find(b, seg[i].lmr_context);
-        if (!r || register_late(b, r, member))
-            return false;
+        if (!r)
+            return DAT_DTO_ERR_LOCAL_PROTECTION;
+        if (register_late(b, r, member))
+            return DAT_DTO_ERR_LOCAL_EP;
         seg[i].lmr_context = r->context[member];
     }
-    return true;
+    return DAT_DTO_SUCCESS;
 }

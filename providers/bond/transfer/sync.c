@@ -30,7 +30,7 @@ bool bond_sync(struct bond_conn *c, const struct core_dto *dto)
     if (!k || !core_within(k->base, k->bytes, dto->remote_address, dto->total))
         return false;
     core_segments_copy(seg, dto->seg, dto->nseg);
-    if (!bond_range_translate(c->b, l->m->index, dto->nseg, seg))
+    if (bond_range_translate(c->b, l->m->index, dto->nseg, seg))
         return false;
     DAT_RMR_TRIPLET there = {.virtual_address = dto->remote_address,
                              .segment_length = (DAT_SEG_LENGTH)dto->total,
