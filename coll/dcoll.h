@@ -175,7 +175,9 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
                       drail_error_t *err);
 /** Frees a team and its remaining requests. Local. Call it before drail_close()
  *  and drail_job_leave(), and only when no other rank is still inside a
- *  collective of this team: dcoll_barrier() before it makes sure. NULL: does
+ *  collective of this team: dcoll_barrier() before it makes sure. After an
+ *  error that has broken the team, it waits 0.2 seconds at most for ranks that
+ *  may be inside its memory; then drail_close() frees that memory. NULL: does
  *  nothing. */
 void dcoll_team_free(dcoll_team_t *team);
 

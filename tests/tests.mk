@@ -277,7 +277,8 @@ TEST_WAITING_TOO := /integration/bond,/integration/install,/cluster_openmp,$\
                 /runner,/server,/slow_rail,/timens,/ulimits,_collectives,$\
                 _sleepers,/tcp_connect,/test_bond_connect,$\
                 /test_bond_failover,/test_bond_memory,/test_bond_slow,$\
-                /test_coll_order,/test_coll_slow,/test_confirm_late,$\
+                /test_coll_order,/test_coll_slow,/test_coll_stopped,$\
+                /test_confirm_late,$\
                 /test_connect,/test_dsm_edges,/test_dsm_tcp,/test_eager_put,$\
                 /test_ep_release,/test_first_use,/test_given_up,/test_goal,$\
                 /test_handshake_stopped,/test_heartbeat,/test_job,$\

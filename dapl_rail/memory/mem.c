@@ -35,7 +35,7 @@ static int region_create(drail_t *t, void *address, size_t bytes,
     region->fd = fd;
     int rc = region_register(region);
     if (rc) {
-        region_deregister(region); /* no peer has had a key */
+        region_deregister(region, true); /* no peer has had a key */
         region_free(region);
         return rc;
     }
@@ -204,7 +204,12 @@ drail_mem_t *drail_mem_find(drail_t *t, const void *address, size_t bytes,
 
 int drail_mem_release(drail_mem_t *mem)
 {
-    return mem ? cache_release(mem) : DRAIL_EINVAL;
+    return mem ? cache_release(mem, true) : DRAIL_EINVAL;
+}
+
+int drail_mem_try_release(drail_mem_t *mem)
+{
+    return mem ? cache_release(mem, false) : DRAIL_EINVAL;
 }
 
 void drail_mem_key(const drail_mem_t *mem, drail_key_t *key)

@@ -95,13 +95,13 @@ struct region *cache_find(drail_t *t, const void *address, size_t bytes,
     return NULL;
 }
 
-static int drop(struct region *region)
+static int drop(struct region *region, bool waits)
 {
     region->stale = true;
     /* if it stays, its views can only be released again */
     for (drail_mem_t *view = region->views; view; view = view->next)
         view->bytes = view->access = 0;
-    int rc = region_deregister(region);
+    int rc = region_deregister(region, waits);
     if (rc)
         return rc;
     unlink_region(region);
@@ -123,7 +123,7 @@ static void evict_oldest(struct cache *cache)
             cache->stats.evictions++;
             done = true;
         }
-        drop(region);
+        drop(region, true);
     }
 }
 
@@ -147,14 +147,14 @@ static bool is_used_whole(const struct region *region)
     return region->views && region->views->bytes == region->bytes;
 }
 
-int cache_release(drail_mem_t *view)
+int cache_release(drail_mem_t *view, bool waits)
 {
     struct region *region = view->region;
     drail_t *t = region->owner;
     bool mapped = region->access & DRAIL_ACCESS_KEEP;
     bool last = region->views == view && !view->next;
     if (region_ends(region))
-        return drop(region);
+        return drop(region, waits);
     unlink_view(view);
     free(view);
     if (!last) {
@@ -171,7 +171,7 @@ void regions_free(drail_t *t)
 {
     struct region *region;
     while (t->cache && (region = t->cache->head.next) != &t->cache->head) {
-        if (!drop(region))
+        if (!drop(region, true))
             continue;
         /* a peer is still inside: the memory stays mapped */
         unlink_region(region);

@@ -14,8 +14,8 @@ struct region *cache_find(drail_t *t, const void *address, size_t bytes,
  * least this access, or NULL. */
 struct region *cache_find_allocated(drail_t *t, const void *address,
                                     size_t bytes, unsigned access);
-/* Frees the view. An error: it was the last one, its region could not be freed,
- * and the view still exists. */
-int cache_release(drail_mem_t *view);
+/* Frees the view. An error: it was the last one, its region could not be freed
+ * (see region_deregister), and the view still exists. */
+int cache_release(drail_mem_t *view, bool waits);
 
 #endif

@@ -10,6 +10,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/rails/fail.h"
 #include "dapl_rail/rails/rail.h"
+#include "providers/core/extensions.h"
 
 static DAT_MEM_PRIV_FLAGS privileges(const struct rail *rail, unsigned access)
 {
@@ -45,13 +46,21 @@ int region_register(struct region *region)
     return 0;
 }
 
-int region_deregister(struct region *region)
+static DAT_RETURN lmr_free(const struct rail *rail, DAT_LMR_HANDLE lmr,
+                           bool waits)
+{
+    return waits || !rail->tries_free ? dat_lmr_free(lmr)
+                                      : dapl_lmr_try_free(lmr);
+}
+
+int region_deregister(struct region *region, bool waits)
 {
     int rc = 0;
     for (unsigned r = 0; r < region->nrails; r++) {
         DAT_RETURN status = DAT_SUCCESS;
         if (region->lmr[r] != DAT_HANDLE_NULL)
-            status = dat_lmr_free(region->lmr[r]);
+            status =
+                lmr_free(&region->owner->rails[r], region->lmr[r], waits);
         if (status == DAT_SUCCESS)
             region->lmr[r] = DAT_HANDLE_NULL;
         else

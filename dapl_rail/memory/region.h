@@ -63,8 +63,9 @@ struct cache {
 
 /* One LMR per rail. */
 int region_register(struct region *region);
-/* Frees its LMRs. An error: some are left, as peers may be inside. */
-int region_deregister(struct region *region);
+/* Frees its LMRs; if it waits, a provider may wait for peers that are inside.
+ * An error: some are left, as peers may be inside. */
+int region_deregister(struct region *region, bool waits);
 /* Frees it with its views, and unmaps memory of the library. */
 void region_free(struct region *region);
 /* The same, but the memory stays mapped. */

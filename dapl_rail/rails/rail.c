@@ -167,6 +167,7 @@ static int query(struct rail *rail)
     rail->places_receives = offers(&provider, DAPL_PLACES_RECEIVES);
     rail->growing_sends = offers(&provider, DAPL_GROWING_SENDS);
     rail->direct_messages = offers(&provider, DAPL_DIRECT_MESSAGES);
+    rail->tries_free = offers(&provider, DAPL_LMR_TRY_FREE);
     const char *atomics = dapl_provider_attribute(&provider, "atomics");
     rail->atomics_of_processor = atomics && !strcmp(atomics, "processor");
     /* elsewhere registered memory takes physical memory at once */

@@ -49,7 +49,7 @@ struct rail {
     bool atomics, write_immed;         /* offered, and allowed */
     /* the same, of providers/core/extensions.h: */
     uint32_t max_inline_send;
-    bool places_receives, growing_sends, direct_messages;
+    bool places_receives, growing_sends, direct_messages, tries_free;
     const struct dapl_direct *direct; /* NULL: no EP has asked for it yet, or it
                                          is not offered */
     bool atomics_of_processor; /* atomic with those of the processor, too */

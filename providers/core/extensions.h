@@ -105,8 +105,9 @@ static inline DAT_RETURN dapl_writes_counted(DAT_EP_HANDLE ep,
  * DAT_INVALID_STATE, and asks the peer. From then on, no peer can begin an
  * access; a later call frees the LMR when the peer has answered.
  *
- * Each provider of this project has it.
+ * Each provider of this project has it. The value of the attribute is "TRUE".
  */
+#define DAPL_LMR_TRY_FREE    "lmr_try_free"
 #define DAPL_LMR_TRY_FREE_OP ((DAT_EXTENDED_OP)0x10004)
 
 static inline DAT_RETURN dapl_lmr_try_free(DAT_LMR_HANDLE lmr)

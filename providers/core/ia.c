@@ -62,6 +62,7 @@ static DAT_RETURN ia_open(const struct core_entry *entry, DAT_COUNT async_qlen,
     pthread_mutex_init(&ia->bell_lock, NULL);
     core_fence_init();
     snprintf(ia->name, sizeof ia->name, "%s", entry->name);
+    core_attribute_add(ia, DAPL_LMR_TRY_FREE, "TRUE");
     if (*async == DAT_HANDLE_NULL &&
         (ret = core_evd_new(ia, async_qlen, NULL, DAT_EVD_ASYNC_FLAG,
                             &ia->own_async)) != DAT_SUCCESS)

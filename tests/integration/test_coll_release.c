@@ -34,7 +34,8 @@ static bool of_node(uintptr_t address)
     return found;
 }
 
-STAND_IN int drail_mem_release(drail_mem_t *mem)
+/* True: the release is refused. */
+static bool refuses(drail_mem_t *mem)
 {
     drail_key_t key;
     drail_mem_key(mem, &key);
@@ -45,10 +46,20 @@ STAND_IN int drail_mem_release(drail_mem_t *mem)
     if (refused && (refused == OURS) == ours) {
         if (ours && i == nkept && nkept < 16)
             kept[nkept++] = key.address;
-        return DRAIL_EDAT;
+        return true;
     }
     nreleased += i < nkept;
-    return real(drail_mem_release)(mem);
+    return false;
+}
+
+STAND_IN int drail_mem_release(drail_mem_t *mem)
+{
+    return refuses(mem) ? DRAIL_EDAT : real(drail_mem_release)(mem);
+}
+
+STAND_IN int drail_mem_try_release(drail_mem_t *mem)
+{
+    return refuses(mem) ? DRAIL_EDAT : real(drail_mem_try_release)(mem);
 }
 
 STAND_IN int drail_mem_register(drail_t *rail, void *address, size_t bytes,

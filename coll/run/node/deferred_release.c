@@ -3,11 +3,21 @@
 
 #include "coll/run/node/deferred_release.h"
 
+#define MS         1000000ull
+#define PATIENCE_NS (100 * MS) /* of a broken team, for peers that go on */
+#define NAP_NS      (MS / 2)
+
 struct deferred {
     LIST_ENTRY(deferred) link;
     drail_mem_t *mem;
     struct segment segment;
 };
+
+/* A broken team waits for no peer: it may be stopped. */
+static int release(const dcoll_team_t *team, drail_mem_t *mem)
+{
+    return team->broken ? drail_mem_try_release(mem) : drail_mem_release(mem);
+}
 
 int release_or_defer(dcoll_team_t *team, drail_mem_t *mem,
                      struct segment *segment)
@@ -15,7 +25,7 @@ int release_or_defer(dcoll_team_t *team, drail_mem_t *mem,
     const struct drail_platform *p = team->platform;
     if (segment && p->settle)
         p->settle(p);
-    int rc = mem ? drail_mem_release(mem) : 0;
+    int rc = mem ? release(team, mem) : 0;
     if (!rc) {
         if (segment)
             segment_close(segment);
@@ -35,7 +45,7 @@ void deferred_release_retry(dcoll_team_t *team)
     struct deferred *next;
     for (struct deferred *l = LIST_FIRST(&team->deferred); l; l = next) {
         next = LIST_NEXT(l, link);
-        if (drail_mem_release(l->mem))
+        if (release(team, l->mem))
             continue;
         LIST_REMOVE(l, link);
         segment_close(&l->segment);
@@ -43,10 +53,24 @@ void deferred_release_retry(dcoll_team_t *team)
     }
 }
 
+/* Peers that go on leave the memory soon. */
+static void await_peers(dcoll_team_t *team)
+{
+    const struct drail_platform *p = team->platform;
+    const uint64_t until = platform_now(p) + PATIENCE_NS;
+    while (!LIST_EMPTY(&team->deferred) && platform_now(p) < until) {
+        platform_sleep(p, NAP_NS);
+        drail_progress(team->rail);
+        deferred_release_retry(team);
+    }
+}
+
 void deferred_release_end(dcoll_team_t *team)
 {
     struct deferred *l;
     deferred_release_retry(team);
+    if (team->broken)
+        await_peers(team);
     while ((l = LIST_FIRST(&team->deferred))) {
         LIST_REMOVE(l, link);
         segment_close_file(&l->segment);

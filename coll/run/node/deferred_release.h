@@ -7,7 +7,7 @@
 #include "coll/run/team/team.h"
 
 /* Releases mem (or NULL), then closes the segment that it belongs to (NULL: it
- * is the user's memory). If that is refused, keeps both for later, and returns
+ * belongs to none). If that is refused, keeps both for later, and returns
  * the transport's error: peers may still access the memory. */
 int release_or_defer(dcoll_team_t *team, drail_mem_t *mem,
                      struct segment *segment);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* First fit. Empty chunks are released; if a provider refuses, drail_close()
- * does it. */
+/* First fit. Empty chunks are removed. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -69,7 +68,8 @@ static void piece_remove(struct piece **link)
     free(p);
 }
 
-static void chunk_remove(struct pool *pool, struct chunk *c)
+/* Returns the chunk's memory. */
+static drail_mem_t *chunk_remove(struct pool *pool, struct chunk *c)
 {
     struct chunk **link = &pool->chunks;
     while (*link != c)
@@ -77,8 +77,9 @@ static void chunk_remove(struct pool *pool, struct chunk *c)
     *link = c->next;
     while (c->pieces)
         piece_remove(&c->pieces);
-    drail_mem_release(c->mem);
+    drail_mem_t *mem = c->mem;
     free(c);
+    return mem;
 }
 
 int pool_take(struct pool *pool, size_t bytes, struct piece **out)
@@ -112,22 +113,20 @@ int pool_take(struct pool *pool, size_t bytes, struct piece **out)
     return 0;
 }
 
-void pool_give(struct pool *pool, struct piece *piece)
+drail_mem_t *pool_give(struct pool *pool, struct piece *piece)
 {
     if (!piece)
-        return;
+        return NULL;
     struct chunk *c = piece->chunk;
     struct piece **link = &c->pieces;
     while (*link != piece)
         link = &(*link)->next;
     piece_remove(link);
     bool spare = c->bytes == CHUNK_BYTES && c == pool->chunks && !c->next;
-    if (!c->pieces && !spare)
-        chunk_remove(pool, c);
+    return c->pieces || spare ? NULL : chunk_remove(pool, c);
 }
 
-void pool_free(struct pool *pool)
+drail_mem_t *pool_shrink(struct pool *pool)
 {
-    while (pool->chunks)
-        chunk_remove(pool, pool->chunks);
+    return pool->chunks ? chunk_remove(pool, pool->chunks) : NULL;
 }

@@ -27,9 +27,11 @@ struct pool {
 /* Takes memory that peers may write into; its contents are undefined. 0, or the
  * transport's error. */
 int pool_take(struct pool *pool, size_t bytes, struct piece **out);
-/* Gives it back; no peer may write into it any more. NULL: does nothing. */
-void pool_give(struct pool *pool, struct piece *piece);
-/* Frees all chunks, also with pieces that have not been given back. */
-void pool_free(struct pool *pool);
+/* Gives it back; no peer may write into it any more. NULL: does nothing.
+ * Returns memory that the caller must release, or NULL. */
+drail_mem_t *pool_give(struct pool *pool, struct piece *piece);
+/* Removes a chunk, also with pieces that have not been given back. Returns its
+ * memory, which the caller must release; NULL: there is none left. */
+drail_mem_t *pool_shrink(struct pool *pool);
 
 #endif

@@ -137,7 +137,7 @@ int request_destroy(dcoll_request_t *q)
     request_hollow(q, DCOLL_NODE, false); /* may fail: it is unmapped */
     release_or_defer(q->team, q->mem[DCOLL_NODE], &q->node);
     if (!request_hollow(q, DCOLL_TEMP, false)) /* else it can't be reused */
-        pool_give(&q->team->pool, q->memory);
+        release_or_defer(q->team, pool_give(&q->team->pool, q->memory), NULL);
     dcoll_schedule_free(&q->schedule);
     free(q->reqs);
     partners_free(&q->partners);

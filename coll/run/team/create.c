@@ -219,10 +219,10 @@ void dcoll_team_free(dcoll_team_t *team)
         return;
     while (!TAILQ_EMPTY(&team->requests))
         request_destroy(TAILQ_FIRST(&team->requests));
-    pool_free(&team->pool);
-    ledger_close(team);
-    if (team->remote_ledger.mem)
-        drail_mem_release(team->remote_ledger.mem); /* else drail_close does */
+    for (drail_mem_t *mem; (mem = pool_shrink(&team->pool));)
+        release_or_defer(team, mem, NULL);
+    ledger_close(team, !team->broken);
+    release_or_defer(team, team->remote_ledger.mem, NULL);
     release_or_defer(team, team->ledger_mem, &team->ledgers);
     deferred_release_end(team);
     free(team->node_begin);
@@ -236,6 +236,6 @@ void dcoll_team_free(dcoll_team_t *team)
     drail_gathered_free(team->members);
     drail_gathered_free(team->ledger_keys);
     dcoll_table_free(&team->table);
-    shrunk_free(team->shrunk);
+    shrunk_free(team->shrunk, team->broken);
     free(team);
 }

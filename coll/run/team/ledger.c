@@ -7,6 +7,8 @@
 #include "coll/run/team/ledger.h"
 #include "coll/run/team/team.h"
 
+#define STOPPED_MS 100 /* for the answer of a peer that may be stopped */
+
 static struct ledger *ledger_of(dcoll_team_t *team, unsigned rank)
 {
     return (struct ledger *)team->ledgers.base + (rank - team->first);
@@ -234,14 +236,21 @@ void ledger_record_wait(dcoll_team_t *team, const struct standing *s)
     team->moved_before = team->moved;
 }
 
-void ledger_close(dcoll_team_t *team)
+void ledger_close(dcoll_team_t *team, bool waits)
 {
     struct remote_ledger *remote = &team->remote_ledger;
     if (!remote->under_way)
         return;
-    drail_forget(team->rail, &remote->req);
-    drail_fence(team->rail, team_peer(team, remote->peer));
     remote->under_way = false;
+    if (!waits) {
+        int rc = drail_wait(team->rail, &remote->req, STOPPED_MS);
+        if (rc != DRAIL_ETIMEOUT && rc != DRAIL_EINTR)
+            return;
+        remote->mem = NULL; /* the read may still go on: drail_close() ends it */
+    }
+    drail_forget(team->rail, &remote->req);
+    if (waits)
+        drail_fence(team->rail, team_peer(team, remote->peer));
 }
 
 bool ledger_caught_up(dcoll_team_t *team, unsigned peer)
