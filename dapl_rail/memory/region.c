@@ -59,8 +59,7 @@ int region_deregister(struct region *region, bool waits)
     for (unsigned r = 0; r < region->nrails; r++) {
         DAT_RETURN status = DAT_SUCCESS;
         if (region->lmr[r] != DAT_HANDLE_NULL)
-            status =
-                lmr_free(&region->owner->rails[r], region->lmr[r], waits);
+            status = lmr_free(&region->owner->rails[r], region->lmr[r], waits);
         if (status == DAT_SUCCESS)
             region->lmr[r] = DAT_HANDLE_NULL;
         else

@@ -12,7 +12,9 @@
 static atomic_uint regions;      /* LMRs of members that peers can write */
 static _Atomic DAT_VLEN longest; /* of these */
 static atomic_uint seconds;      /* LMRs of the second member */
-static _Atomic DAT_VLEN unable;  /* it registers no range of so many bytes */
+static _Atomic DAT_VLEN unable;  /* it registers no range of so many bytes, and
+                                    the first one does not come back; 0: both do
+                                  */
 static _Atomic(DAT_LMR_HANDLE)
     table;                  /* of keys, the latest of the first member */
 static DAT_EP_HANDLE first; /* an EP of the first member */
@@ -48,7 +50,10 @@ STAND_IN DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
                                    DAT_COUNT bytes, const DAT_PVOID data,
                                    DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
-    if (!strcmp(ia_of(ep), "shm0"))
+    bool of_first = !strcmp(ia_of(ep), "shm0");
+    if (of_first && unable)
+        return DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES;
+    if (of_first)
         first = ep;
     return real(dat_ep_connect)(ep, address, qual, timeout, bytes, data, qos,
                                 flags);
@@ -253,9 +258,9 @@ static void after_an_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(marks_only),  cmocka_unit_test(others_go_on),
-        cmocka_unit_test(half_freed),  cmocka_unit_test(table_freed_later),
-        cmocka_unit_test(on_the_lead), cmocka_unit_test(unable_late),
+        cmocka_unit_test(marks_only),   cmocka_unit_test(others_go_on),
+        cmocka_unit_test(half_freed),   cmocka_unit_test(table_freed_later),
+        cmocka_unit_test(on_the_lead),  cmocka_unit_test(unable_late),
         cmocka_unit_test(after_an_end),
     };
     setenv("TEST_IA", "bond0", 1);

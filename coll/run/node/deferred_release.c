@@ -3,7 +3,7 @@
 
 #include "coll/run/node/deferred_release.h"
 
-#define MS         1000000ull
+#define MS          1000000ull
 #define PATIENCE_NS (100 * MS) /* of a broken team, for peers that go on */
 #define NAP_NS      (MS / 2)
 
