@@ -4,7 +4,7 @@
 #include "coll/run/node/deferred_release.h"
 
 #define MS          1000000ull
-#define PATIENCE_NS (100 * MS) /* of a broken team, for peers that go on */
+#define PATIENCE_NS (100 * MS) /* of a team that hurries */
 #define NAP_NS      (MS / 2)
 
 struct deferred {
@@ -13,10 +13,9 @@ struct deferred {
     struct segment segment;
 };
 
-/* A broken team waits for no peer: it may be stopped. */
 static int release(const dcoll_team_t *team, drail_mem_t *mem)
 {
-    return team->broken ? drail_mem_try_release(mem) : drail_mem_release(mem);
+    return team->hurries ? drail_mem_try_release(mem) : drail_mem_release(mem);
 }
 
 int release_or_defer(dcoll_team_t *team, drail_mem_t *mem,
@@ -53,7 +52,7 @@ void deferred_release_retry(dcoll_team_t *team)
     }
 }
 
-/* Peers that go on leave the memory soon. */
+/* Peers that run leave the memory soon; one that is stopped does not. */
 static void await_peers(dcoll_team_t *team)
 {
     const struct drail_platform *p = team->platform;
@@ -69,7 +68,7 @@ void deferred_release_end(dcoll_team_t *team)
 {
     struct deferred *l;
     deferred_release_retry(team);
-    if (team->broken)
+    if (team->hurries)
         await_peers(team);
     while ((l = LIST_FIRST(&team->deferred))) {
         LIST_REMOVE(l, link);

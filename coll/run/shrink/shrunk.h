@@ -64,9 +64,9 @@ static inline drail_job_t *shrunk_whole(const struct shrunk *s)
     return s->whole;
 }
 
-/* Frees it, and leaves its job. NULL: does nothing. If its team is broken, this
- * waits for no peer. */
-void shrunk_free(struct shrunk *s, bool broken);
+/* Frees it, and leaves its job. NULL: does nothing. If it hurries, it waits for
+ * no peer. */
+void shrunk_free(struct shrunk *s, bool hurries);
 
 /* A notification of an all-gather, or of an agreement. NULL: the team has no
  * such all-gather, so that the notification is late. */

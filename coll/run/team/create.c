@@ -217,11 +217,12 @@ void dcoll_team_free(dcoll_team_t *team)
 {
     if (!team)
         return;
+    team->hurries = team->broken;
     while (!TAILQ_EMPTY(&team->requests))
         request_destroy(TAILQ_FIRST(&team->requests));
     for (drail_mem_t *mem; (mem = pool_shrink(&team->pool));)
         release_or_defer(team, mem, NULL);
-    ledger_close(team, !team->broken);
+    ledger_close(team, !team->hurries);
     release_or_defer(team, team->remote_ledger.mem, NULL);
     release_or_defer(team, team->ledger_mem, &team->ledgers);
     deferred_release_end(team);
@@ -236,6 +237,6 @@ void dcoll_team_free(dcoll_team_t *team)
     drail_gathered_free(team->members);
     drail_gathered_free(team->ledger_keys);
     dcoll_table_free(&team->table);
-    shrunk_free(team->shrunk, team->broken);
+    shrunk_free(team->shrunk, team->hurries);
     free(team);
 }

@@ -246,8 +246,7 @@ void ledger_close(dcoll_team_t *team, bool waits)
         int rc = drail_wait(team->rail, &remote->req, STOPPED_MS);
         if (rc != DRAIL_ETIMEOUT && rc != DRAIL_EINTR)
             return;
-        remote->mem =
-            NULL; /* the read may still go on: drail_close() ends it */
+        remote->mem = NULL; /* the read may go on until drail_close() */
     }
     drail_forget(team->rail, &remote->req);
     if (waits)
