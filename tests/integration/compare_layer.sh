@@ -117,7 +117,7 @@ check '… before there is a folder' test ! -e "$work/result"
 # ------------------------------------------------------------- the real ones --
 
 BUILD=$built
-of_mpi=alltoallw,neighbor_allgatherv,neighbor_alltoallw
+of_mpi=neighbor_alltoallw
 others=allgather,reduce_scatter
 short_run()
 {
