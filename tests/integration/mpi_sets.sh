@@ -28,9 +28,14 @@ counts()
 
 neighbors()
 {
+    local persistent=(neighbor_allgather_init neighbor_allgatherv_init
+        neighbor_alltoall_init neighbor_alltoallv_init neighbor_alltoallw_init
+        alltoallw_init)
+    [[ $2 != openmpi* ]] || persistent=() # its mpi.h is of MPI 3
     taken "$@" mpi_neighbors neighbor_allgather neighbor_allgatherv \
         neighbor_alltoall neighbor_alltoallv neighbor_alltoallw alltoallw \
-        ineighbor_alltoallw
+        ineighbor_allgather ineighbor_allgatherv ineighbor_alltoall \
+        ineighbor_alltoallv ineighbor_alltoallw ialltoallw "${persistent[@]}"
 }
 
 # a wrong argument of one rank: no rank waits for ever, nothing is written

@@ -241,8 +241,35 @@ static void bad_counts(struct rank *r)
     scene_close(&s);
 }
 
+enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
+
+/* A call of this form; a prepared one is not started. */
+static int call_as(struct scene *s, unsigned form, const dcoll_call_t *call)
+{
+    dcoll_request_t *q;
+    return form == BLOCKING      ? dcoll_run(s->team, call)
+           : form == NONBLOCKING ? dcoll_begin(s->team, call, &q)
+                                 : dcoll_init(s->team, call, &q);
+}
+
+static const dcoll_collective_t with_counts[] = {
+    DCOLL_ALLGATHER, DCOLL_GATHER, DCOLL_SCATTER, DCOLL_REDUCE_SCATTER_BLOCK};
+enum { WITH_COUNTS = sizeof with_counts / sizeof *with_counts };
+
+static dcoll_call_t counted(const struct scene *s, dcoll_collective_t what,
+                            const size_t *counts)
+{
+    const bool reduces = dcoll_collective_reduces(what);
+    return (dcoll_call_t){.collective = what,
+                          .send = s->send,
+                          .recv = s->recv,
+                          .reduction = reduces ? &affine_reduction : NULL,
+                          .counts = counts};
+}
+
 /* One rank's counts differ: all are told, and nothing is written. */
-static void different_counts(struct rank *r)
+static void try_different(struct rank *r, dcoll_collective_t what,
+                          unsigned form)
 {
     struct scene s;
     scene_open(&s, r, 2);
@@ -250,11 +277,52 @@ static void different_counts(struct rank *r)
     if (r->rank == 1)
         counts[2] = 16;
     memset(s.recv, 0xee, MOST);
-    refused(&s, dcoll_allgatherv(s.team, s.send, s.recv, counts), "counts");
+    const dcoll_call_t call = counted(&s, what, counts);
+    refused(&s, call_as(&s, form, &call), "counts");
     check(strstr(dcoll_last_error(s.team), "rank 1") != NULL || r->rank == 1);
     check_untouched(&s);
     barrier(r);
     dcoll_team_free(s.team);
+}
+
+static void different_counts(struct rank *r)
+{
+    for (unsigned i = 0; i < WITH_COUNTS * FORMS; i++)
+        try_different(r, with_counts[i / FORMS], i % FORMS);
+}
+
+/* A count of rank 1 is negative, or it has no buffer: it is told so, and skips
+ * the call. The others are told that rank 1 did, and nothing is written. */
+static void try_wrong_on_one(struct rank *r, dcoll_collective_t what,
+                             unsigned form, bool negative)
+{
+    struct scene s;
+    scene_open(&s, r, 2);
+    const bool faulty = r->rank == 1;
+    const size_t counts[] = {8, 16, negative && faulty ? (size_t)-2 : 24};
+    memset(s.recv, 0xee, MOST);
+    dcoll_call_t call = counted(&s, what, counts);
+    call.root = 1;
+    if (faulty && !negative)
+        call.send = NULL;
+    if (faulty) {
+        refused(&s, call_as(&s, form, &call),
+                negative ? "counts[2] is -2" : "send is NULL");
+        check(!dcoll_team_error(s.team));
+        dcoll_team_skip(s.team);
+        refused(&s, dcoll_barrier(s.team), NULL);
+    } else {
+        refused(&s, call_as(&s, form, &call), "rank 1");
+    }
+    check_untouched(&s);
+    barrier(r);
+    dcoll_team_free(s.team);
+}
+
+static void wrong_on_one(struct rank *r)
+{
+    for (unsigned i = 0; i < 2 * WITH_COUNTS * FORMS; i++)
+        try_wrong_on_one(r, with_counts[i / 2 / FORMS], i / 2 % FORMS, i % 2);
 }
 
 static void short_timeout(drail_config_t *cfg)
@@ -272,6 +340,9 @@ static const struct test tests[] = {
     {"bad counts", 2, bad_counts, NULL, APART},
     {"different counts", 3, different_counts, short_timeout, APART},
     {"different counts, three nodes", 3, different_counts, short_timeout,
+     APART | PPN(1)},
+    {"wrong on one rank", 3, wrong_on_one, short_timeout, APART},
+    {"wrong on one rank, three nodes", 3, wrong_on_one, short_timeout,
      APART | PPN(1)},
 };
 

@@ -2,8 +2,9 @@
 /*
  * An ordinary MPI program's neighbourhood collectives, on Cartesian
  * communicators (periodic or not, also with dimensions of one or two ranks), on
- * graphs and on distributed graphs, and MPI_Alltoallw. Each block says from
- * whom it comes and in which direction it goes.
+ * graphs and on distributed graphs, and MPI_Alltoallw; blocking, non-blocking
+ * and persistent. Each block says from whom it comes and in which direction it
+ * goes.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -140,6 +141,43 @@ static void call(const struct graph *g, enum kind kind, MPI_Request *request)
     }
 }
 
+#if MPI_VERSION >= 4
+static void make_request(const struct graph *g, enum kind kind,
+                         MPI_Request *request)
+{
+    set_arguments(MOST_NEIGHBORS);
+    switch (kind) {
+    case ALLGATHER:
+        MPI_Neighbor_allgather_init(a.send, COUNT, MPI_INT, a.recv, COUNT,
+                                    MPI_INT, g->comm, MPI_INFO_NULL, request);
+        break;
+    case ALLGATHERV:
+        MPI_Neighbor_allgatherv_init(a.send, COUNT, MPI_INT, a.recv, a.counts,
+                                     a.displs, MPI_INT, g->comm, MPI_INFO_NULL,
+                                     request);
+        break;
+    case ALLTOALL:
+        MPI_Neighbor_alltoall_init(a.send, COUNT, MPI_INT, a.recv, COUNT,
+                                   MPI_INT, g->comm, MPI_INFO_NULL, request);
+        break;
+    case ALLTOALLV:
+        MPI_Neighbor_alltoallv_init(a.send, a.counts, a.displs, MPI_INT, a.recv,
+                                    a.counts, a.displs, MPI_INT, g->comm,
+                                    MPI_INFO_NULL, request);
+        break;
+    case ADDRESSES:
+        MPI_Neighbor_alltoallw_init(MPI_BOTTOM, a.counts, a.from, a.types,
+                                    MPI_BOTTOM, a.counts, a.to, a.types,
+                                    g->comm, MPI_INFO_NULL, request);
+        break;
+    default:
+        MPI_Neighbor_alltoallw_init(a.send, a.counts, a.places, a.types, a.recv,
+                                    a.counts, a.places, a.types, g->comm,
+                                    MPI_INFO_NULL, request);
+    }
+}
+#endif
+
 static void fill(const struct graph *g, enum kind kind)
 {
     const int stride = kind == ALLTOALL ? COUNT : COUNT + GAP;
@@ -172,6 +210,24 @@ static void check(const struct graph *g, enum kind kind)
         wrong(g, names[kind]);
 }
 
+/* Some MPIs have none: those of MPI 3. */
+static void try_persistent(const struct graph *g, enum kind kind)
+{
+#if MPI_VERSION >= 4
+    MPI_Request request;
+    make_request(g, kind, &request);
+    for (int start = 0; start < 3; start++) {
+        fill(g, kind);
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        check(g, kind);
+    }
+    MPI_Request_free(&request);
+#else
+    (void)g, (void)kind;
+#endif
+}
+
 static void try_all(const struct graph *g)
 {
     for (int again = 0; again < 4; again++)
@@ -184,6 +240,8 @@ static void try_all(const struct graph *g)
                     MPI_Wait(&request, MPI_STATUS_IGNORE);
                 check(g, (enum kind)kind);
             }
+    for (int kind = 0; kind < KINDS; kind++)
+        try_persistent(g, (enum kind)kind);
 }
 
 /* ---------------------------------------------------------- topologies --- */
@@ -246,15 +304,44 @@ static void try_graph(int rank, int size)
 
 /* --------------------------------------------------------------- alltoallw */
 
+enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
+
+static void exchange(int form, const int *places, const MPI_Datatype *sent)
+{
+    MPI_Request request;
+    if (form == BLOCKING) {
+        MPI_Alltoallw(a.send, a.counts, places, sent, a.recv, a.counts, places,
+                      a.types, MPI_COMM_WORLD);
+        return;
+    }
+    if (form == NONBLOCKING)
+        MPI_Ialltoallw(a.send, a.counts, places, sent, a.recv, a.counts, places,
+                       a.types, MPI_COMM_WORLD, &request);
+#if MPI_VERSION >= 4
+    if (form == PERSISTENT) {
+        MPI_Alltoallw_init(a.send, a.counts, places, sent, a.recv, a.counts,
+                           places, a.types, MPI_COMM_WORLD, MPI_INFO_NULL,
+                           &request);
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Start(&request);
+    }
+#endif
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (form == PERSISTENT)
+        MPI_Request_free(&request);
+}
+
 /* Odd ranks get each second element. */
-static void try_alltoallw(int rank, int size)
+static void try_alltoallw(int rank, int size, int form)
 {
     struct graph g = {.rank = rank, .name = "world"};
     int places[MOST_NEIGHBORS];
     MPI_Datatype wide, of_sender[MOST_NEIGHBORS];
     MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &wide);
     MPI_Type_commit(&wide);
-    for (int again = 0; again < 3; again++) {
+    for (int again = 0; again < 4; again++) {
+        MPI_Barrier(MPI_COMM_WORLD); /* prepares missed calls */
         memset(a.recv, -1, MOST_NEIGHBORS * (COUNT + GAP) * sizeof *a.recv);
         for (int r = 0; r < size; r++) {
             a.counts[r] = COUNT / 2;
@@ -264,8 +351,7 @@ static void try_alltoallw(int rank, int size)
             for (int i = 0; i < COUNT / 2; i++)
                 a.send[r * (COUNT + GAP) + i] = value(rank, r, i);
         }
-        MPI_Alltoallw(a.send, a.counts, places, of_sender, a.recv, a.counts,
-                      places, a.types, MPI_COMM_WORLD);
+        exchange(form, places, of_sender);
         for (int r = 0; r < size; r++)
             for (int i = 0; i < COUNT / 2; i++)
                 if (a.recv[r * (COUNT + GAP) + i * (r % 2 ? 2 : 1)] !=
@@ -295,7 +381,8 @@ int main(int argc, char **argv)
     try_distributed(rank, size, 2);
     try_distributed(rank, size, 3);
     try_graph(rank, size);
-    try_alltoallw(rank, size);
+    for (int form = 0; form < (MPI_VERSION >= 4 ? FORMS : PERSISTENT); form++)
+        try_alltoallw(rank, size, form);
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
         printf("%d failures\n", all);

@@ -12,7 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RANKS = 3, COUNT = 4, MOST = 1024, FAULTY = 1, SECONDS = 60 };
+enum {
+    RANKS = 3,
+    COUNT = 4,
+    MOST = 1024,
+    FAULTY = 1,
+    SECONDS = 60,
+    /* The MPI below makes the first calls that do not block: so many right
+     * ones, each with a barrier, prepare them. */
+    PREPARED = 5
+};
 
 static int rank, failures;
 static int send[MOST], recv[MOST];
@@ -47,6 +56,12 @@ static int is_untouched(void)
 
 typedef int make(MPI_Comm comm, int faulty);
 
+/* The first error of a call that has begun, or of its end. */
+static int ended(int rc, MPI_Request *request)
+{
+    return rc ? rc : MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
 static int different_reduced(MPI_Comm comm, int faulty)
 {
     set_counts(COUNT + faulty);
@@ -64,6 +79,33 @@ static int null_reduced(MPI_Comm comm, int faulty)
     set_counts(COUNT);
     return MPI_Reduce_scatter(faulty ? NULL : send, recv, counts, MPI_INT,
                               MPI_SUM, comm);
+}
+
+static int ireduce(MPI_Comm comm, int of_rank_0, const void *from)
+{
+    MPI_Request request;
+    for (int again = 0; again < PREPARED; again++) {
+        set_counts(COUNT);
+        MPI_Ireduce_scatter(send, recv, counts, MPI_INT, MPI_SUM, comm,
+                            &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Barrier(comm);
+    }
+    memset(recv, -1, sizeof recv);
+    set_counts(of_rank_0);
+    return ended(MPI_Ireduce_scatter(from, recv, counts, MPI_INT, MPI_SUM, comm,
+                                     &request),
+                 &request);
+}
+
+static int negative_ireduced(MPI_Comm comm, int faulty)
+{
+    return ireduce(comm, faulty ? -1 : COUNT, send);
+}
+
+static int null_ireduced(MPI_Comm comm, int faulty)
+{
+    return ireduce(comm, COUNT, faulty ? NULL : send);
 }
 
 /* Rank 0 sends COUNT elements; one rank expects more. */
@@ -281,6 +323,37 @@ static int negative_block(MPI_Comm comm, int faulty)
                          MPI_INT, comm);
 }
 
+/* A rank sends itself less, or more, than it receives from itself. */
+static int less_to_itself(MPI_Comm comm, int faulty)
+{
+    return MPI_Alltoall(send, COUNT - faulty, MPI_INT, recv, COUNT, MPI_INT,
+                        comm);
+}
+
+static int more_to_itself(MPI_Comm comm, int faulty)
+{
+    return MPI_Alltoall(send, COUNT + faulty, MPI_INT, recv, COUNT, MPI_INT,
+                        comm);
+}
+
+static int less_of_itself(MPI_Comm comm, int faulty)
+{
+    return MPI_Allgather(send, COUNT + faulty, MPI_INT, recv, COUNT, MPI_INT,
+                         comm);
+}
+
+static int less_of_root(MPI_Comm comm, int faulty)
+{
+    return MPI_Gather(send, COUNT + faulty, MPI_INT, recv, COUNT, MPI_INT,
+                      FAULTY, comm);
+}
+
+static int less_to_root(MPI_Comm comm, int faulty)
+{
+    return MPI_Scatter(send, COUNT, MPI_INT, recv, COUNT - faulty, MPI_INT,
+                       FAULTY, comm);
+}
+
 static int different_blocks(MPI_Comm comm, int faulty)
 {
     return MPI_Reduce_scatter_block(send, recv, COUNT + faulty, MPI_INT,
@@ -434,6 +507,93 @@ static int ring_alltoallw(MPI_Comm ring, const void *from, int sent,
                                   &type, ring);
 }
 
+static int ring_ialltoallv(MPI_Comm ring, const void *from, int sent,
+                           int expected)
+{
+    const int at = 0, right = COUNT;
+    MPI_Request request;
+    for (int again = 0; again < PREPARED; again++) {
+        MPI_Ineighbor_alltoallv(send, &right, &at, MPI_INT, recv, &right, &at,
+                                MPI_INT, ring, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Barrier(ring);
+    }
+    memset(recv, -1, sizeof recv);
+    return ended(MPI_Ineighbor_alltoallv(from, &sent, &at, MPI_INT, recv,
+                                         &expected, &at, MPI_INT, ring,
+                                         &request),
+                 &request);
+}
+
+static int imore_to_neighbor(MPI_Comm comm, int faulty)
+{
+    return on_ring(comm, ring_ialltoallv, send, COUNT + faulty, COUNT);
+}
+
+static int inegative_to_neighbor(MPI_Comm comm, int faulty)
+{
+    return on_ring(comm, ring_ialltoallv, send, faulty ? -1 : COUNT, COUNT);
+}
+
+static int inull_to_neighbor(MPI_Comm comm, int faulty)
+{
+    return on_ring(comm, ring_ialltoallv, faulty ? NULL : send, COUNT, COUNT);
+}
+
+#if MPI_VERSION >= 4
+static int started(int rc, MPI_Request *request)
+{
+    return rc ? rc : ended(MPI_Start(request), request);
+}
+
+static int different_reduced_init(MPI_Comm comm, int faulty)
+{
+    MPI_Request request;
+    set_counts(COUNT + faulty);
+    return started(MPI_Reduce_scatter_init(send, recv, counts, MPI_INT, MPI_SUM,
+                                           comm, MPI_INFO_NULL, &request),
+                   &request);
+}
+
+static int negative_exchanged_init(MPI_Comm comm, int faulty)
+{
+    MPI_Request request;
+    MPI_Datatype types[] = {MPI_INT, MPI_INT, MPI_INT};
+    set_counts(faulty ? -1 : COUNT);
+    return started(MPI_Alltoallw_init(send, counts, displs, types, recv, counts,
+                                      displs, types, comm, MPI_INFO_NULL,
+                                      &request),
+                   &request);
+}
+
+static int ring_alltoallv_init(MPI_Comm ring, const void *from, int sent,
+                               int expected)
+{
+    const int at = 0;
+    MPI_Request request;
+    return started(MPI_Neighbor_alltoallv_init(from, &sent, &at, MPI_INT, recv,
+                                               &expected, &at, MPI_INT, ring,
+                                               MPI_INFO_NULL, &request),
+                   &request);
+}
+
+static int more_to_neighbor_init(MPI_Comm comm, int faulty)
+{
+    return on_ring(comm, ring_alltoallv_init, send, COUNT + faulty, COUNT);
+}
+
+static int negative_to_neighbor_init(MPI_Comm comm, int faulty)
+{
+    return on_ring(comm, ring_alltoallv_init, send, faulty ? -1 : COUNT, COUNT);
+}
+
+static int null_to_neighbor_init(MPI_Comm comm, int faulty)
+{
+    return on_ring(comm, ring_alltoallv_init, faulty ? NULL : send, COUNT,
+                   COUNT);
+}
+#endif
+
 static int more_to_neighbor(MPI_Comm comm, int faulty)
 {
     return on_ring(comm, ring_alltoallv, send, COUNT + faulty, COUNT);
@@ -505,6 +665,11 @@ static const struct wrong {
     {"scan, different counts", different_scans, -1, "rank", "rank", 0},
     {"scan, negative count", negative_scan, -1, "", "rank 1", 0},
     {"allgather, negative count", negative_block, -1, "", "rank 1", 0},
+    {"alltoall, less to itself", less_to_itself, -1, "", "rank 1", 0},
+    {"alltoall, more to itself", more_to_itself, -1, "", "rank 1", 0},
+    {"allgather, less of itself", less_of_itself, -1, "", "rank 1", 0},
+    {"gather, less of the root", less_of_root, -1, "", "rank 1", 0},
+    {"scatter, less to the root", less_to_root, -1, "", "rank 1", 0},
     {"exscan, no buffer", null_exscan, -1, "send is NULL", "rank 1", 0},
     {"reduce_scatter_block, different counts", different_blocks, -1, "rank",
      "rank", 0},
@@ -535,6 +700,26 @@ static const struct wrong {
     {"neighbor_allgatherv, negative count", negative_of_neighbor, -1, "",
      "rank 1", 0},
     {"neighbor_alltoallv, no buffer", null_to_neighbor, -1, "", "rank 1", 0},
+    {"ireduce_scatter, negative count", negative_ireduced, -1, "", "rank 1", 0},
+    {"ireduce_scatter, no buffer", null_ireduced, -1, "send is NULL", "rank 1",
+     0},
+    {"ineighbor_alltoallv, more than expected", imore_to_neighbor, FAULTY + 1,
+     "rank 1", NULL, 0},
+    {"ineighbor_alltoallv, negative count", inegative_to_neighbor, -1, "",
+     "rank 1", 0},
+    {"ineighbor_alltoallv, no buffer", inull_to_neighbor, -1, "", "rank 1", 0},
+#if MPI_VERSION >= 4
+    {"reduce_scatter_init, different counts", different_reduced_init, -1,
+     "rank", "rank", 0},
+    {"alltoallw_init, negative count", negative_exchanged_init, -1, "",
+     "rank 1", 0},
+    {"neighbor_alltoallv_init, more than expected", more_to_neighbor_init,
+     FAULTY + 1, "rank 1", NULL, 0},
+    {"neighbor_alltoallv_init, negative count", negative_to_neighbor_init, -1,
+     "", "rank 1", 0},
+    {"neighbor_alltoallv_init, no buffer", null_to_neighbor_init, -1, "",
+     "rank 1", 0},
+#endif
 };
 
 static void try_wrong(const struct wrong *w)

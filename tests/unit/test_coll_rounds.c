@@ -50,7 +50,7 @@ static const struct {
     {DCOLL_SCAN, "doubling", 1, false, NULL},
     {DCOLL_EXSCAN, "doubling", 1, false, NULL},
 };
-enum { KNOWN = sizeof known / sizeof *known };
+enum { KNOWN = sizeof known / sizeof *known, EXSCAN = KNOWN - 1 };
 
 static void make(unsigned which, const dcoll_shape_t *shape, unsigned variant,
                  dcoll_program_t *p)
@@ -171,6 +171,45 @@ static void test_pieces(void **state)
         }
 }
 
+/* The fewest steps of 123-doubling (Träff 2025): ⌈log₂(n - 1) + log₂(4/3)⌉. */
+static unsigned doubling_123_steps(unsigned n)
+{
+    unsigned steps = 0;
+    while ((3u << steps) < 4 * (n - 1))
+        steps++;
+    return steps;
+}
+
+static unsigned most_combined(const dcoll_program_t *p)
+{
+    unsigned most = 0;
+    for (unsigned r = 0; r < p->shape->nranks; r++) {
+        unsigned count = 0;
+        for (unsigned i = 0; i < p->rank[r].nops; i++)
+            count += p->rank[r].ops[i].kind == DCOLL_COMBINE;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* An exscan never takes more steps than 123-doubling. Where it takes as many,
+ * each step but the first combines once, and the second once more. */
+static void test_exscan_by_123_doubling(void **state)
+{
+    for (unsigned n = 2; n <= RANKS_MAX; n++) {
+        const unsigned nodes[] = {0, n}, papers = doubling_123_steps(n);
+        const dcoll_shape_t shape = {n, 1, nodes, 1};
+        dcoll_program_t p;
+        make(EXSCAN, &shape, 0, &p);
+        const unsigned steps = steps_of(&p);
+        if (steps > papers)
+            fail_msg("%u ranks: %u steps, not %u", n, steps, papers);
+        if (steps == papers && most_combined(&p) > steps)
+            fail_msg("%u ranks: %u combined", n, most_combined(&p));
+        dcoll_program_free(&p);
+    }
+}
+
 /* Only the first rank of each node receives. */
 static void test_pieces_of_nodes(void **state)
 {
@@ -270,9 +309,12 @@ static void test_between_nodes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tolls),           cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_pieces_of_nodes), cmocka_unit_test(test_verified),
+        cmocka_unit_test(test_tolls),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_pieces_of_nodes),
+        cmocka_unit_test(test_verified),
         cmocka_unit_test(test_between_nodes),
+        cmocka_unit_test(test_exscan_by_123_doubling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,9 @@ from railtools.rounds import (
 COLLECTIVES = ("allgather", "gather", "alltoall", "bcast")  # the usual ones
 REDUCTIONS = ("reduce", "allreduce")
 PARTIAL = ("reduce_scatter_block", "scan", "exscan")  # each rank's is another
-ALLGATHERV = "allgatherv"  # the block of rank r has (r + 1)/N of the bytes
+# the block of rank r has (r + 1)/N of the bytes; railbench --unequal of …
+UNEQUAL = {"allgatherv": "allgather", "gatherv": "gather",
+           "scatterv": "scatter", "reduce_scatter": "reduce_scatter_block"}
 DOUBLE = 8  # bytes
 CALLS = ("blocking", "persistent")
 PERSISTENT, RATE = "-persistent", "-rate"  # behind a collective's name
@@ -90,7 +92,7 @@ REPETITIONS = 3  # of each program in each round
 LATE_TOLD = 0.05  # of the single calls
 # wanted: geometric mean of the best peer's time over ours, by ranks
 TARGETS = {2: 1.5, 4: 2, 8: 2, 16: 2}
-PARTIAL_TARGET = 1.5  # of PARTIAL, and ALLGATHERV
+PARTIAL_TARGET = 1.5  # of PARTIAL, and UNEQUAL
 PATTERNS_TARGET = 2  # ... over all patterns, none of which is below 1
 QUICK = {"repeat": 1, "ranks": "2,16", "sizes": "8,4K", "elements": "4",
          "search": 0}
@@ -183,7 +185,7 @@ PROGRAMS = [Ours, *peers.libraries(Collectives)]
 
 def test_of(collective):
     """The words of railbench."""
-    return ["allgather", "--unequal"] if collective == ALLGATHERV \
+    return [UNEQUAL[collective], "--unequal"] if collective in UNEQUAL \
         else [collective]
 
 
@@ -324,7 +326,8 @@ def is_irregular(collective):
 
 
 def is_reduction(collective):
-    return collective.removesuffix(PERSISTENT) in REDUCTIONS + PARTIAL
+    return collective.removesuffix(PERSISTENT) in (
+        *REDUCTIONS, *PARTIAL, "reduce_scatter")
 
 
 def interval_text(interval):
@@ -458,8 +461,8 @@ def targets(points, args):
               ("single reduce-scatters and scans", [
                   name for name in args.collectives if name in PARTIAL],
                dict.fromkeys(args.ranks, PARTIAL_TARGET)),
-              ("single all-gathers of unequal blocks", [
-                  name for name in args.collectives if name == ALLGATHERV],
+              ("single calls with unequal blocks", [
+                  name for name in args.collectives if name in UNEQUAL],
                dict.fromkeys(args.ranks, PARTIAL_TARGET)),
               ("all patterns", [name for name in args.collectives
                                 if is_irregular(name)],
@@ -606,12 +609,13 @@ def options():
     parser.add_argument("--collectives", metavar="C,...",
                         type=chosen_of(
                             COLLECTIVES + REDUCTIONS + PARTIAL
-                            + (ALLGATHERV,) + PATTERNS,
+                            + tuple(UNEQUAL) + PATTERNS,
                             {IRREGULAR: PATTERNS}),
                         default=",".join(COLLECTIVES),
                         help="(default %(default)s); "
                              f"{', '.join(REDUCTIONS + PARTIAL)}; "
-                             f"{ALLGATHERV}, whose blocks grow with the rank; "
+                             f"{', '.join(UNEQUAL)}, whose blocks grow with "
+                             "the rank; "
                              f"{IRREGULAR}: all patterns")
     parser.add_argument("--calls", metavar="C,...", type=chosen_of(CALLS),
                         default=CALLS[0],

@@ -21,7 +21,14 @@ import sys
 import time
 
 from railtools import peers
-from railtools.compare_coll import COLLECTIVES, PARTIAL, REDUCTIONS, lengths_of
+from railtools.compare_coll import (
+    COLLECTIVES,
+    PARTIAL,
+    REDUCTIONS,
+    UNEQUAL,
+    lengths_of,
+    test_of,
+)
 from railtools.files import claim, hide, leave
 from railtools.noise import Noise
 from railtools.options import (
@@ -49,6 +56,10 @@ from railtools.rounds import (
 REPETITIONS = 3
 LIBRARIES = os.path.join(ROOT, os.path.dirname(BIN), "lib")
 PLAIN, LAYER, DCOLL = "plain", "layer", "dcoll"  # what is launched
+# of MPI alone: libdcoll knows neither datatypes nor neighbours
+MPI_ONLY = ("alltoallw", "neighbor_allgather", "neighbor_allgatherv",
+            "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw")
+CALLS = COLLECTIVES + REDUCTIONS + PARTIAL + tuple(UNEQUAL) + MPI_ONLY
 
 
 class Plain(peers.Peer):
@@ -97,10 +108,11 @@ class Direct(peers.Railbench):
 
     def measure(self, ranks, runs):
         found = {}
-        for what in dict.fromkeys(what for what, _ in runs):
+        for what in dict.fromkeys(
+                what for what, _ in runs if what not in MPI_ONLY):
             lengths = [str(size) for name, size in runs if name == what]
             record = self.record_of(ranks, REPETITIONS, [
-                what, "--sizes", ",".join(lengths), "--call", "blocking",
+                *test_of(what), "--sizes", ",".join(lengths), "--call", "blocking",
                 "--each"])
             for row in record["results"]:
                 found[what, row["bytes"]] = row["each"]["latency_us"]["median"]
@@ -212,12 +224,12 @@ def report(rows, libraries, noise, failures):
         if not mine:
             continue
         lines += [f"{plain.name}: {plain.version}",
-                  f"{'ranks':>5} {'collective':<10} {'bytes':>6} {'plain us':>10}"
+                  f"{'ranks':>5} {'collective':<20} {'bytes':>6} {'plain us':>10}"
                   f" {'layer us':>10} {'dcoll us':>10} {'ratio':>6}  interval"
                   f"              {'over dcoll':>10}"]
         for row in mine:
             lines.append(
-                f"{row['ranks']:>5} {row['collective']:<10} "
+                f"{row['ranks']:>5} {row['collective']:<20} "
                 f"{size_name(row['bytes']):>6} {row['plain_us']:>10.2f} "
                 f"{row['layer_us']:>10.2f} {number(row['dcoll_us']):>10} "
                 f"{row['ratio']:>6.2f}  " + ("[{:.2f}, {:.2f}] {}".format(
@@ -244,11 +256,12 @@ def options():
     parser.add_argument("--sizes", metavar="a,b", type=sizes,
                         default="4,256,4K,64K", help="(default %(default)s)")
     parser.add_argument("--collectives", metavar="C,...",
-                        type=chosen_of(
-                            COLLECTIVES + REDUCTIONS + PARTIAL),
-                        default=",".join(COLLECTIVES),
+                        type=chosen_of(CALLS), default=",".join(COLLECTIVES),
                         help="(default %(default)s); reductions of sums of "
-                             f"doubles: {', '.join(REDUCTIONS + PARTIAL)}")
+                             f"doubles: {', '.join(REDUCTIONS + PARTIAL)}; "
+                             f"{', '.join(UNEQUAL)}, whose blocks grow with "
+                             f"the rank; {', '.join(MPI_ONLY)}, between "
+                             "neighbours on a line of ranks")
     parser.add_argument("--peers", metavar="P,...", type=chosen_of(keys),
                         default=",".join(keys), help="(default %(default)s)")
     peers.add_wheels(parser)
