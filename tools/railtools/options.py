@@ -6,15 +6,25 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 from railtools.paths import NAME, ROOT
 from railtools.programs import Failure
 
 
+LOG_S = 10  # between lines of a log
+log_next = time.monotonic() + LOG_S
+
+
 def progress(text):
-    """Shows the present step on a terminal; "" takes it away."""
+    """Shows the present step; a log gets a line now and then. "" takes it away
+    from a terminal."""
+    global log_next
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+    elif text and time.monotonic() >= log_next:
+        log_next = time.monotonic() + LOG_S
+        print(f"{NAME}: {text}", file=sys.stderr, flush=True)
 
 
 def another_round(args, seconds):
