@@ -11,7 +11,6 @@ import time
 from railtools.paths import NAME, ROOT
 from railtools.programs import Failure
 
-
 LOG_S = 10  # between lines of a log
 log_next = time.monotonic() + LOG_S
 
