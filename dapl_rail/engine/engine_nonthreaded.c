@@ -41,7 +41,7 @@ static int await_room(struct rail *rail, const struct work *work)
 static int post_on_one(drail_t *t, struct work *work)
 {
     unsigned r = (unsigned)__builtin_ctz(work->rails);
-    return work_post(&t->rails[r], r, work, await_room);
+    return work_post(&t->rails[r], work, await_room);
 }
 
 static int post_in_turn(drail_t *t, struct work *work)

@@ -71,7 +71,7 @@ int work_advance(drail_t *t, void *arg, uint32_t *owed)
 /* The rail's thread has taken the rail, and does its part. */
 static int rail_steps(struct rail *rail, struct work *work)
 {
-    int rc = work_post(rail, rail->index, work, rail_await_room);
+    int rc = work_post(rail, work, rail_await_room);
     if (!rc && work->owed)
         rc = rail_wait(rail, work->strict ? NULL : work->peer, work->owed,
                        work->arg, work->timeout_ms);

@@ -4,6 +4,7 @@
 #define DRAIL_ENGINE_WORK_H
 
 #include "dapl_rail/engine/progress.h"
+#include "dapl_rail/rails/rail.h"
 
 /*
  * On each rail the engine calls `post` for each round (0: nothing to post).
@@ -33,12 +34,12 @@ struct work {
 int work_await_room(const struct work *work, uint32_t rails);
 /* Posts the rounds that are left on a rail. @await waits until it has room.
  * Inlined: each put over one rail passes here. */
-static inline int
-work_post(struct rail *rail, unsigned index, struct work *work,
-          int (*await)(struct rail *rail, const struct work *work))
+static inline int work_post(struct rail *rail, struct work *work,
+                            int (*await)(struct rail *rail,
+                                         const struct work *work))
 {
     int rc = 0;
-    unsigned *round = &work->round[index];
+    unsigned *round = &work->round[rail->index];
     while (!rc && *round < work->rounds) {
         rc = work->post(rail, work->arg, *round);
         if (!rc)

@@ -196,6 +196,7 @@ static unsigned most_combined(const dcoll_program_t *p)
  * each step but the first combines once, and the second once more. */
 static void test_exscan_by_123_doubling(void **state)
 {
+    assert_int_equal(known[EXSCAN].collective, DCOLL_EXSCAN);
     for (unsigned n = 2; n <= RANKS_MAX; n++) {
         const unsigned nodes[] = {0, n}, papers = doubling_123_steps(n);
         const dcoll_shape_t shape = {n, 1, nodes, 1};

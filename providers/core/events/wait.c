@@ -136,7 +136,8 @@ static int sleep_once(struct core_waiter *w, uint64_t end)
 {
     int err = 0;
     uint64_t seen = busywait_now_ns();
-    /* a bell costs the peers' cores an interrupt each */
+    /* A wait whose time is over will not sleep. A bell would interrupt the
+     * cores of all peers. */
     bool rung = seen < end && core_bell_take(w);
     core_poll(w->ia, NULL, true);
     core_poll_some(w->ia, true);
