@@ -166,6 +166,7 @@ $(TEST_BIN)/unit/test_note_next: $(addprefix $(BUILD)/obj/dapl_rail/messages/,\
   note.o inbox.o)
 $(TEST_BIN)/unit/test_sentence: $(BUILD)/obj/dapl_rail/base/sentence.o
 $(filter $(TEST_BIN)/unit/test_sim_%,$(TEST_PROGRAMS)): $(PLATFORM_OBJ)
+$(TEST_BIN)/unit/test_wait_bell: $(BUILD)/obj/providers/core/events/wait.o
 $(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)
 $(TEST_BIN)/unit/test_tcp_close: $(CORE_OBJ) $(if $(filter ofi,$(PROVIDERS)),\
   $(addprefix $(BUILD)/obj/providers/ofi/,access.o burst.o connection.o transfer.o socket.o))
