@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For calls that wait: what the kernel is to fill while pages may go.
+/* For calls that wait: what the kernel is to fill or to send while pages may
+ * go.
  * __real_malloc() is private to the rank. */
 #ifndef OMP_WRAPPER_PRIVATE_BUFFER_H
 #define OMP_WRAPPER_PRIVATE_BUFFER_H
@@ -10,15 +11,15 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "omp/wrapper/program.h"
 
 void *__real_malloc(size_t bytes);
 void __real_free(void *p);
-int __real_getsockopt(int fd, int level, int option, void *to,
-                      socklen_t *bytes);
 
 /* Of a stream or a pipe, which may return less than it is asked for. */
 enum { STREAM_MOST = 64 << 10 };
@@ -36,24 +37,26 @@ static inline size_t at_most(size_t bytes, size_t most)
     return bytes < most ? bytes : most;
 }
 
-/* Keeps errno. */
+/* Keeps errno. The program may have a getsockopt() of its own. */
 static inline bool is_stream(int fd)
 {
     const int saved = errno;
     int type = 0;
     socklen_t bytes = sizeof type;
-    const int rc = __real_getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes);
+    const long rc =
+        syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &bytes);
     errno = saved;
     return !rc && type == SOCK_STREAM;
 }
 
-/* Copies what has been read to the pieces … */
+/* Copies what has been read to the pieces; NULL: it is thrown away … */
 static inline void scatter(const struct iovec *to, const char *own,
                            size_t bytes)
 {
     for (; bytes; to++) {
         const size_t part = at_most(bytes, to->iov_len);
-        memcpy(to->iov_base, own, part);
+        if (to->iov_base)
+            memcpy(to->iov_base, own, part);
         own += part;
         bytes -= part;
     }
@@ -64,7 +67,8 @@ static inline void gather(char *own, const struct iovec *from, size_t bytes)
 {
     for (; bytes; from++) {
         const size_t part = at_most(bytes, from->iov_len);
-        memcpy(own, from->iov_base, part);
+        if (from->iov_base)
+            memcpy(own, from->iov_base, part);
         own += part;
         bytes -= part;
     }
@@ -78,21 +82,26 @@ static inline void prepare_all(const struct iovec *pieces, size_t count,
         railomp_prepare(pieces[i].iov_base, pieces[i].iov_len, writable);
 }
 
-/* May a page of one go? Sets the bytes of all. False also if the kernel is to
- * find an error. */
-static inline bool pieces_may_go(const struct iovec *pieces, size_t count,
-                                 size_t *bytes)
+/* Sets the bytes of all. False: the kernel is to find an error. */
+static inline bool add_pieces(const struct iovec *pieces, size_t count,
+                              size_t *bytes)
 {
-    bool may_go = false;
     *bytes = 0;
     if (count > IOV_MAX)
         return false;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (__builtin_add_overflow(*bytes, pieces[i].iov_len, bytes) ||
             *bytes > SSIZE_MAX)
             return false;
+    return true;
+}
+
+/* May a page of one go? */
+static inline bool pieces_may_go(const struct iovec *pieces, size_t count)
+{
+    bool may_go = false;
+    for (size_t i = 0; i < count; i++)
         may_go |= railomp_may_go(pieces[i].iov_base, pieces[i].iov_len);
-    }
     return may_go;
 }
 
@@ -112,5 +121,18 @@ static inline bool is_lost(ssize_t result, int *tries)
         if (!is_lost((result) = (call), &tries_))                              \
             break;                                                             \
     }
+
+/* Sets @result to that of @call, which fills @own in place of the caller's @at;
+ * then @give copies it. @own is @at if no page of that may go, and NULL if
+ * there is no memory. @call is the function of the wrapper's own name: one of
+ * another name may be the program's. */
+#define BUFFERED(result, own, at, call, give)                                  \
+    if ((at) && !(own))                                                        \
+        return -1;                                                             \
+    pthread_cleanup_push(free_buffer, (own) == (at) ? NULL : (own));           \
+    (result) = (call);                                                         \
+    if ((result) >= 0 && (own) != (at))                                        \
+        give;                                                                  \
+    pthread_cleanup_pop(true)
 
 #endif

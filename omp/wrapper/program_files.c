@@ -16,6 +16,8 @@ FILE *__real_fdopen(int fd, const char *mode);
 int __real_fclose(FILE *file);
 int __real_pclose(FILE *file);
 int __real_fileno_unlocked(FILE *file);
+/* the C library's own name */
+int _IO_setvbuf(FILE *file, char *buffer, int mode, size_t bytes);
 
 /* ---------------------------------------------------------- open and close */
 
@@ -324,13 +326,18 @@ WRAPPED(int, setvbuf, FILE *file, char *buffer, int mode, size_t bytes)
 
 WRAPPED(void, setbuffer, FILE *file, char *buffer, size_t bytes)
 {
-    __wrap_setvbuf(NEEDS_OWN(setbuffer), buffer, buffer ? _IOFBF : _IONBF,
-                   bytes);
+    if (railomp_may_go(buffer, bytes))
+        _IO_setvbuf(NEEDS_OWN(setbuffer), NULL, _IOFBF, 0);
+    else
+        __real_setbuffer(NEEDS_OWN(setbuffer), buffer, bytes);
 }
 
 WRAPPED(void, setbuf, FILE *file, char *buffer)
 {
-    __wrap_setbuffer(NEEDS_OWN(setbuf), buffer, BUFSIZ);
+    if (railomp_may_go(buffer, BUFSIZ))
+        _IO_setvbuf(NEEDS_OWN(setbuf), NULL, _IOFBF, 0);
+    else
+        __real_setbuf(NEEDS_OWN(setbuf), buffer);
 }
 
 WRAPPED(FILE *, freopen, const char *path, const char *mode, FILE *file)

@@ -168,8 +168,10 @@ ssize_t readv(int fd, const struct iovec *to, int count)
 {
     ssize_t result;
     size_t bytes;
-    const size_t own =
-        pieces_may_go(to, (size_t)count, &bytes) ? private_bytes(fd, bytes) : 0;
+    const size_t own = add_pieces(to, (size_t)count, &bytes) &&
+                               pieces_may_go(to, (size_t)count)
+                           ? private_bytes(fd, bytes)
+                           : 0;
     if (own)
         return done(read_private(fd, to, own), fd, "readv");
     REPEATED(result, prepare_all(to, (size_t)count, true),
@@ -193,18 +195,23 @@ static size_t move_private(char *at, size_t bytes, FILE *file, bool writes)
     size_t done = 0, piece, moved;
     char *own = __real_malloc(at_most(bytes, STREAM_MOST));
     if (!own)
-        return 0;
+        return writes ? _IO_fwrite(at, 1, bytes, file)
+                      : _IO_fread(at, 1, bytes, file);
     pthread_cleanup_push(free_buffer, own);
     pthread_cleanup_push(unlock, file);
     __real_flockfile(file);
     do {
         piece = at_most(bytes - done, STREAM_MOST);
-        if (writes)
+        if (writes) {
+            railomp_prepare(at + done, piece, false);
             memcpy(own, at + done, piece);
+        }
         moved = writes ? _IO_fwrite(own, 1, piece, file)
                        : _IO_fread(own, 1, piece, file);
-        if (!writes)
+        if (!writes) {
+            railomp_prepare(at + done, moved, true);
             memcpy(at + done, own, moved);
+        }
         done += moved;
     } while (moved == piece && done < bytes);
     pthread_cleanup_pop(true);
@@ -217,7 +224,6 @@ size_t fread(void *to, size_t bytes, size_t count, FILE *file)
     size_t all;
     if (__builtin_mul_overflow(bytes, count, &all) || !railomp_may_go(to, all))
         return _IO_fread(to, bytes, count, file);
-    railomp_prepare(to, all, true);
     return move_private(to, all, file, false) / bytes;
 }
 
@@ -227,7 +233,6 @@ size_t fwrite(const void *from, size_t bytes, size_t count, FILE *file)
     if (__builtin_mul_overflow(bytes, count, &all) ||
         !railomp_may_go(from, all))
         return _IO_fwrite(from, bytes, count, file);
-    railomp_prepare(from, all, false);
     return move_private((char *)from, all, file, true) / bytes;
 }
 

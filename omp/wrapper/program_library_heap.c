@@ -32,12 +32,13 @@ SHARING(void *, tsearch, (const void *key, void **root, __compar_fn_t compare),
         (key, root, compare))
 SHARING(wchar_t *, wcsdup, (const wchar_t *text), (text))
 
-/* It adds to what regcomp() has made, under a lock of one process only. */
+/* It adds to what regcomp() has made, which a copy of @regex has, too, under a
+ * lock of one process only. */
 int __wrap_regexec(const regex_t *regex, const char *text, size_t count,
                    regmatch_t *matches, int flags)
 {
     static void *lock;
-    if (!railomp_is_of_ranks(regex))
+    if (!railomp_is_of_ranks(regex->buffer))
         return __real_regexec(regex, text, count, matches, flags);
     GOMP_critical_name_start(&lock);
     railomp_shares_heap(true);

@@ -15,40 +15,66 @@
 #include "omp/wrapper/program.h"
 #include "omp/wrapper/wrapped.h"
 
-/* @copy, which becomes that of what the pointer has, or NULL */
+/* A pointer to @copy, which becomes what @pointer points to; or NULL. */
 #define COPY(copy, pointer) ((pointer) ? ((copy) = *(pointer), &(copy)) : NULL)
 
 /* --------------------------------------------------------------------- poll */
 
+/* For BUFFERED. More than there can be is an error. */
+static struct pollfd *copy_polled(struct pollfd *fds, nfds_t count)
+{
+    if (!count || !railomp_may_go(fds, sizeof *fds) ||
+        count > (nfds_t)sysconf(_SC_OPEN_MAX))
+        return fds;
+    struct pollfd *own = __real_malloc(count * sizeof *own);
+    return own ? memcpy(own, fds, count * sizeof *own) : NULL;
+}
+
+static void give_events(struct pollfd *fds, const struct pollfd *own,
+                        nfds_t count)
+{
+    for (nfds_t i = 0; i < count; i++)
+        fds[i].revents = own[i].revents;
+}
+
+#define POLLED(call)                                                           \
+    int ready;                                                                 \
+    struct pollfd *own = copy_polled(fds, count);                              \
+    BUFFERED(ready, own, fds, call, give_events(fds, own, count));             \
+    return ready
+
+WRAPPED(int, poll, struct pollfd *fds, nfds_t count, int ms)
+{
+    POLLED(__real_poll(own, count, ms));
+}
+
 WRAPPED(int, ppoll, struct pollfd *fds, nfds_t count,
         const struct timespec *time, const sigset_t *mask)
 {
-    int ready;
     struct timespec own_time;
     sigset_t own_mask;
     const struct timespec *until = COPY(own_time, time);
     const sigset_t *meanwhile = COPY(own_mask, mask);
-    /* more than there can be is an error */
-    if (!count || !railomp_may_go(fds, sizeof *fds) ||
-        count > (nfds_t)sysconf(_SC_OPEN_MAX))
-        return __real_ppoll(fds, count, until, meanwhile);
-    struct pollfd *own = __real_malloc(count * sizeof *own);
-    if (!own)
-        return -1;
-    memcpy(own, fds, count * sizeof *own);
-    pthread_cleanup_push(free_buffer, own);
-    ready = __real_ppoll(own, count, until, meanwhile);
-    for (nfds_t i = 0; ready >= 0 && i < count; i++)
-        fds[i].revents = own[i].revents;
-    pthread_cleanup_pop(true);
-    return ready;
+    POLLED(__real_ppoll(own, count, until, meanwhile));
 }
 
-WRAPPED(int, poll, struct pollfd *fds, nfds_t count, int ms)
+/* with -D_FORTIFY_SOURCE: @room bytes are at @fds */
+
+WRAPPED(int, __poll_chk, struct pollfd *fds, nfds_t count, int ms, size_t room)
 {
-    const struct timespec time = {.tv_sec = ms / 1000,
-                                  .tv_nsec = ms % 1000 * 1000000L};
-    return __wrap_ppoll(fds, count, ms < 0 ? NULL : &time, NULL);
+    check_room(count, room / sizeof *fds);
+    POLLED(__real___poll_chk(own, count, ms, room));
+}
+
+WRAPPED(int, __ppoll_chk, struct pollfd *fds, nfds_t count,
+        const struct timespec *time, const sigset_t *mask, size_t room)
+{
+    struct timespec own_time;
+    sigset_t own_mask;
+    const struct timespec *until = COPY(own_time, time);
+    const sigset_t *meanwhile = COPY(own_mask, mask);
+    check_room(count, room / sizeof *fds);
+    POLLED(__real___ppoll_chk(own, count, until, meanwhile, room));
 }
 
 /* ------------------------------------------------------------------- select */
@@ -121,7 +147,27 @@ WRAPPED(int, select, int count, fd_set *reads, fd_set *writes, fd_set *others,
 WRAPPED(int, epoll_ctl, int fd, int what, int of, struct epoll_event *event)
 {
     struct epoll_event own;
+    railomp_descriptor(fd, "epoll_ctl");
+    railomp_descriptor(of, "epoll_ctl");
     return __real_epoll_ctl(fd, what, of, COPY(own, event));
+}
+
+/* For BUFFERED. */
+static struct epoll_event *own_events(struct epoll_event *to, int room)
+{
+    if (room <= 0 || !railomp_may_go(to, (size_t)room * sizeof *to))
+        return to;
+    return __real_malloc((size_t)room * sizeof *to);
+}
+
+WRAPPED(int, epoll_wait, int fd, struct epoll_event *to, int room, int ms)
+{
+    int ready;
+    struct epoll_event *own = own_events(to, room);
+    railomp_descriptor(fd, "epoll_wait");
+    BUFFERED(ready, own, to, __real_epoll_wait(fd, own, room, ms),
+             memcpy(to, own, (size_t)ready * sizeof *to));
+    return ready;
 }
 
 WRAPPED(int, epoll_pwait, int fd, struct epoll_event *to, int room, int ms,
@@ -130,35 +176,9 @@ WRAPPED(int, epoll_pwait, int fd, struct epoll_event *to, int room, int ms,
     int ready;
     sigset_t own_mask;
     const sigset_t *meanwhile = COPY(own_mask, mask);
-    if (room <= 0 || !railomp_may_go(to, (size_t)room * sizeof *to))
-        return __real_epoll_pwait(fd, to, room, ms, meanwhile);
-    struct epoll_event *own = __real_malloc((size_t)room * sizeof *own);
-    if (!own)
-        return -1;
-    pthread_cleanup_push(free_buffer, own);
-    ready = __real_epoll_pwait(fd, own, room, ms, meanwhile);
-    if (ready > 0)
-        memcpy(to, own, (size_t)ready * sizeof *to);
-    pthread_cleanup_pop(true);
+    struct epoll_event *own = own_events(to, room);
+    railomp_descriptor(fd, "epoll_pwait");
+    BUFFERED(ready, own, to, __real_epoll_pwait(fd, own, room, ms, meanwhile),
+             memcpy(to, own, (size_t)ready * sizeof *to));
     return ready;
-}
-
-WRAPPED(int, epoll_wait, int fd, struct epoll_event *to, int room, int ms)
-{
-    return __wrap_epoll_pwait(fd, to, room, ms, NULL);
-}
-
-/* with -D_FORTIFY_SOURCE: @room bytes are at @fds */
-
-WRAPPED(int, __poll_chk, struct pollfd *fds, nfds_t count, int ms, size_t room)
-{
-    check_room(count, room / sizeof *fds);
-    return __wrap_poll(fds, count, ms);
-}
-
-WRAPPED(int, __ppoll_chk, struct pollfd *fds, nfds_t count,
-        const struct timespec *time, const sigset_t *mask, size_t room)
-{
-    check_room(count, room / sizeof *fds);
-    return __wrap_ppoll(fds, count, time, mask);
 }

@@ -12,7 +12,7 @@
 
 /* ---------------------------------------------------------------- addresses */
 
-/* In place of the caller's, of which it has no more. */
+/* In place of the caller's. No address is longer. */
 struct address {
     struct sockaddr_storage at;
     socklen_t bytes;
@@ -99,12 +99,20 @@ WRAPPED(int, getsockopt, int fd, int level, int option, void *to,
         socklen_t *bytes)
 {
     int rc;
-    socklen_t own = bytes ? *bytes : 0;
+    char own[256];
+    socklen_t room = bytes ? *bytes : 0;
+    const bool is_short = to && room <= sizeof own;
     railomp_descriptor(fd, "getsockopt");
-    REPEATED(rc, railomp_prepare(to, own, true),
-             __real_getsockopt(fd, level, option, to, bytes ? &own : NULL));
+    if (is_short)
+        memcpy(own, to, room);
+    /* again only if it is long: SO_ERROR tells an error once */
+    REPEATED(rc, is_short ? (void)0 : railomp_prepare(to, room, true),
+             __real_getsockopt(fd, level, option, is_short ? own : to,
+                               bytes ? &room : NULL));
+    if (!rc && is_short)
+        memcpy(to, own, at_most(room, *bytes));
     if (!rc)
-        *bytes = own;
+        *bytes = room;
     return rc;
 }
 
@@ -131,23 +139,100 @@ WRAPPED(ssize_t, sendto, int fd, const void *from, size_t bytes, int flags,
     return sent;
 }
 
+/* ---------------------------------------------------------------- receiving */
+
+/* How much to receive into private memory. */
+static size_t bytes_at_once(int fd, size_t bytes, int flags)
+{
+    return !(flags & MSG_WAITALL) && is_stream(fd) ? at_most(bytes, STREAM_MOST)
+                                                   : bytes;
+}
+
+/* For BUFFERED. Sets *bytes to the room that it has. */
+static void *own_room(int fd, void *to, size_t *bytes, int flags)
+{
+    if (*bytes > SSIZE_MAX || !railomp_may_go(to, *bytes))
+        return to;
+    *bytes = bytes_at_once(fd, *bytes, flags);
+    void *own = __real_malloc(*bytes);
+    if (own && flags & MSG_TRUNC) /* of TCP: the kernel fills nothing in */
+        memcpy(own, to, *bytes);
+    return own;
+}
+
+/* with MSG_TRUNC it may be more than there is room for */
+#define RECEIVED(call)                                                         \
+    ssize_t got;                                                               \
+    void *own = own_room(fd, to, &bytes, flags);                               \
+    BUFFERED(got, own, to, call, memcpy(to, own, at_most((size_t)got, bytes)))
+
+WRAPPED(ssize_t, recv, int fd, void *to, size_t bytes, int flags)
+{
+    railomp_descriptor(fd, "recv");
+    RECEIVED(__real_recv(fd, own, bytes, flags));
+    return got;
+}
+
+#define RECEIVED_FROM(call)                                                    \
+    struct address from;                                                       \
+    struct sockaddr *at = address ? (struct sockaddr *)&from.at : NULL;        \
+    socklen_t *at_bytes = room_of(&from, address_bytes);                       \
+    RECEIVED(call);                                                            \
+    if (got >= 0)                                                              \
+        give_address(&from, address, address_bytes);                           \
+    return got
+
+WRAPPED(ssize_t, recvfrom, int fd, void *to, size_t bytes, int flags,
+        struct sockaddr *address, socklen_t *address_bytes)
+{
+    railomp_descriptor(fd, "recvfrom");
+    RECEIVED_FROM(__real_recvfrom(fd, own, bytes, flags, at, at_bytes));
+}
+
+/* with -D_FORTIFY_SOURCE: @room bytes are at @to */
+
+WRAPPED(ssize_t, __recv_chk, int fd, void *to, size_t bytes, size_t room,
+        int flags)
+{
+    check_room(bytes, room);
+    railomp_descriptor(fd, "recv");
+    RECEIVED(__real___recv_chk(fd, own, bytes, room, flags));
+    return got;
+}
+
+WRAPPED(ssize_t, __recvfrom_chk, int fd, void *to, size_t bytes, size_t room,
+        int flags, struct sockaddr *address, socklen_t *address_bytes)
+{
+    check_room(bytes, room);
+    railomp_descriptor(fd, "recvfrom");
+    RECEIVED_FROM(
+        __real___recvfrom_chk(fd, own, bytes, room, flags, at, at_bytes));
+}
+
 /* ----------------------------------------------------------------- messages */
 
-static bool may_go(const struct msghdr *m, size_t *bytes)
+static bool may_go(const struct msghdr *m)
 {
-    return pieces_may_go(m->msg_iov, m->msg_iovlen, bytes) ||
+    return pieces_may_go(m->msg_iov, m->msg_iovlen) ||
            railomp_may_go(m, sizeof *m) ||
            railomp_may_go(m->msg_iov, m->msg_iovlen * sizeof *m->msg_iov) ||
            railomp_may_go(m->msg_name, m->msg_namelen) ||
            railomp_may_go(m->msg_control, m->msg_controllen);
 }
 
-/* NULL, or too long for the kernel, which is to find the error. */
-static bool is_wrong(const struct msghdr *m)
+/* NULL, or too long for the kernel, which is to find the error. Else sets the
+ * bytes of all pieces. */
+static bool is_wrong(const struct msghdr *m, size_t *bytes)
 {
-    return !m || m->msg_iovlen > IOV_MAX ||
-           (m->msg_name && m->msg_namelen > sizeof(struct sockaddr_storage)) ||
+    return !m || !add_pieces(m->msg_iov, m->msg_iovlen, bytes) ||
+           (m->msg_name && m->msg_namelen > INT_MAX) ||
            m->msg_controllen > INT_MAX;
+}
+
+/* The kernel takes a longer one for as long as an address can be. */
+static socklen_t name_bytes(const struct msghdr *m)
+{
+    return (socklen_t)at_most(m->msg_namelen, sizeof(struct sockaddr_storage));
 }
 
 static size_t control_bytes(const struct msghdr *m)
@@ -167,7 +252,8 @@ static ssize_t send_private(int fd, const struct msghdr *from, int flags)
     char *own = __real_malloc(pieces + control);
     if (!own)
         return -1;
-    m.msg_name = copy_address(&address, from->msg_name, from->msg_namelen);
+    m.msg_namelen = name_bytes(from);
+    m.msg_name = copy_address(&address, from->msg_name, m.msg_namelen);
     m.msg_iov = memcpy(own, from->msg_iov, pieces);
     if (control)
         m.msg_control = memcpy(own + pieces, from->msg_control, control);
@@ -182,7 +268,7 @@ WRAPPED(ssize_t, sendmsg, int fd, const struct msghdr *from, int flags)
 {
     size_t bytes;
     railomp_descriptor(fd, "sendmsg");
-    if (is_wrong(from) || !may_go(from, &bytes))
+    if (is_wrong(from, &bytes) || !may_go(from))
         return __real_sendmsg(fd, from, flags);
     return send_private(fd, from, flags);
 }
@@ -192,12 +278,13 @@ ssize_t __real_recvmsg(int fd, struct msghdr *to, int flags);
 /* What the kernel has filled in, but the data. */
 static void give_message(const struct msghdr *own, struct msghdr *to)
 {
-    if (to->msg_name)
+    if (to->msg_name) {
         memcpy(to->msg_name, own->msg_name,
-               at_most(own->msg_namelen, to->msg_namelen));
+               at_most(own->msg_namelen, name_bytes(to)));
+        to->msg_namelen = own->msg_namelen;
+    }
     if (to->msg_control)
         memcpy(to->msg_control, own->msg_control, own->msg_controllen);
-    to->msg_namelen = own->msg_namelen;
     to->msg_controllen = own->msg_controllen;
     to->msg_flags = own->msg_flags;
 }
@@ -207,14 +294,13 @@ static ssize_t recv_private(int fd, struct msghdr *to, size_t bytes, int flags)
     ssize_t got;
     struct sockaddr_storage address;
     const size_t control = control_bytes(to);
-    if (!(flags & MSG_WAITALL) && is_stream(fd))
-        bytes = at_most(bytes, STREAM_MOST);
+    bytes = bytes_at_once(fd, bytes, flags);
     char *own = __real_malloc(control + bytes);
     if (!own)
         return -1;
     struct iovec piece = {own + control, bytes};
     struct msghdr m = {.msg_name = to->msg_name ? &address : NULL,
-                       .msg_namelen = to->msg_namelen,
+                       .msg_namelen = name_bytes(to),
                        .msg_iov = &piece,
                        .msg_iovlen = 1,
                        .msg_control = control ? own : NULL,
@@ -236,47 +322,7 @@ WRAPPED(ssize_t, recvmsg, int fd, struct msghdr *to, int flags)
 {
     size_t bytes;
     railomp_descriptor(fd, "recvmsg");
-    if (is_wrong(to) || !may_go(to, &bytes))
+    if (is_wrong(to, &bytes) || !may_go(to))
         return __real_recvmsg(fd, to, flags);
     return recv_private(fd, to, bytes, flags);
-}
-
-WRAPPED(ssize_t, recvfrom, int fd, void *to, size_t bytes, int flags,
-        struct sockaddr *address, socklen_t *address_bytes)
-{
-    struct iovec piece = {to, bytes};
-    const bool has_address = address && address_bytes;
-    struct msghdr m = {.msg_iov = &piece,
-                       .msg_iovlen = 1,
-                       .msg_name = has_address ? address : NULL,
-                       .msg_namelen = has_address ? *address_bytes : 0};
-    railomp_descriptor(fd, "recvfrom");
-    if (!may_go(&m, &bytes) &&
-        !railomp_may_go(address_bytes, sizeof(socklen_t)))
-        return __real_recvfrom(fd, to, bytes, flags, address, address_bytes);
-    const ssize_t got = recv_private(fd, &m, bytes, flags);
-    if (got >= 0 && has_address)
-        *address_bytes = m.msg_namelen;
-    return got;
-}
-
-WRAPPED(ssize_t, recv, int fd, void *to, size_t bytes, int flags)
-{
-    return __wrap_recvfrom(fd, to, bytes, flags, NULL, NULL);
-}
-
-/* with -D_FORTIFY_SOURCE: @room bytes are at @to */
-
-WRAPPED(ssize_t, __recv_chk, int fd, void *to, size_t bytes, size_t room,
-        int flags)
-{
-    check_room(bytes, room);
-    return __wrap_recv(fd, to, bytes, flags);
-}
-
-WRAPPED(ssize_t, __recvfrom_chk, int fd, void *to, size_t bytes, size_t room,
-        int flags, struct sockaddr *address, socklen_t *address_bytes)
-{
-    check_room(bytes, room);
-    return __wrap_recvfrom(fd, to, bytes, flags, address, address_bytes);
 }

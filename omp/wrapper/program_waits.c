@@ -14,32 +14,47 @@
 
 /* ---------------------------------------------------------------- processes */
 
-WRAPPED(pid_t, wait4, pid_t id, int *status, int flags, struct rusage *usage)
-{
-    int own = 0;
-    struct rusage own_usage;
-    const pid_t ended = __real_wait4(id, status ? &own : NULL, flags,
-                                     usage ? &own_usage : NULL);
-    if (ended > 0 && status)
-        *status = own;
-    if (ended > 0 && usage)
-        *usage = own_usage;
-    return ended;
-}
+struct ended {
+    int status;
+    struct rusage usage;
+};
+#define OWN(of_caller) ((of_caller) ? &own.of_caller : NULL)
 
-WRAPPED(pid_t, wait3, int *status, int flags, struct rusage *usage)
+/* Returns @id. */
+static pid_t give(pid_t id, const struct ended *own, int *status,
+                  struct rusage *usage)
 {
-    return __wrap_wait4(-1, status, flags, usage);
-}
-
-WRAPPED(pid_t, waitpid, pid_t id, int *status, int flags)
-{
-    return __wrap_wait4(id, status, flags, NULL);
+    if (id > 0 && status)
+        *status = own->status;
+    if (id > 0 && usage)
+        *usage = own->usage;
+    return id;
 }
 
 WRAPPED(pid_t, wait, int *status)
 {
-    return __wrap_waitpid(-1, status, 0);
+    struct ended own = {0};
+    return give(__real_wait(OWN(status)), &own, status, NULL);
+}
+
+WRAPPED(pid_t, waitpid, pid_t id, int *status, int flags)
+{
+    struct ended own = {0};
+    return give(__real_waitpid(id, OWN(status), flags), &own, status, NULL);
+}
+
+WRAPPED(pid_t, wait3, int *status, int flags, struct rusage *usage)
+{
+    struct ended own = {0};
+    return give(__real_wait3(OWN(status), flags, OWN(usage)), &own, status,
+                usage);
+}
+
+WRAPPED(pid_t, wait4, pid_t id, int *status, int flags, struct rusage *usage)
+{
+    struct ended own = {0};
+    return give(__real_wait4(id, OWN(status), flags, OWN(usage)), &own, status,
+                usage);
 }
 
 /* With WNOHANG it may find no process, and says so in @to. */
@@ -68,8 +83,10 @@ WRAPPED(int, clock_nanosleep, clockid_t clock, int flags,
 
 WRAPPED(int, nanosleep, const struct timespec *time, struct timespec *left)
 {
-    const int rc = __wrap_clock_nanosleep(CLOCK_REALTIME, 0, time, left);
-    if (rc)
-        errno = rc;
-    return rc ? -1 : 0;
+    const struct timespec own = *time;
+    struct timespec rest = {0};
+    const int rc = __real_nanosleep(&own, left ? &rest : NULL);
+    if (rc && errno == EINTR && left)
+        *left = rest;
+    return rc;
 }

@@ -196,6 +196,8 @@ done
 cat >sockets.c <<'END'
 #include <fcntl.h>
 #include <omp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 int main(void)
 {
@@ -208,7 +210,10 @@ int main(void)
     return 0;
 }
 END
-for call in 'read(fd, to, 0)' 'write(fd, to, 0)' 'close(fd)' 'dup2(0, fd)'; do
+for call in 'read(fd, to, 0)' 'write(fd, to, 0)' 'close(fd)' 'dup2(0, fd)' 'listen(fd, 1)' \
+    'shutdown(fd, SHUT_RD)' 'epoll_ctl(fd, EPOLL_CTL_DEL, 0, NULL)' \
+    'epoll_ctl(0, EPOLL_CTL_DEL, fd, NULL)' 'epoll_wait(fd, (void *)to, 0, 0)' \
+    'epoll_pwait(fd, (void *)to, 0, 0, NULL)'; do
     "$BUILD/bin/railomp-cc" "-DCALL(fd, to)=$call" sockets.c -o sockets
     refused "$call of a descriptor of the runtime" \
         "rank.1:.${call%%(*}...is.not.served.for.descriptor" \
@@ -296,6 +301,107 @@ for own in -DOTHER -DOWN; do
     check "putenv with one rank, $own" env OMP_NUM_THREADS=2 timeout -k 5 60 ./puts other
     check "putenv with two ranks, $own" env RAILOMP_PAGES=copied RAILOMP_RANKS=2 \
         OMP_NUM_THREADS=1 timeout -k 5 60 ./puts first
+done
+
+# A function of the program's own may be written with another one that is wrapped;
+# the system's others do not call it.
+cat >owns.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+static int calls; /* of own functions */
+int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *time, const sigset_t *mask)
+{
+    calls++;
+    return mask ? -1 : poll(fds, count, time ? (int)time->tv_sec * 1000 : -1);
+}
+int epoll_pwait(int fd, struct epoll_event *to, int room, int ms, const sigset_t *mask)
+{
+    calls++;
+    return mask ? -1 : epoll_wait(fd, to, room, ms);
+}
+pid_t wait4(pid_t id, int *status, int flags, struct rusage *usage)
+{
+    calls++;
+    return usage ? -1 : waitpid(id, status, flags);
+}
+ssize_t recvmsg(int fd, struct msghdr *to, int flags)
+{
+    calls++;
+    return recv(fd, to->msg_iov->iov_base, to->msg_iov->iov_len, flags);
+}
+ssize_t recvfrom(int fd, void *to, size_t bytes, int flags, struct sockaddr *at, socklen_t *room)
+{
+    calls++;
+    return at || room ? -1 : recv(fd, to, bytes, flags);
+}
+int getsockopt(int fd, int level, int option, void *to, socklen_t *bytes)
+{
+    calls++;
+    return fd && level && option && to && bytes ? 0 : -1;
+}
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left)
+{
+    calls++;
+    return clock || flags ? EINVAL : nanosleep(time, left);
+}
+int setvbuf(FILE *file, char *buffer, int mode, size_t bytes)
+{
+    calls++;
+    setbuf(file, mode == _IOFBF && bytes == BUFSIZ ? buffer : NULL);
+    return 0;
+}
+static struct {
+    struct pollfd poll;
+    struct epoll_event event;
+    int status;
+    struct timespec time;
+    char text[8], buffer[BUFSIZ];
+} u;
+static int start_child(void)
+{
+    char *arguments[] = {"false", NULL};
+    pid_t id;
+    return posix_spawnp(&id, "false", NULL, NULL, arguments, NULL);
+}
+int main(void)
+{
+    int fds[2];
+    struct iovec piece = {u.text, 1};
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+    int wrong = socketpair(AF_UNIX, SOCK_STREAM, 0, fds) + (send(fds[1], "text", 4, 0) != 4);
+    const int epoll = epoll_create1(0);
+    u.poll = (struct pollfd){.fd = fds[0], .events = POLLIN};
+    u.event.events = EPOLLIN;
+    wrong += epoll_ctl(epoll, EPOLL_CTL_ADD, fds[0], &u.event);
+    wrong += poll(&u.poll, 1, -1) != 1 || epoll_wait(epoll, &u.event, 1, -1) != 1;
+    wrong += recv(fds[0], u.text, 1, 0) != 1 || start_child() || wait(&u.status) <= 0;
+    wrong += start_child() || waitpid(-1, &u.status, 0) <= 0 || start_child();
+    wrong += wait3(&u.status, 0, NULL) <= 0 || nanosleep(&u.time, NULL);
+    setbuf(stdout, u.buffer);
+    setbuffer(stdout, u.buffer, sizeof u.buffer);
+    wrong += calls != 0;
+    wrong += ppoll(&u.poll, 1, NULL, NULL) != 1;
+    wrong += epoll_pwait(epoll, &u.event, 1, -1, NULL) != 1;
+    wrong += start_child() || wait4(-1, &u.status, 0, NULL) <= 0;
+    wrong += recvmsg(fds[0], &message, 0) != 1;
+    wrong += recvfrom(fds[0], u.text, 1, 0, NULL, NULL) != 1;
+    wrong += clock_nanosleep(CLOCK_REALTIME, 0, &u.time, NULL);
+    wrong += setvbuf(stdout, u.buffer, _IOFBF, sizeof u.buffer);
+    return wrong + (calls != 7);
+}
+END
+"$BUILD/bin/railomp-cc" owns.c -o owns
+for ranks in 1 2; do
+    check "own functions by others that are wrapped, ranks: $ranks" env RAILOMP_PAGES=copied \
+        RAILOMP_RANKS=$ranks OMP_NUM_THREADS=1 timeout -k 5 60 ./owns
 done
 
 # Two ranks fail, and the first one has to wait before it can say so.
@@ -388,7 +494,7 @@ static union page {
         socklen_t bytes;
         struct iovec piece;
         struct msghdr message;
-        char control[64];
+        char control[64], name[256];
     };
     char much[MUCH]; /* some pages */
 } *page;
@@ -396,10 +502,10 @@ static union page {
 static const volatile size_t much = (size_t)1 << 46;
 int main(void)
 {
-    int fds[2], wrong = 0, other = 0;
+    int fds[2], wrong = 0, other = 0, begins = 0, seen;
     FILE *file = NULL;
     socketpair(AF_UNIX, TYPE, 0, fds);
-#pragma omp parallel num_threads(4)
+#pragma omp parallel num_threads(4) private(seen)
     {
         union page of_rank1 __attribute__((aligned(4096))) = {0};
         if (omp_get_thread_num() == 2)
@@ -409,12 +515,18 @@ int main(void)
         case 0: {
             u.poll = (struct pollfd){.fd = fds[0], .events = POLLIN};
             BEFORE;
+#pragma omp atomic write seq_cst
+            begins = 1;
             wrong += !(CALL);
             break;
         }
         case 3:
             break;
         default:
+            do {
+#pragma omp atomic read seq_cst
+                seen = begins;
+            } while (!seen && !usleep(1000));
             for (int i = 0; i < ROUNDS; i++) {
 #pragma omp critical
                 if (omp_get_thread_num() == 2)
@@ -502,6 +614,15 @@ waits 'read of a datagram' 'read(fds[0], u.text, 8) == 4 && u.text[3] == 116'
 waits 'readv of a datagram' 'readv(fds[0], pieces, 2) == 4 && u.text[1] == 101 && u.text[5] == 116' \
     'const struct iovec pieces[] = {{u.text, 2}, {u.text + 4, 4}}'
 
+waits 'recvfrom with an address' 'recvfrom(fds[0], u.text, 8, 0, (void *)&u.address, &u.bytes) == 4 &&
+    u.text[3] == 116 && u.bytes > 2 && u.address.ss_family == AF_UNIX' \
+    'u.bytes = 64; wrong += bind(fds[1], (void *)&(struct sockaddr){AF_UNIX}, 2)'
+waits 'recvmsg with a long address' 'recvmsg(fds[0], &u.message, 0) == 4 && u.text[3] == 116 &&
+    u.message.msg_namelen > 2 && ((struct sockaddr *)u.name)->sa_family == AF_UNIX' \
+    'u.piece = (struct iovec){u.text, 8};
+    u.message = (struct msghdr){.msg_iov = &u.piece, .msg_iovlen = 1, .msg_name = u.name, .msg_namelen = 256};
+    wrong += bind(fds[1], (void *)&(struct sockaddr){AF_UNIX}, 2)'
+
 # threads that are cancelled in calls that wait give their memory back
 cat >cancelled.c <<'END'
 #include <malloc.h>
@@ -549,6 +670,7 @@ check 'threads that are cancelled while they wait' env RAILOMP_PAGES=copied \
 
 # regexec takes a lock between ranks only
 cat >locks.c <<'END'
+#include <pthread.h>
 #include <regex.h>
 static int locks;
 void GOMP_critical_name_start(void **lock)
@@ -559,16 +681,54 @@ void GOMP_critical_name_end(void **lock)
 {
     locks -= !lock;
 }
+/* The copy is private to the rank, what it points to is not. */
+static void *search(void *regex)
+{
+    const regex_t copy = *(regex_t *)regex;
+    return regexec(&copy, "a", 0, 0, 0) ? regex : 0;
+}
 int main(void)
 {
     regex_t regex;
-    return regcomp(&regex, "a*", 0) || regexec(&regex, "a", 0, 0, 0) ? -1 : locks;
+    pthread_t id;
+    void *wrong = 0;
+    return regcomp(&regex, "a*", 0) || regexec(&regex, "a", 0, 0, 0) ||
+                   pthread_create(&id, 0, search, &regex) || pthread_join(id, &wrong) || wrong
+               ? -1
+               : locks;
 }
 END
 "$BUILD/bin/railomp-cc" locks.c -o locks
 check 'regexec takes no lock with one rank' ./locks
 RAILOMP_RANKS=2 ./locks
-check '... and one with two' exited_with 1 $?
+check '... and one in each of two calls with two' exited_with 2 $?
+
+# fread brings only the pages here that it fills
+cat >short.c <<'END'
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+static char much[256 << 20];
+int main(void)
+{
+    struct rusage before, after;
+    int wrong = 0;
+#pragma omp parallel private(before, after) reduction(+ : wrong)
+    if (omp_get_thread_num()) {
+        FILE *file = fopen("short.c", "r");
+        getrusage(RUSAGE_SELF, &before);
+        wrong += fread(much, 1, sizeof much, file) >= 4096 || strncmp(much, "#include", 8);
+        getrusage(RUSAGE_SELF, &after);
+        wrong += after.ru_maxrss - before.ru_maxrss > 64 << 10;
+        fclose(file);
+    }
+    return wrong;
+}
+END
+"$BUILD/bin/railomp-cc" short.c -o short
+check 'fread of little into much' env RAILOMP_PAGES=copied RAILOMP_RANKS=2 OMP_NUM_THREADS=1 \
+    timeout -k 5 60 ./short
 
 # of_headers NAME OPTIONS STATEMENT: headers make other calls of what is read
 of_headers()

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <omp.h>
 #include <poll.h>
 #include <pthread.h>
@@ -20,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/times.h>
+#include <sys/un.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -132,6 +134,7 @@ static void descriptors(void)
 #pragma omp flush
                 wrong += send(fds[1], "text", 4, 0) != 4;
                 wrong += poll(&u[0].poll, (nfds_t)one, -1) != 1;
+                wrong += ppoll(&u[0].poll, (nfds_t)one, NULL, NULL) != 1;
                 FD_ZERO(&u[1].set);
                 FD_SET(fds[0], &u[1].set);
 #pragma omp flush
@@ -212,6 +215,110 @@ static void sockets(void)
 #pragma omp barrier
         }
     printf("sockets: %d wrong\n", wrong);
+}
+
+/* Two datagrams with an address: the second has two pieces and a descriptor. */
+static void datagrams(void)
+{
+    static union {
+        char page[PAGE];
+        struct {
+            struct sockaddr_un name;
+            socklen_t bytes;
+            char text[2][8], room[256];
+            struct iovec pieces[2];
+            struct msghdr message;
+            union {
+                struct cmsghdr header;
+                char control[CMSG_SPACE(sizeof(int))];
+            };
+        };
+    } u[2];
+    int wrong = 0;
+    for (int round = 0; round < ROUNDS; round++)
+#pragma omp parallel reduction(+ : wrong)
+        for (int i = 0; i < omp_get_num_threads(); i++) {
+            if (omp_get_thread_num() == i) {
+                const int to = socket(AF_UNIX, SOCK_DGRAM, 0);
+                const int from = socket(AF_UNIX, SOCK_DGRAM, 0);
+                u[0].name.sun_family = AF_UNIX;
+                wrong += bind(to, (void *)&u[0].name, sizeof(sa_family_t));
+                wrong += bind(from, (void *)&u[0].name, sizeof(sa_family_t));
+                u[0].bytes = sizeof u[0].name;
+                wrong += getsockname(to, (void *)&u[0].name, &u[0].bytes);
+                u[1].bytes = sizeof u[1].name;
+                strcpy(u[0].text[0], "one");
+                strcpy(u[0].text[1], "two");
+#pragma omp flush
+                wrong += sendto(from, u[0].text[0], 4, 0, (void *)&u[0].name,
+                                u[0].bytes) != 4;
+                wrong += recvfrom(to, u[1].room, (size_t)one * 8, 0,
+                                  (void *)&u[1].name, &u[1].bytes) != 4;
+                wrong += strcmp(u[1].room, "one") || u[1].bytes <= 2 ||
+                         u[1].name.sun_family != AF_UNIX;
+
+                for (int k = 0; k < 2; k++) {
+                    for (int piece = 0; piece < 2; piece++)
+                        u[k].pieces[piece] =
+                            (struct iovec){u[k].text[piece], 4};
+                    u[k].message =
+                        (struct msghdr){.msg_iov = u[k].pieces,
+                                        .msg_iovlen = 2,
+                                        .msg_control = u[k].control,
+                                        .msg_controllen = sizeof u[k].control};
+                }
+                u[0].message.msg_name = &u[0].name;
+                u[0].message.msg_namelen = u[0].bytes;
+                u[0].header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof to),
+                                               .cmsg_level = SOL_SOCKET,
+                                               .cmsg_type = SCM_RIGHTS};
+                memcpy(CMSG_DATA(&u[0].header), &to, sizeof to);
+                /* longer than an address can be */
+                u[1].message.msg_name = u[1].room;
+                u[1].message.msg_namelen = sizeof u[1].room;
+#pragma omp flush
+                wrong += sendmsg(from, &u[0].message, 0) != 8;
+                wrong += recvmsg(to, &u[1].message, 0) != 8;
+                wrong += u[1].message.msg_namelen != u[1].bytes ||
+                         memcmp(u[1].room, &u[1].name, u[1].bytes) != 0;
+                int passed = -1;
+                memcpy(&passed, CMSG_DATA(&u[1].header), sizeof passed);
+                wrong += u[1].header.cmsg_type != SCM_RIGHTS || passed == to;
+                wrong += close(passed) + close(to) + close(from);
+            }
+#pragma omp barrier
+            wrong += strcmp(u[1].text[0], "one") || strcmp(u[1].text[1], "two");
+#pragma omp barrier
+            if (omp_get_thread_num() == i)
+                memset(u, 0, sizeof u);
+#pragma omp barrier
+        }
+    printf("datagrams: %d wrong\n", wrong);
+}
+
+/* MSG_TRUNC throws away what comes of TCP: no memory is needed. */
+static void thrown_away(void)
+{
+    static struct msghdr message;
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct iovec pieces[2] = {{NULL, 3}, {NULL, 1}};
+    socklen_t bytes = sizeof at;
+    const int listens = socket(AF_INET, SOCK_STREAM, 0);
+    const int calls = socket(AF_INET, SOCK_STREAM, 0);
+    int wrong = bind(listens, (void *)&at, bytes) + listen(listens, 1);
+    wrong += getsockname(listens, (void *)&at, &bytes);
+    wrong += connect(calls, (void *)&at, bytes);
+    const int accepted = accept(listens, NULL, NULL);
+    wrong += send(calls, "some text", 9, 0) != 9;
+    wrong += recv(accepted, NULL, 4, MSG_TRUNC) != 4;
+    message = (struct msghdr){.msg_iov = pieces, .msg_iovlen = 2};
+    wrong += recvmsg(accepted, &message, MSG_TRUNC) != 4;
+    wrong += recv(accepted, path, 8, 0) != 1 || path[0] != 't';
+    close(accepted);
+    close(calls);
+    close(listens);
+    printf("thrown away: %d wrong\n", wrong);
 }
 
 static int is_set(const char *name, const char *value)
@@ -488,6 +595,8 @@ int main(void)
     structures();
     descriptors();
     sockets();
+    datagrams();
+    thrown_away();
     environment();
     libraries();
     mapped();
