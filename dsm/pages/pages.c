@@ -75,6 +75,13 @@ void pages_count_write(ddsm_t *d, size_t page)
         p->writes++;
 }
 
+void pages_count_change(struct page *page)
+{
+    page->writes = 0;
+    if (page->changes < UINT8_MAX)
+        page->changes++;
+}
+
 void pages_visit(ddsm_t *d, size_t first, size_t count)
 {
     for (size_t p = first; p < first + count; p++) {

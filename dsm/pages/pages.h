@@ -25,6 +25,8 @@ void pages_announce(ddsm_t *d, size_t page);
 /* Counts intervals with plain writes of this rank in page.writes: each once,
  * however often the rank releases. */
 void pages_count_write(ddsm_t *d, size_t page);
+/* Counts in page.changes, and begins page.writes anew. */
+void pages_count_change(struct page *page);
 /* Remembers copies of DDSM_OPEN pages, until notices_end_visits(). */
 void pages_visit(ddsm_t *d, size_t first, size_t count);
 /* Into ascending order. */

@@ -125,6 +125,31 @@ static void released_in_turns(struct rank *r)
     ddsm_close(d);
 }
 
+/* Ranks 1 and 2 write more separate pages than a rank may claim in a barrier,
+ * and rank 1 alone writes a page above them: that page moves to it. */
+static void contested(struct rank *r)
+{
+    enum { CONTESTED = 20, PAGES = 2 * CONTESTED + 1, BARRIERS = 8 };
+    const ddsm_place_t at = {.homes = DDSM_ONE, .kind = DDSM_MOVING};
+    ddsm_t *d = space(r, 1 << 20, 0);
+    volatile unsigned char *p = ddsm_alloc(d, PAGES * PAGE, &at);
+    volatile unsigned char *high = p + (PAGES - 1) * PAGE;
+    for (unsigned i = 1; i <= BARRIERS; i++) {
+        for (unsigned page = 0; page < CONTESTED && r->rank; page++)
+            p[2 * page * PAGE + r->rank] = (unsigned char)i;
+        if (r->rank == 1)
+            *high = (unsigned char)i;
+        ok(d, ddsm_barrier(d));
+        for (unsigned page = 0; page < CONTESTED; page++)
+            check(p[2 * page * PAGE + 1] == i && p[2 * page * PAGE + 2] == i);
+        ok(d, ddsm_barrier(d));
+    }
+    check(r->rank != 1 || home_of(d, high) == 1);
+    check(*high == BARRIERS);
+    ok(d, ddsm_barrier(d));
+    ddsm_close(d);
+}
+
 /* Counts begin anew between two barriers; what this rank has written in this
  * interval stays known. */
 static void counted_anew(struct rank *r)
@@ -153,6 +178,7 @@ static const struct test tests[] = {
     {"drawn, four ranks", 4, drawn, NULL, APART},
     {"released", 2, released, NULL, APART},
     {"released in turns", 2, released_in_turns, NULL, APART},
+    {"contested", 3, contested, NULL, APART},
     {"counted anew", 2, counted_anew, NULL, APART},
 };
 
