@@ -233,8 +233,9 @@ typedef enum ddsm_kind {
                       synchronisation faults */
     DDSM_MOVING, /**< if only one rank writes a page, a barrier makes that rank
                       its home: at first the next barrier, later one after more
-                      intervals with writes. A page that no other rank has
-                      fetched stays writable at its home, without faults */
+                      intervals with writes, up to 64. A page that no other
+                      rank has fetched stays writable at its home, without
+                      faults */
     DDSM_OPEN,   /**< never protected at the home: no faults, and system calls
                       work there (R6). Other ranks drop their copies at each
                       barrier and whenever they acquire (ddsm_lock(),

@@ -45,14 +45,16 @@ struct page {
     bool scattered;        /* has changed in many pieces in this interval */
     uint8_t hot;     /* so many more releases without a change will (hot.h) */
     bool exclusive;  /* DDSM_MOVING: no other rank has a copy (claims.h) */
-    uint8_t writes;  /* intervals with writes of this rank, … */
-    uint8_t changes; /* … and changes of its home or of exclusiveness */
+    uint8_t writes;  /* intervals with plain writes of this rank, … */
+    uint8_t changes; /* … changes of its home or of exclusiveness, and claims
+                        of this rank that others contested */
+    uint32_t written_in; /* the interval of this rank's last write, from 1 on */
+    uint32_t counted_in; /* that of the last one in `writes` */
 };
 
 /* What a page has cost this rank; see ddsm_page_cost_t. */
 struct page_cost {
     uint32_t read_faults, write_faults, fetches, diffs, invalidated;
-    uint32_t written_in; /* the interval of this rank's last write, from 1 on */
     bool shared_writes;
 };
 

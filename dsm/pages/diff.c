@@ -43,7 +43,8 @@ int diff_pieces(const void *now, const void *before, size_t bytes,
     const char *a = now, *b = before;
     size_t start = 0; /* of the open piece */
     bool open = false;
-    if (!memcmp(a, b, bytes)) /* many hot pages (hot.h) */
+    /* most hot pages (hot.h) have not changed since the last release */
+    if (!memcmp(a, b, bytes))
         return 0;
     for (size_t at = 0; at < bytes; at += DIFF_LINE) {
         const uint64_t bits = diff_line(a + at, b + at, element_shift);

@@ -113,8 +113,7 @@ static int end_exclusive(ddsm_t *d, size_t first, size_t count)
             continue;
         for (size_t i = p; i < p + n; i++) {
             exclusive_announce(d, i);
-            d->page[i].changes++;
-            d->page[i].writes = 0;
+            pages_count_change(&d->page[i]);
         }
         rc = pages_set(d, p, n, PAGE_CLEAN);
     }

@@ -67,7 +67,7 @@ static int write_page(struct piece *piece, size_t page)
                          page_bytes(d), p->element_shift, differs, piece);
     if (piece->pieces) {
         pages_announce(d, page);
-        pages_count_write(p);
+        pages_count_write(d, page);
     }
     return rc;
 }

@@ -14,7 +14,7 @@ static uint8_t releases_of(const ddsm_t *d, size_t page)
 void hot_begin(ddsm_t *d, size_t page)
 {
     struct page *p = &d->page[page];
-    const bool again = d->cost[page].written_in == d->interval;
+    const bool again = p->written_in == d->interval;
     p->scattered &= again;
     p->hot = again && !p->scattered ? releases_of(d, page) : 0;
     p->stayed = false;

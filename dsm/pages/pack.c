@@ -111,7 +111,7 @@ static void pack_page(ddsm_t *d, struct packing *p, size_t page, unsigned few)
     d->stats.diffs++;
     d->cost[page].diffs++;
     pages_announce(d, page);
-    pages_count_write(&d->page[page]);
+    pages_count_write(d, page);
 }
 
 /* Dirty pages home by home: those of a home begin at ddsm.group[home] in

@@ -17,7 +17,9 @@
 #include "dsm/base/space.h"
 
 /* Outside barriers, pages with more changed pieces are packed: a pack takes
- * some messages to and fro there. */
+ * some messages to and fro there. A barrier packs pages with fewer pieces
+ * (barrier.c). Pages with more pieces than this stay out of hot.h, whether
+ * packs are served or not. */
 enum { PACK_PIECES = 64 };
 
 /* Bytes of a rank's pack; 0: it never has one. */

@@ -59,16 +59,27 @@ void pages_notice(ddsm_t *d, size_t page)
 void pages_announce(ddsm_t *d, size_t page)
 {
     pages_notice(d, page);
-    if (d->cost[page].written_in == d->interval)
+    if (d->page[page].written_in == d->interval)
         return;
-    d->cost[page].written_in = d->interval;
+    d->page[page].written_in = d->interval;
     keep(&d->changed, page);
 }
 
-void pages_count_write(struct page *page)
+void pages_count_write(ddsm_t *d, size_t page)
 {
-    if (page->writes < UINT8_MAX)
-        page->writes++;
+    struct page *p = &d->page[page];
+    if (p->counted_in == d->interval)
+        return;
+    p->counted_in = d->interval;
+    if (p->writes < UINT8_MAX)
+        p->writes++;
+}
+
+void pages_count_change(struct page *page)
+{
+    page->writes = 0;
+    if (page->changes < UINT8_MAX)
+        page->changes++;
 }
 
 void pages_visit(ddsm_t *d, size_t first, size_t count)
@@ -99,7 +110,7 @@ static void begin_writing(ddsm_t *d, size_t page)
     d->stats.twins += p->home != d->rank;
     if (p->home == d->rank) {
         pages_announce(d, page);
-        pages_count_write(p);
+        pages_count_write(d, page);
     }
 }
 

@@ -18,12 +18,15 @@ int pages_make_list_dirty(ddsm_t *d, const struct page_list *list);
  */
 int pages_make_dirty_ahead(ddsm_t *d, size_t page, size_t *first,
                            size_t *count);
-/* The page is in the next notices. */
+/* Puts the page into the next notices. */
 void pages_notice(ddsm_t *d, size_t page);
 /* The same, and this rank has written it in this interval. */
 void pages_announce(ddsm_t *d, size_t page);
-/* Counts intervals with writes of this rank, and releases. */
-void pages_count_write(struct page *page);
+/* Counts intervals with plain writes of this rank in page.writes: each once,
+ * however often the rank releases. */
+void pages_count_write(ddsm_t *d, size_t page);
+/* Counts in page.changes, and begins page.writes anew. */
+void pages_count_change(struct page *page);
 /* Remembers copies of DDSM_OPEN pages, until notices_end_visits(). */
 void pages_visit(ddsm_t *d, size_t first, size_t count);
 /* Into ascending order. */

@@ -111,12 +111,23 @@ static int change_home(struct settling *s, size_t first, size_t count)
         struct page *page = &d->page[p];
         page->home = (uint16_t)s->rank;
         page->exclusive = !(here && full);
-        page->writes = 0;
         page->held = false;
-        if (page->changes < UINT8_MAX)
-            page->changes++;
+        pages_count_change(page);
     }
     return rc;
+}
+
+/* Pages that this rank has claimed in vain; those that it has got have no
+ * writes by now. */
+static void count_contested(ddsm_t *d)
+{
+    const struct arrival *a = &d->control.arrivals[d->rank];
+    for (size_t i = 0; i < a->claims; i++)
+        for (size_t k = 0; k < a->range[i].count; k++) {
+            struct page *page = &d->page[a->range[i].first + k];
+            if (page->writes)
+                pages_count_change(page);
+        }
 }
 
 /* Claims of ranks that have allocated the same, within the space. */
@@ -151,5 +162,9 @@ int claims_settle(ddsm_t *d)
     if (!rc && s.moves)
         rc = peer_wait_run(d, d->meet_request, "barrier");
     s.act = change_home;
-    return rc ? rc : settle(&s);
+    if (!rc)
+        rc = settle(&s);
+    if (!rc)
+        count_contested(d);
+    return rc;
 }

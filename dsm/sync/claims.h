@@ -7,7 +7,9 @@
  * exclusive (exclusive.h). All ranks decide alike, from the same arrivals.
  *
  * The first change takes one interval with writes, each later one twice as many
- * as the one before. So a page that several ranks write soon stays where it is.
+ * as the one before, at most 64. A claim that others contest counts as a change
+ * at the ranks that have made it. So a page that several ranks write soon stays
+ * where it is, and its claims leave room for those of other pages.
  */
 #ifndef DSM_SYNC_CLAIMS_H
 #define DSM_SYNC_CLAIMS_H

@@ -97,7 +97,7 @@ static int take(ddsm_t *d, unsigned rank, const struct range *range)
                                       rank, range->count, range->first));
     for (size_t i = 0; i < range->count; i++) {
         struct page_cost *cost = &d->cost[range->first + i];
-        const bool both = cost->written_in == d->interval;
+        const bool both = d->page[range->first + i].written_in == d->interval;
         cost->shared_writes |= both;
         d->stats.shared_writes += both;
     }

@@ -205,6 +205,11 @@ void pages_notice(ddsm_t *d, size_t p)
     d->page[p].written = true;
 }
 
+void pages_count_change(struct page *p)
+{
+    p->changes++;
+}
+
 void pages_sort(struct page_list *list)
 {
 }

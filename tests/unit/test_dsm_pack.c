@@ -19,9 +19,9 @@ void pages_announce(ddsm_t *d, size_t p)
     d->page[p].written = true;
 }
 
-void pages_count_write(struct page *p)
+void pages_count_write(ddsm_t *d, size_t p)
 {
-    p->writes++;
+    d->page[p].writes++;
 }
 
 /* Of rank 0, which has written all pages; the homes take turns. */
