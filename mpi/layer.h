@@ -225,10 +225,9 @@ int layer_begin(const struct layer_call *call, MPI_Request *request);
 int layer_init(const struct layer_call *call, MPI_Info info,
                MPI_Request *request);
 
-/* Is a count negative that this rank must give, or is what it sends to itself
- * not what it receives from itself? */
-bool layer_has_wrong_count(const struct layer_comm *c,
-                           const struct layer_call *call);
+/* Is a count negative that this rank must give? */
+bool layer_has_negative(const struct layer_comm *c,
+                        const struct layer_call *call);
 /* May libdcoll make it? *bytes: of a block; -1: wrong arguments. @c: that of
  * the call. */
 enum layer_reason layer_judge(const struct layer_comm *c,

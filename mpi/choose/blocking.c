@@ -65,33 +65,10 @@ static bool has_negative_block(const struct layer_comm *c,
     return false;
 }
 
-/* Does the rank not send to itself what it receives from itself? */
-static bool own_block_differs(const struct layer_call *a, bool root)
-{
-    switch (a->collective) {
-    case LAYER_GATHER:
-    case LAYER_SCATTER:
-        if (!root)
-            return false;
-        break;
-    case LAYER_ALLGATHER:
-    case LAYER_ALLTOALL:
-        break;
-    default:
-        return false;
-    }
-    return a->send != MPI_IN_PLACE && a->recv != MPI_IN_PLACE &&
-           datatype_bytes(a->send_count, a->send_type) !=
-               datatype_bytes(a->recv_count, a->recv_type);
-}
-
 /* MPI ignores the counts of sides that a rank does not have. */
-bool layer_has_wrong_count(const struct layer_comm *c,
-                           const struct layer_call *a)
+bool layer_has_negative(const struct layer_comm *c, const struct layer_call *a)
 {
     const bool root = a->root == c->rank;
-    if (own_block_differs(a, root))
-        return true;
     if (layer_is_irregular(a->collective))
         return blocks_have_negative(c, a);
     if (a->collective == LAYER_REDUCE_SCATTER)
@@ -129,7 +106,7 @@ static int64_t block_bytes(const struct layer_comm *c,
         return -1;
     if (layer_is_irregular(a->collective)) /* a rank knows its own only */
         return blocks_are_right(c, a) ? 0 : -1;
-    if (layer_has_wrong_count(c, a))
+    if (layer_has_negative(c, a))
         return -1;
     switch (a->collective) {
     case LAYER_BARRIER:
@@ -267,13 +244,12 @@ static int contend(struct layer_comm *c, const struct layer_call *a,
 
 /* The MPI below reports the wrong arguments. Other ranks may have made the call
  * by libdcoll. Open MPI does not look at all counts, and would wait for them;
- * MPICH may have been built without such checks, and does not check whether a
- * rank's own block fits. */
+ * MPICH may have been built without such checks. */
 static int refuse(struct layer_comm *c, const struct layer_call *a)
 {
-    const bool counts = c->team && layer_has_wrong_count(c, a);
-    int rc = counts ? MPI_ERR_COUNT : leave(a, LAYER_WRONG);
-    if (counts) {
+    const bool negative = c->team && layer_has_negative(c, a);
+    int rc = negative ? MPI_ERR_COUNT : leave(a, LAYER_WRONG);
+    if (negative) {
         count(a, LAYER_WRONG);
         pmpi.Comm_call_errhandler(a->comm, rc);
     }

@@ -28,10 +28,12 @@ static int open_work(const struct layer_comm *c, const struct layer_call *a,
 }
 
 /* Does an error of open_work mean wrong arguments? Else the rank has no memory,
- * or a block is too long. */
-static bool is_wrong(int error)
+ * or a block of its own size is too long. */
+static bool is_wrong(const struct layer_call *a, int error)
 {
-    return error && error != MPI_ERR_NO_MEM && error != MPI_ERR_COUNT;
+    const bool too_long =
+        error == MPI_ERR_COUNT && layer_is_irregular(a->collective);
+    return error && error != MPI_ERR_NO_MEM && !too_long;
 }
 
 /* Reductions that round are left, unless libdcoll makes all calls: time
@@ -114,7 +116,7 @@ int layer_begin(const struct layer_call *a, MPI_Request *request)
     if (reason == LAYER_WRONG && of->team) {
         if (c)
             requests_skip(c);
-        if (layer_has_wrong_count(of, a))
+        if (layer_has_negative(of, a))
             return fail(a, MPI_ERR_COUNT); /* as blocking.c's refuse() */
     }
     if (reason != LAYER_TAKEN)
@@ -155,7 +157,7 @@ int layer_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     if (reason == LAYER_TAKEN) {
         double came = layer_now();
         int rc = open_work(c, a, bytes, false, &work);
-        if (is_wrong(rc)) {
+        if (is_wrong(a, rc)) {
             request_init_skip(c);
             return fail(a, rc);
         }
@@ -173,7 +175,7 @@ int layer_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     count(FORM_PERSISTENT, a, reason);
     if (reason == LAYER_WRONG && c && c->team) {
         request_init_skip(c);
-        if (layer_has_wrong_count(of, a))
+        if (layer_has_negative(of, a))
             return fail(a, MPI_ERR_COUNT);
     }
     return taken ? MPI_SUCCESS : below_init(a, info, request);

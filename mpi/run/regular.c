@@ -107,6 +107,18 @@ static struct parts parts_of(const struct layer_comm *c,
     }
 }
 
+/* Do the arguments of a rank that sends and receives describe blocks of
+ * different sizes? The MPI below may serve such a call, so only a call that
+ * libdcoll makes fails. */
+static bool own_block_differs(const struct layer_call *a, struct parts parts)
+{
+    if (!parts.send || !parts.recv)
+        return false;
+    const int64_t sent = datatype_bytes(a->send_count, a->send_type);
+    const int64_t received = datatype_bytes(a->recv_count, a->recv_type);
+    return sent >= 0 && received >= 0 && sent != received;
+}
+
 bool regular_stays_contiguous(const struct layer_comm *c,
                               const struct layer_call *a)
 {
@@ -225,14 +237,14 @@ static int pack(const struct layer_comm *c, const struct layer_call *a,
     struct parts parts = parts_of(c, a);
     bool filled =
         parts.in_place || (a->collective == DCOLL_BCAST && a->root == c->rank);
-    int rc = MPI_SUCCESS;
+    int rc = own_block_differs(a, parts) ? MPI_ERR_COUNT : MPI_SUCCESS;
     p->send = side_of(a->send, (int)a->send_count, a->send_type, parts.send);
     p->recv = side_of(a->recv, (int)a->recv_count, a->recv_type, parts.recv);
     p->sent = bytes * (size_t)parts.send;
     p->received = !counts          ? bytes * (size_t)parts.recv
                   : parts.in_place ? reduce_given_bytes(c, a, bytes)
                                    : reduce_result_bytes(c, a, bytes);
-    if (p->sent)
+    if (!rc && p->sent)
         rc = side_pack(&p->send, send, p->sent, true, c->inner);
     if (!rc && p->received)
         rc = side_pack(&p->recv, recv, p->received, filled, c->inner);

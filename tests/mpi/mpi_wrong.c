@@ -354,6 +354,21 @@ static int less_to_root(MPI_Comm comm, int faulty)
                        FAULTY, comm);
 }
 
+static int iless_to_itself(MPI_Comm comm, int faulty)
+{
+    MPI_Request request;
+    for (int again = 0; again < PREPARED; again++) {
+        MPI_Ialltoall(send, COUNT, MPI_INT, recv, COUNT, MPI_INT, comm,
+                      &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Barrier(comm);
+    }
+    memset(recv, -1, sizeof recv);
+    return ended(MPI_Ialltoall(send, COUNT - faulty, MPI_INT, recv, COUNT,
+                               MPI_INT, comm, &request),
+                 &request);
+}
+
 static int different_blocks(MPI_Comm comm, int faulty)
 {
     return MPI_Reduce_scatter_block(send, recv, COUNT + faulty, MPI_INT,
@@ -394,6 +409,13 @@ static int short_allgather_init(MPI_Comm comm, int faulty)
     set_counts(COUNT);
     return MPI_Allgatherv_init(send, COUNT - faulty, MPI_INT, recv, counts,
                                displs, MPI_INT, comm, MPI_INFO_NULL, &request);
+}
+
+static int less_to_itself_init(MPI_Comm comm, int faulty)
+{
+    MPI_Request request;
+    return MPI_Alltoall_init(send, COUNT - faulty, MPI_INT, recv, COUNT,
+                             MPI_INT, comm, MPI_INFO_NULL, &request);
 }
 
 static int negative_scan_init(MPI_Comm comm, int faulty)
@@ -670,6 +692,7 @@ static const struct wrong {
     {"allgather, less of itself", less_of_itself, -1, "", "rank 1", 0},
     {"gather, less of the root", less_of_root, -1, "", "rank 1", 0},
     {"scatter, less to the root", less_to_root, -1, "", "rank 1", 0},
+    {"ialltoall, less to itself", iless_to_itself, -1, "", "rank 1", 1},
     {"exscan, no buffer", null_exscan, -1, "send is NULL", "rank 1", 0},
     {"reduce_scatter_block, different counts", different_blocks, -1, "rank",
      "rank", 0},
@@ -685,6 +708,7 @@ static const struct wrong {
     {"gatherv_init, empty blocks", empty_gather_init, -1, "recvcounts[0]",
      "rank 1", 0},
     {"gatherv_init, negative count", negative_gather_init, -1, "", "rank 1", 0},
+    {"alltoall_init, less to itself", less_to_itself_init, -1, "", "rank 1", 0},
     {"scan_init, negative count", negative_scan_init, -1, "", "rank 1", 0},
     {"scatterv_init, no buffer", null_scatter_init, -1, "", "rank 1", 0},
 #endif
