@@ -11,14 +11,15 @@
  * exscan (sums of doubles, in blocks of so many bytes), allgatherv, gatherv,
  * scatterv, reduce_scatter (the block of rank r has (r + 1)/N of the bytes, as
  * railbench --unequal), of these WHAT-persistent for a request (MPI 4),
- * alltoallw and neighbor_allgather, neighbor_allgatherv, neighbor_alltoall,
- * neighbor_alltoallv, neighbor_alltoallw (blocks of so many bytes, between
- * neighbours on a line of ranks), or
+ * alltoallw (blocks of so many bytes, between all ranks), neighbor_allgather,
+ * neighbor_allgatherv, neighbor_alltoall, neighbor_alltoallv,
+ * neighbor_alltoallw (the same, between neighbours on a line of ranks), or
  * alltoallv-PATTERN-ELEMENT:M:REPETITIONS, of elements of so many bytes, M
  * of them at most from one rank to another (railbench alltoallv), whose data
  * are checked before. Errors end the program: MPI_ERRORS_ARE_FATAL is MPI's
  * default.
  */
+#include <limits.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -64,8 +65,8 @@ typedef enum {
     REDUCE_SCATTER,
     SCAN,
     EXSCAN,
-    TYPED, /* and so on, as neighbor_call_t */
-    ALLTOALLV = TYPED + NEIGHBOR_CALLS,
+    NEIGHBOR, /* and so on, as neighbor_call_t */
+    ALLTOALLV = NEIGHBOR + NEIGHBOR_CALLS,
     COLLECTIVES
 } what_t;
 
@@ -83,12 +84,12 @@ static const char *const names[COLLECTIVES] = {
     [REDUCE_SCATTER] = "reduce_scatter",
     [SCAN] = "scan",
     [EXSCAN] = "exscan",
-    [TYPED + EXCHANGE_TYPED] = "alltoallw",
-    [TYPED + NEIGHBOR_ALLGATHER] = "neighbor_allgather",
-    [TYPED + NEIGHBOR_ALLGATHERV] = "neighbor_allgatherv",
-    [TYPED + NEIGHBOR_ALLTOALL] = "neighbor_alltoall",
-    [TYPED + NEIGHBOR_ALLTOALLV] = "neighbor_alltoallv",
-    [TYPED + NEIGHBOR_ALLTOALLW] = "neighbor_alltoallw",
+    [NEIGHBOR + EXCHANGE_TYPED] = "alltoallw",
+    [NEIGHBOR + NEIGHBOR_ALLGATHER] = "neighbor_allgather",
+    [NEIGHBOR + NEIGHBOR_ALLGATHERV] = "neighbor_allgatherv",
+    [NEIGHBOR + NEIGHBOR_ALLTOALL] = "neighbor_alltoall",
+    [NEIGHBOR + NEIGHBOR_ALLTOALLV] = "neighbor_alltoallv",
+    [NEIGHBOR + NEIGHBOR_ALLTOALLW] = "neighbor_alltoallw",
     [ALLTOALLV] = "alltoallv"};
 
 typedef struct coll_run {
@@ -125,9 +126,9 @@ static bool is_unequal(const coll_run_t *run)
            run->what == SCATTERV || run->what == REDUCE_SCATTER;
 }
 
-static bool is_typed(const coll_run_t *run)
+static bool is_neighbor_call(const coll_run_t *run)
 {
-    return run->what >= TYPED && run->what < ALLTOALLV;
+    return run->what >= NEIGHBOR && run->what < ALLTOALLV;
 }
 
 static bool reduces(const coll_run_t *run)
@@ -154,7 +155,7 @@ static int parse(const char *text, coll_run_t *run)
         run->what = (what_t)i;
         return parse_numbers(colon + 1, run) ||
                (reduces(run) && run->bytes % sizeof(double)) ||
-               (is_typed(run) && run->persistent);
+               (is_neighbor_call(run) && run->persistent);
     }
     return -1;
 }
@@ -227,8 +228,9 @@ static void perform(const world_t *world, const coll_run_t *run)
                      MPI_COMM_WORLD);
         break;
     default:
-        neighbor_perform(&world->neighbor, (neighbor_call_t)(run->what - TYPED),
-                         world->send, world->recv);
+        neighbor_perform(&world->neighbor,
+                         (neighbor_call_t)(run->what - NEIGHBOR), world->send,
+                         world->recv);
         break;
     }
 }
@@ -399,27 +401,34 @@ static double each(world_t *world, const coll_run_t *run, double call,
     return (us[(n - 1) / 2] + us[n / 2]) / 2;
 }
 
-static void set_counts(world_t *world, uint64_t elements)
+/* -1: too many elements. */
+static int set_counts(world_t *world, uint64_t elements)
 {
-    int at = 0;
+    uint64_t at = 0;
     for (int r = 0; r < world->ranks; r++) {
-        world->counts[r] =
-            (int)(elements * (uint64_t)(r + 1) / (uint64_t)world->ranks);
-        world->displs[r] = at;
-        at += world->counts[r];
+        uint64_t count = elements * (uint64_t)(r + 1) / (uint64_t)world->ranks;
+        world->counts[r] = (int)count;
+        world->displs[r] = (int)at;
+        at += count;
+        if (at > INT_MAX)
+            return -1;
     }
+    return 0;
 }
 
 static void prepare(world_t *world, const coll_run_t *run)
 {
-    if (is_unequal(run))
-        set_counts(world, run->bytes / (reduces(run) ? sizeof(double) : 1));
+    if (is_unequal(run) &&
+        set_counts(world, run->bytes / (reduces(run) ? sizeof(double) : 1))) {
+        fprintf(stderr, "mpi_coll: too many bytes\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
     if (run->persistent && !make_request(world, run)) {
         fprintf(stderr, "mpi_coll: %s: this MPI has none\n", run->name);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    if (is_typed(run) && neighbor_open(&world->neighbor, run->bytes)) {
-        fprintf(stderr, "mpi_coll: out of memory\n");
+    if (is_neighbor_call(run) && neighbor_open(&world->neighbor, run->bytes)) {
+        fprintf(stderr, "mpi_coll: out of memory, or too many bytes\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     if (run->what != ALLTOALLV)
@@ -536,7 +545,7 @@ int main(int argc, char **argv)
         measure(&world, &runs[i]);
         if (runs[i].what == ALLTOALLV)
             vector_close(&world.vector);
-        if (is_typed(&runs[i]))
+        if (is_neighbor_call(&runs[i]))
             neighbor_close(&world.neighbor);
         if (runs[i].persistent)
             MPI_Request_free(&world.request);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "neighbor.h"
@@ -16,7 +17,8 @@ int neighbor_open(neighbor_t *n, uint64_t bytes)
                       .places = calloc(blocks, sizeof *n->places),
                       .types = calloc(blocks, sizeof *n->types)};
     MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &open, 0, &n->line);
-    if (!n->counts || !n->displs || !n->places || !n->types)
+    if (!n->counts || !n->displs || !n->places || !n->types ||
+        bytes > INT_MAX / blocks)
         return -1;
     for (size_t i = 0; i < blocks; i++) {
         n->counts[i] = n->bytes;
@@ -40,6 +42,10 @@ void neighbor_perform(const neighbor_t *n, neighbor_call_t call,
                       const char *send, char *recv)
 {
     switch (call) {
+    case EXCHANGE_TYPED:
+        MPI_Alltoallw(send, n->counts, n->displs, n->types, recv, n->counts,
+                      n->displs, n->types, MPI_COMM_WORLD);
+        break;
     case NEIGHBOR_ALLGATHER:
         MPI_Neighbor_allgather(send, n->bytes, MPI_CHAR, recv, n->bytes,
                                MPI_CHAR, n->line);
@@ -60,9 +66,7 @@ void neighbor_perform(const neighbor_t *n, neighbor_call_t call,
         MPI_Neighbor_alltoallw(send, n->counts, n->places, n->types, recv,
                                n->counts, n->places, n->types, n->line);
         break;
-    default:
-        MPI_Alltoallw(send, n->counts, n->displs, n->types, recv, n->counts,
-                      n->displs, n->types, MPI_COMM_WORLD);
+    case NEIGHBOR_CALLS:
         break;
     }
 }

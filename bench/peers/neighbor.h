@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 typedef enum neighbor_call {
-    EXCHANGE_TYPED, /* alltoallw */
+    EXCHANGE_TYPED, /* alltoallw, between all ranks */
     NEIGHBOR_ALLGATHER,
     NEIGHBOR_ALLGATHERV,
     NEIGHBOR_ALLTOALL,
@@ -25,7 +25,8 @@ typedef struct neighbor {
     MPI_Datatype *types;
 } neighbor_t;
 
-/** 0: all is there; neighbor_close in either case. All ranks. */
+/** 0: all is there; -1: no memory, or too many bytes. neighbor_close in either
+ *  case. All ranks. */
 int neighbor_open(neighbor_t *n, uint64_t bytes);
 void neighbor_close(neighbor_t *n);
 /** Both buffers have a block for each rank, and for each of two neighbours. */

@@ -28,7 +28,7 @@ static int open_work(const struct layer_comm *c, const struct layer_call *a,
 }
 
 /* Does an error of open_work mean wrong arguments? Else the rank has no memory,
- * or a block of its own size is too long. */
+ * or a block of a call with different blocks is too long. */
 static bool is_wrong(const struct layer_call *a, int error)
 {
     const bool too_long =

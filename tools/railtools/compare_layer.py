@@ -260,7 +260,8 @@ def options():
                         help="(default %(default)s); reductions of sums of "
                              f"doubles: {', '.join(REDUCTIONS + PARTIAL)}; "
                              f"{', '.join(UNEQUAL)}, whose blocks grow with "
-                             f"the rank; {', '.join(MPI_ONLY)}, between "
+                             f"the rank; {MPI_ONLY[0]}, between all ranks; "
+                             f"{', '.join(MPI_ONLY[1:])}, between "
                              "neighbours on a line of ranks")
     parser.add_argument("--peers", metavar="P,...", type=chosen_of(keys),
                         default=",".join(keys), help="(default %(default)s)")
