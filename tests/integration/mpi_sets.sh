@@ -51,13 +51,13 @@ own_block()
     local mpi=$1 case modes mode served=0
     for case in {alltoall,allgather,gather,scatter}_less alltoall_more \
         i{alltoall,gather}_less; do
-        launch "$mpi" 3 "$BUILD/test/mpi/mpi_own_block.$mpi" $case \
+        launch "$mpi" 3 "$BUILD/test/mpi/mpi_own_block.$mpi" "$case" \
             >"$work/alone" 2>&1 && grep -q '^0 failures$' "$work/alone" || continue
         served=$((served + 1))
         modes=(on eager)
         [[ $case != i* ]] || modes=(on always)
         for mode in "${modes[@]}"; do
-            passed $mode "$mpi" 3 mpi_own_block $case || {
+            passed "$mode" "$mpi" 3 mpi_own_block "$case" || {
                 echo "$case, $mode"
                 return 1
             }
