@@ -52,6 +52,7 @@ static void frees(struct rank *r)
     dcoll_team_free(s.team);
     double took = seconds() - begin;
     printf("# rank %u: freed in %.3f s\n", r->rank, took);
+    fflush(stdout); /* _exit() does not */
     if (r->rank == 0) {
         expect(r, DRAIL_ETIMEOUT, rc);
         check(proc_state(board->pid) == 'T');
