@@ -862,8 +862,8 @@ drail_mem_t *drail_mem_find(drail_t *rail, const void *address, size_t bytes,
 /**
  * Releases a handle. The last handle of a registration also ends it, and frees
  * memory of drail_mem_alloc().
- * If a peer may be inside the memory, a provider may wait for it, up to a second
- * on each rail.
+ * If a peer may be inside the memory, a provider may wait for it, up to a
+ * second on each rail.
  * @return 0; DRAIL_EINVAL for NULL; DRAIL_EDAT: the provider refuses while a
  * peer is inside the memory. Then the memory must stay; the handle can only be
  * released again, or drail_close() does it.

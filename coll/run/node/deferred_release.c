@@ -47,7 +47,6 @@ int release_users(dcoll_team_t *team, drail_mem_t *mem)
     return team_rail_fail(team, rc);
 }
 
-/* The first attempt has waited, so that others need not. */
 static void retry(dcoll_team_t *team, int (*release)(drail_mem_t *))
 {
     struct deferred *next;
@@ -61,6 +60,7 @@ static void retry(dcoll_team_t *team, int (*release)(drail_mem_t *))
     }
 }
 
+/* Either the first attempt has waited, or the team hurries. */
 void deferred_release_retry(dcoll_team_t *team)
 {
     retry(team, drail_mem_try_release);
