@@ -177,8 +177,10 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
  *  and drail_job_leave(), and only when no other rank is still inside a
  *  collective of this team: dcoll_barrier() before it makes sure. After an
  *  error that has broken the team, it waits 0.2 seconds at most for ranks that
- *  may be inside its memory; then drail_close() frees that memory. NULL: does
- *  nothing. */
+ *  may be inside the team's own memory. drail_close() then frees that memory,
+ *  and may wait for these ranks instead. If requests remain, it waits for ranks
+ *  that may be inside their buffers: up to a second for each buffer and rail.
+ *  NULL: does nothing. */
 void dcoll_team_free(dcoll_team_t *team);
 
 /**

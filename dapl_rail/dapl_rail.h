@@ -862,16 +862,18 @@ drail_mem_t *drail_mem_find(drail_t *rail, const void *address, size_t bytes,
 /**
  * Releases a handle. The last handle of a registration also ends it, and frees
  * memory of drail_mem_alloc().
- * If a peer may be inside the memory, a provider may wait for it for about two
- * seconds.
+ * If a peer may be inside the memory, a provider may wait for it, up to a
+ * second on each rail.
  * @return 0; DRAIL_EINVAL for NULL; DRAIL_EDAT: the provider refuses while a
  * peer is inside the memory. Then the memory must stay; the handle can only be
  * released again, or drail_close() does it.
  */
 int drail_mem_release(drail_mem_t *mem);
-/** The same, but waits for no peer. After DRAIL_EDAT no peer begins to access
- * the memory; the call asks those that may be inside, and a later one returns 0
- * when all have answered. */
+/** The same, but waits for no peer. (On a rail whose provider lacks the
+ * attribute lmr_try_free, it waits as drail_mem_release() does.) After
+ * DRAIL_EDAT no peer begins to access the memory, and the call has asked the
+ * peers that may be inside. Call drail_progress() and this function in turn: it
+ * returns 0 when all have answered. */
 int drail_mem_try_release(drail_mem_t *mem);
 /** Writes what peers need to reach @p mem. Every call refuses the key of memory
  * without remote access. */

@@ -46,24 +46,25 @@ int region_register(struct region *region)
     return 0;
 }
 
-static DAT_RETURN lmr_free(const struct rail *rail, DAT_LMR_HANDLE lmr,
-                           bool waits)
+static int lmr_free(struct rail *rail, DAT_LMR_HANDLE *lmr, bool waits)
 {
-    return waits || !rail->tries_free ? dat_lmr_free(lmr)
-                                      : dapl_lmr_try_free(lmr);
+    bool tries = !waits && rail->tries_free;
+    DAT_RETURN status = tries ? dapl_lmr_try_free(*lmr) : dat_lmr_free(*lmr);
+    if (status != DAT_SUCCESS)
+        return dat_fail(rail, tries ? "dapl_lmr_try_free" : "dat_lmr_free",
+                        status);
+    *lmr = DAT_HANDLE_NULL;
+    return 0;
 }
 
 int region_deregister(struct region *region, bool waits)
 {
     int rc = 0;
     for (unsigned r = 0; r < region->nrails; r++) {
-        DAT_RETURN status = DAT_SUCCESS;
+        int failed = 0;
         if (region->lmr[r] != DAT_HANDLE_NULL)
-            status = lmr_free(&region->owner->rails[r], region->lmr[r], waits);
-        if (status == DAT_SUCCESS)
-            region->lmr[r] = DAT_HANDLE_NULL;
-        else
-            rc = dat_fail(&region->owner->rails[r], "dat_lmr_free", status);
+            failed = lmr_free(&region->owner->rails[r], &region->lmr[r], waits);
+        rc = failed ? failed : rc;
     }
     return rc;
 }

@@ -179,7 +179,7 @@ struct core_ia {
     struct core_collectives *collectives; /* NULL: none are offered */
     struct core_mr *mrs;                  /* CORE_MAX_MRS, by index */
     unsigned mr_hint;                     /* all before this index are in use */
-    unsigned close_patience;  /* range.c: looks of an abrupt close, in all */
+    uint64_t close_patience;  /* range.c: of an abrupt close, in all */
     struct core_epset eps;    /* connected EPs, … */
     struct core_epset polled; /* … and those that each poll looks at */
     atomic_uint round;        /* polling.c: next EP to look at unannounced */

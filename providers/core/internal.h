@@ -338,11 +338,12 @@ struct core_mr *core_range_new(struct core_ia *ia);
 void core_range_give_back(struct core_ia *ia, struct core_mr *mr);
 /* Withdraws a range, waits until no peer accesses it, and gives it back.
  * ia->lock is not held while it waits. A stopped peer may stay inside for long:
- * so many looks, which *patience counts down, and it returns false. Then the
- * range is withdrawn, and this may be called again. */
+ * the wait takes at most *patience nanoseconds, is subtracted from it, and then
+ * the call returns false. The range is withdrawn, and this may be called again.
+ */
 bool core_range_free(struct core_ia *ia, struct core_mr *mr,
-                     unsigned *patience);
-#define CORE_PATIENCE 10000u /* looks: about a second */
+                     uint64_t *patience);
+#define CORE_PATIENCE 1000000000u /* ns */
 
 static inline DAT_RETURN core_check_list(DAT_COUNT nseg, DAT_COUNT max_seg,
                                          const DAT_LMR_TRIPLET *seg)

@@ -16,6 +16,10 @@ static enum { NOTHING, USERS, OURS } refused, unregistered;
 /* Nodes' memory that has been refused, and then released. */
 static uintptr_t kept[16];
 static unsigned nkept, nreleased;
+static unsigned nwaits; /* refused calls of drail_mem_release() */
+
+static uintptr_t users_begin, users_end;     /* a user's buffer */
+static unsigned nusers_tried, nusers_waited; /* calls that release it */
 
 /* Is it memory of a node? */
 static bool of_node(uintptr_t address)
@@ -52,13 +56,25 @@ static bool refuses(drail_mem_t *mem)
     return false;
 }
 
+static bool of_user(drail_mem_t *mem)
+{
+    drail_key_t key;
+    drail_mem_key(mem, &key);
+    return key.address >= users_begin && key.address < users_end;
+}
+
 STAND_IN int drail_mem_release(drail_mem_t *mem)
 {
-    return refuses(mem) ? DRAIL_EDAT : real(drail_mem_release)(mem);
+    nusers_waited += of_user(mem);
+    if (!refuses(mem))
+        return real(drail_mem_release)(mem);
+    nwaits++;
+    return DRAIL_EDAT;
 }
 
 STAND_IN int drail_mem_try_release(drail_mem_t *mem)
 {
+    nusers_tried += of_user(mem);
     return refuses(mem) ? DRAIL_EDAT : real(drail_mem_try_release)(mem);
 }
 
@@ -118,7 +134,27 @@ static void nodes(struct rank *r)
     }
     check(nkept == 2 * (r->rank % 2 == 0)); /* of masters */
     check(nreleased == nkept);
+    check(nwaits == nkept); /* later attempts do not wait */
+    check(!*dcoll_last_error(s.team));
     scene_close(&s);
+}
+
+/* The last attempt, when the team is freed, may wait again. */
+static void nodes_at_the_end(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r);
+    for (size_t bytes = 8; bytes < 10; bytes++) {
+        dcoll_call_t c = allgather(&s, bytes, "smp-direct");
+        refused = OURS;
+        expect(r, 0, dcoll_run(s.team, &c));
+    }
+    unsigned before = nwaits;
+    check(nkept == (r->rank % 2 == 0));
+    refused = NOTHING;
+    nwaits = 0;
+    scene_close(&s);
+    check(before == nkept && nreleased == nkept);
 }
 
 static void users(struct rank *r)
@@ -148,6 +184,27 @@ static void users_after_an_error(struct rank *r)
     scene_close(&s);
 }
 
+/* Freeing a broken team with a request that remains: the user may free its
+ * memory afterwards. */
+static void users_of_a_broken_team(struct rank *r)
+{
+    struct scene s;
+    dcoll_request_t *q = NULL;
+    scene_open(&s, r);
+    dcoll_call_t c = allgather(&s, BYTES, "direct");
+    expect(r, 0, dcoll_init(s.team, &c, &q));
+    expect(r, 0, r->rank ? dcoll_start(q) : 0);
+    expect(r, DRAIL_EINVAL,
+           r->rank ? dcoll_wait(q, -1) : dcoll_barrier(s.team));
+    barrier(r);
+    users_begin = (uintptr_t)s.recv;
+    users_end = users_begin + (uintptr_t)4 * BYTES;
+    dcoll_team_free(s.team);
+    check(nusers_waited == 1 && !nusers_tried);
+    free(s.send);
+    free(s.recv);
+}
+
 /* If dcoll_init fails, the caller gets no request. */
 static void unbound(struct rank *r)
 {
@@ -164,8 +221,11 @@ static void unbound(struct rank *r)
 
 static const struct test tests[] = {
     {"the memory of a node", 4, nodes, NULL, APART | PPN(2)},
+    {"the memory of a node, to the end", 4, nodes_at_the_end, NULL,
+     APART | PPN(2)},
     {"users' memory", 4, users, NULL, APART},
     {"users' memory after an error", 4, users_after_an_error, NULL, APART},
+    {"users' memory of a broken team", 4, users_of_a_broken_team, NULL, APART},
     {"buffers that can't be registered", 2, unbound, NULL, APART},
 };
 

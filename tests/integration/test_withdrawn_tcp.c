@@ -61,9 +61,36 @@ static void sent(struct rank *r)
     barrier(r);
 }
 
+static void released(struct rank *r, drail_mem_t *mem)
+{
+    int rc = drail_mem_release(mem);
+    printf("# drail_mem_release: %s\n", drail_strerror(rc));
+    check(rc == 0 || rc == DRAIL_EDAT);
+    if (rc) /* the peer is inside until it has gone on */
+        go_on();
+    for (double end = seconds() + 20; rc; nap(1)) {
+        check(seconds() < end);
+        rc = drail_mem_release(mem);
+    }
+}
+
+static void tried(struct rank *r, drail_mem_t *mem)
+{
+    double begin = seconds();
+    expect(r, DRAIL_EDAT, drail_mem_try_release(mem));
+    check(seconds() - begin < 0.5); /* a release takes a second */
+    check(strstr(drail_last_error(r->t), "dapl_lmr_try_free(tcp-a)") != NULL);
+    go_on();
+    for (double end = seconds() + 20; drail_mem_try_release(mem); nap(1)) {
+        check(seconds() < end);
+        drail_progress(r->t);
+    }
+}
+
 /* Rank 1 is stopped while it writes; a release that succeeds is the end of
  * it. */
-static void put_there(struct rank *r)
+static void put_there(struct rank *r,
+                      void (*release)(struct rank *, drail_mem_t *))
 {
     unsigned char *memory;
     drail_key_t keys[2];
@@ -83,15 +110,7 @@ static void put_there(struct rank *r)
         check(drail_job_allgather(r->job, &keys[0], sizeof keys[0], keys, -1) ==
               0);
         await_stop();
-        int rc = drail_mem_release(user);
-        printf("# drail_mem_release: %s\n", drail_strerror(rc));
-        check(rc == 0 || rc == DRAIL_EDAT);
-        if (rc) /* the peer is inside until it has gone on */
-            go_on();
-        for (double end = seconds() + 20; rc; nap(1)) {
-            check(seconds() < end);
-            rc = drail_mem_release(user);
-        }
+        release(r, user);
         memset(buffer, NEW, BYTES);
         go_on();
     } else {
@@ -112,6 +131,16 @@ static void put_there(struct rank *r)
     drail_mem_release(mem);
 }
 
+static void put_released(struct rank *r)
+{
+    put_there(r, released);
+}
+
+static void put_tried(struct rank *r)
+{
+    put_there(r, tried);
+}
+
 static void impatient(drail_config_t *cfg)
 {
     use_rails(cfg, "tcp-a");
@@ -125,7 +154,8 @@ static void patient(drail_config_t *cfg)
 
 static const struct test tests[] = {
     {"what was sent is still read", 2, sent, impatient, 0},
-    {"what was released is still written", 2, put_there, patient, 0},
+    {"what was released is still written", 2, put_released, patient, 0},
+    {"attempts to release what is still written", 2, put_tried, patient, 0},
 };
 
 int main(int argc, char **argv)

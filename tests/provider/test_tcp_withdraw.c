@@ -5,6 +5,7 @@
  * memory is in use, or nothing accesses it any more.
  */
 #include "tcp.h"
+#include "dapl_rail/platform/busywait.h"
 #include "providers/core/extensions.h"
 #include "tests/stop_inside.h"
 
@@ -92,11 +93,23 @@ static void finish(end_t *me, meeting_t *m)
     shared_free(m, sizeof *m);
 }
 
+/* dat_lmr_free() waits about a second for a peer that is stopped. */
+static DAT_RETURN lmr_free(DAT_LMR_HANDLE lmr)
+{
+    uint64_t begin = busywait_now_ns();
+    DAT_RETURN rc = dat_lmr_free(lmr);
+    uint64_t ms = (busywait_now_ns() - begin) / 1000000;
+    printf("# dat_lmr_free: %u ms\n", (unsigned)ms);
+    assert_in_range(ms, 0, 1300);
+    assert_true(ms > 900 || rc == DAT_SUCCESS);
+    return rc;
+}
+
 /* The memory may be used for other things: when it is free, or at once after
  * the connection has ended. */
 static void free_memory(end_t *me)
 {
-    DAT_RETURN rc = dat_lmr_free(me->mem.lmr);
+    DAT_RETURN rc = lmr_free(me->mem.lmr);
     if (rc != DAT_SUCCESS) {
         DAT_FAILS(rc, DAT_INVALID_STATE);
         DAT_OK(dat_ep_disconnect(me->ep, DAT_CLOSE_ABRUPT_FLAG));

@@ -14,6 +14,8 @@ static unsigned looked_at; /* by the read under way */
 static bool arrives;
 static bool full; /* no room to read */
 static unsigned forgotten, fenced;
+static bool may_wait;
+static int outcome; /* of a wait */
 
 /* Keys of ledgers, and members: nothing of them counts. */
 const void *drail_gathered_of(const drail_gathered_t *g, unsigned rank)
@@ -45,8 +47,9 @@ int drail_test(drail_t *rail, drail_req_t *req)
 
 int drail_wait(drail_t *rail, drail_req_t *req, int timeout_ms)
 {
+    assert_true(may_wait);
     assert_in_range(timeout_ms, 1, 100);
-    return DRAIL_ETIMEOUT;
+    return outcome;
 }
 
 void drail_forget(drail_t *rail, drail_req_t *req)
@@ -85,7 +88,7 @@ static dcoll_team_t *setup(dcoll_team_t *team)
         remote[r].ring[0] = call;
         atomic_store(&remote[r].calls, 1);
     }
-    arrives = full = false;
+    arrives = full = may_wait = false;
     forgotten = fenced = 0;
     return team;
 }
@@ -170,17 +173,37 @@ static void test_ends_before_the_memory(void **state)
     assert_int_equal(fenced, 1);
 }
 
-/* The peer may be stopped: the read's buffer stays. */
+/* The team is freed, and the peer may be stopped. */
+static void close_after(dcoll_team_t *team, int rc, bool complete)
+{
+    setup(team);
+    assert_int_equal(ledger_check(team, 2), DRAIL_EAGAIN);
+    team->remote_ledger.mem = (drail_mem_t *)&remote;
+    may_wait = true;
+    outcome = rc;
+    arrives = complete;
+    ledger_close(team, false);
+    assert_int_equal(fenced, 0);
+}
+
+/* The read's buffer stays, whatever ends the wait. */
 static void test_stopped(void **state)
 {
+    static const int codes[] = {DRAIL_ETIMEOUT, DRAIL_EINTR, DRAIL_EJOB};
     static dcoll_team_t team;
-    setup(&team);
-    assert_int_equal(ledger_check(&team, 2), DRAIL_EAGAIN);
-    team.remote_ledger.mem = (drail_mem_t *)&remote;
-    ledger_close(&team, false);
-    assert_int_equal(forgotten, 1);
-    assert_int_equal(fenced, 0);
-    assert_null(team.remote_ledger.mem);
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        close_after(&team, codes[i], false);
+        assert_int_equal(forgotten, 1);
+        assert_null(team.remote_ledger.mem);
+    }
+}
+
+static void test_answers_before_the_end(void **state)
+{
+    static dcoll_team_t team;
+    close_after(&team, 0, true);
+    assert_int_equal(forgotten, 0);
+    assert_non_null(team.remote_ledger.mem);
 }
 
 int main(void)
@@ -193,6 +216,7 @@ int main(void)
         cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_ends_before_the_memory),
         cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_answers_before_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

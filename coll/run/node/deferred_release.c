@@ -13,43 +13,57 @@ struct deferred {
     struct segment segment;
 };
 
-static int release(const dcoll_team_t *team, drail_mem_t *mem)
+static void keep(dcoll_team_t *team, drail_mem_t *mem,
+                 const struct segment *segment)
 {
-    return team->hurries ? drail_mem_try_release(mem) : drail_mem_release(mem);
+    struct deferred *left = calloc(1, sizeof *left);
+    if (left) { /* else it stays mapped for good */
+        left->mem = mem;
+        left->segment = *segment;
+        LIST_INSERT_HEAD(&team->deferred, left, link);
+    }
 }
 
-int release_or_defer(dcoll_team_t *team, drail_mem_t *mem,
-                     struct segment *segment)
+void release_or_defer(dcoll_team_t *team, drail_mem_t *mem,
+                      struct segment *segment)
 {
     const struct drail_platform *p = team->platform;
     if (segment && p->settle)
         p->settle(p);
-    int rc = mem ? release(team, mem) : 0;
-    if (!rc) {
-        if (segment)
-            segment_close(segment);
+    int (*release)(drail_mem_t *) =
+        team->hurries ? drail_mem_try_release : drail_mem_release;
+    if (mem && release(mem))
+        keep(team, mem, segment ? segment : &SEGMENT_NONE);
+    else if (segment)
+        segment_close(segment);
+}
+
+int release_users(dcoll_team_t *team, drail_mem_t *mem)
+{
+    int rc = drail_mem_release(mem);
+    if (!rc)
         return 0;
-    }
-    struct deferred *left = calloc(1, sizeof *left);
-    if (left) { /* else it stays mapped for good */
-        left->mem = mem;
-        left->segment = segment ? *segment : SEGMENT_NONE;
-        LIST_INSERT_HEAD(&team->deferred, left, link);
-    }
+    keep(team, mem, &SEGMENT_NONE);
     return team_rail_fail(team, rc);
 }
 
-void deferred_release_retry(dcoll_team_t *team)
+static void retry(dcoll_team_t *team, int (*release)(drail_mem_t *))
 {
     struct deferred *next;
     for (struct deferred *l = LIST_FIRST(&team->deferred); l; l = next) {
         next = LIST_NEXT(l, link);
-        if (release(team, l->mem))
+        if (release(l->mem))
             continue;
         LIST_REMOVE(l, link);
         segment_close(&l->segment);
         free(l);
     }
+}
+
+/* Either the first attempt has waited, or the team hurries. */
+void deferred_release_retry(dcoll_team_t *team)
+{
+    retry(team, drail_mem_try_release);
 }
 
 /* Peers that run leave the memory soon; one that is stopped does not. */
@@ -67,9 +81,10 @@ static void await_peers(dcoll_team_t *team)
 void deferred_release_end(dcoll_team_t *team)
 {
     struct deferred *l;
-    deferred_release_retry(team);
     if (team->hurries)
         await_peers(team);
+    else
+        retry(team, drail_mem_release);
     while ((l = LIST_FIRST(&team->deferred))) {
         LIST_REMOVE(l, link);
         segment_close_file(&l->segment);

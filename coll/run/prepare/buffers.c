@@ -135,7 +135,7 @@ int request_unbind(dcoll_request_t *q)
     for (dcoll_space_t s = DCOLL_SEND; s <= DCOLL_RECV; s++) {
         if (!q->mem[s])
             continue;
-        int failed = release_or_defer(q->team, q->mem[s], NULL);
+        int failed = release_users(q->team, q->mem[s]);
         rc = rc ? rc : failed;
         q->mem[s] = NULL;
     }

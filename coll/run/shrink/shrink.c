@@ -172,7 +172,7 @@ int dcoll_team_shrink(dcoll_team_t *team, dcoll_team_t **out)
     if (rc) {
         if (s)
             discard(&made, s);
-        shrunk_free(s, false);
+        shrunk_free(s);
         return rc;
     }
     s->next = survivors_words(made);

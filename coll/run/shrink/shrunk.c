@@ -3,13 +3,13 @@
 
 #include "coll/run/shrink/shrunk.h"
 
-void shrunk_free(struct shrunk *s, bool hurries)
+void shrunk_free(struct shrunk *s)
 {
     if (!s)
         return;
     drail_job_leave(s->job);
     if (s->mem) /* if it is refused, drail_close() does it */
-        (hurries ? drail_mem_try_release : drail_mem_release)(s->mem);
+        drail_mem_release(s->mem);
     free(s->peers);
     free(s->rank_of);
     free(s->keys);

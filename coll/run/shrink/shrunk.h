@@ -64,9 +64,8 @@ static inline drail_job_t *shrunk_whole(const struct shrunk *s)
     return s->whole;
 }
 
-/* Frees it, and leaves its job. NULL: does nothing. If it hurries, it waits for
- * no peer. */
-void shrunk_free(struct shrunk *s, bool hurries);
+/* Frees it, and leaves its job. NULL: does nothing. */
+void shrunk_free(struct shrunk *s);
 
 /* A notification of an all-gather, or of an agreement. NULL: the team has no
  * such all-gather, so that the notification is late. */

@@ -225,6 +225,10 @@ void dcoll_team_free(dcoll_team_t *team)
     ledger_close(team, !team->hurries);
     release_or_defer(team, team->remote_ledger.mem, NULL);
     release_or_defer(team, team->ledger_mem, &team->ledgers);
+    if (team->shrunk) {
+        release_or_defer(team, team->shrunk->mem, NULL);
+        team->shrunk->mem = NULL;
+    }
     deferred_release_end(team);
     free(team->node_begin);
     free(team->port_begin);
@@ -237,6 +241,6 @@ void dcoll_team_free(dcoll_team_t *team)
     drail_gathered_free(team->members);
     drail_gathered_free(team->ledger_keys);
     dcoll_table_free(&team->table);
-    shrunk_free(team->shrunk, team->hurries);
+    shrunk_free(team->shrunk);
     free(team);
 }

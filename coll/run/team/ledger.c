@@ -243,8 +243,9 @@ void ledger_close(dcoll_team_t *team, bool waits)
         return;
     remote->under_way = false;
     if (!waits) {
-        int rc = drail_wait(team->rail, &remote->req, STOPPED_MS);
-        if (rc != DRAIL_ETIMEOUT && rc != DRAIL_EINTR)
+        /* the wait may also end by an error that is not the read's */
+        if (!drail_wait(team->rail, &remote->req, STOPPED_MS) ||
+            drail_test(team->rail, &remote->req) != DRAIL_EAGAIN)
             return;
         remote->mem = NULL; /* the read may go on until drail_close() */
     }

@@ -163,7 +163,8 @@ struct dcoll_team {
                                      the latest ledger_record_wait() */
     bool timed; /* between dcoll_times_begin() and dcoll_times_end() */
     dcoll_times_t times;
-    bool hurries; /* it is being freed, and broken: it waits for no peer */
+    bool hurries;       /* it is being freed, and broken: it does not wait for
+                           peers inside its own memory */
     _Atomic int broken; /* the error that broke the team; other threads may read
                            it */
     drail_error_t error;

@@ -140,7 +140,7 @@ DAT_RETURN core_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask,
     return DAT_SUCCESS;
 }
 
-static DAT_RETURN lmr_free(DAT_LMR_HANDLE handle, unsigned patience)
+static DAT_RETURN lmr_free(DAT_LMR_HANDLE handle, uint64_t patience)
 {
     struct core_lmr *lmr = core_object_get(handle, DAT_HANDLE_TYPE_LMR);
     if (!lmr)

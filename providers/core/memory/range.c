@@ -7,6 +7,7 @@
  */
 #include <unistd.h>
 
+#include "dapl_rail/platform/busywait.h"
 #include "providers/core/internal.h"
 
 #define WITHDRAW_YIELDS  50 /* looks before it begins to sleep between them */
@@ -38,18 +39,20 @@ void core_range_give_back(struct core_ia *ia, struct core_mr *mr)
         ia->mr_hint = at;
 }
 
-bool core_range_free(struct core_ia *ia, struct core_mr *mr, unsigned *patience)
+bool core_range_free(struct core_ia *ia, struct core_mr *mr, uint64_t *patience)
 {
     for (unsigned looks = 0; !ia->transport->mr_withdraw(ia, mr); looks++) {
         if (!*patience)
             return false;
+        const uint64_t begin = busywait_now_ns();
         core_ia_unlock(ia);
         if (looks < WITHDRAW_YIELDS)
             sched_yield();
         else
             usleep(WITHDRAW_POLL_US);
-        *patience -= looks >= WITHDRAW_YIELDS;
         core_ia_lock(ia);
+        const uint64_t took = busywait_now_ns() - begin;
+        *patience -= took < *patience ? took : *patience;
     }
     core_range_give_back(ia, mr);
     return true;

@@ -83,7 +83,7 @@ DAT_RETURN core_rmr_query(DAT_RMR_HANDLE handle, DAT_RMR_PARAM_MASK mask,
  * withdrawn already. */
 static DAT_RETURN rmr_unbind(struct core_rmr *rmr)
 {
-    unsigned patience = CORE_PATIENCE;
+    uint64_t patience = CORE_PATIENCE;
     if (!rmr->mr)
         return DAT_SUCCESS;
     if (!core_range_free(rmr->o.ia, rmr->mr, &patience))
@@ -122,7 +122,7 @@ static DAT_RETURN rmr_bind(struct core_rmr *rmr, struct core_lmr *lmr,
                            struct core_ep *ep)
 {
     struct core_mr *mr;
-    unsigned patience = CORE_PATIENCE;
+    uint64_t patience = CORE_PATIENCE;
     DAT_RETURN ret = window_open(rmr, t, priv, ep, &mr);
     if (ret != DAT_SUCCESS)
         return ret;
