@@ -42,7 +42,7 @@ void neighbor_perform(const neighbor_t *n, neighbor_call_t call,
                       const char *send, char *recv)
 {
     switch (call) {
-    case EXCHANGE_TYPED:
+    case ALLTOALLW:
         MPI_Alltoallw(send, n->counts, n->displs, n->types, recv, n->counts,
                       n->displs, n->types, MPI_COMM_WORLD);
         break;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 typedef enum neighbor_call {
-    EXCHANGE_TYPED, /* alltoallw, between all ranks */
+    ALLTOALLW, /* between all ranks */
     NEIGHBOR_ALLGATHER,
     NEIGHBOR_ALLGATHERV,
     NEIGHBOR_ALLTOALL,

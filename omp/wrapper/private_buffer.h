@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For calls that wait: what the kernel is to fill or to send while pages may
- * go.
- * __real_malloc() is private to the rank. */
+ * go. __real_malloc() is private to the rank. */
 #ifndef OMP_WRAPPER_PRIVATE_BUFFER_H
 #define OMP_WRAPPER_PRIVATE_BUFFER_H
 

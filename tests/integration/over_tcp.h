@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rails over TCP, all on the loopback device; skipped without libfabric. */
+/* Rails over TCP, all on the loopback device, and a bond of two; skipped
+ * without libfabric. */
 #ifndef TESTS_OVER_TCP_H
 #define TESTS_OVER_TCP_H
 
@@ -15,7 +16,8 @@ static inline int over_tcp(const struct test *tests, size_t n, int argc,
     }
     conf_restart(argv, RAIL_OF("ofi", "tcp-a", "device=lo")
                            RAIL_OF("ofi", "tcp-b", "device=lo")
-                               RAIL_OF("ofi", "tcp-c", "device=lo"));
+                               RAIL_OF("ofi", "tcp-c", "device=lo")
+                                   RAIL_OF("bond", "bond-ab", "tcp-a tcp-b"));
     return run_tests(tests, n, 1, argc, argv);
 }
 

@@ -6,7 +6,7 @@
  */
 #include <signal.h>
 
-#include "conf.h"
+#include "over_tcp.h"
 #include "proc_state.h"
 #include "scene.h"
 
@@ -83,13 +83,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-    if (!conf_has_ofi()) {
-        printf("1..0 # skipped: there is no libfabric here\n");
-        return 77;
-    }
-    conf_restart(argv, RAIL_OF("ofi", "tcp-a", "device=lo")
-                           RAIL_OF("ofi", "tcp-b", "device=lo")
-                               RAIL_OF("bond", "bond-ab", "tcp-a tcp-b"));
     board = shared_memory(sizeof *board);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+    return over_tcp(tests, sizeof tests / sizeof tests[0], argc, argv);
 }

@@ -158,7 +158,7 @@ int dcoll_team_shrink(dcoll_team_t *team, dcoll_team_t **out)
     if (!team->broken)
         ledger_break(team, team_fail(team, DRAIL_EPEER,
                                      "rank %u shrinks the team", team->rank));
-    ledger_close(team, true);
+    ledger_close(team);
     team->error = (drail_error_t){0};
     int broken = team->broken;
     team->broken = 0; /* this call has an error of its own */

@@ -8,8 +8,8 @@ void shrunk_free(struct shrunk *s)
     if (!s)
         return;
     drail_job_leave(s->job);
-    if (s->mem) /* if it is refused, drail_close() does it */
-        drail_mem_release(s->mem);
+    if (s->mem)
+        drail_mem_release(s->mem); /* else drail_close() does */
     free(s->peers);
     free(s->rank_of);
     free(s->keys);

@@ -222,7 +222,7 @@ void dcoll_team_free(dcoll_team_t *team)
         request_destroy(TAILQ_FIRST(&team->requests));
     for (drail_mem_t *mem; (mem = pool_shrink(&team->pool));)
         release_or_defer(team, mem, NULL);
-    ledger_close(team, !team->hurries);
+    ledger_close(team);
     release_or_defer(team, team->remote_ledger.mem, NULL);
     release_or_defer(team, team->ledger_mem, &team->ledgers);
     if (team->shrunk) {

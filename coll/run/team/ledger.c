@@ -236,13 +236,13 @@ void ledger_record_wait(dcoll_team_t *team, const struct standing *s)
     team->moved_before = team->moved;
 }
 
-void ledger_close(dcoll_team_t *team, bool waits)
+void ledger_close(dcoll_team_t *team)
 {
     struct remote_ledger *remote = &team->remote_ledger;
     if (!remote->under_way)
         return;
     remote->under_way = false;
-    if (!waits) {
+    if (team->hurries) {
         /* the wait may also end by an error that is not the read's */
         if (!drail_wait(team->rail, &remote->req, STOPPED_MS) ||
             drail_test(team->rail, &remote->req) != DRAIL_EAGAIN)
@@ -250,7 +250,7 @@ void ledger_close(dcoll_team_t *team, bool waits)
         remote->mem = NULL; /* the read may go on until drail_close() */
     }
     drail_forget(team->rail, &remote->req);
-    if (waits)
+    if (!team->hurries)
         drail_fence(team->rail, team_peer(team, remote->peer));
 }
 

@@ -118,10 +118,10 @@ void ledger_record_wait(dcoll_team_t *team, const struct standing *s);
 /* Has a rank of my node broken its team? Returns its error, with the team's
  * sentence, or 0. */
 int ledger_find_error(dcoll_team_t *team);
-/* Ends a read of another node's ledger that is under way. Without waiting for a
- * peer that does not answer: then the read's buffer stays until drail_close(),
- * and no other read may follow. */
-void ledger_close(dcoll_team_t *team, bool waits);
+/* Ends a read of another node's ledger that is under way. A team that hurries
+ * does not wait for a peer that does not answer: then the read's buffer stays
+ * until drail_close(), and no other read may follow. */
+void ledger_close(dcoll_team_t *team);
 /* Has the peer, on my node, made as many calls as this rank? */
 bool ledger_caught_up(dcoll_team_t *team, unsigned peer);
 /* It has, and this rank's latest call prepares a request: 0, or an error if the
