@@ -239,7 +239,7 @@ PLAIN_ONLY := dapltest dtest dapl_walk bond impi2018 tcp docs install layers \
   suite compare_p2p compare_coll compare_layer mpi_layer mpi_faults mpi_forms \
   mpi_requests mpi_sets mpi_threads deb peers_present test_dsm_memory calibrate irregular_figures \
   reproduce reports build_mpi moved mpi4py timens tune_time rail_numbers \
-  killed degrade_any
+  killed degrade_any openmp_locks
 SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
 # (ThreadSanitizer ends programs whose handler of SIGSEGV calls what is not safe
 # in handlers, and programs that fork while they have threads. It does not see

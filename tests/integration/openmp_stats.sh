@@ -1,13 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # RAILOMP_STATS: what the ranks have done; and scripts/compare-openmp.
-# shellcheck source=tests/integration/checks.bash
-. "${SOURCE:?}/tests/integration/checks.bash"
-
-[ -x "$BUILD/bin/railomp-cc" ] ||
-    skip 'no gcc-12-plugin-dev was there when this was built'
-cd "$work" || exit 1
-unset OMP_SCHEDULE OMP_NUM_THREADS RAILOMP_RANKS RAILOMP_STATS
+# shellcheck source=tests/integration/openmp.bash
+. "${SOURCE:?}/tests/integration/openmp.bash"
 
 # 40 regions with a barrier each: in each of them the first thread writes 64
 # pages, which all threads read after the barrier
