@@ -42,4 +42,14 @@ static inline void copy_message(void *to, const void *from, size_t bytes)
         plain_copy(to, from, bytes);
 }
 
+/* The same of a message that another core has just written. On the Xeon,
+ * ping-pongs of 1 KB and 2 KB took 0.91 times as long. */
+static inline void take_copy(void *to, const void *from, size_t bytes)
+{
+    if (goes_ahead(bytes))
+        fetch_copy(to, from, bytes);
+    else
+        copy_message(to, from, bytes);
+}
+
 #endif
