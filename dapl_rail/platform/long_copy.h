@@ -18,6 +18,13 @@
 
 #include "dapl_rail/platform/prefetch.h"
 
+/* memcpy goes over to `rep movsb` at 2 KB. On the EPYC this loop takes half of
+ * the time while both sides are in the first cache. Beyond 4 KB they may not be
+ * there, and then the loop is slower. On the Xeon, wide_ahead_copy is faster
+ * beyond 4 KB; below that it is faster in caches and slower out of them. */
+#define WIDE_LEAST 1024u
+#define WIDE_MOST  4096u
+
 /* Sanitizers do not see into assembler. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) &&                   \
     __has_include(<sys/platform/x86.h>)
@@ -28,13 +35,7 @@
  * its loops on the EPYC. Below that memcpy uses it, too. */
 #define REP_LEAST (512u << 10)
 
-/* memcpy goes over to `rep movsb` at 2 KB. On the EPYC this loop takes half of
- * the time while both sides are in the first cache. Beyond 4 KB they may not be
- * there, and then the loop is slower. On the Xeon, wide_ahead_copy is faster
- * beyond 4 KB; below that it is faster in caches and slower out of them. */
-#define WIDE_LEAST 1024u
-#define WIDE_MOST  4096u
-#define WIDE_LINE  64u
+#define WIDE_LINE 64u
 
 /* At most eight. */
 __attribute__((target("avx512f"), always_inline)) static inline void
