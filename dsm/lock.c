@@ -120,17 +120,17 @@ static int fetch_past(ddsm_t *d, struct lock_past *past)
 static int hold(ddsm_t *d, const struct lock *lock, uint32_t ticket)
 {
     struct held *held = &d->held[lock->id];
+    const bool is_ours = is_ours_still(d, lock, ticket);
     int rc = 0;
-    if (!is_ours_still(d, lock, ticket)) {
+    if (!is_ours) {
         held->was_held = false;
         rc = learn(d, lock);
     }
-    if (!rc) {
-        held->is_held = true;
-        held->ticket = ticket;
-        rc = fetch_past(d, &held->past);
-    }
-    return rc;
+    if (rc)
+        return rc;
+    held->is_held = true;
+    held->ticket = ticket;
+    return is_ours ? 0 : fetch_past(d, &held->past);
 }
 
 static int acquire(ddsm_t *d, const struct lock *lock)

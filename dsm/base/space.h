@@ -272,8 +272,9 @@ struct ddsm {
     bool tests;    /* ... to find whether the past is right */
     struct page_list recorded[USES]; /* for this interval's past */
     struct page_list visits;         /* copies of DDSM_OPEN pages */
-    struct lock_past *under; /* of the lock that this rank took last, until it
-                                gives it back; NULL: none, or a pause */
+    struct lock_past *under; /* of the lock that this rank last took from
+                                another one, until it gives it back; NULL:
+                                none, or a pause */
     bool under_tests; /* to find whether it is right: pages held, and used */
     size_t under_foretold, under_used;
     size_t under_remembered; /* pages in the lists of all locks */

@@ -50,6 +50,14 @@ static struct page_list take_invalid(const ddsm_t *d, struct page_list *list)
     return others;
 }
 
+static bool is_all_there(const ddsm_t *d, const struct page_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (d->page[list->page[i]].state == PAGE_INVALID)
+            return false;
+    return true;
+}
+
 struct page_list lock_history_begin(ddsm_t *d, struct lock_past *past)
 {
     const size_t count = past->list.count;
@@ -57,7 +65,7 @@ struct page_list lock_history_begin(ddsm_t *d, struct lock_past *past)
     d->under_tests = false;
     if (past->pause)
         past->pause--;
-    if (!d->under || !count)
+    if (!d->under || is_all_there(d, &past->list))
         return (struct page_list){0};
     pages_unique(&past->list);
     d->under_tests = past->times++ % LEARN_PERIOD == 0;

@@ -17,7 +17,8 @@
 
 #include "dsm/base/space.h"
 
-/* This rank has taken a lock, and invalidated what its holders have written.
+/* This rank has taken a lock that another one may have held since, and
+ * invalidated what its holders have written.
  * Returns the pages to fetch before anything else; if ddsm.under_tests is set,
  * to hold. */
 struct page_list lock_history_begin(ddsm_t *d, struct lock_past *past);
