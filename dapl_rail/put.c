@@ -187,8 +187,8 @@ int drail_put(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
     rc = xfer_check(t, xfer);
     if (rc)
         return rc;
-    if (!(flags & ~(unsigned)DRAIL_NOWAIT) &&
-        transfer_plain(t, peer, xfer, req ? req_of(req) : NULL))
+    if (!(flags & (DRAIL_NOTIFY | DRAIL_ALL_RAILS | DRAIL_EAGER)) &&
+        transfer_plain(t, peer, xfer, flags, req ? req_of(req) : NULL))
         return 0;
     return put_any(t, peer, xfer, flags, id, req);
 }

@@ -85,12 +85,7 @@ static int begin_interval(ddsm_t *d, const uint64_t *names)
     int rc = fetch_list(d, &list[USE_FETCH], d->learning);
     if (!rc && !d->learning)
         rc = pages_make_list_dirty(d, &list[USE_WRITE]);
-    if (rc != DRAIL_ENOMEM || d->broken)
-        return rc;
-    rc = coalesce_mappings(d);
-    if (!rc)
-        d->error = before;
-    return rc;
+    return coalesce_if_full(d, rc, &before);
 }
 
 static int turn(ddsm_t *d, const uint64_t *names)

@@ -511,7 +511,8 @@ typedef struct ddsm_stats {
     uint64_t flush_ns;   /**< comparing pages and writing pieces home */
     uint64_t barrier_ns; /**< in barriers, their flush included */
     uint64_t lock_ns;    /**< in ddsm_lock() */
-    /* pages, in intervals in which the library learns (ddsm_interval()): */
+    /* pages, in intervals in which the library learns (ddsm_interval()), and
+     * while a lock is held: in its own tests */
     uint64_t predicted;      /**< pages that were fetched in advance */
     uint64_t predicted_used; /**< those of them that were used */
     uint64_t unpredicted;    /**< pages that faults fetched */

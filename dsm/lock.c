@@ -6,6 +6,9 @@
 
 #include "dsm/base/enter.h"
 #include "dsm/base/rdma.h"
+#include "dsm/pages/coalesce.h"
+#include "dsm/pages/fetch.h"
+#include "dsm/pages/lock_history.h"
 #include "dsm/release.h"
 #include "dsm/sync/control.h"
 #include "dsm/sync/peer_wait.h"
@@ -102,20 +105,32 @@ static bool is_ours_still(const ddsm_t *d, const struct lock *lock,
            ticket == ((held->ticket + 1) & TICKET_MAX);
 }
 
+/* Fetches what this rank has used under the lock before. */
+static int fetch_past(ddsm_t *d, struct lock_past *past)
+{
+    const struct page_list list = lock_history_begin(d, past);
+    if (!list.count)
+        return 0;
+    const drail_error_t before = d->error;
+    int rc = fetch_list(d, &list, d->under_tests);
+    return coalesce_if_full(d, rc, &before);
+}
+
 /* It is the turn of this rank's ticket. */
 static int hold(ddsm_t *d, const struct lock *lock, uint32_t ticket)
 {
     struct held *held = &d->held[lock->id];
+    const bool is_ours = is_ours_still(d, lock, ticket);
     int rc = 0;
-    if (!is_ours_still(d, lock, ticket)) {
+    if (!is_ours) {
         held->was_held = false;
         rc = learn(d, lock);
     }
-    if (!rc) {
-        held->is_held = true;
-        held->ticket = ticket;
-    }
-    return rc;
+    if (rc)
+        return rc;
+    held->is_held = true;
+    held->ticket = ticket;
+    return is_ours ? 0 : fetch_past(d, &held->past);
 }
 
 static int acquire(ddsm_t *d, const struct lock *lock)
@@ -151,6 +166,7 @@ static int tell(ddsm_t *d, const struct lock *lock)
 static int release(ddsm_t *d, const struct lock *lock)
 {
     struct held *held = &d->held[lock->id];
+    lock_history_end(d, &held->past);
     int rc = release_writes(d);
     if (rc)
         return rc;

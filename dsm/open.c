@@ -15,6 +15,7 @@
 #include "dsm/pages/handler.h"
 #include "dsm/pages/history.h"
 #include "dsm/pages/huge.h"
+#include "dsm/pages/lock_history.h"
 #include "dsm/pages/map.h"
 #include "dsm/progress_thread.h"
 #include "dsm/reduce.h"
@@ -375,6 +376,7 @@ static void free_space(ddsm_t *d)
     history_close(d);
     free(d->vector_clock);
     free(d->unfenced);
+    lock_history_close(d);
     free(d->held);
     free(d->lock_numbers.number);
     free(d->store_keys);

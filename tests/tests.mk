@@ -92,7 +92,7 @@ $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/memory/copy_choice
 $(TEST_BIN)/unit/test_copy_trials $(TEST_BIN)/unit/test_copy_cold: \
   $(BUILD)/obj/providers/shm/memory/copy.o $(BUILD)/obj/providers/shm/memory/copy_cold.o
 $(TEST_BIN)/unit/test_dsm_diff: $(BUILD)/obj/dsm/pages/diff.o
-$(TEST_BIN)/unit/test_dsm_history: $(addprefix $(BUILD)/obj/dsm/pages/,history.o)
+$(TEST_BIN)/unit/test_dsm_history: $(addprefix $(BUILD)/obj/dsm/pages/,history.o page_list.o)
 $(TEST_BIN)/unit/test_dsm_pack: $(addprefix $(BUILD)/obj/dsm/pages/,diff.o pack.o)
 $(TEST_BIN)/unit/test_dsm_pack_server: $(addprefix $(BUILD)/obj/dsm/sync/,\
   pack_exchange.o pack_server.o)

@@ -329,22 +329,35 @@ static int transfer_post(drail_t *t, struct transfer *x, int timeout_ms)
     return rc;
 }
 
+/* The rail of a transfer that needs no decision: the caller has chosen it, or
+ * no other one may carry it. False: it needs one. */
+static bool is_plain(drail_t *t, uint32_t reach, size_t bytes, unsigned flags,
+                     unsigned *rail)
+{
+    struct route route;
+    const unsigned choice = choice_of(t, flags);
+    if (!route_is_untimed(t, reach, bytes, &route) || !bytes ||
+        t->cfg.eps > 1 || t->timing->gap || t->parallel)
+        return false;
+    if (choice && bytes < t->cfg.stripe_threshold) {
+        *rail = reaching(t, reach, choice - 1);
+        return true;
+    }
+    *rail = (unsigned)__builtin_ctz(route.rails);
+    return cut_is_plain(t, bytes, route.rails) && !cut_spreads(t, reach, bytes);
+}
+
 /* The short form of init, cut and start, for a transfer that is not timed. */
 bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer,
-                    struct req *req)
+                    unsigned flags, struct req *req)
 {
     const struct completion done = {.ended = req_part_ended, .req = req};
-    size_t bytes = xfer->bytes, posted = 0;
-    struct route route;
-    const uint32_t reach = peer_reach(peer);
-    if (!route_is_untimed(t, reach, bytes, &route) ||
-        !cut_is_plain(t, bytes, route.rails) || !bytes || t->cfg.eps > 1 ||
-        t->timing->gap || cut_spreads(t, reach, bytes) || t->parallel)
+    size_t posted = 0;
+    drail_chunk_t whole = {.bytes = xfer->bytes};
+    if (!is_plain(t, peer_reach(peer), whole.bytes, flags, &whole.rail))
         return false;
-    drail_chunk_t whole = {.rail = (unsigned)__builtin_ctz(route.rails),
-                           .bytes = bytes};
     struct link *link = peer_link(peer, whole.rail, 0);
-    if (bytes > rdma_most(link->rail, bytes))
+    if (whole.bytes > rdma_most(link->rail, whole.bytes))
         return false;
     if (req)
         req_start(req, peer, RAIL_BIT(whole.rail), 1);

@@ -64,9 +64,10 @@ static inline int xfer_check(drail_t *t, const drail_xfer_t *x)
 }
 
 /* Posts a put without notification, if it needs no decision and its rail has
- * room: most short puts. req: of the put, or NULL. False: nothing is posted. */
+ * room: most short puts. flags: those of drail_put; req: of the put, or NULL.
+ * False: nothing is posted. */
 bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer,
-                    struct req *req);
+                    unsigned flags, struct req *req);
 void transfer_init(struct transfer *x, struct peer *peer,
                    const drail_xfer_t *xfer, enum verb verb);
 /* Decides which rails carry it. flags: those of drail_put. */

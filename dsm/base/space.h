@@ -3,9 +3,10 @@
  * A rank's state of a space. Read the other folders in this order:
  *
  *   base/   this state; entering it, one thread at a time; errors
- *   pages/  map (addresses), pages (states and protection), readahead, fetch,
- *           flush, diff, hot and pack (writing home), handler, fault and
- *           signals, huge, coalesce, exclusive, history
+ *   pages/  map (addresses), page_list, pages (states and protection),
+ *           readahead, fetch, flush, diff, hot and pack (writing home),
+ *           handler, fault and signals, huge, coalesce, exclusive, history,
+ *           lock_history
  *   sync/   control (memory that other ranks read), notices, pack_server,
  *           peer_wait, pack_exchange, shared_barrier, ticket
  *   .       the public calls, and the progress thread
@@ -86,6 +87,13 @@ struct past {
     uint32_t gap;           /* … least intervals between two; 0: unknown */
     unsigned turn;          /* of a loop that has the name in each turn */
     struct page_list list[2][USES]; /* of every second interval */
+};
+
+/* What faults have fetched while this rank held a lock (lock_history.h). */
+struct lock_past {
+    struct page_list list;  /* has no room for all pages */
+    unsigned times;         /* that it was fetched in advance */
+    unsigned pause, pauses; /* times without a history; so many times */
 };
 
 /* The most that a release compares and leaves writable. */
@@ -264,6 +272,12 @@ struct ddsm {
     bool tests;    /* ... to find whether the past is right */
     struct page_list recorded[USES]; /* for this interval's past */
     struct page_list visits;         /* copies of DDSM_OPEN pages */
+    struct lock_past *under; /* of the lock that this rank last took from
+                                another one, until it gives it back; NULL:
+                                none, or a pause */
+    bool under_tests; /* to find whether it is right: pages held, and used */
+    size_t under_foretold, under_used;
+    size_t under_remembered; /* pages in the lists of all locks */
     struct streams reads, writes;
 
     struct control control;
@@ -278,7 +292,8 @@ struct ddsm {
         uint64_t rounds;        /* control.ticket_rounds at the unlock */
         bool has_abandoned;     /* a ticket of this rank may be in a slot */
         uint64_t clock_version; /* ddsm.clock_version that its clock has */
-    } * held;                   /* one for each lock */
+        struct lock_past past;
+    } * held; /* one for each lock */
 
     struct lock_numbers {
         uint32_t *number; /* left over */

@@ -11,3 +11,13 @@ int coalesce_mappings(ddsm_t *d)
     rc = flush_protect_all(d);
     return rc ? space_break(d, rc) : 0;
 }
+
+int coalesce_if_full(ddsm_t *d, int rc, const drail_error_t *before)
+{
+    if (rc != DRAIL_ENOMEM || d->broken)
+        return rc;
+    rc = coalesce_mappings(d);
+    if (!rc)
+        d->error = *before;
+    return rc;
+}

@@ -5,6 +5,8 @@
 #include "dsm/pages/exclusive.h"
 #include "dsm/pages/history.h"
 #include "dsm/pages/huge.h"
+#include "dsm/pages/lock_history.h"
+#include "dsm/pages/page_list.h"
 #include "dsm/pages/pages.h"
 #include "dsm/pages/readahead.h"
 #include "dsm/pages/signals.h"
@@ -37,9 +39,26 @@ static int make_readable(ddsm_t *d, size_t first, size_t count)
     return rc;
 }
 
+/* Does the history that counts now test what it has foretold? */
+static bool is_test(const ddsm_t *d)
+{
+    return d->under ? d->under_tests : d->tests;
+}
+
+/* A fault fetches these pages, or they are held. */
+static void record(ddsm_t *d, size_t first, size_t count, bool held)
+{
+    if (d->under)
+        lock_history_record(d, first, count, held);
+    else
+        history_record(d, USE_FETCH, first, count);
+    if (is_test(d) && d->page[first].home != d->rank)
+        *(held ? &d->stats.predicted_used : &d->stats.unpredicted) += count;
+}
+
 static void hold(ddsm_t *d, size_t first, size_t count)
 {
-    if (d->tests)
+    if (is_test(d))
         d->stats.predicted += count;
     for (size_t p = first; p < first + count; p++)
         d->page[p].held = true;
@@ -181,9 +200,7 @@ int fetch_ahead(ddsm_t *d, size_t page)
         end++;
     const size_t count = end - first;
     readahead_end(a, first, end);
-    history_record(d, USE_FETCH, first, count);
-    if (d->tests && d->page[page].home != d->rank)
-        *(held ? &d->stats.predicted_used : &d->stats.unpredicted) += count;
+    record(d, first, count, held);
     return fetch(d, first, count);
 }
 

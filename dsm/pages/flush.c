@@ -8,6 +8,7 @@
 #include "dsm/pages/exclusive.h"
 #include "dsm/pages/hot.h"
 #include "dsm/pages/pack.h"
+#include "dsm/pages/page_list.h"
 #include "dsm/pages/pages.h"
 
 /* A differing piece that may grow over the border of a page. */

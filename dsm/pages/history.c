@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsm/pages/pages.h"
+#include "dsm/pages/page_list.h"
 
 void history_record(ddsm_t *d, enum use use, size_t first, size_t count)
 {
@@ -15,16 +15,6 @@ void history_record(ddsm_t *d, enum use use, size_t first, size_t count)
         d->page[p].recorded |= (uint8_t)(1 << use);
         list->page[list->count++] = (uint32_t)p;
     }
-}
-
-static void unique(struct page_list *list)
-{
-    size_t n = 0;
-    pages_sort(list);
-    for (size_t i = 0; i < list->count; i++)
-        if (!n || list->page[n - 1] != list->page[i])
-            list->page[n++] = list->page[i];
-    list->count = n;
 }
 
 /* Adds the recorded pages to a list, or replaces what it had by them. Without
@@ -41,7 +31,7 @@ static void keep_in(ddsm_t *d, struct page_list *list,
                recorded->count * sizeof *recorded->page);
         list->page = page;
         list->count = count;
-        unique(list);
+        pages_unique(list);
     } else if (!count) {
         list->count = 0;
     }

@@ -2,12 +2,12 @@
 #include "dsm/pages/pages.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "dsm/pages/hot.h"
 #include "dsm/pages/huge.h"
+#include "dsm/pages/page_list.h"
 #include "dsm/pages/readahead.h"
 
 /* How many of @count pages lie in the mapping of the first. */
@@ -177,28 +177,4 @@ int pages_make_dirty_ahead(ddsm_t *d, size_t page, size_t *first, size_t *count)
     readahead_end(a, *first, end);
     *count = end - *first;
     return make_dirty(d, *first, *count);
-}
-
-static int compare(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-void pages_sort(struct page_list *list)
-{
-    size_t i = 1;
-    while (i < list->count && list->page[i - 1] < list->page[i])
-        i++;
-    if (i < list->count)
-        qsort(list->page, list->count, sizeof *list->page, compare);
-}
-
-size_t pages_run(const struct page_list *list, size_t from)
-{
-    size_t n = 1;
-    while (from + n < list->count &&
-           list->page[from + n] == list->page[from] + n)
-        n++;
-    return n;
 }

@@ -29,9 +29,5 @@ void pages_count_write(ddsm_t *d, size_t page);
 void pages_count_change(struct page *page);
 /* Remembers copies of DDSM_OPEN pages, until notices_end_visits(). */
 void pages_visit(ddsm_t *d, size_t first, size_t count);
-/* Into ascending order. */
-void pages_sort(struct page_list *list);
-/* How many entries from @from on are adjacent pages. */
-size_t pages_run(const struct page_list *list, size_t from);
 
 #endif

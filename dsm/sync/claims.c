@@ -3,6 +3,7 @@
 
 #include "dsm/pages/coalesce.h"
 #include "dsm/pages/fetch.h"
+#include "dsm/pages/page_list.h"
 #include "dsm/pages/pages.h"
 #include "dsm/sync/peer_wait.h"
 

@@ -5,6 +5,7 @@
 
 #include "dsm/pages/coalesce.h"
 #include "dsm/pages/flush.h"
+#include "dsm/pages/page_list.h"
 #include "dsm/pages/pages.h"
 #include "dsm/sync/control.h"
 

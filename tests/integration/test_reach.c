@@ -152,28 +152,43 @@ static void each_pair(struct rank *r)
     expect(r, 0, drail_mem_release(b.mem));
 }
 
+enum { PUTS = 10 };
+
+/* Rank 0 puts to rank 1 over the named rail. Sets what each rail has carried.
+ */
+static void put_short(struct rank *r, struct bench *b, unsigned rail,
+                      uint64_t carried[RAILS])
+{
+    uint64_t before[RAILS];
+    tallies(r, before);
+    for (unsigned n = 0; n < PUTS && r->rank == 0; n++) {
+        drail_xfer_t x = {.local = b->bytes,
+                          .local_mem = b->mem,
+                          .remote = &b->keys[1],
+                          .bytes = 8};
+        expect(r, 0, drail_put(r->t, 1, &x, DRAIL_ON_RAIL(rail), 0, NULL));
+        expect(r, 0, drail_fence(r->t, 1));
+    }
+    tallies(r, carried);
+    for (unsigned i = 0; i < RAILS; i++)
+        carried[i] -= before[i];
+}
+
 /* Rails that reach the peer make up for a rail that does not. */
 static void in_turn(struct rank *r)
 {
-    enum { PUTS = 10 };
     struct bench b;
-    uint64_t before[RAILS], after[RAILS];
+    uint64_t carried[RAILS];
     reach(r, &b);
     expect(
         r, 0,
         drail_set_engine(r->t, DRAIL_ENGINE_NONTHREADED, DRAIL_TEAM_RESIDENT));
-    tallies(r, before);
-    for (unsigned n = 0; n < PUTS && r->rank == 0; n++) {
-        drail_xfer_t x = {.local = b.bytes,
-                          .local_mem = b.mem,
-                          .remote = &b.keys[1],
-                          .bytes = 8};
-        expect(r, 0, drail_put(r->t, 1, &x, DRAIL_ON_RAIL(0), 0, NULL));
-        expect(r, 0, drail_fence(r->t, 1));
-    }
-    tallies(r, after);
+    put_short(r, &b, 0, carried);
     for (unsigned i = 1; i < RAILS && r->rank == 0; i++)
-        check(after[i] - before[i] == PUTS / 2 * (8 + 1));
+        check(carried[i] == PUTS / 2 * (8 + 1));
+    put_short(r, &b, RAILS - 1, carried);
+    for (unsigned i = 0; i < RAILS && r->rank == 0; i++)
+        check(carried[i] == (i == RAILS - 1 ? PUTS * (8 + 1) : 0));
     barrier(r);
     expect(r, 0, drail_mem_release(b.mem));
 }

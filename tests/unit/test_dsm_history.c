@@ -8,16 +8,6 @@
 
 enum { PAGES = 16, INTERVALS = 3000, MOST = 256 };
 
-void pages_sort(struct page_list *list)
-{
-    for (size_t i = 1; i < list->count; i++)
-        for (size_t k = i; k && list->page[k - 1] > list->page[k]; k--) {
-            const uint32_t page = list->page[k];
-            list->page[k] = list->page[k - 1];
-            list->page[k - 1] = page;
-        }
-}
-
 static size_t remembered(const ddsm_t *d)
 {
     size_t sum = 0;
