@@ -12,14 +12,16 @@
 _Static_assert(TIMES <= MEDIAN_MOST, "more times than median() takes");
 
 /* Between nodes that wires join, or within a node, and for blocks of these
- * bytes, each has been the fastest somewhere, depending on hosts, cores and
- * rates; and on how fast the kernel reads another rank's memory. */
+ * bytes (different ones: on average), each has been the fastest somewhere,
+ * depending on hosts, cores and rates; and on how fast the kernel reads another
+ * rank's memory. */
 static const struct {
     const dcoll_algorithm_t *algorithm;
     bool within;
     size_t from, below;
 } plausible[] = {
-    {&allgather_pull, true, 16384, SIZE_MAX},
+    {&allgather_pull, true, 65536, SIZE_MAX},
+    {&alltoall_pull, true, 65536, SIZE_MAX},
     {&allgather_smp_bruck, false, 0, 32768},
     {&allgather_smp_direct, false, 0, SIZE_MAX},
     {&allgather_smp_gather_bcast, false, 0, 4096},
@@ -36,9 +38,11 @@ static const struct {
 static bool is_plausible(size_t i, const dcoll_shape_t *shape,
                          const dcoll_args_t *args)
 {
+    const size_t bytes =
+        args->begin ? args->begin[shape->nranks] / shape->nranks : args->bytes;
     return plausible[i].algorithm->collective == args->collective &&
            plausible[i].within == (shape->nnodes == 1) &&
-           args->bytes >= plausible[i].from && args->bytes < plausible[i].below;
+           bytes >= plausible[i].from && bytes < plausible[i].below;
 }
 
 static unsigned class_of(size_t bytes)

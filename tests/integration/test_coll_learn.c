@@ -9,7 +9,7 @@
 #include "team.h"
 
 #define BYTES 100
-#define LONG  20000 /* bytes: enough to learn within a node */
+#define LONG  120000 /* bytes: enough to learn within a node */
 #define RANKS 4
 #define CALLS 130 /* more than learning takes */
 

@@ -196,14 +196,19 @@ static void test_never(void **state)
     assert_null(contest_of(&contests, &shape, &huge));
 }
 
-/* Within a node: reading instead of copying, from 16 KiB on, and also for
+/* Within a node: reading instead of copying, from 64 KiB on, and also for
  * unequal blocks. Where the rules read already, there is nothing to compare. */
 static void test_within_node(void **state)
 {
-    const size_t begin[] = {0, 10000, 30000, 30001, 30002};
-    dcoll_args_t args = allgather(16383);
+    const size_t begin[] = {0, 100000, 262142, 262143, 262144};
+    dcoll_args_t args = allgather(65535);
+    size_t less[5];
+    memcpy(less, begin, sizeof less);
+    less[4]--;
     assert_null(contest_of(&contests, &one_node, &args));
-    args.bytes = 20000;
+    args.bytes = 162142;
+    args.begin = less;
+    assert_null(contest_of(&contests, &one_node, &args));
     args.begin = begin;
     memset(&contests, 0, sizeof contests);
     struct contest *c = contest_of(&contests, &one_node, &args);
