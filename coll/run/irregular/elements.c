@@ -91,7 +91,7 @@ static int check_labelled(dcoll_team_t *team, const struct elements *e,
                     &demand->sent, &demand->pair);
     if (!rc && demand->sent && !e->send)
         rc = team_fail(team, DRAIL_EINVAL, "rank %u: send is NULL", team->rank);
-    if (!rc && e->send_displs)
+    if (!rc && e->send_displs && !e->listed)
         rc = check_places(team, "send_displs", e->send_counts, e->send_displs,
                           e->element, false);
     for (unsigned i = 0; !rc && row && i < team->shape.nranks; i++)
@@ -102,7 +102,7 @@ static int check_labelled(dcoll_team_t *team, const struct elements *e,
                 &demand->received, &demand->pair);
     if (!rc && demand->received && !e->recv)
         rc = team_fail(team, DRAIL_EINVAL, "rank %u: recv is NULL", team->rank);
-    if (!rc && e->recv_displs)
+    if (!rc && e->recv_displs && !e->listed)
         rc = check_places(team, "recv_displs", e->recv_counts, e->recv_displs,
                           e->element, true);
     return rc;

@@ -33,7 +33,8 @@ struct elements {
     size_t *received; /* unlabelled: set to the number received; both may be
                          NULL */
     int wrong;        /* an error in the arguments that these were made of */
-    bool listed;      /* they are lists of blocks, in bytes (neighborhood.h) */
+    bool listed;      /* they are lists of blocks, in bytes, whose places are
+                         checked (neighborhood.h) */
 };
 
 /* The state of a start. */

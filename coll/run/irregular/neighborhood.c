@@ -12,6 +12,7 @@ struct side {
     dcoll_block_t *blocks;
     unsigned n;
     size_t *counts, *displs; /* by rank */
+    size_t *next;            /* by rank: the end of its blocks so far */
     unsigned char *packed;   /* NULL: the user's buffer is used as it is */
 };
 
@@ -63,9 +64,24 @@ static int add_up(dcoll_team_t *team, const struct side *s)
     return rc;
 }
 
+/* Mostly they are listed in the order of the buffer. */
+static bool is_ascending(const struct side *s)
+{
+    size_t end = 0;
+    for (unsigned i = 0; i < s->n; i++) {
+        const dcoll_block_t *b = &s->blocks[i];
+        if (b->bytes && b->begin < end)
+            return false;
+        end = b->bytes ? b->begin + b->bytes : end;
+    }
+    return true;
+}
+
 static int check_overlap(dcoll_team_t *team, const struct side *s)
 {
-    struct range *r = calloc(s->n + 1u, sizeof *r);
+    if (is_ascending(s))
+        return 0;
+    struct range *r = calloc(s->n, sizeof *r);
     unsigned used = 0;
     int rc = r ? 0 : DRAIL_ENOMEM;
     for (unsigned i = 0; !rc && i < s->n; i++) {
@@ -83,18 +99,18 @@ static int check_overlap(dcoll_team_t *team, const struct side *s)
 
 /* Places each rank's blocks where the user has them. False: they do not follow
  * each other. */
-static bool place_in_user(const struct side *s, size_t *next, unsigned nranks)
+static bool place_in_user(const struct side *s)
 {
-    memset(next, 0, nranks * sizeof *next);
     for (unsigned i = 0; i < s->n; i++) {
         const dcoll_block_t *b = &s->blocks[i];
+        size_t *next = &s->next[b->rank];
         if (!b->bytes)
             continue;
-        if (!next[b->rank])
+        if (!*next)
             s->displs[b->rank] = b->begin;
-        else if (next[b->rank] != b->begin)
+        else if (*next != b->begin)
             return false;
-        next[b->rank] = b->begin + b->bytes;
+        *next = b->begin + b->bytes;
     }
     return true;
 }
@@ -110,15 +126,10 @@ static size_t place_packed(const struct side *s, unsigned nranks)
 
 static int lay_out(dcoll_team_t *team, struct side *s)
 {
-    const unsigned n = team->shape.nranks;
-    size_t *next = calloc(n, sizeof *next);
-    int rc = next ? 0 : DRAIL_ENOMEM;
-    if (next && !place_in_user(s, next, n)) {
-        s->packed = malloc(place_packed(s, n));
-        rc = s->packed ? 0 : DRAIL_ENOMEM;
-    }
-    free(next);
-    return rc;
+    if (place_in_user(s))
+        return 0;
+    s->packed = malloc(place_packed(s, team->shape.nranks));
+    return s->packed ? 0 : DRAIL_ENOMEM;
 }
 
 /* ------------------------------------------------------------------ open */
@@ -126,12 +137,6 @@ static int lay_out(dcoll_team_t *team, struct side *s)
 static int open_side(dcoll_team_t *team, struct side *s,
                      const dcoll_block_t *blocks)
 {
-    const unsigned n = team->shape.nranks;
-    s->blocks = calloc(s->n + 1u, sizeof *s->blocks);
-    s->counts = calloc(2 * n, sizeof *s->counts);
-    if (!s->blocks || !s->counts)
-        return DRAIL_ENOMEM;
-    s->displs = s->counts + n;
     if (s->n && !blocks)
         return team_fail(team, DRAIL_EINVAL,
                          "rank %u: %s is NULL, but has %u blocks", team->rank,
@@ -142,22 +147,43 @@ static int open_side(dcoll_team_t *team, struct side *s,
     return rc ? rc : lay_out(team, s);
 }
 
+/* One piece of memory: short calls should not take long. */
+static struct neighborhood *new (const dcoll_team_t *team,
+                                 const dcoll_neighbor_alltoallv_t *call)
+{
+    const size_t ranks = team->shape.nranks;
+    const size_t blocks = (size_t)call->ndestinations + call->nsources;
+    struct neighborhood *n = calloc(1, sizeof *n + 6 * ranks * sizeof(size_t) +
+                                           blocks * sizeof(dcoll_block_t));
+    if (!n)
+        return NULL;
+    size_t *numbers = (size_t *)(n + 1);
+    dcoll_block_t *listed = (dcoll_block_t *)(numbers + 6 * ranks);
+    n->send = (struct side){.list = "destinations",
+                            .buffer = "send",
+                            .user = (unsigned char *)call->send,
+                            .blocks = listed,
+                            .n = call->ndestinations,
+                            .counts = numbers,
+                            .displs = numbers + ranks,
+                            .next = numbers + 2 * ranks};
+    n->recv = (struct side){.list = "sources",
+                            .buffer = "recv",
+                            .user = call->recv,
+                            .blocks = listed + call->ndestinations,
+                            .n = call->nsources,
+                            .counts = numbers + 3 * ranks,
+                            .displs = numbers + 4 * ranks,
+                            .next = numbers + 5 * ranks};
+    return n;
+}
+
 int neighborhood_open(dcoll_team_t *team,
                       const dcoll_neighbor_alltoallv_t *call,
                       struct neighborhood **out)
 {
-    struct neighborhood *n = calloc(1, sizeof *n);
-    if (!n)
-        return team_fail(team, DRAIL_ENOMEM, "no memory for neighbours");
-    n->send = (struct side){.list = "destinations",
-                            .buffer = "send",
-                            .user = (unsigned char *)call->send,
-                            .n = call->ndestinations};
-    n->recv = (struct side){.list = "sources",
-                            .buffer = "recv",
-                            .user = call->recv,
-                            .n = call->nsources};
-    int rc = open_side(team, &n->send, call->destinations);
+    struct neighborhood *n = new (team, call);
+    int rc = n ? open_side(team, &n->send, call->destinations) : DRAIL_ENOMEM;
     if (!rc)
         rc = open_side(team, &n->recv, call->sources);
     if (!rc)
@@ -171,19 +197,12 @@ int neighborhood_open(dcoll_team_t *team,
     return 0;
 }
 
-static void close_side(struct side *s)
-{
-    free(s->blocks);
-    free(s->counts);
-    free(s->packed);
-}
-
 void neighborhood_close(struct neighborhood *n)
 {
     if (!n)
         return;
-    close_side(&n->send);
-    close_side(&n->recv);
+    free(n->send.packed);
+    free(n->recv.packed);
     free(n);
 }
 
