@@ -158,7 +158,7 @@ static bool take_message(void *context, const void *message, size_t bytes)
         return wire->type == WIRE_PIECE && take_piece(r, body, bytes);
     if (!takes_eager(r, bytes))
         return false;
-    copy_message(r->buffer, body, bytes);
+    take_copy(r->buffer, body, bytes);
     return true;
 }
 

@@ -161,6 +161,8 @@ $(TEST_BIN)/unit/test_reconnect_pause: \
   $(BUILD)/obj/dapl_rail/links/failover/reconnect.o
 $(TEST_BIN)/unit/test_replay_order: \
   $(BUILD)/obj/dapl_rail/links/failover/incoming_replay.o
+$(TEST_BIN)/unit/test_replay_placed: \
+  $(BUILD)/obj/dapl_rail/links/failover/journal.o
 $(TEST_BIN)/unit/test_inbox: $(BUILD)/obj/dapl_rail/messages/inbox.o
 $(TEST_BIN)/unit/test_note_next: $(addprefix $(BUILD)/obj/dapl_rail/messages/,\
   note.o inbox.o)

@@ -23,19 +23,20 @@ static inline bool dto_write_direct(const struct link *link,
                          d->remote.virtual_address);
 }
 
-/* The same, and completes the request. False also unless the link is up; with a
- * journal, while an earlier request is under way: its replay could write over
- * these bytes; and with a completion, while an earlier one is due: completions
- * come in order. Inlined: each put passes here. */
+/* The same, and completes the request. The provider writes at once only if all
+ * earlier requests of the EP have been carried out: a replay leaves their bytes
+ * out, and so does not write over these. False also unless the link is up; and
+ * with a completion, while an earlier one is due: completions come in order.
+ * Inlined: each put passes here. */
 static inline bool write_at_once(struct link *link, const struct dto *d,
                                  const struct completion *done)
 {
     struct queue *q = &link->queue;
     if (link->state != LINK_UP || d->verb != VERB_WRITE ||
-        (link->journal.records && queue_under_way(q)) ||
         (done && q->ops_head != q->ops_tail) || !dto_write_direct(link, d))
         return false;
     q->at_once++;
+    q->placed = q->posted;
     if (done && done->ended)
         done->ended(link, done, 0);
     return true;

@@ -65,6 +65,7 @@ _Static_assert(sizeof(struct op) == CACHE_LINE, "an op is a cache line");
 struct queue {
     uint64_t posted, retired; /* requests posted, and complete */
     uint64_t at_once;         /* writes that took no place here (at_once.h) */
+    uint64_t placed;          /* posted before the last of these */
     uint64_t signalled;       /* posted up to the last one with an event */
     uint64_t shown;           /* complete as returned credits show */
     uint64_t fence_at;        /* a fence waits until so many are retired */

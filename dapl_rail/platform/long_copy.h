@@ -18,6 +18,13 @@
 
 #include "dapl_rail/platform/prefetch.h"
 
+/* memcpy goes over to `rep movsb` at 2 KB. On the EPYC this loop takes half of
+ * the time while both sides are in the first cache. Beyond 4 KB they may not be
+ * there, and then the loop is slower. On the Xeon, wide_ahead_copy is faster
+ * beyond 4 KB; below that it is faster in caches and slower out of them. */
+#define WIDE_LEAST 1024u
+#define WIDE_MOST  4096u
+
 /* Sanitizers do not see into assembler. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) &&                   \
     __has_include(<sys/platform/x86.h>)
@@ -28,13 +35,7 @@
  * its loops on the EPYC. Below that memcpy uses it, too. */
 #define REP_LEAST (512u << 10)
 
-/* memcpy goes over to `rep movsb` at 2 KB. On the EPYC this loop takes half of
- * the time while both sides are in the first cache. Beyond 4 KB they may not be
- * there, and then the loop is slower. On the Xeon, wide_ahead_copy is faster
- * beyond 4 KB; below that it is faster in caches and slower out of them. */
-#define WIDE_LEAST 1024u
-#define WIDE_MOST  4096u
-#define WIDE_LINE  64u
+#define WIDE_LINE 64u
 
 /* At most eight. */
 __attribute__((target("avx512f"), always_inline)) static inline void
@@ -80,7 +81,9 @@ wide_ahead_copy(char *to, const char *from, size_t n)
     wide_copy(to + at, from + at, n - at);
 }
 
-/* Older Xeons, which lack VBMI2, slow down for such vectors. */
+/* Is this the Xeon of these figures, or a newer one, and n of the lengths that
+ * gain from fetches ahead? Older ones, which lack VBMI2, slow down for such
+ * vectors. */
 static inline bool goes_ahead(size_t n)
 {
     return n >= WIDE_LEAST && n < REP_LEAST && __builtin_cpu_is("intel") &&
@@ -154,6 +157,12 @@ static inline void overwrite_copy(void *to, const void *from, size_t n)
         memcpy(to, from, n);
 }
 #else
+static inline bool goes_ahead(size_t n)
+{
+    (void)n;
+    return false;
+}
+
 static inline bool copies_wide(size_t n)
 {
     (void)n;

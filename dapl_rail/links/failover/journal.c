@@ -76,6 +76,15 @@ int journal_delivered(const struct link *link, uint64_t received,
     return left ? -1 : 0;
 }
 
+void journal_leave_out_placed(const struct link *link)
+{
+    for (uint64_t i = link->queue.retired; i < link->queue.placed; i++) {
+        struct record *record = journal_at(&link->journal, i);
+        if (record->verb == VERB_WRITE || record->verb == VERB_WRITE_IMMED)
+            record->bytes = 0;
+    }
+}
+
 struct dto journal_dto(const struct link *link, const struct record *r,
                        unsigned rail)
 {

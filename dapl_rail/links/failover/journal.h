@@ -84,6 +84,10 @@ static inline bool takes_receive(unsigned verb)
  * count is impossible. */
 int journal_delivered(const struct link *link, uint64_t received,
                       uint64_t *delivered);
+/* For a replay: the bytes of writes before one that was complete when it was
+ * posted (at_once.h) are in the peer's memory, and may have been written over.
+ */
+void journal_leave_out_placed(const struct link *link);
 /* The recorded request, for this rail; a send only for its own rail. */
 struct dto journal_dto(const struct link *link, const struct record *r,
                        unsigned rail);

@@ -178,6 +178,7 @@ void carrier_completed(const struct carried *carried)
 void replay_begin(struct link *link, struct link *carrier)
 {
     struct replay *r = &link->failover->replay;
+    journal_leave_out_placed(link);
     r->next = link->queue.retired;
     r->next_op = link->queue.ops_tail;
     r->carrier = carrier;

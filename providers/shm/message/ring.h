@@ -24,6 +24,7 @@
 #ifndef DAPL_SHM_RING_H
 #define DAPL_SHM_RING_H
 
+#include "dapl_rail/platform/long_copy.h"
 #include "dapl_rail/platform/prefetch.h"
 #include "providers/shm/connection.h"
 #include "providers/shm/shm.h"
@@ -130,12 +131,19 @@ static inline struct shm_msg *shm_ring_await(struct shm_conn *c, uint64_t n)
 
 /* After a message of n lines: fetches the lines of another one of this size,
  * but for the first, which the receiver polls. The receiver had read them last.
- * Not after a longer message: the receiver is still reading that, and the
- * fetches would delay it. */
+ * On the EPYC not after a longer message: the receiver is still reading that,
+ * and the fetches would delay it. On the Xeon, ping-pongs of 4 KB took 0.85
+ * times as long with these fetches; those of more lines delay 8 KB in a row. */
 #define SHM_PREFETCH_LINES 40u
+#define SHM_PREFETCH_MOST  68u
 static inline void shm_ring_prefetch_next(const struct shm_conn *c, uint64_t n)
 {
-    if (n > SHM_PREFETCH_LINES || c->tx_tail + n - c->tx_head > SHM_RING_LINES)
+    if (n > SHM_PREFETCH_LINES) {
+        if (!goes_ahead(n * SHM_LINE))
+            return;
+        n = n < SHM_PREFETCH_MOST ? n : SHM_PREFETCH_MOST;
+    }
+    if (c->tx_tail + n - c->tx_head > SHM_RING_LINES)
         return;
     for (uint64_t i = 1; i < n; i++)
         prefetch_for_write(shm_line(c->tx_ring, c->tx_tail + i));
