@@ -142,11 +142,13 @@ typedef struct dcoll_config {
     bool any_order;
     /** true (default): between nodes that only TCP joins, `auto` learns which
      *  algorithm is fastest for blocking all-gathers, all-to-alls and
-     *  broadcasts. In a size class (a power of two), after 32 calls of one
-     *  size, up to three algorithms make the next calls in turn, at most 45.
-     *  Ranks then wait for each other before each call, and the first calls of
-     *  an algorithm prepare a request (rule 5). false, also on one rank only,
-     *  or with a table: the algorithm never changes. */
+     *  broadcasts. Within one node whose ranks may read each other's memory, it
+     *  learns so for all-gathers and all-to-alls of 64 KiB or more. In a size
+     * class (a power of two), after 32 calls of one size, up to three
+     * algorithms make the next calls in turn, at most 45. Ranks then wait for
+     * each other before each call, and the first calls of an algorithm prepare
+     * a request (rule 5). false, also on one rank only, or with a table: the
+     * algorithm never changes. */
     bool learn;
 } dcoll_config_t;
 
@@ -485,6 +487,50 @@ int dcoll_alltoallv(dcoll_team_t *team, const dcoll_alltoallv_t *call);
 /** Blocking irregular all-to-all of elements with destinations. */
 int dcoll_alltoall_elements(dcoll_team_t *team, const dcoll_elements_t *call);
 
+/* ---------------------------------------------------- neighbourhoods --- */
+
+/** A block for a neighbour, or from one. */
+typedef struct dcoll_block {
+    unsigned
+        rank;     /**< the neighbour: any rank of the team, this one included */
+    size_t begin; /**< offset of the block in send or recv, in bytes; ignored
+                       if it has none */
+    size_t bytes; /**< all blocks of one rank have at most UINT32_MAX */
+} dcoll_block_t;
+
+/**
+ * An exchange with neighbours, as MPI_Neighbor_alltoallv does. Each rank lists
+ * the blocks that it sends and those that it gets. If rank b lists rank a as a
+ * source, rank a lists rank b as a destination. Blocks to be sent may overlap:
+ * if all are the same block, this is MPI_Neighbor_allgatherv. Blocks to be
+ * received must not overlap.
+ *
+ * A rank may be listed several times. Then the first block that rank a lists
+ * for rank b is the first one that rank b lists for rank a, and so on. All
+ * these blocks together must have as many bytes at both ends. If they do not
+ * follow each other in the buffer, the library copies them once more.
+ *
+ * Errors: as dcoll_alltoallv_t without bounds. All ranks return a wrong
+ * argument of one. If a rank's sources do not match what other ranks have for
+ * it, the receiver returns DRAIL_EINVAL, and its sentence names the other rank;
+ * nothing is written to its recv. Between nodes all ranks return an error then.
+ * There is no DCOLL_IN_PLACE.
+ */
+typedef struct dcoll_neighbor_alltoallv {
+    const void *send;
+    unsigned ndestinations; /**< blocks to be sent; may be 0 */
+    const dcoll_block_t *destinations;
+    void *recv;
+    unsigned nsources; /**< blocks to be received; may be 0 */
+    const dcoll_block_t *sources;
+    const char *algorithm; /**< as that of dcoll_alltoallv_t */
+} dcoll_neighbor_alltoallv_t;
+
+/** Blocking exchange with neighbours. All ranks of the team call it, also those
+ *  without neighbours. */
+int dcoll_neighbor_alltoallv(dcoll_team_t *team,
+                             const dcoll_neighbor_alltoallv_t *call);
+
 /* ------------------------------------- persistent and non-blocking --- */
 
 /**
@@ -573,6 +619,18 @@ int dcoll_alltoallv_init(dcoll_team_t *team, const dcoll_alltoallv_t *call,
  *  must stay until it is complete. */
 int dcoll_alltoallv_begin(dcoll_team_t *team, const dcoll_alltoallv_t *call,
                           dcoll_request_t **out);
+/** Prepares a persistent exchange with neighbours. All ranks call it (rule 1)
+ *  and agree on what they exchange, so bounds are not needed. The lists are
+ *  copied; the buffers must stay until dcoll_free(). */
+int dcoll_neighbor_alltoallv_init(dcoll_team_t *team,
+                                  const dcoll_neighbor_alltoallv_t *call,
+                                  dcoll_request_t **out);
+/** Starts a non-blocking exchange with neighbours (see dcoll_begin()). The
+ *  lists are copied. dcoll_alltoallv_prepare() and dcoll_alltoallv_would_wait()
+ *  serve these calls, too. */
+int dcoll_neighbor_alltoallv_begin(dcoll_team_t *team,
+                                   const dcoll_neighbor_alltoallv_t *call,
+                                   dcoll_request_t **out);
 /** As dcoll_alltoallv_init(), for elements with destinations.
  *  Each start reads the number of elements at @p count; NULL: it is always
  *  that of @p call. */

@@ -82,7 +82,7 @@ const dcoll_algorithm_t *coll_plan_args(const coll_plan_t *plan,
     const unequal_t *unequal = unequal_of(&plan->unequal, bytes);
     args->begin = unequal ? unequal->begin : NULL;
     if (plan->collective == DCOLL_ALLTOALLV) {
-        args->traffic = &plan->traffic[setup->unlabelled];
+        args->traffic = &plan->traffic[setup->interface == INTERFACE_ELEMENTS];
         return setup->algorithm;
     }
     if (setup->algorithm)
@@ -106,9 +106,15 @@ const char *coll_setup_call(const coll_setup_t *setup)
     return setup->call == CALL_BLOCKING ? "blocking" : "persistent";
 }
 
+const char *const interface_names[INTERFACES] = {
+    [INTERFACE_COUNTS] = "counts",
+    [INTERFACE_ELEMENTS] = "elements",
+    [INTERFACE_NEIGHBORS] = "neighbors",
+};
+
 const char *coll_setup_interface(const coll_setup_t *setup)
 {
-    return setup->unlabelled ? "elements" : "counts";
+    return interface_names[setup->interface];
 }
 
 void coll_setup_label(const coll_plan_t *plan, const coll_setup_t *setup,
@@ -256,7 +262,7 @@ const char *coll_plan_refusal(const coll_plan_t *plan,
     if (plan->collective != DCOLL_ALLTOALLV)
         return refusal_of(plan, &setup);
     for (unsigned i = 0; i < o->ninterfaces; i++) {
-        setup.unlabelled = o->unlabelled[i];
+        setup.interface = o->interfaces[i];
         why = refusal_of(plan, &setup);
         if (!why) /* serves this interface, at least */
             break;
@@ -292,8 +298,8 @@ static void add_setups(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
         const coll_setup_t setup = {.algorithm = algorithm,
                                     .rail = *rail,
                                     .pattern = n / o->ninterfaces,
-                                    .unlabelled =
-                                        o->unlabelled[n % o->ninterfaces]};
+                                    .interface =
+                                        o->interfaces[n % o->ninterfaces]};
         if (plan->count < COLL_SETUPS_MAX &&
             (!algorithm || !refusal_of(plan, &setup)))
             plan->setups[plan->count++] = setup;

@@ -21,7 +21,7 @@ typedef struct coll_setup {
     setup_t rail;
     call_t call;
     unsigned pattern; /**< with counts: of opts->alltoallv.patterns */
-    bool unlabelled;  /**< ... of elements that say where they go */
+    interface_t interface;
 } coll_setup_t;
 
 typedef struct coll_plan {
@@ -91,6 +91,7 @@ const char *coll_setup_algorithm(const coll_setup_t *setup);
 /** "persistent" or "blocking". */
 const char *coll_setup_call(const coll_setup_t *setup);
 /** With counts: "counts" or "elements". */
+extern const char *const interface_names[INTERFACES];
 const char *coll_setup_interface(const coll_setup_t *setup);
 /** Short name for people, e.g. "bruck nonthreaded zero-copy": only what
  *  differs between the setups of the plan. */

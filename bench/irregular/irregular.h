@@ -12,12 +12,14 @@
 typedef struct irregular_call {
     const counts_t *counts;
     uint64_t m;
-    bool unlabelled;
+    interface_t interface;
     size_t *send_counts, *recv_counts;
     size_t sent, received; /**< elements */
     size_t came;           /**< not labelled: as the library told */
     dcoll_alltoallv_t labelled_call;
     dcoll_elements_t elements_call;
+    dcoll_neighbor_alltoallv_t neighbors_call;
+    dcoll_block_t *blocks;    /**< of neighbors_call: sent, then received */
     dcoll_request_t *request; /**< NULL: blocking */
 } irregular_call_t;
 

@@ -93,7 +93,8 @@ static int check_element(const struct alltoallv_options *o,
 {
     char value[24];
     for (unsigned i = 0; i < o->ninterfaces; i++)
-        if (o->unlabelled[i] && o->element < sizeof(uint32_t)) {
+        if (o->interfaces[i] == INTERFACE_ELEMENTS &&
+            o->element < sizeof(uint32_t)) {
             snprintf(value, sizeof value, "%llu",
                      (unsigned long long)o->element);
             option_wrong(table, "--element", value,

@@ -12,8 +12,6 @@
 #define AT(member) offsetof(options_t, alltoallv.member)
 #define WHOLE      0
 
-static const char *const interfaces[] = {"counts", "elements"};
-
 static bool is_pattern(const char *name)
 {
     if (!strncmp(name, "file:", 5))
@@ -52,15 +50,18 @@ static int parse_interfaces(const option_row_t *row, const char *text,
     (void)row;
     struct alltoallv_options *o = &((options_t *)field)->alltoallv;
     char name[16];
-    snprintf(allowed, size, "a list of counts, elements, each once");
+    snprintf(allowed, size, "a list of counts, elements, neighbors, each once");
     o->ninterfaces = 0;
     while (option_next(&text, name, sizeof name)) {
-        bool unlabelled = !strcmp(name, interfaces[1]);
-        if ((!unlabelled && strcmp(name, interfaces[0])) ||
-            o->ninterfaces == 2 ||
-            (o->ninterfaces && o->unlabelled[0] == unlabelled))
+        interface_t its = 0;
+        while (its < INTERFACES && strcmp(name, interface_names[its]))
+            its++;
+        for (unsigned i = 0; i < o->ninterfaces; i++)
+            if (o->interfaces[i] == its)
+                return -1;
+        if (its == INTERFACES)
             return -1;
-        o->unlabelled[o->ninterfaces++] = unlabelled;
+        o->interfaces[o->ninterfaces++] = its;
     }
     return 0;
 }
@@ -96,7 +97,8 @@ static const option_row_t rows[] = {
     {"--draw", "N", "seed of the patterns spike and uniform (default 1)",
      .parse = option_parse_count, .field = AT(seed), .max = UINT32_MAX},
     {"--interface", "I,...",
-     "counts; elements, which say where they go (default counts)",
+     "counts; elements, which say where they go; neighbors: only ranks that "
+     "get elements are listed (default counts)",
      .parse = parse_interfaces},
     {"--persistent", NULL, "prepare each call once, and start it",
      .parse = option_parse_flag, .field = AT(persistent)},

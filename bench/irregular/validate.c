@@ -44,7 +44,7 @@ static void fill_send(const check_t *c)
     const irregular_call_t *call = c->call;
     uint8_t *at = c->bed->send;
     unsigned me = c->run->rank;
-    if (call->unlabelled) {
+    if (call->interface == INTERFACE_ELEMENTS) {
         irregular_stamp(c->run, call, at);
         size_t *next = calloc(c->run->ranks, sizeof *next);
         for (size_t i = 0; next && i < call->sent; i++, at += c->element) {
@@ -117,7 +117,7 @@ static const char *check_recv(const check_t *c)
     if (memcmp(recv - COLL_GUARD, c->scratch, COLL_GUARD) ||
         memcmp(recv + bytes, c->scratch + COLL_GUARD + bytes, COLL_GUARD))
         return "bytes beside recv were written";
-    if (c->call->unlabelled)
+    if (c->call->interface == INTERFACE_ELEMENTS)
         return check_elements(c);
     return memcmp(recv, c->scratch + COLL_GUARD, bytes) ? "recv is wrong"
                                                         : NULL;

@@ -77,6 +77,14 @@ typedef enum dsm_kind {
     DSM_PARTS
 } dsm_kind_t;
 
+/** How an irregular all-to-all tells where its elements go. */
+typedef enum interface {
+    INTERFACE_COUNTS,
+    INTERFACE_ELEMENTS,  /**< each says it */
+    INTERFACE_NEIGHBORS, /**< by lists of the ranks that get some */
+    INTERFACES
+} interface_t;
+
 /** How a collective is called. */
 typedef enum call {
     CALL_PERSISTENT, /**< a request on registered memory, started again */
@@ -200,7 +208,7 @@ typedef struct options {
         uint64_t rest;   /**< elements: "a small number" of Liu et al. 2002 */
         double exponent; /**< of zipf */
         uint64_t seed;   /**< of what is drawn */
-        bool unlabelled[2]; /**< interfaces: elements, or counts */
+        interface_t interfaces[INTERFACES];
         unsigned ninterfaces;
         bool persistent;
         bool bounded; /**< blocking calls state their bounds */

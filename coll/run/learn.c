@@ -16,6 +16,7 @@ bool learn_all_lack_memory(const dcoll_team_t *team, int rc)
     return rc == DRAIL_ENOMEM && !team->broken;
 }
 
+/* Within a node no connection is made for it. */
 static int agree(dcoll_team_t *team, struct contest *c, learn_run_t *run)
 {
     double slowest[CONTEST_TIMES];
@@ -24,7 +25,7 @@ static int agree(dcoll_team_t *team, struct contest *c, learn_run_t *run)
         .send = c->seconds,
         .recv = slowest,
         .bytes = sizeof slowest,
-        .algorithm = "doubling",
+        .algorithm = team->shape.nnodes > 1 ? "doubling" : NULL,
         .reduction = dcoll_reduction(DCOLL_DOUBLE, DCOLL_MAX),
     };
     int rc = learn_choose_and_run(team, &call, run);
@@ -55,7 +56,8 @@ int learn_run(dcoll_team_t *team, const dcoll_call_t *call,
               learn_run_t *run)
 {
     const bool learns = team->learns && choice_is_auto(call->algorithm);
-    struct contest *c = learns ? contest_of(&team->contests, args) : NULL;
+    struct contest *c =
+        learns ? contest_of(&team->contests, &team->shape, args) : NULL;
     dcoll_args_t tried = *args;
     const dcoll_algorithm_t *taken = algorithm;
     int rc;

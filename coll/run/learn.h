@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocking calls of `auto` between nodes that wires join: contests
- * (select/contest.h) find the fastest algorithm. In a contest the ranks begin
- * each call together, and time it; then they agree on the slowest rank's times
- * by an all-reduce. Only blocking calls learn, and use what they have learned:
- * all ranks make them at the same place in their order of calls.
+ * Blocking calls of `auto` between nodes that wires join, and all-gathers
+ * and all-to-alls within a node whose ranks may read each other's memory:
+ * contests (select/contest.h) find the fastest algorithm. In a contest the
+ * ranks begin each call together, and time it; then they agree on the slowest
+ * rank's times by an all-reduce. Only blocking calls learn, and use what they
+ * have learned: all ranks make them at the same place in their order of calls.
  */
 #ifndef DCOLL_LEARN_H
 #define DCOLL_LEARN_H

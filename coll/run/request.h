@@ -61,8 +61,10 @@ struct dcoll_request {
     dcoll_schedule_t schedule;
     struct call call;
     struct footprint footprint;
-    dcoll_traffic_t traffic;  /* irregular: args.traffic points here */
-    struct elements elements; /* of the present start */
+    dcoll_traffic_t traffic;           /* irregular: args.traffic points here */
+    struct elements elements;          /* of the present start */
+    struct neighborhood *neighborhood; /* elements points into it; NULL: it is
+                                    the user's */
     struct dealing dealing;
     dcoll_reduction_t reduction; /* of the present start */
 

@@ -11,38 +11,56 @@
 
 _Static_assert(TIMES <= MEDIAN_MOST, "more times than median() takes");
 
-/* Between nodes that wires join, and for blocks of these bytes, each has been
- * the fastest somewhere, depending on hosts, cores and rates. */
+/* Between nodes that wires join, or within a node, and for blocks of these
+ * bytes (different ones: on average), each has been the fastest somewhere,
+ * depending on hosts, cores and rates; and on how fast the kernel reads another
+ * rank's memory. */
 static const struct {
     const dcoll_algorithm_t *algorithm;
+    bool within;
     size_t from, below;
 } plausible[] = {
-    {&allgather_smp_bruck, 0, 32768},
-    {&allgather_smp_direct, 0, SIZE_MAX},
-    {&allgather_smp_gather_bcast, 0, 4096},
-    {&alltoall_smp_direct, 0, 262144},
-    {&alltoall_smp_bruck, 0, 8192},
-    {&alltoall_smp_gather_scatter, 0, 1024},
-    {&alltoall_direct, 16384, SIZE_MAX},
-    {&bcast_smp, 0, 1048576},
-    {&bcast_smp_circulant, 16384, SIZE_MAX},
-    {&bcast_binomial, 0, 16384},
+    {&allgather_pull, true, 65536, SIZE_MAX},
+    {&alltoall_pull, true, 65536, SIZE_MAX},
+    {&allgather_smp_bruck, false, 0, 32768},
+    {&allgather_smp_direct, false, 0, SIZE_MAX},
+    {&allgather_smp_gather_bcast, false, 0, 4096},
+    {&alltoall_smp_direct, false, 0, 262144},
+    {&alltoall_smp_bruck, false, 0, 8192},
+    {&alltoall_smp_gather_scatter, false, 0, 1024},
+    {&alltoall_direct, false, 16384, SIZE_MAX},
+    {&bcast_smp, false, 0, 1048576},
+    {&bcast_smp_circulant, false, 16384, SIZE_MAX},
+    {&bcast_binomial, false, 0, 16384},
 };
+#define PLAUSIBLE (sizeof plausible / sizeof *plausible)
+
+static bool is_plausible(size_t i, const dcoll_shape_t *shape,
+                         const dcoll_args_t *args)
+{
+    const size_t bytes =
+        args->begin ? args->begin[shape->nranks] / shape->nranks : args->bytes;
+    return plausible[i].algorithm->collective == args->collective &&
+           plausible[i].within == (shape->nnodes == 1) &&
+           bytes >= plausible[i].from && bytes < plausible[i].below;
+}
 
 static unsigned class_of(size_t bytes)
 {
     return 63 - (unsigned)__builtin_clzll(bytes | 1);
 }
 
-struct contest *contest_of(struct contests *all, const dcoll_args_t *args)
+struct contest *contest_of(struct contests *all, const dcoll_shape_t *shape,
+                           const dcoll_args_t *args)
 {
-    static const dcoll_collective_t learned[CONTEST_COLLECTIVES] = {
-        DCOLL_ALLGATHER, DCOLL_ALLTOALL, DCOLL_BCAST};
+    static const unsigned places[DCOLL_COLLECTIVES] = {
+        [DCOLL_ALLGATHER] = 0, [DCOLL_ALLTOALL] = 1, [DCOLL_BCAST] = 2};
     const unsigned class = class_of(args->bytes);
-    for (unsigned i = 0; i < CONTEST_COLLECTIVES; i++)
-        if (learned[i] == args->collective && class < CONTEST_SIZES &&
-            !args->begin)
-            return &all->of[i][class];
+    if (class >= CONTEST_SIZES || (args->begin && shape->nnodes > 1))
+        return NULL;
+    for (size_t i = 0; i < PLAUSIBLE; i++)
+        if (is_plausible(i, shape, args))
+            return &all->of[places[args->collective]][class];
     return NULL;
 }
 
@@ -54,10 +72,11 @@ static bool serves(const dcoll_algorithm_t *a, const dcoll_shape_t *shape,
     return !dcoll_refusal(a, shape, &copied);
 }
 
+/* Of different blocks the longest counts. */
 static bool same_call(const dcoll_args_t *a, const dcoll_args_t *b)
 {
     return a->bytes == b->bytes && a->root == b->root &&
-           a->in_place == b->in_place;
+           a->in_place == b->in_place && !a->begin == !b->begin;
 }
 
 /* Majority vote (Boyer and Moore 1991): a program may use several sizes of a
@@ -82,12 +101,10 @@ static void begin(struct contest *c, const dcoll_shape_t *shape,
                   const dcoll_args_t *args, const dcoll_algorithm_t *ruled)
 {
     c->contenders[c->count++] = ruled;
-    for (size_t i = 0; i < sizeof plausible / sizeof *plausible; i++) {
+    for (size_t i = 0; i < PLAUSIBLE; i++) {
         const dcoll_algorithm_t *a = plausible[i].algorithm;
-        if (a->collective == args->collective && a != ruled &&
-            args->bytes >= plausible[i].from &&
-            args->bytes < plausible[i].below && c->count < CONTEST_MOST &&
-            serves(a, shape, args))
+        if (is_plausible(i, shape, args) && a != ruled &&
+            c->count < CONTEST_MOST && serves(a, shape, args))
             c->contenders[c->count++] = a;
     }
     c->over = c->count == 1;

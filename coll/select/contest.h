@@ -17,8 +17,8 @@
 #define CONTEST_TIMES  (CONTEST_MOST * CONTEST_ROUNDS * (CONTEST_ROUND - 1))
 #define CONTEST_AFTER  32 /* calls, before the contest begins */
 
-/* All-gather of equal blocks, all-to-all, broadcast. Not reductions: sums that
- * round would depend on times. */
+/* All-gather, all-to-all, broadcast. Not reductions: sums that round would
+ * depend on times. */
 #define CONTEST_COLLECTIVES 3
 #define CONTEST_SIZES       23u /* classes: powers of two, up to 4 MiB */
 
@@ -39,7 +39,8 @@ struct contests {
 };
 
 /* The contest for this call, or NULL: other algorithms are not plausible. */
-struct contest *contest_of(struct contests *all, const dcoll_args_t *args);
+struct contest *contest_of(struct contests *all, const dcoll_shape_t *shape,
+                           const dcoll_args_t *args);
 /* Chooses the algorithm of this call. The caller gives the rules' choice in
  * @algorithm and args->zero_copy; the contest may change both. True: the caller
  * times the call and records it. */

@@ -88,25 +88,37 @@ static int agree(struct request_queue *q, bool can)
     return has_bit(all, BIT_CAN) ? 0 : DRAIL_ENOMEM;
 }
 
-/* The bounds of all ranks. DRAIL_ENOTSUP: no rank has any bytes. */
-static int bound(const struct request *r, dcoll_alltoallv_t *call)
+/* The bounds of all ranks; neighbours need none. DRAIL_ENOTSUP: no rank has any
+ * bytes. */
+static int bound(const struct request *r, struct exchange *e)
 {
     unsigned long long mine[2], most[2];
+    *e = *irregular_exchange(r->work.irregular);
+    if (e->of_neighbors)
+        return 0;
     irregular_bounds(r->c, r->work.irregular, &mine[0], &mine[1]);
     int rc =
         team_allreduce(r->c, mine, most, sizeof most, DCOLL_UINT64, DCOLL_MAX);
     if (rc)
         return rc;
-    *call = *irregular_call(r->work.irregular);
-    call->max_pair = (size_t)most[0];
-    call->max_rank = (size_t)most[1];
+    e->among_all.max_pair = (size_t)most[0];
+    e->among_all.max_rank = (size_t)most[1];
     return most[1] ? 0 : DRAIL_ENOTSUP;
+}
+
+static int init_exchange(struct request *r, const struct exchange *e)
+{
+    dcoll_team_t *team = r->c->team;
+    return e->of_neighbors
+               ? dcoll_neighbor_alltoallv_init(team, &e->among_neighbors,
+                                               &r->dcoll)
+               : dcoll_alltoallv_init(team, &e->among_all, &r->dcoll);
 }
 
 static int init(struct request *r)
 {
     struct layer_comm *c = r->c;
-    dcoll_alltoallv_t exchange;
+    struct exchange exchange;
     int rc = r->work.irregular ? irregular_agree(c, r->work.irregular) : 0;
     const dcoll_call_t *call = rc ? NULL : request_call(r);
     if (!rc && !call)
@@ -115,7 +127,7 @@ static int init(struct request *r)
         return rc;
     queue_lock_drained(c->queue);
     rc = call ? dcoll_init(c->team, call, &r->dcoll)
-              : dcoll_alltoallv_init(c->team, &exchange, &r->dcoll);
+              : init_exchange(r, &exchange);
     team_skip_refused(c, rc);
     queue_unlock(c->queue);
     return rc;

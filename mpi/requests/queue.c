@@ -79,14 +79,6 @@ const char *team_algorithm(const struct layer_comm *c)
     return dcoll_team_shape(c->team)->nnodes > 1 ? "direct" : NULL;
 }
 
-/* Without common bounds, which the ranks would have to agree on. */
-static dcoll_alltoallv_t unbounded(const struct request *r)
-{
-    dcoll_alltoallv_t call = *irregular_call(r->work.irregular);
-    call.algorithm = team_algorithm(r->c);
-    return call;
-}
-
 void team_skip_refused(struct layer_comm *c, int rc)
 {
     bool common =
@@ -95,11 +87,19 @@ void team_skip_refused(struct layer_comm *c, int rc)
         dcoll_team_skip(c->team);
 }
 
-static int begin_alltoallv(struct request *r)
+/* Without common bounds, which the ranks would have to agree on. */
+static int begin_exchange(struct request *r)
 {
-    dcoll_alltoallv_t call = unbounded(r);
-    int rc = dcoll_alltoallv_would_wait(r->c->team, &call);
-    return rc ? rc : dcoll_alltoallv_begin(r->c->team, &call, &r->dcoll);
+    dcoll_team_t *team = r->c->team;
+    struct exchange e = *irregular_exchange(r->work.irregular);
+    e.among_all.algorithm = e.among_neighbors.algorithm = team_algorithm(r->c);
+    int rc = dcoll_alltoallv_would_wait(team, &e.among_all);
+    if (rc)
+        return rc;
+    return e.of_neighbors
+               ? dcoll_neighbor_alltoallv_begin(team, &e.among_neighbors,
+                                                &r->dcoll)
+               : dcoll_alltoallv_begin(team, &e.among_all, &r->dcoll);
 }
 
 static int begin_call(struct request *r, const dcoll_call_t *call)
@@ -119,7 +119,7 @@ static int begin(struct request *r)
         return 0;
     }
     const dcoll_call_t *call = request_call(r);
-    rc = call ? begin_call(r, call) : begin_alltoallv(r);
+    rc = call ? begin_call(r, call) : begin_exchange(r);
     team_skip_refused(r->c, rc);
     return rc;
 }
@@ -245,13 +245,15 @@ int team_run(struct layer_comm *c, const dcoll_call_t *call)
     return rc;
 }
 
-int team_alltoallv(struct layer_comm *c, const dcoll_alltoallv_t *call)
+int team_exchange(struct layer_comm *c, const struct exchange *e)
 {
-    if (!c->queue)
-        return dcoll_alltoallv(c->team, call);
-    queue_lock_drained(c->queue);
-    int rc = dcoll_alltoallv(c->team, call);
-    queue_unlock(c->queue);
+    if (c->queue)
+        queue_lock_drained(c->queue);
+    int rc = e->of_neighbors
+                 ? dcoll_neighbor_alltoallv(c->team, &e->among_neighbors)
+                 : dcoll_alltoallv(c->team, &e->among_all);
+    if (c->queue)
+        queue_unlock(c->queue);
     return rc;
 }
 

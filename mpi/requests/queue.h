@@ -113,7 +113,7 @@ struct request *request_new(struct layer_comm *c, MPI_Comm comm,
                             struct request_work work);
 /* The handle has been freed. */
 void request_destroy(struct request *r);
-/* The call of libdcoll. NULL: it is a dcoll_alltoallv_t. */
+/* The call of libdcoll. NULL: it is a struct exchange. */
 const dcoll_call_t *request_call(const struct request *r);
 /* Packs the data to send. An MPI error. */
 int request_pack(struct request *r);

@@ -21,6 +21,7 @@
 struct request;
 struct regular;
 struct irregular;
+struct exchange;
 
 /* ---- request.c ---- */
 
@@ -81,7 +82,7 @@ void requests_end(struct layer_comm *c);
 /* Blocking calls of a team. They wait until all non-blocking ones that were
  * made before have begun. Errors of libdcoll. */
 int team_run(struct layer_comm *c, const dcoll_call_t *call);
-int team_alltoallv(struct layer_comm *c, const dcoll_alltoallv_t *call);
+int team_exchange(struct layer_comm *c, const struct exchange *exchange);
 /* dcoll_team_skip, dcoll_team_give_up: for calls that this rank can't make. */
 void team_skip(struct layer_comm *c);
 void team_give_up(const struct layer_comm *c, const char *why);

@@ -242,37 +242,26 @@ static void add_block(struct blocks *s, struct block *b, bool in_bytes,
     s->has_long |= b->is_long;
     if (!b->bytes)
         return;
-    /* dcoll has one block for a rank: several are packed */
-    s->repeats |= s->bytes[b->rank] != 0;
     s->contiguous &= contiguous && is_within(s, b, in_bytes);
-    s->bytes[b->rank] += b->bytes;
 }
 
-/* The blocks of a rank follow each other, those of lower ranks come before. */
-static void place_packed(struct blocks *s, int ranks)
+/* Packed, blocks follow each other. */
+static void place(struct blocks *s, int ranks)
 {
-    size_t *next = s->places;
-    for (int r = 0; r < ranks; r++) {
-        next[r] = s->same ? 0 : s->all;
-        s->all = s->same && s->bytes[r] ? s->bytes[r] : s->all + s->bytes[r];
-    }
+    memset(s->bytes, 0, (size_t)ranks * sizeof *s->bytes);
+    memset(s->places, 0, (size_t)ranks * sizeof *s->places);
     for (int i = 0; i < s->n; i++) {
         struct block *b = &s->each[i];
+        b->packed = s->same ? 0 : s->all;
+        b->place = s->contiguous ? (size_t)b->at : b->packed;
+        s->listed[i] = (dcoll_block_t){0, b->place, b->bytes};
         if (!b->bytes)
             continue;
-        b->packed = next[b->rank];
-        next[b->rank] += b->bytes;
+        s->all = b->packed + b->bytes;
+        s->listed[i].rank = (unsigned)b->rank;
+        s->bytes[b->rank] = b->bytes;
+        s->places[b->rank] = b->place;
     }
-    for (int r = 0; r < ranks; r++)
-        next[r] -= s->bytes[r];
-}
-
-static void place_in_user(struct blocks *s, int ranks)
-{
-    memset(s->places, 0, (size_t)ranks * sizeof *s->places);
-    for (int i = 0; i < s->n; i++)
-        if (s->each[i].bytes)
-            s->places[s->each[i].rank] = (size_t)s->each[i].at;
 }
 
 static bool lacks_memory(const struct blocks *s)
@@ -291,7 +280,6 @@ static int locate(struct blocks *s, const struct layer_comm *c, bool in_bytes,
 {
     MPI_Aint extent = 0;
     bool contiguous = false;
-    memset(s->bytes, 0, (size_t)c->size * sizeof *s->bytes);
     s->contiguous = !s->replaced;
     for (int i = 0; i < s->n; i++) {
         int rc = measure(&s->each[i], i ? &s->each[i - 1] : NULL, in_bytes,
@@ -300,12 +288,8 @@ static int locate(struct blocks *s, const struct layer_comm *c, bool in_bytes,
             return rc;
         add_block(s, &s->each[i], in_bytes, contiguous);
     }
-    s->contiguous &= !s->repeats;
-    s->same &= !s->repeats;
-    place_packed(s, c->size);
-    if (s->contiguous)
-        place_in_user(s, c->size);
-    else if (lacks_memory(s))
+    place(s, c->size);
+    if (!s->contiguous && lacks_memory(s))
         return MPI_ERR_BUFFER;
     s->data = s->contiguous ? s->user : buffer_reserve(buffer, s->all + 1);
     if (s->data || !s->all)
@@ -343,7 +327,7 @@ int blocks_place(struct blocks *s, const struct layer_comm *c,
     s->contiguous = is_dense(s, counts, &first);
     s->all = 0;
     for (int r = 0; r < c->size; r++) {
-        s->places[r] = s->each[r].packed = s->all;
+        s->places[r] = s->each[r].packed = s->each[r].place = s->all;
         s->all += counts[r];
     }
     s->data =
@@ -355,7 +339,7 @@ int blocks_place(struct blocks *s, const struct layer_comm *c,
 static size_t numbers_bytes(const struct layer_comm *c, int blocks)
 {
     return 4 * (size_t)c->size * sizeof(size_t) +
-           (size_t)blocks * sizeof(struct block);
+           (size_t)blocks * (sizeof(struct block) + sizeof(dcoll_block_t));
 }
 
 static void open_side(struct blocks *s, const struct layer_comm *c,
@@ -386,11 +370,15 @@ int blocks_open(const struct layer_comm *c, const struct layer_call *a,
     if (!numbers)
         return MPI_ERR_NO_MEM;
     struct block *blocks = (struct block *)(numbers + 4 * ranks);
-    *send = (struct blocks){
-        .each = blocks, .bytes = numbers, .places = numbers + ranks};
+    dcoll_block_t *listed = (dcoll_block_t *)(blocks + out.n + in.n);
+    *send = (struct blocks){.each = blocks,
+                            .bytes = numbers,
+                            .places = numbers + ranks,
+                            .listed = listed};
     *recv = (struct blocks){.each = blocks + out.n,
                             .bytes = numbers + 2 * ranks,
-                            .places = numbers + 3 * ranks};
+                            .places = numbers + 3 * ranks,
+                            .listed = listed + out.n};
     send->replaced = layer_exchanges_in_place(a);
     open_side(send, c, a, &out, a->recv == MPI_IN_PLACE || send->replaced);
     open_side(recv, c, a, &in, a->send == MPI_IN_PLACE);

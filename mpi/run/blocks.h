@@ -13,7 +13,8 @@ struct block {
     MPI_Datatype type;
     size_t size;   /* of an element */
     size_t bytes;  /* 0: none, or too long */
-    size_t packed; /* its place among packed blocks */
+    size_t packed; /* its place among packed blocks, … */
+    size_t place;  /* … and in data */
     bool is_long;  /* too long for dcoll */
 };
 
@@ -24,11 +25,12 @@ struct blocks {
     int n;
     bool contiguous; /* dcoll may use the user's data */
     bool same;       /* all ranks get the same block */
-    bool repeats;    /* a rank has several */
     bool replaced;   /* by those received: they must be packed */
     bool has_long;
     char *data;             /* the user's, or packed */
-    size_t *bytes, *places; /* of each rank's blocks in data */
+    size_t *bytes, *places; /* of each rank's block in data; not of neighbours,
+                               … */
+    dcoll_block_t *listed;  /* … who may have several: for dcoll */
     size_t all;             /* bytes, packed */
 };
 

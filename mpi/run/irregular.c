@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls with blocks of different sizes, by dcoll_alltoallv. It counts bytes, as
- * the datatypes of two ranks may differ. A gather is an all-to-all in which
- * only the root receives, and so on. Blocks of 2 GiB and more go by
- * long_blocks.c.
+ * Calls with blocks of different sizes, by dcoll_alltoallv, or, between
+ * neighbours, dcoll_neighbor_alltoallv. They count bytes, as the datatypes of
+ * two ranks may differ. A gather is an all-to-all in which only the root
+ * receives, and so on. Blocks of 2 GiB and more go by long_blocks.c.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -14,25 +14,35 @@
 #include "mpi/requests/requests.h"
 #include "mpi/run/blocks.h"
 
-static dcoll_alltoallv_t bytes_of(const struct blocks *send,
-                                  const struct blocks *recv)
+static struct exchange exchange_of(const struct layer_call *a,
+                                   const struct blocks *send,
+                                   const struct blocks *recv)
 {
-    return (dcoll_alltoallv_t){.send = send->data,
-                               .send_counts = send->bytes,
-                               .send_displs = send->places,
-                               .recv = recv->data,
-                               .recv_counts = recv->bytes,
-                               .recv_displs = recv->places,
-                               .element = 1};
+    return (struct exchange){
+        .of_neighbors = layer_is_of_neighbors(a->collective),
+        .among_all = {.send = send->data,
+                      .send_counts = send->bytes,
+                      .send_displs = send->places,
+                      .recv = recv->data,
+                      .recv_counts = recv->bytes,
+                      .recv_displs = recv->places,
+                      .element = 1},
+        .among_neighbors = {.send = send->data,
+                            .ndestinations = (unsigned)send->n,
+                            .destinations = send->listed,
+                            .recv = recv->data,
+                            .nsources = (unsigned)recv->n,
+                            .sources = recv->listed},
+    };
 }
 
-static int run_alltoallv(struct layer_comm *c, const struct blocks *send,
-                         const struct blocks *recv)
+static int run_exchange(struct layer_comm *c, const struct layer_call *a,
+                        const struct blocks *send, const struct blocks *recv)
 {
-    const dcoll_alltoallv_t call = bytes_of(send, recv);
+    const struct exchange exchange = exchange_of(a, send, recv);
     struct long_blocks long_blocks = {0};
     int rc = blocks_exchange_long(&long_blocks, c, send, recv);
-    int failed = rc ? 0 : team_alltoallv(c, &call);
+    int failed = rc ? 0 : team_exchange(c, &exchange);
     if (rc || failed) {
         long_blocks_drop(&long_blocks);
         return rc ? team_call_missed(c, rc) : team_error_code(c, failed);
@@ -108,7 +118,7 @@ int irregular_run(struct layer_comm *c, const struct layer_call *a)
     if (rc)
         return team_call_missed(c, rc);
     rc = counts ? counted_run(c, a, &send, &recv, counts)
-                : run_alltoallv(c, &send, &recv);
+                : run_exchange(c, a, &send, &recv);
     if (!rc && layer.verify)
         rc = compare(c, a, &recv);
     layer_comm_trim(c);
@@ -122,7 +132,7 @@ struct irregular {
     struct buffer counts, sent, received, expected;
     struct blocks send, recv;
     struct long_blocks long_blocks;
-    dcoll_alltoallv_t call;
+    struct exchange exchange;
     size_t *known;        /* bytes of each rank's block, for … */
     dcoll_call_t counted; /* … this one instead; NULL: not known */
 };
@@ -212,7 +222,7 @@ int irregular_pack(const struct layer_comm *c, struct irregular *o)
         o->counted = counted_call(c, &o->a, &o->send, &o->recv, o->known);
         return counted_pack(c, &o->a, &o->send, &o->recv, o->known);
     }
-    o->call = bytes_of(&o->send, &o->recv);
+    o->exchange = exchange_of(&o->a, &o->send, &o->recv);
     return o->send.contiguous ? MPI_SUCCESS
                               : blocks_pack(&o->send, c, o->send.data);
 }
@@ -234,9 +244,9 @@ int irregular_test_long(struct irregular *o, int *done)
                             : MPI_SUCCESS;
 }
 
-const dcoll_alltoallv_t *irregular_call(const struct irregular *o)
+const struct exchange *irregular_exchange(const struct irregular *o)
 {
-    return &o->call;
+    return &o->exchange;
 }
 
 void irregular_bounds(const struct layer_comm *c, const struct irregular *o,
@@ -260,18 +270,24 @@ int irregular_unpack(const struct layer_comm *c, const struct irregular *o)
                               : blocks_unpack(&o->recv, c, o->recv.data);
 }
 
-/* The block for rank @r. An all-gather in place sends it from among the others.
- */
-static const char *sent_to(const struct layer_comm *c,
-                           const struct irregular *o, int r, size_t *bytes)
+static int send_check(struct irregular *o, MPI_Comm comm, const char *data,
+                      size_t bytes, int to)
 {
-    const struct blocks *send = &o->send, *recv = &o->recv;
-    if (o->a.collective != LAYER_ALLGATHERV || o->a.send != MPI_IN_PLACE) {
-        *bytes = send->bytes[r];
-        return send->data + send->places[r];
-    }
-    *bytes = r == c->rank ? 0 : o->known[c->rank];
-    return recv->data + recv->places[c->rank];
+    return bytes ? long_blocks_send(&o->long_blocks, comm, data,
+                                    (MPI_Count)bytes, MPI_BYTE, to)
+                 : MPI_SUCCESS;
+}
+
+/* An all-gather in place: the own block is among those received. */
+static int send_own_checks(const struct layer_comm *c, struct irregular *o,
+                           MPI_Comm comm)
+{
+    const char *own = o->recv.data + o->recv.places[c->rank];
+    int rc = MPI_SUCCESS;
+    for (int r = 0; !rc && r < c->size; r++)
+        if (r != c->rank)
+            rc = send_check(o, comm, own, o->known[c->rank], r);
+    return rc;
 }
 
 /* Messages, as all blocks together may be longer than an int counts. */
@@ -281,16 +297,16 @@ int irregular_begin_check(const struct layer_comm *c, struct irregular *o,
     const struct blocks *recv = &o->recv;
     char *to = buffer_reserve(&o->expected, recv->all + 1);
     int rc = to ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    for (int r = 0; !rc && r < c->size; to += recv->bytes[r++])
-        if (recv->bytes[r])
+    for (int i = 0; !rc && i < recv->n; to += recv->each[i++].bytes)
+        if (recv->each[i].bytes)
             rc = long_blocks_receive(&o->long_blocks, comm, to,
-                                     (MPI_Count)recv->bytes[r], MPI_BYTE, r);
-    for (int r = 0; !rc && r < c->size; r++) {
-        size_t bytes;
-        const char *from = sent_to(c, o, r, &bytes);
-        if (bytes)
-            rc = long_blocks_send(&o->long_blocks, comm, from, (MPI_Count)bytes,
-                                  MPI_BYTE, r);
+                                     (MPI_Count)recv->each[i].bytes, MPI_BYTE,
+                                     recv->each[i].rank);
+    if (!rc && o->a.collective == LAYER_ALLGATHERV && o->a.send == MPI_IN_PLACE)
+        return send_own_checks(c, o, comm);
+    for (int i = 0; !rc && i < o->send.n; i++) {
+        const struct block *b = &o->send.each[i];
+        rc = send_check(o, comm, o->send.data + b->place, b->bytes, b->rank);
     }
     return rc;
 }
@@ -299,11 +315,11 @@ void irregular_compare(const struct layer_comm *c, const struct irregular *o)
 {
     const char *expected = o->expected.data;
     bool same = true;
-    for (int r = 0; r < c->size; r++) {
-        size_t bytes = o->recv.bytes[r];
-        same = same && (!bytes || !memcmp(o->recv.data + o->recv.places[r],
-                                          expected, bytes));
-        expected += bytes;
+    for (int i = 0; i < o->recv.n; i++) {
+        const struct block *b = &o->recv.each[i];
+        same = same && (!b->bytes ||
+                        !memcmp(o->recv.data + b->place, expected, b->bytes));
+        expected += b->bytes;
     }
     if (!same)
         tell_difference(c, &o->a, &o->recv);

@@ -57,6 +57,13 @@ void regular_close(struct regular *r);
 /* Makes a call. An MPI error, or LEFT_TO_MPI. */
 int irregular_run(struct layer_comm *c, const struct layer_call *call);
 
+/* A call of libdcoll that serves blocks of any sizes: one of these. */
+struct exchange {
+    bool of_neighbors;
+    dcoll_alltoallv_t among_all;
+    dcoll_neighbor_alltoallv_t among_neighbors;
+};
+
 /* A call that does not block: as those of regular.c. */
 struct irregular;
 /* @counted: as counted_is_repeated. */
@@ -68,7 +75,7 @@ int irregular_pack(const struct layer_comm *c, struct irregular *o);
 bool irregular_has_long(const struct irregular *o);
 int irregular_begin_long(const struct layer_comm *c, struct irregular *o);
 int irregular_test_long(struct irregular *o, int *done);
-const dcoll_alltoallv_t *irregular_call(const struct irregular *o);
+const struct exchange *irregular_exchange(const struct irregular *o);
 /* By a collective of libdcoll's own, with these counts. NULL: by the above. */
 const dcoll_call_t *irregular_counted(const struct irregular *o);
 /* The ranks agree on the counts of a persistent call, if its collective is

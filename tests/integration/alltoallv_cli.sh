@@ -115,6 +115,15 @@ assert (row["elements"], row["total_bytes"], row["longest_bytes"],
 check 'multiplied, prepared once' \
     run persistent --ranks 3 --pattern "file:$work/counts" --elements 0,1,7 \
     --persistent --validate
+for form in '' --persistent; do
+    check "neighbours ${form:-at once}" run neighbors --ranks 4 --ppn 2 \
+        --pattern transpose,uniform --rest 0 --interface neighbors,counts \
+        --elements 0,1,3K --algorithm auto,direct,a4 --validate $form
+    check '... are valid, and said to be such' rows_hold neighbors '
+assert all(row["valid"] == "yes" for row in rows)
+assert len(rows) == 2 * 2 * 3 * 3, len(rows)
+assert {row["interface"] for row in rows} == {"neighbors", "counts"}'
+done
 check 'by two nodes, with bounds' \
     run nodes --ranks 5 --ppn 2 --pattern uniform --elements 30 --bounded \
     --interface elements,counts --algorithm auto,a4 --validate

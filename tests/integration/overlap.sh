@@ -75,7 +75,7 @@ check 'with tests, by two algorithms and engines' run allgather --overlap \
 check '... is sound' holds "$sound"
 check '... and valid' holds \
     'assert r["valid"] == "yes" and r["overlap_tests"] == "10"'
-for interface in counts elements; do
+for interface in counts elements neighbors; do
     for form in '' --bounded --persistent; do
         check "alltoallv with $interface ${form:-that agrees}" run alltoallv \
             --overlap --overlap-tests 2 --ranks 3 --ppn 2 --pattern uniform \

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `auto` learns between nodes that only TCP joins: all ranks take the same
- * algorithms, results stay right, and it ends. One rank that must not learn
- * keeps all from it.
+ * `auto` learns between nodes that only TCP joins, and all-gathers within a
+ * node: all ranks take the same algorithms, results stay right, and it ends.
+ * One rank that must not learn keeps all from it.
  */
 #include "over_tcp.h"
+#include "readable.h"
 #include "team.h"
 
 #define BYTES 100
+#define LONG  120000 /* bytes: enough to learn within a node */
 #define RANKS 4
 #define CALLS 130 /* more than learning takes */
 
 struct scene {
     struct rank *r;
     dcoll_team_t *team;
-    unsigned char send[BYTES], recv[RANKS * BYTES];
+    size_t counts[RANKS];
+    bool unequal; /* rank i has (i + 1) / RANKS of the longest block */
+    unsigned char send[LONG], recv[RANKS * LONG];
 };
 
 static void use_tcp(drail_config_t *cfg)
@@ -23,13 +27,22 @@ static void use_tcp(drail_config_t *cfg)
     cfg->nrails = 1;
 }
 
-static void scene_open(struct scene *s, struct rank *r, bool learn)
+static void scene_set(struct scene *s, size_t bytes, bool unequal)
+{
+    s->unequal = unequal;
+    for (unsigned i = 0; i < RANKS; i++)
+        s->counts[i] = unequal ? bytes * (i + 1) / RANKS : bytes;
+}
+
+static void scene_open(struct scene *s, struct rank *r, size_t bytes,
+                       bool learn)
 {
     dcoll_config_t cfg;
     dcoll_config_init(&cfg);
     check(cfg.learn);
     cfg.learn = learn;
     s->r = r;
+    scene_set(s, bytes, false);
     expect(r, 0, dcoll_team_create(r->job, r->t, &cfg, &s->team, NULL));
 }
 
@@ -44,13 +57,18 @@ static const dcoll_algorithm_t *allgather(struct scene *s, unsigned call,
                                           bool *learning)
 {
     dcoll_times_t times;
-    memset(s->send, (int)(s->r->rank + 10 * call), BYTES);
+    const unsigned char *at = s->recv;
+    memset(s->send, (int)(s->r->rank + 10 * call), s->counts[s->r->rank]);
     dcoll_times_begin(s->team);
-    team_good(s->r, s->team, dcoll_allgather(s->team, s->send, s->recv, BYTES),
+    team_good(s->r, s->team,
+              s->unequal
+                  ? dcoll_allgatherv(s->team, s->send, s->recv, s->counts)
+                  : dcoll_allgather(s->team, s->send, s->recv, s->counts[0]),
               "allgather");
     dcoll_times_end(s->team, &times);
-    for (unsigned i = 0; i < RANKS * BYTES; i++)
-        check(s->recv[i] == (unsigned char)(i / BYTES + 10 * call));
+    for (unsigned i = 0; i < RANKS; at += s->counts[i++])
+        for (size_t k = 0; k < s->counts[i]; k++)
+            check(at[k] == (unsigned char)(i + 10 * call));
     *learning = times.learning;
     return times.algorithm;
 }
@@ -77,23 +95,37 @@ static void check_latest(struct scene *s)
     check(!times.learning);
 }
 
-static void learns(struct rank *r)
+static void learn_one(struct scene *s)
 {
-    struct scene s;
-    const dcoll_algorithm_t *before, *after = NULL;
     bool learning, differed = false;
     unsigned open = 0;
-    scene_open(&s, r, true);
-    before = allgather(&s, 0, &learning);
+    const dcoll_algorithm_t *before = allgather(s, 0, &learning), *after = NULL;
     check(learning);
     for (unsigned i = 1; i < CALLS; i++) {
-        after = allgather(&s, i, &learning);
+        after = allgather(s, i, &learning);
         differed |= after != before;
         open += learning;
     }
     check(differed);
     check(open > 32 && open < CALLS - 20 && !learning);
-    same_on_all_ranks(r, after);
+    same_on_all_ranks(s->r, after);
+}
+
+static void learn_none(struct scene *s)
+{
+    bool learning;
+    const dcoll_algorithm_t *before = allgather(s, 0, &learning);
+    for (unsigned i = 1; i < CALLS; i++) {
+        check(!learning);
+        check(allgather(s, i, &learning) == before);
+    }
+}
+
+static void learns(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r, BYTES, true);
+    learn_one(&s);
     check_latest(&s);
     scene_close(&s);
 }
@@ -101,13 +133,39 @@ static void learns(struct rank *r)
 static void one_must_not(struct rank *r)
 {
     struct scene s;
-    bool learning;
-    scene_open(&s, r, r->rank != 2);
-    const dcoll_algorithm_t *before = allgather(&s, 0, &learning);
-    for (unsigned i = 1; i < CALLS; i++) {
-        check(!learning);
-        check(allgather(&s, i, &learning) == before);
-    }
+    scene_open(&s, r, BYTES, r->rank != 2);
+    learn_none(&s);
+    scene_close(&s);
+}
+
+static void within_node(struct rank *r)
+{
+    void (*const learn)(struct scene *) =
+        ranks_are_readable(r) ? learn_one : learn_none;
+    struct scene s;
+    scene_open(&s, r, LONG, true);
+    learn(&s);
+    scene_set(&s, LONG / 2, true); /* too short */
+    learn_none(&s);
+    scene_close(&s);
+}
+
+static void within_node_unequal(struct rank *r)
+{
+    void (*const learn)(struct scene *) =
+        ranks_are_readable(r) ? learn_one : learn_none;
+    struct scene s;
+    scene_open(&s, r, LONG, true);
+    scene_set(&s, LONG, true);
+    learn(&s);
+    scene_close(&s);
+}
+
+static void one_must_not_within(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r, LONG, r->rank != 2);
+    learn_none(&s);
     scene_close(&s);
 }
 
@@ -117,7 +175,7 @@ static void beside_others(struct rank *r)
     struct scene s;
     unsigned char mine = (unsigned char)r->rank, all[RANKS], more[2 * BYTES];
     bool learning;
-    scene_open(&s, r, true);
+    scene_open(&s, r, BYTES, true);
     for (unsigned i = 0; i < CALLS; i++) {
         dcoll_request_t *q;
         const dcoll_call_t call = {.collective = DCOLL_ALLGATHER,
@@ -140,6 +198,11 @@ static const struct test tests[] = {
     {"all ranks learn the same", RANKS, learns, use_tcp, PPN(2)},
     {"one rank must not learn", RANKS, one_must_not, use_tcp, PPN(2)},
     {"beside other calls", RANKS, beside_others, use_tcp, PPN(2)},
+    {"within a node", RANKS, within_node, use_tcp, PPN(RANKS)},
+    {"within a node, unequal blocks", RANKS, within_node_unequal, use_tcp,
+     PPN(RANKS)},
+    {"within a node, one rank must not learn", RANKS, one_must_not_within,
+     use_tcp, PPN(RANKS)},
 };
 
 RUN_TESTS_OVER_TCP(tests)

@@ -4,12 +4,12 @@
  * it.
  */
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "coll/dcoll.h"
 
 #include "ranks.h"
+#include "readable.h"
 
 enum { BYTES = 64, CALLS = 8 };
 
@@ -56,28 +56,6 @@ static void reads(struct rank *r)
     pull(r, send, recv, true, 1);
 }
 
-/* May ranks read each other's memory? */
-static bool permitted(struct rank *r)
-{
-    struct place {
-        pid_t pid;
-        uint64_t at, word;
-    } mine = {getpid(), (uintptr_t)&mine.word, 1 + r->rank}, all[8];
-    uint64_t found = 0;
-    expect(r, 0, drail_job_allgather(r->job, &mine, sizeof mine, all, -1));
-    const struct place *other = &all[(r->rank + 1) % r->size];
-    struct iovec here = {&found, sizeof found};
-    struct iovec there = {(void *)(uintptr_t)other->at, sizeof found};
-    bool may =
-        process_vm_readv(other->pid, &here, 1, &there, 1, 0) == sizeof found &&
-        found == other->word;
-    bool each[8];
-    expect(r, 0, drail_job_allgather(r->job, &may, sizeof may, each, -1));
-    for (unsigned i = 0; i < r->size; i++)
-        may = may && each[i];
-    return may;
-}
-
 /* A blocking call reads plain memory without rails. Memory that was allocated
  * for rails goes over them, if both ends are. */
 static void blocking(struct rank *r)
@@ -91,7 +69,7 @@ static void blocking(struct rank *r)
     expect(r, 0,
            drail_mem_alloc(r->t, sizeof recv, DRAIL_ACCESS_REMOTE_WRITE,
                            &target, &mem[1]));
-    bool may = permitted(r);
+    bool may = ranks_are_readable(r);
     pull(r, send, recv, false, may ? 0 : 1);
     pull(r, source, recv, false, may ? 0 : 1);
     pull(r, send, target, false, may ? 0 : 1);

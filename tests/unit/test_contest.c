@@ -8,6 +8,8 @@
 
 static const unsigned first[] = {0, 2, 4, 6, 8};
 static const dcoll_shape_t shape = {8, 4, first, 1};
+static const unsigned one_first[] = {0, 4};
+static const dcoll_shape_t one_node = {4, 1, one_first, 1};
 static struct contests contests;
 
 static dcoll_args_t allgather(size_t bytes)
@@ -20,7 +22,7 @@ static dcoll_args_t allgather(size_t bytes)
 static const dcoll_algorithm_t *next(dcoll_args_t args, bool *timed)
 {
     const dcoll_algorithm_t *a = &allgather_smp_bruck;
-    struct contest *c = contest_of(&contests, &args);
+    struct contest *c = contest_of(&contests, &shape, &args);
     args.zero_copy = true;
     *timed = contest_next(c, &shape, &args, &a);
     assert_int_equal(args.zero_copy, a == &allgather_smp_bruck);
@@ -38,7 +40,7 @@ static struct contest *start_again(void)
 {
     const dcoll_args_t args = allgather(BYTES);
     memset(&contests, 0, sizeof contests);
-    return contest_of(&contests, &args);
+    return contest_of(&contests, &shape, &args);
 }
 
 static void before(size_t bytes)
@@ -185,13 +187,49 @@ static void test_never(void **state)
     for (unsigned i = 0; i < sizeof never / sizeof *never; i++) {
         dcoll_args_t args = allgather(BYTES);
         args.collective = never[i];
-        assert_null(contest_of(&contests, &args));
+        assert_null(contest_of(&contests, &shape, &args));
     }
     dcoll_args_t unequal = allgather(BYTES);
     unequal.begin = &(size_t){0};
-    assert_null(contest_of(&contests, &unequal));
+    assert_null(contest_of(&contests, &shape, &unequal));
     const dcoll_args_t huge = allgather((size_t)1 << CONTEST_SIZES);
-    assert_null(contest_of(&contests, &huge));
+    assert_null(contest_of(&contests, &shape, &huge));
+}
+
+/* Within a node: reading instead of copying, from 64 KiB on, and also for
+ * unequal blocks. Where the rules read already, there is nothing to compare. */
+static void test_within_node(void **state)
+{
+    const size_t begin[] = {0, 100000, 262142, 262143, 262144};
+    dcoll_args_t args = allgather(65535);
+    size_t less[5];
+    memcpy(less, begin, sizeof less);
+    less[4]--;
+    assert_null(contest_of(&contests, &one_node, &args));
+    args.bytes = 162142;
+    args.begin = less;
+    assert_null(contest_of(&contests, &one_node, &args));
+    args.begin = begin;
+    memset(&contests, 0, sizeof contests);
+    struct contest *c = contest_of(&contests, &one_node, &args);
+    const dcoll_algorithm_t *a = NULL;
+    for (unsigned i = 0; i <= CONTEST_AFTER; i++) {
+        a = &allgather_shm;
+        assert_int_equal(contest_next(c, &one_node, &args, &a),
+                         i == CONTEST_AFTER);
+    }
+    assert_ptr_equal(a, &allgather_shm);
+    assert_int_equal(c->count, 2);
+    assert_ptr_equal(c->contenders[1], &allgather_pull);
+    *c = (struct contest){0};
+    for (unsigned i = 0; i <= CONTEST_AFTER; i++) {
+        a = &allgather_pull;
+        assert_false(contest_next(c, &one_node, &args, &a));
+    }
+    assert_true(c->over);
+    args.collective = DCOLL_BCAST;
+    args.begin = NULL;
+    assert_null(contest_of(&contests, &one_node, &args));
 }
 
 int main(void)
@@ -205,6 +243,7 @@ int main(void)
         cmocka_unit_test(test_left),
         cmocka_unit_test(test_open),
         cmocka_unit_test(test_never),
+        cmocka_unit_test(test_within_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

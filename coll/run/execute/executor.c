@@ -9,6 +9,7 @@
 #include "coll/run/execute/notifications.h"
 #include "coll/run/irregular/bundle_reader.h"
 #include "coll/run/irregular/deal.h"
+#include "coll/run/irregular/neighborhood.h"
 #include "coll/run/irregular/offer.h"
 #include "coll/run/irregular/placed.h"
 #include "coll/run/execute/transfers.h"
@@ -126,8 +127,21 @@ int request_start(dcoll_request_t *q)
     q->moved = UINT64_MAX;
     q->active = true;
     q->team->times.algorithm = q->algorithm;
+    if (q->neighborhood)
+        neighborhood_pack(q->neighborhood);
     TAILQ_INSERT_TAIL(&q->team->active, q, active_one);
     return q->ncreditors ? notifications_take_credits(q) : 0;
+}
+
+/* A persistent request starts again. */
+static void end_neighborhood(dcoll_request_t *q)
+{
+    if (!q->dealing.start_error)
+        neighborhood_unpack(q->neighborhood);
+    if (q->owner == OWNER_CALLER)
+        return;
+    neighborhood_close(q->neighborhood);
+    q->neighborhood = NULL;
 }
 
 int request_advance(dcoll_request_t *q)
@@ -150,5 +164,7 @@ int request_advance(dcoll_request_t *q)
     q->active = false;
     TAILQ_REMOVE(&q->team->active, q, active_one);
     q->start++;
+    if (q->neighborhood)
+        end_neighborhood(q);
     return 0;
 }

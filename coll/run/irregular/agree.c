@@ -37,11 +37,7 @@ static int check_column(dcoll_team_t *team, const struct elements *e,
         if (column[i] == REFUSED)
             continue;
         if (e->recv_counts && e->recv_counts[i] != column[i])
-            return team_fail(team, DRAIL_EINVAL,
-                             "rank %u: recv_counts[%u] is %zu, but rank %u has "
-                             "%llu elements for it",
-                             team->rank, i, e->recv_counts[i], i,
-                             (unsigned long long)column[i]);
+            return elements_unexpected(team, e, i, column[i]);
         demand->received += column[i];
     }
     if (!e->recv_counts && demand->received > e->room)

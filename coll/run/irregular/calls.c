@@ -8,6 +8,7 @@
 #include "coll/run/cache/rotation.h"
 #include "coll/run/irregular/agree.h"
 #include "coll/run/irregular/bounds.h"
+#include "coll/run/irregular/neighborhood.h"
 #include "coll/select/irregular.h"
 
 /* The arguments of either kind of call. */
@@ -15,6 +16,8 @@ struct irregular_call {
     struct elements elements;
     dcoll_traffic_t traffic; /* the bounds */
     const char *algorithm;
+    /* that the elements' arrays belong to; NULL: they are the user's */
+    struct neighborhood *neighborhood;
     int call_error; /* wrong arguments: all ranks are told */
     bool agreed;    /* the ranks have agreed on the bounds */
 };
@@ -55,6 +58,17 @@ irregular_call_unlabelled(const dcoll_elements_t *c)
                     .max_rank = c->max_rank,
                     .labelled = false},
         .algorithm = c->algorithm,
+    };
+}
+
+static struct irregular_call irregular_call_listed(struct neighborhood *n,
+                                                   const char *algorithm)
+{
+    return (struct irregular_call){
+        .elements = neighborhood_elements(n),
+        .traffic = {.element = 1, .labelled = true},
+        .algorithm = algorithm,
+        .neighborhood = n,
     };
 }
 
@@ -143,9 +157,18 @@ static int prepare(dcoll_team_t *team, struct irregular_call *w, bool may_agree,
     return rc ? rc : choose(team, w, args, algorithm);
 }
 
-static int bind(dcoll_request_t *q, const struct irregular_call *w)
+/* From now on the request owns the neighbours. */
+static void give_neighborhood(dcoll_request_t *q, struct irregular_call *w)
+{
+    neighborhood_close(q->neighborhood); /* of a start that failed */
+    q->neighborhood = w->neighborhood;
+    w->neighborhood = NULL;
+}
+
+static int bind(dcoll_request_t *q, struct irregular_call *w)
 {
     q->elements = w->elements;
+    give_neighborhood(q, w);
     q->dealing.call_error = w->call_error;
     return ledger_break_if(q->team,
                            request_bind(q, w->elements.send, w->elements.recv));
@@ -168,6 +191,7 @@ static int run(dcoll_team_t *team, struct irregular_call w)
         int left = request_unbind(q);
         rc = rc ? rc : ledger_break_if(team, left);
     }
+    neighborhood_close(w.neighborhood);
     return rc;
 }
 
@@ -182,6 +206,7 @@ static int begin(dcoll_team_t *team, struct irregular_call w,
         rc = request_get_nonblocking(team, &args, algorithm, &q);
     if (!rc)
         rc = bind(q, &w);
+    neighborhood_close(w.neighborhood);
     return rc ? rc : request_launch(q, out);
 }
 
@@ -194,11 +219,13 @@ static int init(dcoll_team_t *team, struct irregular_call w,
     int rc = prepare(team, &w, false, &args, &algorithm);
     if (!rc)
         rc = request_create(team, &args, algorithm, OWNER_CALLER, &q);
-    if (rc)
-        return rc;
-    q->elements = w.elements; /* each start reads and binds them */
-    *out = q;
-    return 0;
+    if (!rc) {
+        q->elements = w.elements; /* each start reads and binds them */
+        give_neighborhood(q, &w);
+        *out = q;
+    }
+    neighborhood_close(w.neighborhood);
+    return rc;
 }
 
 static int check_call(dcoll_team_t *team, const void *call)
@@ -295,4 +322,52 @@ int dcoll_elements_init(dcoll_team_t *team, const dcoll_elements_t *call,
     struct irregular_call w = irregular_call_unlabelled(call);
     w.elements.now = count;
     return init(team, w, out);
+}
+
+/* The others have memory, and wait. */
+static int open_neighborhood(dcoll_team_t *team,
+                             const dcoll_neighbor_alltoallv_t *call,
+                             struct irregular_call *w)
+{
+    struct neighborhood *n;
+    int rc = check_call(team, call);
+    if (rc || team->broken)
+        return rc ? rc : team->broken;
+    rc = ledger_break_if(team, neighborhood_open(team, call, &n));
+    if (!rc)
+        *w = irregular_call_listed(n, call->algorithm);
+    return rc;
+}
+
+int dcoll_neighbor_alltoallv(dcoll_team_t *team,
+                             const dcoll_neighbor_alltoallv_t *call)
+{
+    struct irregular_call w;
+    int rc = open_neighborhood(team, call, &w);
+    return rc ? rc : run(team, w);
+}
+
+int dcoll_neighbor_alltoallv_begin(dcoll_team_t *team,
+                                   const dcoll_neighbor_alltoallv_t *call,
+                                   dcoll_request_t **out)
+{
+    struct irregular_call w;
+    int rc = out ? open_neighborhood(team, call, &w) : DRAIL_EINVAL;
+    return rc ? rc : begin(team, w, out);
+}
+
+/* Its blocks are known, so the ranks agree on their bounds now. */
+int dcoll_neighbor_alltoallv_init(dcoll_team_t *team,
+                                  const dcoll_neighbor_alltoallv_t *call,
+                                  dcoll_request_t **out)
+{
+    struct irregular_call w;
+    int rc = out ? open_neighborhood(team, call, &w) : DRAIL_EINVAL;
+    if (rc)
+        return rc;
+    rc = irregular_agree(team, &w.elements, &w.traffic);
+    if (!rc)
+        return init(team, w, out);
+    neighborhood_close(w.neighborhood);
+    return rc;
 }

@@ -35,15 +35,25 @@ static int add_up(dcoll_team_t *team, const char *name, const size_t *counts,
 
 /* --------------------------------------------------------------- places --- */
 
-struct range {
-    size_t begin, end; /* elements */
-    unsigned index;
-};
-
 static int by_begin(const void *a, const void *b)
 {
     const struct range *x = a, *y = b;
     return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+int ranges_check(dcoll_team_t *team, const char *name, struct range *r,
+                 unsigned n)
+{
+    qsort(r, n, sizeof *r, by_begin);
+    for (unsigned i = 1; i < n; i++)
+        if (r[i].begin < r[i - 1].end)
+            return team_fail(team, DRAIL_EINVAL,
+                             "rank %u: %s[%u] and %s[%u] overlap: elements "
+                             "%zu…%zu and %zu…%zu",
+                             team->rank, name, r[i - 1].index, name, r[i].index,
+                             r[i - 1].begin, r[i - 1].end - 1, r[i].begin,
+                             r[i].end - 1);
+    return 0;
 }
 
 /* Checks that places are possible and, if they are written, do not overlap. */
@@ -67,15 +77,7 @@ static int check_places(dcoll_team_t *team, const char *name,
             r[used++] = (struct range){displs[i], displs[i] + counts[i], i};
     }
     if (!rc && written)
-        qsort(r, used, sizeof *r, by_begin);
-    for (unsigned i = 1; !rc && written && i < used; i++)
-        if (r[i].begin < r[i - 1].end)
-            rc = team_fail(team, DRAIL_EINVAL,
-                           "rank %u: %s[%u] and %s[%u] overlap: elements "
-                           "%zu…%zu and %zu…%zu",
-                           team->rank, name, r[i - 1].index, name, r[i].index,
-                           r[i - 1].begin, r[i - 1].end - 1, r[i].begin,
-                           r[i].end - 1);
+        rc = ranges_check(team, name, r, used);
     free(r);
     return rc;
 }
@@ -89,7 +91,7 @@ static int check_labelled(dcoll_team_t *team, const struct elements *e,
                     &demand->sent, &demand->pair);
     if (!rc && demand->sent && !e->send)
         rc = team_fail(team, DRAIL_EINVAL, "rank %u: send is NULL", team->rank);
-    if (!rc && e->send_displs)
+    if (!rc && e->send_displs && !e->listed)
         rc = check_places(team, "send_displs", e->send_counts, e->send_displs,
                           e->element, false);
     for (unsigned i = 0; !rc && row && i < team->shape.nranks; i++)
@@ -100,7 +102,7 @@ static int check_labelled(dcoll_team_t *team, const struct elements *e,
                 &demand->received, &demand->pair);
     if (!rc && demand->received && !e->recv)
         rc = team_fail(team, DRAIL_EINVAL, "rank %u: recv is NULL", team->rank);
-    if (!rc && e->recv_displs)
+    if (!rc && e->recv_displs && !e->listed)
         rc = check_places(team, "recv_displs", e->recv_counts, e->recv_displs,
                           e->element, true);
     return rc;
@@ -159,6 +161,8 @@ int elements_check(dcoll_team_t *team, const struct elements *e, bool labelled,
                    struct demand *demand, uint64_t *row)
 {
     *demand = (struct demand){0};
+    if (e->wrong)
+        return e->wrong;
     int rc = elements_check_form(team, e, labelled);
     if (rc)
         return rc;
@@ -241,6 +245,21 @@ size_t elements_send_extent(const struct elements *e, unsigned nranks)
 
 /* ------------------------------------------------------------- arrivals --- */
 
+int elements_unexpected(dcoll_team_t *team, const struct elements *e,
+                        unsigned from, uint64_t sent)
+{
+    const unsigned long long its = sent;
+    if (e->listed)
+        return team_fail(team, DRAIL_EINVAL,
+                         "rank %u: sources have %zu bytes of rank %u, but rank "
+                         "%u has %llu for it: nothing was written",
+                         team->rank, e->recv_counts[from], from, from, its);
+    return team_fail(team, DRAIL_EINVAL,
+                     "rank %u: recv_counts[%u] is %zu, but rank %u has %llu "
+                     "elements for it: nothing was written",
+                     team->rank, from, e->recv_counts[from], from, its);
+}
+
 int elements_check_arrived(const dcoll_request_t *q)
 {
     const struct elements *e = &q->elements;
@@ -248,11 +267,7 @@ int elements_check_arrived(const dcoll_request_t *q)
     for (unsigned i = 0; i < q->team->shape.nranks; i++) {
         uint64_t arrived = q->dealing.arrived[i];
         if (e->recv_counts && arrived != e->recv_counts[i])
-            return team_fail(q->team, DRAIL_EINVAL,
-                             "rank %u: recv_counts[%u] is %zu, but rank %u has "
-                             "sent %llu elements: nothing was written",
-                             q->team->rank, i, e->recv_counts[i], i,
-                             (unsigned long long)arrived);
+            return elements_unexpected(q->team, e, i, arrived);
         total = arrived > UINT64_MAX - total ? UINT64_MAX : total + arrived;
     }
     uint64_t bound = q->traffic.max_rank;

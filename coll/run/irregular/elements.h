@@ -14,6 +14,7 @@
 #include "coll/schedule.h"
 
 struct dcoll_request;
+struct dcoll_team;
 
 /* The user's arguments. The arrays stay the user's; each start reads them.
  * Labelled traffic has counts and places; otherwise each element contains its
@@ -31,6 +32,9 @@ struct elements {
     size_t *found;    /* labelled: filled with the number from each rank */
     size_t *received; /* unlabelled: set to the number received; both may be
                          NULL */
+    int wrong;        /* an error in the arguments that these were made of */
+    bool listed;      /* they are lists of blocks, in bytes, whose places are
+                         checked (neighborhood.h) */
 };
 
 /* The state of a start. */
@@ -72,6 +76,18 @@ size_t elements_begin(const struct elements *e, unsigned to);
 size_t elements_send_extent(const struct elements *e, unsigned nranks);
 size_t elements_extent(const struct dcoll_request *q);
 
+/* Elements in a buffer; index: of the argument that says so. */
+struct range {
+    size_t begin, end;
+    unsigned index;
+};
+/* 0, or an error that names two which overlap. Sorts them. */
+int ranges_check(struct dcoll_team *team, const char *name, struct range *r,
+                 unsigned n);
+
+/* The error of a receiver that expects another number of elements. */
+int elements_unexpected(struct dcoll_team *team, const struct elements *e,
+                        unsigned from, uint64_t sent);
 /* Do the elements in dealing.arrived fit what the user expects? 0, or the error
  * that this call returns. */
 int elements_check_arrived(const struct dcoll_request *q);

@@ -5,6 +5,7 @@
 #include "coll/run/prepare/exchange.h"
 #include "coll/run/prepare/buffers.h"
 #include "coll/run/prepare/create.h"
+#include "coll/run/irregular/neighborhood.h"
 #include "coll/run/node/deferred_release.h"
 #include "coll/run/prepare/entry_barrier.h"
 #include "coll/run/prepare/local.h"
@@ -144,6 +145,7 @@ int request_destroy(dcoll_request_t *q)
     free(q->seen);
     free(q->creditors);
     dealing_close(&q->dealing);
+    neighborhood_close(q->neighborhood);
     free_new(q);
     return rc;
 }

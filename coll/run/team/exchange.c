@@ -85,7 +85,7 @@ static void prepare_prediction(dcoll_team_t *team)
 {
     unsigned wires = UINT_MAX;
     double rate = INFINITY;
-    team->learns = team->shape.nnodes > 1;
+    team->learns = true;
     for (unsigned r = 0; r < team->shape.nranks; r++) {
         const struct member *m = team_member(team, r);
         team->learns &= m->learns;
@@ -94,7 +94,7 @@ static void prepare_prediction(dcoll_team_t *team)
             wires = its;
         rate = fmin(rate, m->wire_MBps);
     }
-    team->learns &= wires > 0;
+    team->learns &= team->shape.nnodes == 1 || wires > 0;
     team->prediction.declared = predict_model(wires, rate);
     team->prediction.model = team->prediction.declared;
 }
@@ -234,6 +234,9 @@ static int exchange_findings(dcoll_team_t *team, drail_gathered_t *all)
         if (r - team->first < team->locals)
             team->readable &= its->may_read;
     }
+    if (team->shape.nnodes == 1) /* simulated ranks have a simulated clock */
+        team->learns &=
+            team->readable && !platform_is_simulated(team->platform);
     return rc;
 }
 

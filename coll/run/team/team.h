@@ -141,7 +141,7 @@ struct dcoll_team {
     /* requests, and the choice of algorithms */
     dcoll_table_t table; /* from cfg.table, or empty */
     struct prediction prediction;
-    bool learns; /* between nodes that wires join, if all ranks do */
+    bool learns; /* see run/learn.h; if all ranks do */
     struct contests contests;
     struct choice latest[DCOLL_COLLECTIVES];
     struct repeat repeats[DCOLL_COLLECTIVES][REPEATS]; /* latest first */

@@ -97,7 +97,8 @@ static int measure(const struct ends *e, struct times *t)
 /* The model serves few ranks that have a core each. */
 static bool is_needed(const dcoll_team_t *team)
 {
-    return team->learns && !team->prediction.crowded && !team->contended &&
+    return team->learns && team->shape.nnodes > 1 &&
+           !team->prediction.crowded && !team->contended &&
            team->shape.nranks <= PREDICTED_RANKS;
 }
 
