@@ -100,7 +100,8 @@ struct bond_link {
     uint32_t returned;      /* slots that were freed here, ever, … */
     uint32_t told;          /* … and as the peer was told last */
     uint64_t marks;         /* writes over the link that the peer can tell of */
-    uint64_t arrived;       /* those that it had when it sent BOND_BYE */
+    bool bye;               /* BOND_BYE has come over the link, … */
+    uint64_t arrived;       /* … and the peer had so many of them then */
     /* signs of life */
     bool alive;      /* a message or completion has come since the last look */
     bool asked;      /* the peer's ping waits for an answer */

@@ -136,13 +136,24 @@ static bool is_cut_off(struct bond_conn *c, uint64_t now)
            (is_peer_of_host(c) && has_ended(c->peer_pid));
 }
 
+/* Has all come that the lead has to report? BOND_BYE may come earlier over
+ * another link, and the lead's may be lost. */
+static bool is_lead_heard(struct bond_conn *c, uint64_t now)
+{
+    const struct bond_link *l = c->lead < BOND_NONE ? c->link[c->lead] : NULL;
+    if (!c->bye_until)
+        c->bye_until = now + BOND_JOIN_NS;
+    return !l || l->bye || now >= c->bye_until;
+}
+
 static void look_connected(struct bond_conn *c, uint64_t now)
 {
     if (atomic_load(&c->aborted)) {
         bond_say_to_all(c, BOND_BREAK);
         bond_conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
     } else if (c->bye) {
-        bond_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+        if (is_lead_heard(c, now))
+            bond_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
     } else if (c->state == BOND_DRAINING && is_drained(c)) {
         look_draining(c, now);
     } else if (is_cut_off(c, now)) {
@@ -174,7 +185,7 @@ uint64_t bond_conn_look(struct bond_conn *c, uint64_t now)
         return NEVER;
     bool joins = c->state >= BOND_JOINING && c->state <= BOND_DRAINING;
     uint64_t next = joins ? bond_join_look(c, now) : 0;
-    bool soon = c->state != BOND_CONNECTED || bond_waits(c) ||
+    bool soon = c->state != BOND_CONNECTED || c->bye || bond_waits(c) ||
                 bond_link_silent(c) || has_leaving(c) || c->cut_off;
     return soon ? now + SETTLE_NS : next;
 }

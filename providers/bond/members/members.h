@@ -74,7 +74,8 @@ bool bond_member_room(struct bond_member *m, DAT_COUNT events);
 /* Takes the member's asynchronous events, so that their EVD does not overflow:
  * links end by themselves. */
 void bond_member_forget_errors(struct bond_member *m);
-void bond_evd_wake(DAT_EVD_HANDLE evd);
+/* -1: its queue is full. */
+int bond_evd_wake(DAT_EVD_HANDLE evd);
 /* Lets the first member's thread look at all connections. */
 void bond_thread_wake(struct bond_ia *b);
 
