@@ -159,6 +159,7 @@ struct bond_conn {          /* ep->tp, cr->tp */
     struct bond_conn *next; /* bond_ia.conns */
     struct bond_ia *b;
     struct core_ep *ep; /* NULL: none, or no longer */
+    bool held;          /* bond_ep_release still needs it */
     enum bond_state state;
     bool active;
     uint32_t id, peer_id;       /* peer_id: 0 before its BOND_INTRO */

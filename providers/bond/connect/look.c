@@ -177,7 +177,7 @@ uint64_t bond_conn_look(struct bond_conn *c, uint64_t now)
         if (!has_links(c))
             bond_conn_finish(c);
     }
-    if (c->state == BOND_CLOSED && !c->ep) {
+    if (c->state == BOND_CLOSED && !c->ep && !c->held) {
         bond_conn_free(c);
         return NEVER;
     }

@@ -49,6 +49,7 @@ void bond_zone_put(struct bond_ia *b, struct bond_zone *z);
 void bond_zones_look(struct bond_ia *b);
 
 /* release.c */
+bool bond_is_disconnecting(DAT_EP_HANDLE ep);
 /* Frees the EP, at once or later. */
 void bond_release(struct bond_member *m, DAT_EP_HANDLE ep,
                   struct bond_zone *zone);
