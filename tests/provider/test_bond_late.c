@@ -158,12 +158,31 @@ static void last_write(void **state)
     ends_close(&me, &peer);
 }
 
+/* The first link is lost before the peer has introduced itself, so no other
+ * link can join. The consumer learns that the attempt failed. */
+static void unknown_peer(void **state)
+{
+    end_t me, peer;
+    both_open(&me, &peer);
+    lags = true;
+    DAT_OK(end_connect(&me, peer.qual));
+    DAT_OK(dat_cr_accept(end_asked(&peer), peer.ep, 0, NULL));
+    pause_ms(50);
+    DAT_OK(dat_ep_disconnect(peer.ep, DAT_CLOSE_ABRUPT_FLAG));
+    pause_ms(50);
+    lags = false;
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    EXPECT_EVENT(peer.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    ends_close(&me, &peer);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_calls),
         cmocka_unit_test(old_service_point),
         cmocka_unit_test(last_write),
+        cmocka_unit_test(unknown_peer),
     };
     restart_with_lines(argv, lines, sizeof lines / sizeof *lines);
     return cmocka_run_group_tests(tests, NULL, remove_rails);

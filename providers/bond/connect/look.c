@@ -41,9 +41,17 @@ static bool has_links(const struct bond_conn *c)
     return false;
 }
 
-/* Gives the consumer its event when all links have joined that can. */
+/* Gives the consumer its event when all links have joined that can. No link can
+ * join while the peer is unknown. */
 static void look_joining(struct bond_conn *c, uint64_t now)
 {
+    if (!is_up(c) && !c->peer_id) {
+        bond_conn_end(c,
+                      c->active ? DAT_CONNECTION_EVENT_NON_PEER_REJECTED
+                                : DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR,
+                      NULL, 0);
+        return;
+    }
     if (!bond_join_complete(c) && is_up(c) && !c->bye && now < c->join_until)
         return;
     if (c->active)
