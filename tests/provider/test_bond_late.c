@@ -51,10 +51,10 @@ STAND_IN DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us,
                                  DAT_COUNT *more)
 {
     DAT_RETURN ret = real(dat_evd_wait)(evd, us, threshold, event, more);
-    while (stops && evd == connections && ret == DAT_SUCCESS) {
-        stopped = true;
+    if (!stops || evd != connections || ret != DAT_SUCCESS)
+        return ret;
+    for (stopped = true; stops;)
         pause_ms(1);
-    }
     return ret;
 }
 
