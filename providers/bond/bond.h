@@ -216,6 +216,7 @@ struct bond_ia {
     struct bond_listener *listeners;
     void *(*thread_main)(void *member);
     struct bond_team team;
+    atomic_bool woken; /* the first member's thread has yet to take the event */
     atomic_bool stop;
     _Atomic uint32_t bell[64];
 };

@@ -100,7 +100,8 @@ struct bond_link {
     uint32_t returned;      /* slots that were freed here, ever, … */
     uint32_t told;          /* … and as the peer was told last */
     uint64_t marks;         /* writes over the link that the peer can tell of */
-    uint64_t arrived;       /* those that it had when it sent BOND_BYE */
+    bool bye;               /* BOND_BYE has come over the link, … */
+    uint64_t arrived;       /* … and the peer had so many of them then */
     /* signs of life */
     bool alive;      /* a message or completion has come since the last look */
     bool asked;      /* the peer's ping waits for an answer */
@@ -158,6 +159,7 @@ struct bond_conn {          /* ep->tp, cr->tp */
     struct bond_conn *next; /* bond_ia.conns */
     struct bond_ia *b;
     struct core_ep *ep; /* NULL: none, or no longer */
+    bool held;          /* bond_ep_release still needs it */
     enum bond_state state;
     bool active;
     uint32_t id, peer_id;       /* peer_id: 0 before its BOND_INTRO */

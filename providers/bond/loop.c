@@ -19,7 +19,9 @@ static void handle(struct bond_member *m, const DAT_EVENT *e)
 {
     if (e->event_number == DAT_CONNECTION_REQUEST_EVENT)
         bond_on_request(m, &e->event_data.cr_arrival_event_data);
-    else if (e->event_number != DAT_SOFTWARE_EVENT)
+    else if (e->event_number == DAT_SOFTWARE_EVENT)
+        atomic_store(&m->b->woken, false); /* before it looks */
+    else
         bond_on_connection(m, e->event_number,
                            &e->event_data.connect_event_data);
 }

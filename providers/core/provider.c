@@ -58,7 +58,8 @@ static DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
     if (!e)
         return CORE_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
     DAT_IA_HANDLE other = DAT_HANDLE_NULL;
-    DAT_RETURN ret = ia ? stand_in(e, async_qlen, async, &other) : DAT_SUCCESS;
+    DAT_RETURN ret = ia && async ? stand_in(e, async_qlen, async, &other)
+                                 : DAT_SUCCESS; /* core_ia_open refuses it */
     if (ret != DAT_SUCCESS)
         return ret;
     if (other == DAT_HANDLE_NULL)

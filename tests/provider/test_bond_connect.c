@@ -248,6 +248,17 @@ static void single(void **state)
     ends_close(&me, &peer);
 }
 
+/* A mistake in the call that opens it is an error, as for its member. */
+static void single_mistakes(void **state)
+{
+    DAT_IA_HANDLE ia;
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+    DAT_FAILS(dat_ia_open((DAT_NAME_PTR) "bond-one", 8, NULL, &ia),
+              DAT_INVALID_PARAMETER);
+    DAT_FAILS(dat_ia_open((DAT_NAME_PTR) "bond-one", -1, &async, &ia),
+              DAT_INVALID_PARAMETER);
+}
+
 /* A simulated rail has a clock of its own. */
 static void simulated_members(void **state)
 {
@@ -373,6 +384,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(last_write_arrives),
         cmocka_unit_test(no_bond),
         cmocka_unit_test(single),
+        cmocka_unit_test(single_mistakes),
         cmocka_unit_test(simulated_members),
         cmocka_unit_test(no_room_is_lost),
         cmocka_unit_test(accepts_again),

@@ -133,11 +133,12 @@ static void *free_endpoint(void *arg)
 
 /* Afterwards the memory is the consumer's again, so this call waits; others do
  * not. */
-static void free_waits(bool disconnected)
+static void free_waits(const char *ia, bool disconnected)
 {
     scene_t s;
     freeing_t f = {0};
     pthread_t thread;
+    setenv("TEST_IA", ia, 1);
     begin(&s);
     if (disconnected)
         DAT_OK(dat_ep_disconnect(s.me.ep, DAT_CLOSE_ABRUPT_FLAG));
@@ -150,16 +151,19 @@ static void free_waits(bool disconnected)
     leave(&s);
     pthread_join(thread, NULL);
     ends_close(&s.me, &s.peer);
+    unsetenv("TEST_IA");
 }
 
 static void free_of_a_connected_endpoint(void **state)
 {
-    free_waits(false);
+    free_waits(IA_DEFAULT, false);
+    free_waits("bond0", false);
 }
 
 static void free_of_an_ending_endpoint(void **state)
 {
-    free_waits(true);
+    free_waits(IA_DEFAULT, true);
+    free_waits("bond0", true);
 }
 
 /* ------------------------------------------------------- the peer's death */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ending connections. */
+#include <unistd.h>
+
 #include "providers/bond/connect/connect.h"
 #include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
 #include "providers/bond/message/message.h"
+
+#define NAP_US 100
 
 void bond_conn_set_event(struct bond_conn *c, DAT_EVENT_NUMBER event,
                          const void *data, DAT_COUNT size)
@@ -71,20 +75,43 @@ void bond_disconnect(struct core_ep *ep, bool graceful)
     pthread_mutex_unlock(&b->lock);
 }
 
+/* May the peer still be in an access of this end's memory? (Queue pairs of
+ * verbs end theirs at once.) */
+static bool is_accessed(const struct bond_conn *c)
+{
+    for (unsigned i = 0; i < c->b->params.count; i++) {
+        const struct bond_link *l = c->link[i];
+        if (l && l->m->own && bond_is_disconnecting(l->ep))
+            return true;
+    }
+    return false;
+}
+
+/* The consumer may use its memory for something else after this, so it waits
+ * for an access, but not with a lock held. */
 void bond_ep_release(struct core_ep *ep)
 {
     struct bond_conn *c = ep->tp;
     if (!c)
         return;
-    pthread_mutex_lock(&c->b->lock);
+    struct bond_ia *b = c->b;
+    pthread_mutex_lock(&b->lock);
     leave(c);
     bond_deliver_end(c);
     core_ep_lock(ep);
     atomic_store(&ep->tp, NULL);
     core_ep_unlock(ep);
     c->ep = NULL;
-    bond_thread_wake(c->b);
-    pthread_mutex_unlock(&c->b->lock);
+    for (c->held = true; is_accessed(c);) {
+        pthread_mutex_unlock(&b->lock);
+        core_ia_unlock(b->ia);
+        usleep(NAP_US);
+        core_ia_lock(b->ia);
+        pthread_mutex_lock(&b->lock);
+    }
+    c->held = false;
+    bond_thread_wake(b);
+    pthread_mutex_unlock(&b->lock);
 }
 
 void bond_abort(struct core_ep *ep)

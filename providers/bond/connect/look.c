@@ -41,9 +41,17 @@ static bool has_links(const struct bond_conn *c)
     return false;
 }
 
-/* Gives the consumer its event when all links have joined that can. */
+/* Gives the consumer its event when all links have joined that can. No link can
+ * join while the peer is unknown. */
 static void look_joining(struct bond_conn *c, uint64_t now)
 {
+    if (!is_up(c) && !c->peer_id) {
+        bond_conn_end(c,
+                      c->active ? DAT_CONNECTION_EVENT_NON_PEER_REJECTED
+                                : DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR,
+                      NULL, 0);
+        return;
+    }
     if (!bond_join_complete(c) && is_up(c) && !c->bye && now < c->join_until)
         return;
     if (c->active)
@@ -136,13 +144,24 @@ static bool is_cut_off(struct bond_conn *c, uint64_t now)
            (is_peer_of_host(c) && has_ended(c->peer_pid));
 }
 
+/* Has all come that the lead has to report? BOND_BYE may come earlier over
+ * another link, and the lead's may be lost. */
+static bool is_lead_heard(struct bond_conn *c, uint64_t now)
+{
+    const struct bond_link *l = c->lead < BOND_NONE ? c->link[c->lead] : NULL;
+    if (!c->bye_until)
+        c->bye_until = now + BOND_JOIN_NS;
+    return !l || l->bye || now >= c->bye_until;
+}
+
 static void look_connected(struct bond_conn *c, uint64_t now)
 {
     if (atomic_load(&c->aborted)) {
         bond_say_to_all(c, BOND_BREAK);
         bond_conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
     } else if (c->bye) {
-        bond_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+        if (is_lead_heard(c, now))
+            bond_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
     } else if (c->state == BOND_DRAINING && is_drained(c)) {
         look_draining(c, now);
     } else if (is_cut_off(c, now)) {
@@ -166,7 +185,7 @@ uint64_t bond_conn_look(struct bond_conn *c, uint64_t now)
         if (!has_links(c))
             bond_conn_finish(c);
     }
-    if (c->state == BOND_CLOSED && !c->ep) {
+    if (c->state == BOND_CLOSED && !c->ep && !c->held) {
         bond_conn_free(c);
         return NEVER;
     }
@@ -174,7 +193,7 @@ uint64_t bond_conn_look(struct bond_conn *c, uint64_t now)
         return NEVER;
     bool joins = c->state >= BOND_JOINING && c->state <= BOND_DRAINING;
     uint64_t next = joins ? bond_join_look(c, now) : 0;
-    bool soon = c->state != BOND_CONNECTED || bond_waits(c) ||
+    bool soon = c->state != BOND_CONNECTED || c->bye || bond_waits(c) ||
                 bond_link_silent(c) || has_leaving(c) || c->cut_off;
     return soon ? now + SETTLE_NS : next;
 }

@@ -68,10 +68,14 @@ static bool offer(struct bond_ia *b, struct core_sp *sp,
     return false;
 }
 
-static struct core_sp *find_sp(const struct bond_ia *b, DAT_PSP_HANDLE psp)
+/* If the service point is gone, the member's handle may be that of another one.
+ */
+static struct core_sp *find_sp(const struct bond_ia *b,
+                               const DAT_CR_ARRIVAL_EVENT_DATA *d)
 {
     struct bond_listener *s = b->listeners;
-    while (s && s->psp != psp)
+    while (s &&
+           (s->psp != d->sp_handle.psp_handle || s->sp->qual != d->conn_qual))
         s = s->next;
     return s ? s->sp : NULL;
 }
@@ -79,7 +83,7 @@ static struct core_sp *find_sp(const struct bond_ia *b, DAT_PSP_HANDLE psp)
 void bond_on_request(struct bond_member *m, const DAT_CR_ARRIVAL_EVENT_DATA *d)
 {
     struct bond_ia *b = m->b;
-    struct core_sp *sp = find_sp(b, d->sp_handle.psp_handle);
+    struct core_sp *sp = find_sp(b, d);
     DAT_CR_PARAM param = {0};
     struct bond_said said;
     if (dat_cr_query(d->cr_handle, DAT_CR_FIELD_ALL, &param) ||

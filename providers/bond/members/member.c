@@ -208,13 +208,16 @@ void bond_member_forget_errors(struct bond_member *m)
         ;
 }
 
-void bond_evd_wake(DAT_EVD_HANDLE evd)
+int bond_evd_wake(DAT_EVD_HANDLE evd)
 {
     DAT_EVENT event = {.event_number = DAT_SOFTWARE_EVENT};
-    dat_evd_post_se(evd, &event);
+    return dat_evd_post_se(evd, &event) == DAT_SUCCESS ? 0 : -1;
 }
 
+/* One event at a time: the queue must have room for the member's own events. */
 void bond_thread_wake(struct bond_ia *b)
 {
-    bond_evd_wake(b->member[BOND_FIRST_MEMBER].conn);
+    if (!atomic_exchange(&b->woken, true) &&
+        bond_evd_wake(b->member[BOND_FIRST_MEMBER].conn))
+        atomic_store(&b->woken, false);
 }

@@ -49,6 +49,7 @@ void bond_zone_put(struct bond_ia *b, struct bond_zone *z);
 void bond_zones_look(struct bond_ia *b);
 
 /* release.c */
+bool bond_is_disconnecting(DAT_EP_HANDLE ep);
 /* Frees the EP, at once or later. */
 void bond_release(struct bond_member *m, DAT_EP_HANDLE ep,
                   struct bond_zone *zone);
@@ -74,7 +75,8 @@ bool bond_member_room(struct bond_member *m, DAT_COUNT events);
 /* Takes the member's asynchronous events, so that their EVD does not overflow:
  * links end by themselves. */
 void bond_member_forget_errors(struct bond_member *m);
-void bond_evd_wake(DAT_EVD_HANDLE evd);
+/* -1: its queue is full. */
+int bond_evd_wake(DAT_EVD_HANDLE evd);
 /* Lets the first member's thread look at all connections. */
 void bond_thread_wake(struct bond_ia *b);
 

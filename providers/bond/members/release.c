@@ -21,7 +21,7 @@ struct bond_release {
     struct bond_release *next;
 };
 
-static bool is_disconnecting(DAT_EP_HANDLE ep)
+bool bond_is_disconnecting(DAT_EP_HANDLE ep)
 {
     DAT_EP_STATE state;
     DAT_BOOLEAN idle;
@@ -57,7 +57,7 @@ static void end(struct bond_member *m, struct bond_release **at)
 void bond_release_look(struct bond_member *m, uint64_t now)
 {
     for (struct bond_release **at = &m->releases; *at;)
-        if (now >= (*at)->due && !is_disconnecting((*at)->ep))
+        if (now >= (*at)->due && !bond_is_disconnecting((*at)->ep))
             end(m, at);
         else
             at = &(*at)->next;

@@ -86,7 +86,7 @@ static void on_own(struct bond_link *l, const struct bond_header *h)
         bond_thread_wake(l->conn->b);
         break;
     case BOND_BYE:
-        l->conn->bye = true;
+        l->conn->bye = l->bye = true;
         l->arrived = h->total;
         bond_thread_wake(l->conn->b);
         break;
