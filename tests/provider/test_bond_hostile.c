@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A peer of a bond lies: it uses a member itself, connects to the bond or lets
- * the bond connect, and sends messages of any
- * content. The bond touches no other memory than the peer may, ends each such
- * connection, and serves other peers. */
+ * the bond connect, and sends messages of any content. The bond touches no
+ * other memory than the peer may, ends each such connection, and serves other
+ * peers. */
 #include <time.h>
 
 #include "dapl_rail/platform/fnv.h"
