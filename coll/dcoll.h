@@ -143,12 +143,12 @@ typedef struct dcoll_config {
     /** true (default): between nodes that only TCP joins, `auto` learns which
      *  algorithm is fastest for blocking all-gathers, all-to-alls and
      *  broadcasts. Within one node whose ranks may read each other's memory, it
-     *  learns so for all-gathers and all-to-alls of 64 KiB or more. In a size
-     * class (a power of two), after 32 calls of one size, up to three
-     * algorithms make the next calls in turn, at most 45. Ranks then wait for
-     * each other before each call, and the first calls of an algorithm prepare
-     * a request (rule 5). false, also on one rank only, or with a table: the
-     * algorithm never changes. */
+     *  learns so for all-gathers and all-to-alls whose blocks have 64 KiB or
+     *  more. In a size class (a power of two), after 32 calls of one size, up
+     *  to three algorithms make the next calls in turn, at most 45. Ranks then
+     *  wait for each other before each call, and the first calls of an
+     *  algorithm prepare a request (rule 5). false, also on one rank only, or
+     *  with a table: the algorithm never changes. */
     bool learn;
 } dcoll_config_t;
 

@@ -105,6 +105,20 @@ static int check_element(const struct alltoallv_options *o,
     return 0;
 }
 
+/* Calls between neighbours have no bounds: their ranks always agree. */
+static int check_bounded(const struct alltoallv_options *o,
+                         const option_table_t *table)
+{
+    for (unsigned i = 0; o->bounded && i < o->ninterfaces; i++)
+        if (o->interfaces[i] == INTERFACE_NEIGHBORS) {
+            option_wrong(table, "--interface", "neighbors",
+                         "counts, elements with --bounded: calls between "
+                         "neighbors have no bounds");
+            return -1;
+        }
+    return 0;
+}
+
 int irregular_plan(coll_plan_t *plan, counts_t *patterns, options_t *opts,
                    const option_table_t *table)
 {
@@ -113,6 +127,8 @@ int irregular_plan(coll_plan_t *plan, counts_t *patterns, options_t *opts,
     plan->opts = opts;
     plan->patterns = patterns;
     int rc = check_element(o, table);
+    if (!rc)
+        rc = check_bounded(o, table);
     for (unsigned p = 0; !rc && p < o->npatterns; p++) {
         rc = make_pattern(&patterns[p], opts, p, table);
         for (unsigned i = 0; !rc && i < opts->nsizes; i++)

@@ -77,6 +77,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include <netinet/in.h>
 
@@ -605,6 +606,17 @@ static inline void core_ia_unlock(struct core_ia *ia)
     int state = ia->cancel_state;
     pthread_mutex_unlock(&ia->lock);
     core_cancel_as(state);
+}
+
+/* Releases ia->lock for a short time. Its holder still can't be cancelled. */
+static inline void core_ia_nap(struct core_ia *ia)
+{
+    static const struct timespec nap = {.tv_nsec = 100000};
+    int state = ia->cancel_state;
+    pthread_mutex_unlock(&ia->lock);
+    nanosleep(&nap, NULL);
+    pthread_mutex_lock(&ia->lock);
+    ia->cancel_state = state;
 }
 
 /* Registers a lock that belongs to no IA, when the library is loaded: fork

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # railbench alltoallv: bad input, what scripts depend on, data of all algorithms
-# by both interfaces, files of counts, pictures, compare-coll.
+# by all interfaces, files of counts, pictures, compare-coll.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 
@@ -25,6 +25,8 @@ run()
 refuses 'unknown pattern' '--pattern nonsense spike zipf' --pattern nonsense
 refuses 'pattern twice' '--pattern once' --pattern zipf,zipf
 refuses 'unknown interface' '--interface other counts' --interface other
+refuses 'neighbours with bounds' '--interface neighbors no bounds' \
+    --interface counts,neighbors --bounded
 refuses 'elements of nothing' '--element 1048576' --element 0
 refuses 'no room for a destination' '--element 3 4' \
     --element 3 --interface elements

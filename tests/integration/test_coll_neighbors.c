@@ -4,9 +4,17 @@
  * node and between nodes. Wrong lists are an error that names rank and
  * argument, and nothing is written.
  */
+#include <errno.h>
+#include <malloc.h>
+#include <sys/mman.h>
+
 #include "team.h"
+#include "tests/stand_in.h"
 
 enum { RANKS = 4, TWICE = 2, BLOCKS = RANKS * TWICE, GAP = 3, STARTS = 3 };
+
+#define PAGE   ((uint64_t)4096)
+#define PACKED ((size_t)65536)
 
 enum form { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
 
@@ -230,6 +238,44 @@ static void graphs_of_all_forms(struct rank *r)
     scene_close(&s);
 }
 
+/* -------------------------------------------------------- packed blocks */
+
+static bool freed_too_early; /* memory that peers may access */
+static unsigned long_regions;
+
+/* The memory must be there until its registration ends. */
+STAND_IN DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr)
+{
+    DAT_LMR_PARAM p;
+    unsigned char in_core;
+    if (!dat_lmr_query(lmr, DAT_LMR_FIELD_ALL, &p) &&
+        p.registered_size > PACKED) {
+        void *page = (void *)(uintptr_t)(p.registered_address & -PAGE);
+        freed_too_early |= mincore(page, 1, &in_core) && errno == ENOMEM;
+        long_regions++;
+    }
+    return real(dat_lmr_free)(lmr);
+}
+
+/* Blocks of a rank that do not follow each other are packed; rails write to
+ * that memory, and read from it. */
+static void packed_stay(struct rank *r)
+{
+    struct scene s;
+    mallopt(M_MMAP_THRESHOLD, PACKED); /* what is freed is unmapped */
+    scene_open(&s, r);
+    s.graph = &graphs[1];
+    s.scale = PACKED;
+    make_lists(&s);
+    s.call.algorithm = "direct";
+    run_blocking(&s);
+    run_begun(&s);
+    run_persistent(&s);
+    check(long_regions);
+    check(!freed_too_early);
+    scene_close(&s);
+}
+
 /* ----------------------------------------------------------------- wrong */
 
 /* Changes the ring of the rank that is wrong. */
@@ -375,6 +421,7 @@ static void asymmetric(struct rank *r)
 static const struct test tests[] = {
     {"graphs, within a node", RANKS, graphs_of_all_forms, NULL, PPN(RANKS)},
     {"graphs, between nodes", RANKS, graphs_of_all_forms, NULL, PPN(2)},
+    {"packed blocks stay", RANKS, packed_stay, NULL, PPN(2)},
     {"a rank is wrong, within a node", RANKS, wrong_on_one, NULL, PPN(RANKS)},
     {"a rank is wrong, between nodes", RANKS, wrong_on_one, NULL, PPN(2)},
     {"ranks differ, within a node", RANKS, asymmetric, NULL, PPN(RANKS)},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer of a bond lies: it uses a member itself, and sends messages of any
- * content. The bond touches no other memory than the peer may, ends each such
- * connection, and serves other peers. */
+/* A peer of a bond lies: it uses a member itself, connects to the bond or lets
+ * the bond connect, and sends messages of any content. The bond touches no
+ * other memory than the peer may, ends each such connection, and serves other
+ * peers. */
 #include <time.h>
 
 #include "dapl_rail/platform/fnv.h"
@@ -36,6 +37,8 @@ struct liar {
     uint64_t seed;
     uint32_t number; /* of the next numbered message */
     unsigned sent;
+    bool listens; /* in this round */
+    const struct sockaddr *address;
     const region_t *there; /* of the bond's consumer */
 };
 
@@ -69,8 +72,11 @@ static void write_intro(struct liar *l, struct bond_intro *intro)
         .mark = mostly(l, (uintptr_t)mine->data),
         .token = mostly(l, 9),
         .mark_context = (DAT_RMR_CONTEXT)mostly(l, mine->rmr_context)};
-    for (unsigned i = 0; i < BOND_MAX_MEMBERS; i++)
+    for (unsigned i = 0; i < BOND_MAX_MEMBERS; i++) {
         intro->member[i].table = (DAT_RMR_CONTEXT)mostly(l, mine->rmr_context);
+        intro->member[i].qual = any(l, 4) ? mostly(l, l->end.qual) : 0;
+        bond_address_copy(&intro->member[i].address, l->address);
+    }
 }
 
 static size_t write_body(struct liar *l, struct message *m)
@@ -136,26 +142,65 @@ static void empty(DAT_EVD_HANDLE evd)
         ;
 }
 
-static void connect_both(struct liar *l, end_t *me)
+static struct bond_hello hello_of(unsigned kind)
 {
     uint64_t sum = fnv_add(fnv_add(FNV_EMPTY, "a", 2), "b", 2);
-    struct bond_hello hello = {
+    return (struct bond_hello){
         .magic = BOND_MAGIC,
-        .kind = BOND_FIRST,
+        .kind = (uint8_t)kind,
         .members = (uint16_t)(sum ^ sum >> 16 ^ sum >> 32 ^ sum >> 48)};
-    DAT_IA_ATTR attr;
+}
+
+/* The liar connects. */
+static void ask(struct liar *l, end_t *me)
+{
+    const struct bond_hello hello = hello_of(BOND_FIRST);
+    DAT_OK(dat_ep_connect(l->end.ep, (DAT_IA_ADDRESS_PTR)l->address, me->qual,
+                          WAIT_MS * 1000, sizeof hello, (DAT_PVOID)&hello,
+                          DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+    DAT_OK(dat_cr_accept(end_asked(me), me->ep, 0, NULL));
+}
+
+/* Rejects links that ask to join. Returns another request. */
+static DAT_CR_HANDLE other_request(struct liar *l)
+{
+    DAT_EVENT event;
+    while (dat_evd_dequeue(l->end.cr, &event) == DAT_SUCCESS) {
+        const DAT_CR_HANDLE cr =
+            event.event_data.cr_arrival_event_data.cr_handle;
+        struct bond_hello hello = hello_of((unsigned)mostly(l, BOND_GONE));
+        DAT_CR_PARAM param;
+        DAT_OK(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
+        if (((const struct bond_hello *)param.private_data)->kind == BOND_FIRST)
+            return cr;
+        DAT_OK(dat_cr_reject(cr, sizeof hello, &hello));
+    }
+    return DAT_HANDLE_NULL;
+}
+
+/* The bond connects. */
+static void answer(struct liar *l, end_t *me)
+{
+    const struct bond_hello hello = hello_of((unsigned)mostly(l, BOND_FIRST));
+    DAT_CR_HANDLE cr;
+    DAT_OK(end_connect(me, l->end.qual));
+    while (!(cr = other_request(l)))
+        ;
+    DAT_OK(dat_cr_accept(cr, l->end.ep, sizeof hello, (DAT_PVOID)&hello));
+}
+
+static void connect_both(struct liar *l, end_t *me)
+{
     for (unsigned i = 0; i < SLOTS; i++) {
         DAT_LMR_TRIPLET seg =
             local(&l->end.mem, i * BOND_SLOT_BYTES, BOND_SLOT_BYTES);
         DAT_OK(dat_ep_post_recv(l->end.ep, 1, &seg, cookie(i),
                                 DAT_COMPLETION_DEFAULT_FLAG));
     }
-    DAT_OK(dat_ia_query(l->end.ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0,
-                        NULL));
-    DAT_OK(dat_ep_connect(l->end.ep, attr.ia_address_ptr, me->qual,
-                          WAIT_MS * 1000, sizeof hello, &hello,
-                          DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
-    DAT_OK(dat_cr_accept(end_asked(me), me->ep, 0, NULL));
+    if (l->listens)
+        answer(l, me);
+    else
+        ask(l, me);
     EXPECT_EVENT(l->end.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
@@ -187,6 +232,7 @@ static void one_round(struct liar *l, end_t *me)
 {
     DAT_EP_STATE state;
     l->sent = l->number = 0;
+    l->listens = any(l, 2);
     for (unsigned i = 0; i < 4; i++) {
         DAT_LMR_TRIPLET seg = local(&me->mem, BYTES / 4 * i, BYTES / 4);
         DAT_OK(dat_ep_post_recv(me->ep, 1, &seg, cookie(i),
@@ -197,6 +243,7 @@ static void one_round(struct liar *l, end_t *me)
         say(l);
         empty(me->recv);
         empty(me->request);
+        other_request(l);
         if (i == MESSAGES / 4)
             use(l, me);
     }
@@ -206,6 +253,7 @@ static void one_round(struct liar *l, end_t *me)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     do {
+        other_request(l);
         empty(l->end.conn);
         DAT_OK(dat_ep_get_status(l->end.ep, &state, NULL, NULL));
     } while (state != DAT_EP_STATE_DISCONNECTED);
@@ -230,6 +278,7 @@ static void lies(void **state)
 {
     end_t me, peer;
     struct liar l = {.seed = 48};
+    DAT_IA_ATTR attr;
     setenv("TEST_IA", "bond-two", 1);
     ends_open(&me, &peer, MEMORY_MEMFD, BYTES);
     memset(me.mem.all, NUMBER, GUARD);
@@ -238,6 +287,9 @@ static void lies(void **state)
     region_create(&l.end.mem, MEMORY_MEMFD, 2 * SLOTS * BOND_SLOT_BYTES,
                   l.end.ia, l.end.pz, DAT_MEM_PRIV_ALL_FLAG);
     l.there = &me.mem;
+    DAT_OK(dat_ia_query(l.end.ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0,
+                        NULL));
+    l.address = attr.ia_address_ptr;
     for (unsigned i = 0; i < ROUNDS; i++)
         one_round(&l, &me);
     expect_untouched(&me.mem);

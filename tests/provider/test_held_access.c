@@ -133,7 +133,7 @@ static void *free_endpoint(void *arg)
 
 /* Afterwards the memory is the consumer's again, so this call waits; others do
  * not. */
-static void free_waits(const char *ia, bool disconnected)
+static void free_waits(const char *ia, bool disconnected, bool cancelled)
 {
     scene_t s;
     freeing_t f = {0};
@@ -147,23 +147,34 @@ static void free_waits(const char *ia, bool disconnected)
     assert_int_equal(pthread_create(&thread, NULL, free_endpoint, &f), 0);
     EXPECT_EVENT(s.peer.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
     use_otherwise(&s.me);
+    if (cancelled)
+        assert_int_equal(pthread_cancel(thread), 0);
+    use_otherwise(&s.me);
     assert_false(atomic_load(&f.done));
     leave(&s);
     pthread_join(thread, NULL);
+    assert_true(atomic_load(&f.done));
     ends_close(&s.me, &s.peer);
     unsetenv("TEST_IA");
 }
 
 static void free_of_a_connected_endpoint(void **state)
 {
-    free_waits(IA_DEFAULT, false);
-    free_waits("bond0", false);
+    free_waits(IA_DEFAULT, false, false);
+    free_waits("bond0", false, false);
 }
 
 static void free_of_an_ending_endpoint(void **state)
 {
-    free_waits(IA_DEFAULT, true);
-    free_waits("bond0", true);
+    free_waits(IA_DEFAULT, true, false);
+    free_waits("bond0", true, false);
+}
+
+/* A call that has begun is completed (core.h, rule 7). */
+static void free_of_a_cancelled_thread(void **state)
+{
+    free_waits(IA_DEFAULT, false, true);
+    free_waits("bond0", false, true);
 }
 
 /* ------------------------------------------------------- the peer's death */
@@ -208,6 +219,7 @@ int main(void)
         cmocka_unit_test(i_disconnect),
         cmocka_unit_test(free_of_a_connected_endpoint),
         cmocka_unit_test(free_of_an_ending_endpoint),
+        cmocka_unit_test(free_of_a_cancelled_thread),
         cmocka_unit_test(death_ends_the_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

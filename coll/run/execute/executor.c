@@ -133,17 +133,6 @@ int request_start(dcoll_request_t *q)
     return q->ncreditors ? notifications_take_credits(q) : 0;
 }
 
-/* A persistent request starts again. */
-static void end_neighborhood(dcoll_request_t *q)
-{
-    if (!q->dealing.start_error)
-        neighborhood_unpack(q->neighborhood);
-    if (q->owner == OWNER_CALLER)
-        return;
-    neighborhood_close(q->neighborhood);
-    q->neighborhood = NULL;
-}
-
 int request_advance(dcoll_request_t *q)
 {
     unsigned pc = q->pc, nops = q->schedule.nops;
@@ -164,7 +153,7 @@ int request_advance(dcoll_request_t *q)
     q->active = false;
     TAILQ_REMOVE(&q->team->active, q, active_one);
     q->start++;
-    if (q->neighborhood)
-        end_neighborhood(q);
+    if (q->neighborhood && !q->dealing.start_error)
+        neighborhood_unpack(q->neighborhood);
     return 0;
 }

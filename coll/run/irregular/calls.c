@@ -160,7 +160,6 @@ static int prepare(dcoll_team_t *team, struct irregular_call *w, bool may_agree,
 /* From now on the request owns the neighbours. */
 static void give_neighborhood(dcoll_request_t *q, struct irregular_call *w)
 {
-    neighborhood_close(q->neighborhood); /* of a start that failed */
     q->neighborhood = w->neighborhood;
     w->neighborhood = NULL;
 }

@@ -148,8 +148,8 @@ static int open_side(dcoll_team_t *team, struct side *s,
 }
 
 /* One piece of memory: short calls should not take long. */
-static struct neighborhood *new (const dcoll_team_t *team,
-                                 const dcoll_neighbor_alltoallv_t *call)
+static struct neighborhood *allocate(const dcoll_team_t *team,
+                                     const dcoll_neighbor_alltoallv_t *call)
 {
     const size_t ranks = team->shape.nranks;
     const size_t blocks = (size_t)call->ndestinations + call->nsources;
@@ -182,7 +182,7 @@ int neighborhood_open(dcoll_team_t *team,
                       const dcoll_neighbor_alltoallv_t *call,
                       struct neighborhood **out)
 {
-    struct neighborhood *n = new (team, call);
+    struct neighborhood *n = allocate(team, call);
     int rc = n ? open_side(team, &n->send, call->destinations) : DRAIL_ENOMEM;
     if (!rc)
         rc = open_side(team, &n->recv, call->sources);

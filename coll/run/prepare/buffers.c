@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/run/prepare/buffers.h"
-#include "coll/run/node/deferred_release.h"
+#include "coll/run/irregular/neighborhood.h"
 #include "coll/run/irregular/offer.h"
+#include "coll/run/node/deferred_release.h"
 
 static size_t send_bytes(const dcoll_request_t *q)
 {
@@ -129,6 +130,18 @@ int request_bind(dcoll_request_t *q, const void *send, void *recv)
     return 0;
 }
 
+/* Packed blocks stay as long as peers may access them. rc: a peer still does,
+ * so they stay for good. A persistent request starts again; one that has failed
+ * keeps them until it is destroyed. */
+static void leave_neighborhood(dcoll_request_t *q, int rc)
+{
+    if (!rc && (q->owner == OWNER_CALLER || q->active))
+        return;
+    if (!rc)
+        neighborhood_close(q->neighborhood);
+    q->neighborhood = NULL;
+}
+
 int request_unbind(dcoll_request_t *q)
 {
     int rc = 0;
@@ -139,5 +152,6 @@ int request_unbind(dcoll_request_t *q)
         rc = rc ? rc : failed;
         q->mem[s] = NULL;
     }
+    leave_neighborhood(q, rc);
     return rc;
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ending connections. */
-#include <unistd.h>
-
 #include "providers/bond/connect/connect.h"
 #include "providers/bond/links/links.h"
 #include "providers/bond/members/members.h"
 #include "providers/bond/message/message.h"
-
-#define NAP_US 100
 
 void bond_conn_set_event(struct bond_conn *c, DAT_EVENT_NUMBER event,
                          const void *data, DAT_COUNT size)
@@ -104,9 +100,7 @@ void bond_ep_release(struct core_ep *ep)
     c->ep = NULL;
     for (c->held = true; is_accessed(c);) {
         pthread_mutex_unlock(&b->lock);
-        core_ia_unlock(b->ia);
-        usleep(NAP_US);
-        core_ia_lock(b->ia);
+        core_ia_nap(b->ia);
         pthread_mutex_lock(&b->lock);
     }
     c->held = false;

@@ -18,8 +18,6 @@
 #include "providers/shm/memory/peer.h"
 #include "providers/shm/message/data.h"
 
-#define NAP_US 100
-
 struct shm_conn *shm_conn_new(struct shm_ia *sia, enum shm_conn_state state)
 {
     struct shm_conn *c = shm_conn_take(state != SHM_CONN_CONNECTING);
@@ -189,11 +187,8 @@ void shm_ep_release(struct core_ep *ep)
         shm_cm_send(c->fd, SHM_CM_DISCONNECT, 0, 0, NULL, 0, NULL, 0);
     bool has_ended = c->state == SHM_CONN_CLOSED;
     shm_conn_close(c);
-    while (!has_ended && shm_access_awaited(c)) {
-        core_ia_unlock(ia);
-        usleep(NAP_US);
-        core_ia_lock(ia);
-    }
+    while (!has_ended && shm_access_awaited(c))
+        core_ia_nap(ia);
     core_ep_lock(ep); /* a poller of the IA may be inside */
     ep->tp = NULL;
     core_ep_unlock(ep);
