@@ -7,6 +7,7 @@
 #include "dsm/pages/fetch.h"
 #include "dsm/pages/flush.h"
 #include "dsm/pages/history.h"
+#include "dsm/pages/lock_history.h"
 #include "dsm/pages/pages.h"
 #include "dsm/pages/readahead.h"
 #include "dsm/release.h"
@@ -78,6 +79,7 @@ static int exchange_and_settle(ddsm_t *d, const void *note)
 /* Pages that find no room for mappings come by faults. */
 static int begin_interval(ddsm_t *d, const uint64_t *names)
 {
+    lock_history_leave(d);
     const struct page_list *list = history_turn(d, names);
     if (!list)
         return 0;

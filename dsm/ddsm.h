@@ -510,7 +510,8 @@ typedef struct ddsm_stats {
                               intervals of a name begin with */
     uint64_t flush_ns;   /**< comparing pages and writing pieces home */
     uint64_t barrier_ns; /**< in barriers, their flush included */
-    uint64_t lock_ns;    /**< in ddsm_lock() */
+    uint64_t lock_ns;    /**< in ddsm_lock() and ddsm_trylock(), fetching in
+                              advance included */
     /* pages, in intervals in which the library learns (ddsm_interval()), and
      * while a lock is held: in its own tests */
     uint64_t predicted;      /**< pages that were fetched in advance */

@@ -134,6 +134,7 @@ static int tables(ddsm_t *d)
     d->group = calloc(n + 1, sizeof *d->group);
     for (unsigned use = 0; use < USES; use++)
         d->recorded[use].page = malloc(d->pages * sizeof(uint32_t));
+    d->under_recorded.page = malloc(d->pages * sizeof(uint32_t));
     d->pasts = calloc(NAMES, sizeof *d->pasts);
     d->foretold_by = NAMES;
     d->vector_clock = calloc(n, sizeof *d->vector_clock);
@@ -143,8 +144,9 @@ static int tables(ddsm_t *d)
     return d->page && d->cost && d->huge && d->dirty.page && d->written.page &&
                    d->changed.page && d->visits.page && d->grouped &&
                    d->group && d->recorded[USE_FETCH].page &&
-                   d->recorded[USE_WRITE].page && d->pasts && d->vector_clock &&
-                   d->unfenced && d->held && d->store_keys
+                   d->recorded[USE_WRITE].page && d->under_recorded.page &&
+                   d->pasts && d->vector_clock && d->unfenced && d->held &&
+                   d->store_keys
                ? 0
                : space_fail(d, DRAIL_ENOMEM, "out of memory for %zu pages",
                             d->pages);

@@ -329,10 +329,10 @@ static int transfer_post(drail_t *t, struct transfer *x, int timeout_ms)
     return rc;
 }
 
-/* The rail of a transfer that needs no decision: the caller has chosen it, or
- * no other one may carry it. False: it needs one. */
-static bool is_plain(drail_t *t, uint32_t reach, size_t bytes, unsigned flags,
-                     unsigned *rail)
+/* Sets the rail of a transfer that needs no decision: the one that the caller
+ * has chosen, or the lowest of the route. False: it needs one. */
+static bool choose_plain(drail_t *t, uint32_t reach, size_t bytes,
+                         unsigned flags, unsigned *rail)
 {
     struct route route;
     const unsigned choice = choice_of(t, flags);
@@ -354,15 +354,19 @@ bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer,
     const struct completion done = {.ended = req_part_ended, .req = req};
     size_t posted = 0;
     drail_chunk_t whole = {.bytes = xfer->bytes};
-    if (!is_plain(t, peer_reach(peer), whole.bytes, flags, &whole.rail))
+    const unsigned turn = t->turn;
+    if (!choose_plain(t, peer_reach(peer), whole.bytes, flags, &whole.rail))
         return false;
     struct link *link = peer_link(peer, whole.rail, 0);
-    if (whole.bytes > rdma_most(link->rail, whole.bytes))
-        return false;
-    if (req)
-        req_start(req, peer, RAIL_BIT(whole.rail), 1);
-    return !post_share(link, VERB_WRITE, xfer, &whole, &posted, false,
-                       req ? &done : NULL, NULL);
+    if (whole.bytes <= rdma_most(link->rail, whole.bytes)) {
+        if (req)
+            req_start(req, peer, RAIL_BIT(whole.rail), 1);
+        if (!post_share(link, VERB_WRITE, xfer, &whole, &posted, false,
+                        req ? &done : NULL, NULL))
+            return true;
+    }
+    t->turn = turn; /* for transfer_cut() */
+    return false;
 }
 
 static void transfer_request(struct transfer *x, struct req *req)

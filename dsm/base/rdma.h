@@ -14,7 +14,7 @@ int rdma_write(ddsm_t *d, unsigned rank, const drail_xfer_t *xfer);
 int rdma_count_everywhere(ddsm_t *d, size_t offset);
 
 /* Flags of one of several reads or writes that are too short to be cut: they
- * take turns at the rails. With one rail 0, for which drail_put() is faster. */
+ * take turns at the rails. 0 with one rail. */
 static inline unsigned rdma_turn(const ddsm_t *d, uint64_t turn)
 {
     const unsigned rails = drail_nrails(d->t);

@@ -273,8 +273,9 @@ struct ddsm {
     struct page_list recorded[USES]; /* for this interval's past */
     struct page_list visits;         /* copies of DDSM_OPEN pages */
     struct lock_past *under; /* of the lock that this rank last took from
-                                another one, until it gives it back; NULL:
-                                none, or a pause */
+                                another one, until it gives it back or an
+                                interval begins; NULL: none, or a pause */
+    struct page_list under_recorded; /* for its list */
     bool under_tests; /* to find whether it is right: pages held, and used */
     size_t under_foretold, under_used;
     size_t under_remembered; /* pages in the lists of all locks */

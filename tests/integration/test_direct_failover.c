@@ -137,9 +137,64 @@ static void put_slots(struct rank *r)
     memory_close(r, &m);
 }
 
+enum { LONG = 1 << 20, MIDDLE = LONG / 2, SHORT = 8 };
+
+/* Streams the bytes, so this is no direct write, and its request stays in the
+ * journal, as no event is due. */
+static void put_long(struct rank *r, const struct memory *m)
+{
+    const drail_xfer_t x = memory_xfer(r, m, LONG);
+    memset(m->bytes, 1, LONG);
+    expect(r, 0, drail_put(r->t, 1, &x, DRAIL_ON_RAIL(0), 0, NULL));
+}
+
+static void put_over_it(struct rank *r, const struct memory *m, int value)
+{
+    drail_xfer_t x = memory_xfer(r, m, SHORT);
+    x.local = m->bytes + MIDDLE;
+    x.remote_offset = MIDDLE;
+    memset(x.local, value, SHORT);
+    expect(r, 0, drail_put(r->t, 1, &x, DRAIL_ON_RAIL(0), 0, NULL));
+    memset(x.local, 1, SHORT); /* as a replay of the long put would find it */
+}
+
+/* The connection breaks behind two puts to the same bytes, of which only the
+ * first may still be replayed: the second one's stay. */
+static void written_over(struct rank *r)
+{
+    struct memory m;
+    memory_open(r, &m, LONG);
+    for (int n = 2; n < 10; n++) {
+        if (r->rank == 0) {
+            const uint64_t before = failures(r);
+            put_long(r, &m);
+            put_over_it(r, &m, n);
+            dat_ep_disconnect(cut.eps[0], DAT_CLOSE_ABRUPT_FLAG);
+            check_within(20, (drail_progress(r->t), failures(r) > before));
+            await_rails_up(r);
+            expect(r, 0, drail_fence(r->t, 1));
+            expect(r, 0, drail_notify(r->t, 1, 0, 0));
+            expect(r, 0, drail_notify_wait(r->t, 1, NULL, -1));
+        } else {
+            expect(r, 0, drail_notify_wait(r->t, 0, NULL, -1));
+            for (size_t i = 0; i < SHORT; i++)
+                check(m.bytes[MIDDLE + i] == n);
+            check(m.bytes[0] == 1 && m.bytes[LONG - 1] == 1);
+            expect(r, 0, drail_notify(r->t, 0, 0, 0));
+        }
+    }
+    memory_close(r, &m);
+}
+
+static void whole_puts(drail_config_t *cfg)
+{
+    cfg->stripe_threshold = 2 * LONG;
+}
+
 static const struct test tests[] = {
     {"messages", 2, messages, NULL, 0},
     {"puts", 2, put_slots, NULL, 0},
+    {"a put that is written over", 2, written_over, whole_puts, 0},
 };
 
 RUN_TESTS_AFTER(unsettled = shared_memory(sizeof *unsettled);

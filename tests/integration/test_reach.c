@@ -6,6 +6,7 @@
  */
 #include "dapl_rail/batch.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/rails/rail.h"
 
 #include "ranks.h"
 
@@ -189,6 +190,12 @@ static void in_turn(struct rank *r)
     put_short(r, &b, RAILS - 1, carried);
     for (unsigned i = 0; i < RAILS && r->rank == 0; i++)
         check(carried[i] == (i == RAILS - 1 ? PUTS * (8 + 1) : 0));
+    /* also of puts that need two requests */
+    for (unsigned i = 0; i < RAILS; i++)
+        r->t->rails[i].max_rdma = 4;
+    put_short(r, &b, 0, carried);
+    for (unsigned i = 1; i < RAILS && r->rank == 0; i++)
+        check(carried[i] == PUTS / 2 * (8 + 1));
     barrier(r);
     expect(r, 0, drail_mem_release(b.mem));
 }
