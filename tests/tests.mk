@@ -236,7 +236,8 @@ TEST_ALL := $(TEST_SCRIPTS) $(TEST_PROGRAMS)
 # only scripts do are the same in every build, and peers there are for one; a
 # sanitizer's calloc is not to be replaced; provider and transport are what has
 # threads. Programs of railomp-cc are not sanitized themselves: accesses to what
-# ranks share are not checked there, but the runtime's are.
+# ranks share are not checked there, but the runtime's are. What openmp_locks
+# compiles is refused before it runs for long.
 PLAIN_ONLY := dapltest dtest dapl_walk bond impi2018 tcp docs install layers \
   suite compare_p2p compare_coll compare_layer mpi_layer mpi_faults mpi_forms \
   mpi_requests mpi_sets mpi_threads deb peers_present test_dsm_memory calibrate irregular_figures \
