@@ -330,8 +330,9 @@ static int transfer_post(drail_t *t, struct transfer *x, int timeout_ms)
 }
 
 /* Sets the rail of a transfer that needs no decision: the one that the caller
- * has chosen, or the lowest of the route. False: it needs one. */
-static bool choose_plain(drail_t *t, uint32_t reach, size_t bytes,
+ * has chosen, or the lowest of the route. False: it needs one; also if the
+ * chosen rail does not reach the peer, as others then take turns. */
+static bool choose_plain(const drail_t *t, uint32_t reach, size_t bytes,
                          unsigned flags, unsigned *rail)
 {
     struct route route;
@@ -340,8 +341,8 @@ static bool choose_plain(drail_t *t, uint32_t reach, size_t bytes,
         t->cfg.eps > 1 || t->timing->gap || t->parallel)
         return false;
     if (choice && bytes < t->cfg.stripe_threshold) {
-        *rail = reaching(t, reach, choice - 1);
-        return true;
+        *rail = choice - 1;
+        return reach & RAIL_BIT(*rail);
     }
     *rail = (unsigned)__builtin_ctz(route.rails);
     return cut_is_plain(t, bytes, route.rails) && !cut_spreads(t, reach, bytes);
@@ -354,19 +355,15 @@ bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer,
     const struct completion done = {.ended = req_part_ended, .req = req};
     size_t posted = 0;
     drail_chunk_t whole = {.bytes = xfer->bytes};
-    const unsigned turn = t->turn;
     if (!choose_plain(t, peer_reach(peer), whole.bytes, flags, &whole.rail))
         return false;
     struct link *link = peer_link(peer, whole.rail, 0);
-    if (whole.bytes <= rdma_most(link->rail, whole.bytes)) {
-        if (req)
-            req_start(req, peer, RAIL_BIT(whole.rail), 1);
-        if (!post_share(link, VERB_WRITE, xfer, &whole, &posted, false,
-                        req ? &done : NULL, NULL))
-            return true;
-    }
-    t->turn = turn; /* for transfer_cut() */
-    return false;
+    if (whole.bytes > rdma_most(link->rail, whole.bytes))
+        return false;
+    if (req)
+        req_start(req, peer, RAIL_BIT(whole.rail), 1);
+    return !post_share(link, VERB_WRITE, xfer, &whole, &posted, false,
+                       req ? &done : NULL, NULL);
 }
 
 static void transfer_request(struct transfer *x, struct req *req)
