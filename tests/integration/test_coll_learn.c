@@ -130,21 +130,37 @@ static void learns(struct rank *r)
     scene_close(&s);
 }
 
-static void one_must_not(struct rank *r)
+static void rank2_must_not(struct rank *r, size_t bytes)
 {
     struct scene s;
-    scene_open(&s, r, BYTES, r->rank != 2);
+    scene_open(&s, r, bytes, r->rank != 2);
     learn_none(&s);
     scene_close(&s);
 }
 
+static void one_must_not(struct rank *r)
+{
+    rank2_must_not(r, BYTES);
+}
+
+static void one_must_not_within(struct rank *r)
+{
+    rank2_must_not(r, LONG);
+}
+
+static void learn_if_readable(struct scene *s)
+{
+    if (ranks_are_readable(s->r))
+        learn_one(s);
+    else
+        learn_none(s);
+}
+
 static void within_node(struct rank *r)
 {
-    void (*const learn)(struct scene *) =
-        ranks_are_readable(r) ? learn_one : learn_none;
     struct scene s;
     scene_open(&s, r, LONG, true);
-    learn(&s);
+    learn_if_readable(&s);
     scene_set(&s, LONG / 2, true); /* too short */
     learn_none(&s);
     scene_close(&s);
@@ -152,20 +168,10 @@ static void within_node(struct rank *r)
 
 static void within_node_unequal(struct rank *r)
 {
-    void (*const learn)(struct scene *) =
-        ranks_are_readable(r) ? learn_one : learn_none;
     struct scene s;
     scene_open(&s, r, LONG, true);
     scene_set(&s, LONG, true);
-    learn(&s);
-    scene_close(&s);
-}
-
-static void one_must_not_within(struct rank *r)
-{
-    struct scene s;
-    scene_open(&s, r, LONG, r->rank != 2);
-    learn_none(&s);
+    learn_if_readable(&s);
     scene_close(&s);
 }
 

@@ -3,7 +3,6 @@
  */
 #include <netinet/in.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include "util.h"
 
@@ -149,7 +148,7 @@ static void last_message(const char *ia)
     DAT_OK(dat_ep_post_send(me.ep, 1, &seg, cookie(1),
                             DAT_COMPLETION_SUPPRESS_FLAG));
     DAT_OK(dat_ep_disconnect(me.ep, DAT_CLOSE_GRACEFUL_FLAG));
-    nanosleep(&(struct timespec){.tv_nsec = 100 * 1000000}, NULL);
+    pause_ms(100);
     seg = local(&peer.mem, 0, BYTES);
     DAT_OK(dat_ep_post_recv(peer.ep, 1, &seg, cookie(2),
                             DAT_COMPLETION_DEFAULT_FLAG));
@@ -344,7 +343,7 @@ static void flushed_late(void **state)
     open_both(&me, &peer, "bond-two");
     no_joins = true;
     end_connect_both(&me, &peer);
-    nanosleep(&(struct timespec){.tv_nsec = 400 * 1000000}, NULL);
+    pause_ms(400);
     foreign = false;
     no_joins = false;
     ends_close(&me, &peer);

@@ -4,7 +4,6 @@
 
 #include <netinet/in.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include <dat2/dat_ib_extensions.h>
 
@@ -62,11 +61,6 @@ STAND_IN DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz)
     if (ret != DAT_SUCCESS)
         atomic_fetch_add(&busy_pzs, 1);
     return ret;
-}
-
-static void pause_ms(long ms)
-{
-    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
 }
 
 static void both_open(peer_t *peer, end_t *me)

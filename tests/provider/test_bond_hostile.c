@@ -3,8 +3,6 @@
  * the bond connect, and sends messages of any content. The bond touches no
  * other memory than the peer may, ends each such connection, and serves other
  * peers. */
-#include <time.h>
-
 #include "dapl_rail/platform/fnv.h"
 #include "providers/bond/wire.h"
 #include "util.h"
@@ -132,15 +130,7 @@ static void say(struct liar *l)
         l->sent++;
 }
 
-/* ---------------------------------------------------------------- rounds ---
- */
-
-static void empty(DAT_EVD_HANDLE evd)
-{
-    DAT_EVENT event;
-    while (dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
-        ;
-}
+/* --------------------------------------------------------------- rounds --- */
 
 static struct bond_hello hello_of(unsigned kind)
 {
@@ -222,8 +212,8 @@ static void use(const struct liar *l, const end_t *me)
 static bool has_ended(end_t *me)
 {
     DAT_EVENT event;
-    empty(me->recv);
-    empty(me->request);
+    evd_drain(me->recv);
+    evd_drain(me->request);
     return dat_evd_dequeue(me->conn, &event) == DAT_SUCCESS &&
            event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED;
 }
@@ -241,8 +231,8 @@ static void one_round(struct liar *l, end_t *me)
     connect_both(l, me);
     for (unsigned i = 0; i < MESSAGES; i++) {
         say(l);
-        empty(me->recv);
-        empty(me->request);
+        evd_drain(me->recv);
+        evd_drain(me->request);
         other_request(l);
         if (i == MESSAGES / 4)
             use(l, me);
@@ -250,20 +240,20 @@ static void one_round(struct liar *l, end_t *me)
     DAT_OK(dat_ep_disconnect(l->end.ep, DAT_CLOSE_ABRUPT_FLAG));
     for (unsigned ms = 0; !has_ended(me); ms++) {
         assert_true(ms < WAIT_MS);
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        poll_pause();
     }
     do {
         other_request(l);
-        empty(l->end.conn);
+        evd_drain(l->end.conn);
         DAT_OK(dat_ep_get_status(l->end.ep, &state, NULL, NULL));
     } while (state != DAT_EP_STATE_DISCONNECTED);
     DAT_OK(dat_ep_reset(me->ep));
     DAT_OK(dat_ep_reset(l->end.ep));
-    empty(me->recv);
-    empty(me->request);
-    empty(l->end.recv);
-    empty(l->end.request);
-    empty(l->end.conn);
+    evd_drain(me->recv);
+    evd_drain(me->request);
+    evd_drain(l->end.recv);
+    evd_drain(l->end.request);
+    evd_drain(l->end.conn);
 }
 
 static void expect_untouched(const region_t *mem)

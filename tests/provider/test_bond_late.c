@@ -2,7 +2,6 @@
 /* A bond handles events of its members late: its threads have no core, or one
  * member is slower than the other. */
 #include <stdatomic.h>
-#include <time.h>
 
 #include "providers/core/extensions.h"
 #include "util.h"
@@ -26,11 +25,6 @@ static atomic_bool stops;    /* the thread that takes its connection events */
 static atomic_bool stopped;  /* that thread has an event */
 static atomic_bool lags;     /* completions of a are not seen */
 static atomic_bool no_syncs; /* no write is complete when it is posted */
-
-static void pause_ms(long ms)
-{
-    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
-}
 
 STAND_IN DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia, DAT_COUNT qlen,
                                    DAT_CNO_HANDLE cno, DAT_EVD_FLAGS flags,

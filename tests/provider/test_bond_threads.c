@@ -4,7 +4,6 @@
  * and come back. Each message finds what was written before it. */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include "tests/cable.h"
 #include "util.h"
@@ -28,44 +27,15 @@ typedef struct pair {
 
 static atomic_bool done;
 
-static void pause_ms(long ms)
+/* Ends of its own, on the IAs of these. */
+static void pair_open(pair_t *p, const end_t *a, const end_t *b)
 {
-    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
-}
-
-/* An end of its own on the IA of another end. */
-static void end_beside(end_t *end, const end_t *other)
-{
-    *end = (end_t){.ia = other->ia, .pz = other->pz};
-    DAT_OK(dat_evd_create(end->ia, END_QLEN, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG,
-                          &end->cr));
-    DAT_OK(dat_evd_create(end->ia, END_QLEN, DAT_HANDLE_NULL,
-                          DAT_EVD_CONNECTION_FLAG, &end->conn));
-    DAT_OK(dat_evd_create(end->ia, END_QLEN, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG,
-                          &end->recv));
-    DAT_OK(dat_evd_create(end->ia, END_QLEN, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG,
-                          &end->request));
-    DAT_OK(dat_psp_create_any(end->ia, &end->qual, end->cr,
-                              DAT_PSP_CONSUMER_FLAG, &end->psp));
-    region_create(&end->mem, MEMORY_MEMFD, BYTES, end->ia, end->pz,
+    end_open_beside(&p->from, a);
+    end_open_beside(&p->to, b);
+    region_create(&p->from.mem, MEMORY_MEMFD, BYTES, a->ia, a->pz,
                   DAT_MEM_PRIV_ALL_FLAG);
-}
-
-static void end_leave(end_t *end)
-{
-    DAT_OK(dat_psp_free(end->psp));
-    region_destroy(&end->mem);
-    DAT_OK(dat_evd_free(end->cr));
-    DAT_OK(dat_evd_free(end->conn));
-    DAT_OK(dat_evd_free(end->recv));
-    DAT_OK(dat_evd_free(end->request));
-}
-
-static void empty(DAT_EVD_HANDLE evd)
-{
-    DAT_EVENT event;
-    while (dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
-        ;
+    region_create(&p->to.mem, MEMORY_MEMFD, BYTES, b->ia, b->pz,
+                  DAT_MEM_PRIV_ALL_FLAG);
 }
 
 static void endpoint(end_t *end)
@@ -77,9 +47,10 @@ static void endpoint(end_t *end)
 static void free_endpoint(end_t *end)
 {
     DAT_OK(dat_ep_free(end->ep));
-    empty(end->conn);
-    empty(end->recv);
-    empty(end->request);
+    end->ep = DAT_HANDLE_NULL;
+    evd_drain(end->conn);
+    evd_drain(end->recv);
+    evd_drain(end->request);
 }
 
 static DAT_EVENT_NUMBER next_event(DAT_EVD_HANDLE evd)
@@ -191,8 +162,7 @@ static void together(void **state)
     end_open(&b, NULL);
     for (unsigned i = 0; i < THREADS; i++) {
         pair[i].seed = i;
-        end_beside(&pair[i].from, &a);
-        end_beside(&pair[i].to, &b);
+        pair_open(&pair[i], &a, &b);
         assert_int_equal(pthread_create(&thread[i], NULL, use, &pair[i]), 0);
     }
     for (unsigned i = 0; i < CHANGES; i++) {
@@ -205,8 +175,8 @@ static void together(void **state)
     for (unsigned i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);
         assert_true(pair[i].number > CHANGES);
-        end_leave(&pair[i].from);
-        end_leave(&pair[i].to);
+        end_close_beside(&pair[i].from);
+        end_close_beside(&pair[i].to);
     }
     ends_close(&a, &b);
 }

@@ -32,7 +32,6 @@ static void victim(void *arg)
     const meeting_t *meeting = arg;
     end_t end;
     uint64_t seed = 1;
-    DAT_EVENT event;
     end_open_memory(&end, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
     DAT_OK(end_connect(&end, meeting->qual));
     EXPECT_EVENT(end.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
@@ -47,10 +46,8 @@ static void victim(void *arg)
         dat_ep_post_rdma_write(end.ep, 1, &iov, cookie(i), &target, 0);
         dat_ep_post_rdma_read(end.ep, 1, &iov, cookie(i), &target, 0);
         dat_ep_post_send(end.ep, 1, &small, cookie(i), 0);
-        while (dat_evd_dequeue(end.request, &event) == DAT_SUCCESS)
-            ;
-        while (dat_evd_dequeue(end.recv, &event) == DAT_SUCCESS)
-            ;
+        evd_drain(end.request);
+        evd_drain(end.recv);
     }
 }
 
@@ -63,10 +60,8 @@ static void use_until_broken(end_t *me)
     while (dat_evd_dequeue(me->conn, &event) != DAT_SUCCESS) {
         dat_ep_post_recv(me->ep, 1, &in, cookie(1), 0);
         dat_ep_post_send(me->ep, 1, &out, cookie(2), 0);
-        while (dat_evd_dequeue(me->request, &event) == DAT_SUCCESS)
-            ;
-        while (dat_evd_dequeue(me->recv, &event) == DAT_SUCCESS)
-            ;
+        evd_drain(me->request);
+        evd_drain(me->recv);
     }
     assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <netinet/in.h>
@@ -142,6 +143,13 @@ void expect_silence(DAT_EVD_HANDLE evd, int milliseconds)
         DAT_TIMEOUT_EXPIRED);
 }
 
+void evd_drain(DAT_EVD_HANDLE evd)
+{
+    DAT_EVENT event;
+    while (dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
+        ;
+}
+
 DAT_DTO_COOKIE cookie(uint64_t value)
 {
     return (DAT_DTO_COOKIE){.as_64 = value};
@@ -233,9 +241,14 @@ void *shared_mapping(const char *name, uint64_t offset)
     return found;
 }
 
+void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
 void poll_pause(void)
 {
-    usleep(1000);
+    pause_ms(1);
 }
 
 uint64_t random_next(uint64_t *seed)
@@ -269,11 +282,9 @@ DAT_RMR_TRIPLET remote(const region_t *region, size_t offset, size_t bytes)
 
 /* ----------------------------------------------------------------- end --- */
 
-void end_open_on(end_t *end, const char *ia_name, const DAT_EP_ATTR *attr)
+/* EVDs, and a listening PSP. */
+static void open_queues(end_t *end)
 {
-    memset(end, 0, sizeof *end);
-    DAT_OK(dat_ia_open((DAT_NAME_PTR)ia_name, 16, &end->async, &end->ia));
-    DAT_OK(dat_pz_create(end->ia, &end->pz));
     DAT_OK(dat_evd_create(end->ia, END_QLEN, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG,
                           &end->cr));
     DAT_OK(dat_evd_create(end->ia, END_QLEN, DAT_HANDLE_NULL,
@@ -285,6 +296,14 @@ void end_open_on(end_t *end, const char *ia_name, const DAT_EP_ATTR *attr)
                           &end->request));
     DAT_OK(dat_psp_create_any(end->ia, &end->qual, end->cr,
                               DAT_PSP_CONSUMER_FLAG, &end->psp));
+}
+
+void end_open_on(end_t *end, const char *ia_name, const DAT_EP_ATTR *attr)
+{
+    memset(end, 0, sizeof *end);
+    DAT_OK(dat_ia_open((DAT_NAME_PTR)ia_name, 16, &end->async, &end->ia));
+    DAT_OK(dat_pz_create(end->ia, &end->pz));
+    open_queues(end);
     DAT_OK(dat_ep_create(end->ia, end->pz, end->recv, end->request, end->conn,
                          attr, &end->ep));
 }
@@ -301,7 +320,13 @@ void end_open_memory(end_t *end, memory_kind_t kind, size_t bytes,
     region_create(&end->mem, kind, bytes, end->ia, end->pz, privileges);
 }
 
-void end_close(end_t *end)
+void end_open_beside(end_t *end, const end_t *other)
+{
+    *end = (end_t){.ia = other->ia, .pz = other->pz};
+    open_queues(end);
+}
+
+void end_close_beside(end_t *end)
 {
     if (end->ep)
         DAT_OK(dat_ep_free(end->ep));
@@ -313,6 +338,11 @@ void end_close(end_t *end)
     DAT_OK(dat_evd_free(end->recv));
     DAT_OK(dat_evd_free(end->conn));
     DAT_OK(dat_evd_free(end->cr));
+}
+
+void end_close(end_t *end)
+{
+    end_close_beside(end);
     DAT_OK(dat_pz_free(end->pz));
     DAT_OK(dat_ia_close(end->ia, DAT_CLOSE_GRACEFUL_FLAG));
     memset(end, 0, sizeof *end);

@@ -83,6 +83,8 @@ DAT_DTO_COMPLETION_EVENT_DATA expect_dto(DAT_EVD_HANDLE evd, uint64_t cookie,
 
 /** Nothing may be on the EVD for this long. */
 void expect_silence(DAT_EVD_HANDLE evd, int milliseconds);
+/** Takes all events that are on it. */
+void evd_drain(DAT_EVD_HANDLE evd);
 
 DAT_DTO_COOKIE cookie(uint64_t value);
 
@@ -115,6 +117,8 @@ void region_register(region_t *region, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
                      DAT_MEM_PRIV_FLAGS privileges);
 void region_destroy(region_t *region);
 
+/** Less than a second. */
+void pause_ms(long ms);
 /** A millisecond, between two looks at memory that another process writes. */
 void poll_pause(void);
 
@@ -160,6 +164,9 @@ void end_open_on(end_t *end, const char *ia_name, const DAT_EP_ATTR *attr);
 /** The same, and registers @p bytes of memory. */
 void end_open_memory(end_t *end, memory_kind_t kind, size_t bytes,
                      DAT_MEM_PRIV_FLAGS privileges);
+/** EVDs and a listening PSP on the IA and with the PZ of @p other: no EP. */
+void end_open_beside(end_t *end, const end_t *other);
+void end_close_beside(end_t *end);
 void end_close(end_t *end);
 /** The same for two ends of this process, with memory of all privileges. */
 void ends_open(end_t *a, end_t *b, memory_kind_t kind, size_t bytes);
