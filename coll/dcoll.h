@@ -491,11 +491,10 @@ int dcoll_alltoall_elements(dcoll_team_t *team, const dcoll_elements_t *call);
 
 /** A block for a neighbour, or from one. */
 typedef struct dcoll_block {
-    unsigned
-        rank;     /**< the neighbour: any rank of the team, this one included */
-    size_t begin; /**< offset of the block in send or recv, in bytes; ignored
-                       if it has none */
-    size_t bytes; /**< all blocks of one rank have at most UINT32_MAX */
+    unsigned rank; /**< the neighbour, perhaps this rank itself */
+    size_t begin;  /**< offset of the block in send or recv, in bytes; ignored
+                        if it has none */
+    size_t bytes;  /**< all blocks of one rank have at most UINT32_MAX */
 } dcoll_block_t;
 
 /**

@@ -90,8 +90,9 @@ size_t coll_zero_copy_bytes(zero_copy_t zero_copy);
 const char *coll_setup_algorithm(const coll_setup_t *setup);
 /** "persistent" or "blocking". */
 const char *coll_setup_call(const coll_setup_t *setup);
-/** With counts: "counts" or "elements". */
+/** What --interface calls them. */
 extern const char *const interface_names[INTERFACES];
+/** With counts: one of these names. */
 const char *coll_setup_interface(const coll_setup_t *setup);
 /** Short name for people, e.g. "bruck nonthreaded zero-copy": only what
  *  differs between the setups of the plan. */

@@ -63,8 +63,7 @@ struct dcoll_request {
     struct footprint footprint;
     dcoll_traffic_t traffic;           /* irregular: args.traffic points here */
     struct elements elements;          /* of the present start */
-    struct neighborhood *neighborhood; /* elements points into it; NULL: it is
-                                    the user's */
+    struct neighborhood *neighborhood; /* elements points into it, or NULL */
     struct dealing dealing;
     dcoll_reduction_t reduction; /* of the present start */
 

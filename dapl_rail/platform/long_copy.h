@@ -18,10 +18,11 @@
 
 #include "dapl_rail/platform/prefetch.h"
 
-/* memcpy goes over to `rep movsb` at 2 KB. On the EPYC this loop takes half of
- * the time while both sides are in the first cache. Beyond 4 KB they may not be
- * there, and then the loop is slower. On the Xeon, wide_ahead_copy is faster
- * beyond 4 KB; below that it is faster in caches and slower out of them. */
+/* The lengths for wide_copy. memcpy goes over to `rep movsb` at 2 KB. On the
+ * EPYC wide_copy takes half of the time while both sides are in the first
+ * cache. Beyond 4 KB they may not be there, and then it is slower. On the Xeon,
+ * wide_ahead_copy is faster beyond 4 KB; below that it is faster in caches and
+ * slower out of them. */
 #define WIDE_LEAST 1024u
 #define WIDE_MOST  4096u
 

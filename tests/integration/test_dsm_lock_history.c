@@ -130,7 +130,8 @@ static void other_pages(struct rank *r)
         check(stats.fetched_pages <= (ROUNDS + 2 * TESTS) * USED);
 }
 
-/* What is used behind the lock counts for the interval. */
+/* Pages that rank 1 reads after it has given the lock back are recorded for the
+ * interval, not for the lock. */
 static void behind_the_lock(struct rank *r)
 {
     struct scene s = begin(r);
@@ -147,7 +148,8 @@ static void behind_the_lock(struct rank *r)
     check(stats.read_faults < ROUNDS * USED);
 }
 
-/* So do intervals that begin while the lock is held. */
+/* If an interval begins while rank 1 holds a lock, the pages that it reads from
+ * then on are recorded for the interval. */
 static void in_later_intervals(struct rank *r)
 {
     enum { ELSEWHERE = 2 }; /* a lock that rank 0 does not take */

@@ -88,8 +88,8 @@ void bond_on_connection(struct bond_member *m, DAT_EVENT_NUMBER event,
     /* a member that has never reached the peer may reach another bond */
     c->peer_gone |= began && spoke && said.hello.kind == BOND_GONE &&
                     c->path[m->index].joined;
-    if (c->state ==
-        BOND_CONNECTING) /* also if a lie of the peer has ended it */
+    /* also if a lie of the peer has ended the link */
+    if (c->state == BOND_CONNECTING)
         refused(c, event, &said, spoke);
     else if (began)
         bond_join_failed(c, m->index, spoke);
