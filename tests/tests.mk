@@ -181,7 +181,6 @@ $(TEST_BIN)/unit/test_bond_atomic: $(BUILD)/obj/providers/bond/message/atomic.o
 $(TEST_BIN)/unit/test_bond_ended: $(addprefix $(BUILD)/obj/providers/bond/,\
   failover.o message/arrival.o)
 $(TEST_BIN)/unit/test_bond_team: $(BUILD)/obj/providers/bond/members/team.o
-$(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep_loaded.o
 
 # provider tests are plain DAT programs: they do not link libdapl_rail
 $(call programs,provider): $(TEST_BIN)/provider/%: \

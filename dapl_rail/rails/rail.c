@@ -13,11 +13,11 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/platform/resources.h"
 #include "dapl_rail/rails/fail.h"
-#include "dapl_rail/rails/keep_loaded.h"
 #include "dapl_rail/rails/network.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/rails/signal_handlers.h"
 #include "providers/core/extensions.h"
+#include "providers/core/keep_loaded.h"
 #include "providers/embedded/embedded.h"
 
 #define ASYNC_QLEN 64

@@ -9,7 +9,6 @@
  *   locality.h         the cores near a rail
  *   network.h          the network of an address
  *   signal_handlers.h  providers must not replace the program's handlers
- *   keep_loaded.h      providers' libraries stay loaded
  */
 #ifndef DRAIL_RAILS_RAIL_H
 #define DRAIL_RAILS_RAIL_H

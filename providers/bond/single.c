@@ -9,6 +9,7 @@
 
 #include "providers/bond/bond.h"
 #include "providers/bond/members/members.h"
+#include "providers/core/keep_loaded.h"
 
 struct single {
     const DAT_PROVIDER *provider; /* libdat2 finds the entry points here */
@@ -133,7 +134,10 @@ static DAT_RETURN rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual,
 
 static DAT_RETURN pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz)
 {
-    return dat_pz_create(member_of(ia), pz);
+    DAT_RETURN ret = dat_pz_create(member_of(ia), pz);
+    if (!ret)
+        provider_keep_loaded(*pz);
+    return ret;
 }
 
 static DAT_RETURN srq_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,

@@ -7,7 +7,7 @@
 #include <dat2/udat.h>
 #include <dat2/udat_redirection.h>
 
-#include "dapl_rail/rails/keep_loaded.h"
+#include "providers/core/keep_loaded.h"
 
 #define LIBRARY "libdaplofa.so.2"
 
