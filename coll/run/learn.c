@@ -72,6 +72,6 @@ int learn_run(dcoll_team_t *team, const dcoll_call_t *call,
     } else {
         rc = run(team, call, &tried, taken, !c || c->over);
     }
-    team->times.learning = c && contest_is_open(c, args);
+    team->times.learning = c && contest_is_open(c, &team->shape, args);
     return rc;
 }

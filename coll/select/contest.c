@@ -35,11 +35,17 @@ static const struct {
 };
 #define PLAUSIBLE (sizeof plausible / sizeof *plausible)
 
+/* 0: the blocks are equal. */
+static size_t bytes_of_all(const dcoll_shape_t *shape, const dcoll_args_t *args)
+{
+    return args->begin ? args->begin[shape->nranks] : 0;
+}
+
 static bool is_plausible(size_t i, const dcoll_shape_t *shape,
                          const dcoll_args_t *args)
 {
     const size_t bytes =
-        args->begin ? args->begin[shape->nranks] / shape->nranks : args->bytes;
+        args->begin ? bytes_of_all(shape, args) / shape->nranks : args->bytes;
     return plausible[i].algorithm->collective == args->collective &&
            plausible[i].within == (shape->nnodes == 1) &&
            bytes >= plausible[i].from && bytes < plausible[i].below;
@@ -72,28 +78,34 @@ static bool serves(const dcoll_algorithm_t *a, const dcoll_shape_t *shape,
     return !dcoll_refusal(a, shape, &copied);
 }
 
-/* Of different blocks the longest counts. */
-static bool same_call(const dcoll_args_t *a, const dcoll_args_t *b)
+/* Of different blocks the longest and all together count. */
+static bool counts(const struct contest *c, const dcoll_shape_t *shape,
+                   const dcoll_args_t *args)
 {
-    return a->bytes == b->bytes && a->root == b->root &&
-           a->in_place == b->in_place && !a->begin == !b->begin;
+    return c->args.bytes == args->bytes && c->args.root == args->root &&
+           c->args.in_place == args->in_place &&
+           c->all == bytes_of_all(shape, args);
 }
 
 /* Majority vote (Boyer and Moore 1991): a program may use several sizes of a
  * class. */
-static bool is_due(struct contest *c, const dcoll_args_t *args)
+static bool is_due(struct contest *c, const dcoll_shape_t *shape,
+                   const dcoll_args_t *args)
 {
-    if (!c->seen)
+    if (!c->seen) {
         c->args = *args;
-    c->seen += same_call(&c->args, args) ? 1 : -1u;
+        c->all = bytes_of_all(shape, args);
+    }
+    c->seen += counts(c, shape, args) ? 1 : -1u;
     return c->seen > CONTEST_AFTER;
 }
 
 /* The program may go on with other calls of the class only: these may begin a
  * contest of their own. */
-static bool is_left(struct contest *c, const dcoll_args_t *args)
+static bool is_left(struct contest *c, const dcoll_shape_t *shape,
+                    const dcoll_args_t *args)
 {
-    c->others = same_call(&c->args, args) ? 0 : c->others + 1;
+    c->others = counts(c, shape, args) ? 0 : c->others + 1;
     return c->others > CONTEST_AFTER;
 }
 
@@ -127,11 +139,11 @@ bool contest_next(struct contest *c, const dcoll_shape_t *shape,
             take(c->winner, args, algorithm);
         return false;
     }
-    if (c->count && is_left(c, args))
+    if (c->count && is_left(c, shape, args))
         *c = (struct contest){0};
-    if (!c->count && is_due(c, args))
+    if (!c->count && is_due(c, shape, args))
         begin(c, shape, args, *algorithm);
-    if (!c->count || c->over || !same_call(&c->args, args))
+    if (!c->count || c->over || !counts(c, shape, args))
         return false;
     take(c->contenders[c->calls / CONTEST_ROUND % c->count], args, algorithm);
     return true;
@@ -177,7 +189,8 @@ void contest_abandon(struct contest *c)
     c->over = true;
 }
 
-bool contest_is_open(const struct contest *c, const dcoll_args_t *args)
+bool contest_is_open(const struct contest *c, const dcoll_shape_t *shape,
+                     const dcoll_args_t *args)
 {
-    return !c->over && (!c->count || same_call(&c->args, args));
+    return !c->over && (!c->count || counts(c, shape, args));
 }

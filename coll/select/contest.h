@@ -24,6 +24,7 @@
 
 struct contest {
     dcoll_args_t args; /* of the calls that count: those that most calls have */
+    size_t all;        /* bytes of all blocks in them, if blocks differ */
     unsigned seen;     /* such calls, less others */
     unsigned others;   /* in a row: after CONTEST_AFTER it ends, undecided */
     unsigned calls;    /* timed, so far */
@@ -55,6 +56,7 @@ void contest_decide(struct contest *c, const double *slowest);
 void contest_abandon(struct contest *c);
 /* May more of such calls lead to another algorithm? If the contest is one of
  * other calls of the class, only those do. */
-bool contest_is_open(const struct contest *c, const dcoll_args_t *args);
+bool contest_is_open(const struct contest *c, const dcoll_shape_t *shape,
+                     const dcoll_args_t *args);
 
 #endif

@@ -194,11 +194,12 @@ bool blocks_have_negative(const struct layer_comm *c,
 
 /* -------------------------------------------------------------- layout --- */
 
-/* Too long for MPI_Pack. Both ranks of a block decide by its bytes, as only one
- * of them may pack. */
-static bool is_long(const struct block *b)
+/* Too long for MPI_Pack; or, with the earlier blocks of its rank, for dcoll.
+ * Both ranks of a block decide by bytes, as only one of them may pack. */
+static bool is_long(const struct block *b, size_t earlier)
 {
-    return (size_t)b->count > INT_MAX / (b->size ? b->size : 1);
+    return (size_t)b->count > INT_MAX / (b->size ? b->size : 1) ||
+           (size_t)b->count * b->size > UINT32_MAX - earlier;
 }
 
 /* Sets size and place of a block of this type. The latest type is known. */
@@ -237,18 +238,18 @@ static void add_block(struct blocks *s, struct block *b, bool in_bytes,
                       bool contiguous)
 {
     const bool is_there = b->rank != MPI_PROC_NULL && b->count;
-    b->is_long = is_there && is_long(b);
+    b->is_long = is_there && is_long(b, s->bytes[b->rank]);
     b->bytes = is_there && !b->is_long ? (size_t)b->count * b->size : 0;
     s->has_long |= b->is_long;
     if (!b->bytes)
         return;
+    s->bytes[b->rank] += b->bytes;
     s->contiguous &= contiguous && is_within(s, b, in_bytes);
 }
 
 /* Packed, blocks follow each other. */
 static void place(struct blocks *s, int ranks)
 {
-    memset(s->bytes, 0, (size_t)ranks * sizeof *s->bytes);
     memset(s->places, 0, (size_t)ranks * sizeof *s->places);
     for (int i = 0; i < s->n; i++) {
         struct block *b = &s->each[i];
@@ -259,7 +260,6 @@ static void place(struct blocks *s, int ranks)
             continue;
         s->all = b->packed + b->bytes;
         s->listed[i].rank = (unsigned)b->rank;
-        s->bytes[b->rank] = b->bytes;
         s->places[b->rank] = b->place;
     }
 }
@@ -280,6 +280,7 @@ static int locate(struct blocks *s, const struct layer_comm *c, bool in_bytes,
 {
     MPI_Aint extent = 0;
     bool contiguous = false;
+    memset(s->bytes, 0, (size_t)c->size * sizeof *s->bytes);
     s->contiguous = !s->replaced;
     for (int i = 0; i < s->n; i++) {
         int rc = measure(&s->each[i], i ? &s->each[i - 1] : NULL, in_bytes,

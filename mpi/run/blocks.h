@@ -28,8 +28,8 @@ struct blocks {
     bool replaced;   /* by those received: they must be packed */
     bool has_long;
     char *data;             /* the user's, or packed */
-    size_t *bytes, *places; /* of each rank's block in data; not of neighbours,
-                               … */
+    size_t *bytes, *places; /* of each rank's block in data; of a neighbour's
+                               several: of all, and of the last */
     dcoll_block_t *listed;  /* … who may have several: for dcoll */
     size_t all;             /* bytes, packed */
 };

@@ -112,6 +112,7 @@ static void bond_ia_close(struct core_ia *ia)
     bond_members_close(b);
     for (unsigned i = 0; i < b->params.count; i++)
         bond_links_forget(&b->member[i]);
+    bond_ranges_forget(b);
     while (b->conns) {
         struct bond_conn *c = b->conns;
         b->conns = c->next;

@@ -65,7 +65,8 @@ packing()
 long_blocks()
 {
     scene "$1" 2 mpi_packing long && expect '^dcoll_mpi: gatherv +1 +taken' \
-        '^dcoll_mpi: igatherv +1 +taken'
+        '^dcoll_mpi: igatherv +1 +taken' \
+        '^dcoll_mpi: neighbor_allgather +1 +taken'
 }
 
 # MPI_Comm_free does not wait; persistent requests keep a team alive

@@ -2,7 +2,7 @@
 /*
  * Packing. Argument: "packing": a block is packed once, the root of a broadcast
  * is not written to, and memory is given back; "long": blocks of 2 GiB and
- * more.
+ * more, and of 4 GiB and more together.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -194,9 +194,39 @@ static void gather(int mib, int begun)
     MPI_Type_free(&type);
 }
 
+/* Rank 1 has rank 0 three times as a neighbour. Each of its blocks is short
+ * enough, but not all together. */
+static void gather_twins(int mib)
+{
+    enum { TWINS = 3 };
+    const int sources[TWINS] = {0}, destinations[TWINS] = {1, 1, 1};
+    const int *weights = destinations;
+    const int in = rank == 1 ? TWINS : 0, out = rank == 0 ? TWINS : 0;
+    const size_t all = (size_t)(in ? TWINS * mib : mib) * MIB;
+    MPI_Comm graph;
+    MPI_Datatype type;
+    MPI_Type_contiguous(MIB, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, sources, weights, out,
+                                   destinations, weights, MPI_INFO_NULL, 0,
+                                   &graph);
+    char *data = map_again((int)(all / MIB), (char)(rank + 1));
+    char *last = data + all - MIB; /* has memory of its own at rank 1 */
+    if (in && mmap(last, MIB, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != last)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    MPI_Neighbor_allgather(data, mib, type, data, mib, type, graph);
+    expect("neighbor_allgather: wrong data",
+           !in || (data[0] == 1 && last[0] == 1 && last[MIB - 1] == 1));
+    munmap(data, all);
+    MPI_Type_free(&type);
+    MPI_Comm_free(&graph);
+}
+
 static void long_blocks(void)
 {
     gather(LONGEST, 0);
+    gather_twins(LONGEST / 3 + 1);
     for (int i = 0; i < 2; i++) { /* prepared from then on */
         gather(1, 1);
         MPI_Barrier(MPI_COMM_WORLD);

@@ -168,13 +168,13 @@ static void test_open(void **state)
     const dcoll_args_t args = allgather(BYTES), other = allgather(BYTES + 1);
     struct contest *c = start_again();
     bool timed;
-    assert_true(contest_is_open(c, &args));
+    assert_true(contest_is_open(c, &shape, &args));
     before(BYTES);
     next(args, &timed);
-    assert_true(contest_is_open(c, &args));
-    assert_false(contest_is_open(c, &other));
+    assert_true(contest_is_open(c, &shape, &args));
+    assert_false(contest_is_open(c, &shape, &other));
     contest_abandon(c);
-    assert_false(contest_is_open(c, &args));
+    assert_false(contest_is_open(c, &shape, &args));
     untimed(BYTES, &allgather_smp_bruck);
 }
 
@@ -232,6 +232,31 @@ static void test_within_node(void **state)
     assert_null(contest_of(&contests, &one_node, &args));
 }
 
+/* Calls whose blocks together are longer take longer, also if the longest block
+ * is the same: they do not count. */
+static void test_unequal(void **state)
+{
+    const size_t some[] = {0, 200000, 230000, 260000, 300000};
+    const size_t more[] = {0, 200000, 400000, 600000, 800000};
+    const dcoll_algorithm_t *a = &allgather_shm;
+    dcoll_args_t args = allgather(200000);
+    args.begin = some;
+    memset(&contests, 0, sizeof contests);
+    struct contest *c = contest_of(&contests, &one_node, &args);
+    for (unsigned i = 0; i < 4 * CONTEST_AFTER; i++) {
+        args.begin = i % 2 ? more : some;
+        assert_false(contest_next(c, &one_node, &args, &a));
+    }
+    args.begin = some;
+    for (unsigned i = 0; i <= CONTEST_AFTER; i++)
+        assert_int_equal(contest_next(c, &one_node, &args, &a),
+                         i == CONTEST_AFTER);
+    a = &allgather_shm;
+    args.begin = more;
+    assert_false(contest_next(c, &one_node, &args, &a));
+    assert_false(contest_is_open(c, &one_node, &args));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +269,7 @@ int main(void)
         cmocka_unit_test(test_open),
         cmocka_unit_test(test_never),
         cmocka_unit_test(test_within_node),
+        cmocka_unit_test(test_unequal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,8 @@ DAT_RETURN bond_mr_publish(struct core_ia *ia, struct core_mr *mr);
 bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr);
 /* A lead is lost: any member may have to carry any range from now on. */
 void bond_ranges_spread(struct bond_ia *b);
+/* The members are closed. Frees what peers still accessed. */
+void bond_ranges_forget(struct bond_ia *b);
 struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key);
 /* Gives segments the member's contexts. Else the status of the request: the
  * consumer has freed an LMR, or a segment that is empty names none

@@ -170,6 +170,12 @@ bool bond_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
     return released;
 }
 
+void bond_ranges_forget(struct bond_ia *b)
+{
+    for (unsigned at = 0; at < CORE_MAX_MRS; at++)
+        free(b->ia->mrs[at].tp);
+}
+
 struct bond_range *bond_range_find(struct bond_ia *b, uint32_t key)
 {
     const struct core_mr *mr = core_mr_find(b->ia, key);
