@@ -19,10 +19,17 @@ static struct ahead *add(struct streams *streams)
     return oldest;
 }
 
-static void grow(const ddsm_t *d, struct ahead *a, size_t page)
+/* Each of several sequences may end soon, with its plane or with this rank's
+ * part of it, and what it has taken along beyond is fetched in vain. One that
+ * is alone ends once. */
+static void grow(const ddsm_t *d, const struct streams *streams,
+                 struct ahead *a, size_t page)
 {
+    enum { PART = 4 };
+    const size_t pages =
+        streams->count > 1 ? a->passed / PART : 2 * (size_t)a->pages + 1;
     a->descends = a->before == page;
-    a->pages = a->pages < LEAST ? LEAST : 2 * a->pages + 1;
+    a->pages = pages < LEAST ? LEAST : (unsigned)pages;
     if (a->pages > d->cfg.ahead)
         a->pages = d->cfg.ahead;
 }
@@ -32,7 +39,7 @@ struct ahead *readahead_begin(const ddsm_t *d, struct streams *streams,
 {
     struct ahead *a = find(streams, page);
     if (a)
-        grow(d, a, page);
+        grow(d, streams, a, page);
     else
         a = add(streams);
     const size_t room = a->descends ? page : d->used - page - 1;

@@ -355,6 +355,35 @@ static void ahead_in_planes(struct rank *r)
     ddsm_close(d);
 }
 
+/* A rank uses half of each plane. Little of the other halves is fetched, also
+ * along the history. */
+static void ahead_in_half_planes(struct rank *r)
+{
+    enum { PLANES = 16, EACH = 64, HALF = EACH / 2, TURNS = 3 };
+    const ddsm_place_t at0 = {.homes = DDSM_ONE, .rank = 0};
+    ddsm_t *d = space(r, PLANES * EACH * 4096, 255);
+    volatile unsigned char *p = ddsm_alloc(d, PLANES * EACH * 4096, &at0);
+    ddsm_stats_t s;
+    ddsm_stats_reset(d);
+    for (unsigned turn = 1; turn <= TURNS; turn++) {
+        for (unsigned i = 0; i < PLANES * EACH && r->rank == 0; i++)
+            p[4096 * i] = (unsigned char)turn;
+        ddsm_interval(d, 7);
+        ok(d, ddsm_barrier(d));
+        for (unsigned i = 0; i < HALF; i++)
+            for (unsigned plane = 0; plane < PLANES; plane++)
+                check(p[4096 * (plane * EACH + i)] == turn);
+        ddsm_interval(d, 8);
+        ok(d, ddsm_barrier(d));
+    }
+    ddsm_stats(d, &s);
+    const uint64_t used = (uint64_t)TURNS * PLANES * HALF;
+    check(r->rank == 0 ||
+          (s.fetched_pages >= used && s.fetched_pages <= used * 11 / 10));
+    check(10 * s.predicted_used >= 9 * s.predicted);
+    ddsm_close(d);
+}
+
 /* A fault of the first page is no stream yet. */
 static void first_page(struct rank *r)
 {
@@ -753,6 +782,7 @@ static const struct test tests[] = {
     {"ahead", 2, ahead, NULL, APART},
     {"ahead downwards", 2, ahead_downwards, NULL, APART},
     {"ahead in planes", 2, ahead_in_planes, NULL, APART},
+    {"ahead in half planes", 2, ahead_in_half_planes, NULL, APART},
     {"first page", 2, first_page, NULL, APART},
     {"half written", 2, half_written, NULL, APART},
     {"several threads", 2, several_threads, NULL, APART},

@@ -52,7 +52,7 @@ static void one_way(void **state)
     takes(500, 500, 1);
     takes(501, 501, 8);
     takes(499, 499, 1);
-    takes(509, 509, 16);
+    takes(509, 509, 8);
     takes(498, 491, 8);
 }
 
@@ -65,6 +65,35 @@ static void at_most_so_many(void **state)
     begin(0);
     takes(500, 500, 1);
     takes(501, 501, 1);
+}
+
+/* A sequence that is alone takes along twice as much each time. Of several ones
+ * each takes along a quarter of what it has passed: in vain if it ends there.
+ */
+static void planes(void **state)
+{
+    enum { PLANES = 16, PLANE = 64, USED = 32, LONG = 400 };
+    begin(255);
+    takes(0, 0, 1);
+    takes(1, 1, 8);
+    takes(9, 9, 16);
+    takes(25, 25, 32);
+    begin(255);
+    size_t next[PLANES];
+    for (size_t i = 0; i < PLANES; i++)
+        next[i] = i * PLANE;
+    for (size_t page = 0; page < USED; page++)
+        for (size_t i = 0; i < PLANES; i++)
+            if (i * PLANE + page == next[i]) {
+                fault(next[i]);
+                next[i] = end;
+            }
+    for (size_t i = 0; i < PLANES; i++)
+        assert_int_equal(next[i] - i * PLANE, USED + 1);
+    while (next[0] < LONG)
+        fault(next[0]), next[0] = end;
+    assert_in_range(end, LONG, LONG + LONG / 4);
+    assert_in_range(end - low, LONG / 6, LONG / 4);
 }
 
 /* One more than there is room for takes the place of the oldest. */
@@ -87,6 +116,7 @@ int main(void)
         cmocka_unit_test(down_to_the_first_page),
         cmocka_unit_test(one_way),
         cmocka_unit_test(at_most_so_many),
+        cmocka_unit_test(planes),
         cmocka_unit_test(many_sequences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
