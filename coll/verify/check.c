@@ -80,6 +80,8 @@ static void check_placed(const struct check_site *site, const dcoll_op_t *op)
         WRONG(site, "elements are put from SEND to RECV");
     else if (!site->v->program->args.traffic->labelled)
         WRONG(site, "elements without counts have no place in RECV");
+    if (!op->sized)
+        return; /* offsets count from the first element for the peer */
     verify_check_user(site, op->src);
     verify_check_user(site, op->dst);
 }
@@ -108,7 +110,7 @@ static void check_put(const struct check_site *site, const dcoll_op_t *op)
     if (v->error)
         return;
     verify_check_target(site, op->dst);
-    if (op->sized && op->src.space == DCOLL_SEND) {
+    if (is_placed(v, op)) {
         check_placed(site, op);
     } else {
         verify_check_range(site, site->rank, op->src, op->bytes);
