@@ -16,10 +16,10 @@
  * of the sender, then those in which it is 1 more, … So a stage has few pieces,
  * of different ranks on both sides.
  *
- * A rank that has received its pieces of a stage permits those of the stage
- * after the next one: so the wait for permission is hidden, and no more than
- * two nodes send to it. Its first permission for a sender is READY, which has
- * the place; the others are credits.
+ * Stages overlap, as each takes a latency: a rank permits two stages that it
+ * has not received, and more as long as they are short, since a switch can keep
+ * these. It sends what its targets have permitted. Its first permission for a
+ * sender is READY, which has the place; the others are credits.
  */
 #include <stdlib.h>
 
@@ -27,8 +27,13 @@
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/irregular/decompose.h"
 
-/* Stages that are permitted and have not been received. */
-#define AHEAD 2u
+/* Stages under way: so many, and more up to so many bytes of a node. */
+#define AHEAD_STAGES 2u
+#define AHEAD_BYTES  ((uint64_t)1 << 22)
+
+/* A stage has no fewer bytes of a node, unless it has all from it to another
+ * node: shorter messages would take as long. */
+#define LEAST_BYTES ((uint64_t)16 << 10)
 
 struct staged {
     const dcoll_shape_t *shape;
@@ -135,8 +140,6 @@ static unsigned steps_of(const struct staged *x, unsigned turns)
 static void use_stage(const struct staged *x, unsigned stage, bool sends,
                       use_piece *use)
 {
-    if (stage >= x->stages.stages)
-        return;
     const unsigned other = (sends ? decompose_target : decompose_sender)(
         &x->stages, stage, x->node);
     const uint64_t begin = (sends ? x->sent : x->received)[stage];
@@ -158,19 +161,42 @@ static void use_own(const struct staged *x, bool sends, use_piece *use)
     each_piece(x, &all, sends, use);
 }
 
+/* The end of the stages that may be under way when the rank has received so
+ * many: the same on all ranks. */
+static unsigned window_end(const struct staged *x, unsigned received)
+{
+    uint64_t elements = 0;
+    unsigned end = received;
+    while (end < x->stages.stages &&
+           (end < received + AHEAD_STAGES ||
+            elements * x->traffic->element < AHEAD_BYTES))
+        elements += x->stages.length[end++];
+    return end;
+}
+
+/* Stages next … end - 1. */
+static void use_stages(const struct staged *x, unsigned next, unsigned end,
+                       bool sends, use_piece *use)
+{
+    for (; next < end; next++)
+        use_stage(x, next, sends, use);
+}
+
 static void exchange(const struct staged *x)
 {
+    unsigned next = 0, end = window_end(x, 0);
     dcoll_add_expect_counts(x->s, x->rank);
     use_own(x, false, permit);
-    for (unsigned i = 0; i < AHEAD; i++)
-        use_stage(x, i, false, permit);
+    use_stages(x, next, end, false, permit);
     use_own(x, true, put);
-    use_stage(x, 0, true, put);
+    use_stages(x, next, end, true, put);
     dcoll_add_pick(x->s, x->rank, dcoll_at(DCOLL_SEND, 0), 0);
     for (unsigned i = 0; i < x->stages.stages; i++) {
         use_stage(x, i, false, receive);
-        use_stage(x, i + AHEAD, false, permit);
-        use_stage(x, i + 1, true, put);
+        next = end;
+        end = window_end(x, i + 1);
+        use_stages(x, next, end, false, permit);
+        use_stages(x, next, end, true, put);
     }
     use_own(x, false, receive);
     dcoll_add_complete(x->s);
@@ -209,8 +235,9 @@ static void add_up(const struct staged *x, bool sends, uint64_t *begin,
 static bool plan(struct staged *x)
 {
     const unsigned nodes = x->shape->nnodes;
+    const uint64_t least = LEAST_BYTES / x->traffic->element;
     uint64_t *between = between_nodes(x);
-    bool done = between && decompose(nodes, between, &x->stages);
+    bool done = between && decompose(nodes, between, least, &x->stages);
     uint64_t *by_node =
         done ? calloc(2 * (size_t)nodes, sizeof *by_node) : NULL;
     x->sent = calloc(2 * (size_t)x->stages.stages + 1, sizeof *x->sent);

@@ -63,13 +63,14 @@ static uint64_t sum_up(struct matrix *m)
 }
 
 /* Fills the matrix with quanta. Returns the elements of one. */
-static uint64_t fill(struct matrix *m, const uint64_t *between)
+static uint64_t fill(struct matrix *m, const uint64_t *between, uint64_t least)
 {
     const size_t n = m->n;
     for (size_t i = 0; i < n * n; i++)
         m->left[i] = i % (n + 1) ? between[i] : 0; /* not the diagonal */
     const uint64_t parts = DECOMPOSE_QUANTA * n;
-    const uint64_t quantum = (sum_up(m) + parts - 1) / parts;
+    const uint64_t part = (sum_up(m) + parts - 1) / parts;
+    const uint64_t quantum = part > least ? part : least;
     for (size_t i = 0; quantum > 1 && i < n * n; i++)
         m->left[i] = (m->left[i] + quantum - 1) / quantum;
     return quantum;
@@ -179,9 +180,9 @@ static bool add_stage(struct decomposition *d, const struct matrix *m,
 /* Long stages first: of entries of at least half of the largest sum, a quarter
  * … */
 static bool decompose_matrix(struct matrix *m, const uint64_t *between,
-                             struct decomposition *d)
+                             uint64_t least, struct decomposition *d)
 {
-    const uint64_t quantum = fill(m, between);
+    const uint64_t quantum = fill(m, between, least);
     uint64_t left = level(m);
     for (m->least = 1; m->least * 2 <= left;)
         m->least *= 2;
@@ -199,13 +200,13 @@ static bool decompose_matrix(struct matrix *m, const uint64_t *between,
     return true;
 }
 
-bool decompose(unsigned nodes, const uint64_t *between,
+bool decompose(unsigned nodes, const uint64_t *between, uint64_t least,
                struct decomposition *out)
 {
     struct matrix m;
     *out = (struct decomposition){.nodes = nodes};
     const bool done =
-        matrix_open(&m, nodes) && decompose_matrix(&m, between, out);
+        matrix_open(&m, nodes) && decompose_matrix(&m, between, least, out);
     matrix_close(&m);
     return done;
 }

@@ -15,8 +15,8 @@
 
 /** The lengths are multiples of a quantum. With H nodes it is the largest sum
  *  over so many times H, so there are at most 17 H stages (and at most H² - 2H
- *  + 2, as each uses up an entry), and the lengths add up to at most 1/16 more.
- */
+ *  + 2, as each uses up an entry), and the lengths add up to at most 1/16 more;
+ *  or it is `least`. */
 #define DECOMPOSE_QUANTA 16u
 
 struct decomposition {
@@ -28,9 +28,9 @@ struct decomposition {
 };
 
 /** @p between: elements from node i to node j at i * nodes + j, for which those
- *  within a node do not count. False: no memory. decompose_free() in either
- *  case. */
-bool decompose(unsigned nodes, const uint64_t *between,
+ *  within a node do not count. @p least: elements that are not divided. False:
+ *  no memory. decompose_free() in either case. */
+bool decompose(unsigned nodes, const uint64_t *between, uint64_t least,
                struct decomposition *out);
 void decompose_free(struct decomposition *d);
 
