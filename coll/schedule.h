@@ -117,10 +117,14 @@ typedef struct dcoll_traffic {
                             order; they travel in runs, each with a label.
                             false: each element contains its destination, and
                             elements arrive in any order */
-    size_t pulled;     /**< OFFER: parts for one rank of at least so many bytes
-                            stay in SEND, where the receiver reads them; then so
-                            do shorter parts of the same sender
-                            (offer_least_pulled in build/irregular/offer.h) */
+    const uint64_t *counts; /**< of algorithms `by_counts`: elements from rank i
+                                 to rank j, at i * nranks + j; owned by the
+                                 caller. Schedules serve these counts only.
+                                 NULL: any counts within the bounds */
+    size_t pulled; /**< OFFER: parts for one rank of at least so many bytes
+                        stay in SEND, where the receiver reads them; then so
+                        do shorter parts of the same sender
+                        (offer_least_pulled in build/irregular/offer.h) */
 } dcoll_traffic_t;
 
 /** The value of dcoll_traffic_t.pulled that calls use. Copying fewer bytes
@@ -270,7 +274,9 @@ typedef enum dcoll_kind {
        PUT or COPY of a bundle is `sized`: it moves the bundle's own length, and
        `bytes` is the room for it. A sized PUT from SEND moves the elements that
        the user has for the peer to the place that the peer's READY names, or
-       nothing if that READY refuses; `bytes` is the bound, if there is one. */
+       nothing if that READY refuses; `bytes` is the bound, if there is one.
+       Such a PUT that is not sized moves `bytes` of these elements: offsets of
+       src and dst count from the first one. */
     DCOLL_DISTRIBUTE, /**< deals the elements of bundle src (or of the user's
                            SEND) to the buckets of deals[deal] at dst: those for
                            one destination evenly, by a counter */
@@ -291,7 +297,8 @@ typedef enum dcoll_kind {
                        the bundle src, which came from there. Else, last of all:
                        in the tables of my node, deals[deal] of them at src;
                        after it each element's place in RECV is known. src in
-                       TEMP: in the entries of all ranks */
+                       TEMP: in the entries of all ranks; in RECV: in
+                       dcoll_traffic_t.counts */
     DCOLL_PICK, /**< moves what peer offers me to RECV: from its table, or from
                      the bundle src of its node, of `bytes` of room; or from its
                      SEND, as GET does. My own elements: from my SEND */
@@ -443,6 +450,8 @@ void dcoll_add_pack(dcoll_schedule_t *s, unsigned peer, dcoll_place_t src,
 /** EXPECT in the tables of my node. @p me: this rank. */
 void dcoll_add_expect(dcoll_schedule_t *s, unsigned me, dcoll_place_t src,
                       const dcoll_deal_t *tables);
+/** EXPECT in dcoll_traffic_t.counts. */
+void dcoll_add_expect_counts(dcoll_schedule_t *s, unsigned me);
 /** EXPECT in a bundle that came from @p peer's node, not mine. */
 void dcoll_add_expect_bundle(dcoll_schedule_t *s, unsigned peer,
                              dcoll_place_t src, size_t room);
@@ -474,11 +483,13 @@ typedef struct dcoll_algorithm {
     unsigned depth; /**< the only depth that it supports; 0: any */
     unsigned node_blocks; /**< it works within one node, and NODE has 1 block
                              (1), ranks (2), or ranks * ranks (3); 0: less */
-    bool by_ports; /**< its schedules depend on dcoll_args_t.port_begin */
-    bool unequal;  /**< it serves blocks of different sizes
-                        (dcoll_args_t.begin) */
-    bool placed;   /**< irregular: READY tells the sender where to write, and
-                        how much */
+    bool by_ports;  /**< its schedules depend on dcoll_args_t.port_begin */
+    bool unequal;   /**< it serves blocks of different sizes
+                         (dcoll_args_t.begin) */
+    bool by_counts; /**< irregular: its schedules depend on
+                         dcoll_traffic_t.counts */
+    bool placed;    /**< irregular: READY tells the sender where to write, and
+                         how much */
     /** As dcoll_refusal(), which calls it. NULL: it always can. */
     const char *(*refuses)(const dcoll_shape_t *shape,
                            const dcoll_args_t *args);

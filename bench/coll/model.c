@@ -191,8 +191,15 @@ double coll_model_predict(const dcoll_cost_model_t *model,
                           const dcoll_shape_t *shape, const dcoll_args_t *args,
                           const uint64_t *counts)
 {
+    dcoll_args_t told = *args;
+    dcoll_traffic_t traffic;
     dcoll_program_t program;
-    if (dcoll_program_make(algorithm, shape, args, &program))
+    if (counts) {
+        traffic = *args->traffic;
+        traffic.counts = counts;
+        told.traffic = &traffic;
+    }
+    if (dcoll_program_make(algorithm, shape, &told, &program))
         return NAN;
     program.counts = counts;
     double us = dcoll_cost(&program, model);

@@ -38,7 +38,10 @@ typedef struct coll_plan {
     const counts_t *patterns;   /**< with counts: of each of the options' */
     dcoll_traffic_t traffic[2]; /**< ... the bounds of all of it, of
                                      calls with labels and without */
-    size_t buffer; /**< ... and the bytes that a rank sends, or receives */
+    uint64_t *counts; /**< ... that the former's `counts` point to, for
+                           algorithms whose calls gather them; owned by the
+                           caller */
+    size_t buffer;    /**< ... and the bytes that a rank sends, or receives */
 } coll_plan_t;
 
 /** Checks the options and makes the plan, of which, with counts, the patterns'

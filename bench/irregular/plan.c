@@ -141,6 +141,11 @@ int irregular_plan(coll_plan_t *plan, counts_t *patterns, options_t *opts,
         plan->traffic[1].max_pair = plan->traffic[1].max_rank = 1;
     plan->traffic[0] = plan->traffic[1];
     plan->traffic[0].labelled = true;
+    if (!o->bounded && !o->persistent) {
+        const size_t ranks = (size_t)opts->ranks;
+        plan->counts = calloc(ranks * ranks, sizeof *plan->counts);
+        plan->traffic[0].counts = plan->counts;
+    }
     plan->buffer = plan->traffic[1].max_rank * o->element;
     return rc;
 }

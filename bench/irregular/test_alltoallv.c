@@ -4,6 +4,7 @@
  * figs. 15 to 23 of Liu et al. 2002.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "irregular.h"
@@ -140,6 +141,7 @@ static int run(const bench_test_t *test, const options_t *given)
     if (!irregular_plan(&plan, patterns, &opts, &test->table))
         status = coll_test(test, &opts, &plan, &irregular_work);
     irregular_patterns_free(patterns);
+    free(plan.counts);
     return status;
 }
 

@@ -89,6 +89,7 @@ static int draw_variant(struct variant *v, const dcoll_algorithm_t *algorithm,
                              .traffic = &v->traffic};
     v->counts = verify_counts_draw(shape->nranks, random, &v->traffic, v->text,
                                    sizeof v->text);
+    v->traffic.counts = v->counts;
     return v->counts ? 0 : DRAIL_ENOMEM;
 }
 

@@ -354,13 +354,11 @@ static int verify_row(verify_t *v, verify_row_t *row)
     const dcoll_shape_t *shape = &v->result.shape;
     const dcoll_algorithm_t *a = row->algorithm;
     bool irregular = a->collective == DCOLL_ALLTOALLV;
+    if (irregular && !row->counts)
+        return DRAIL_ENOMEM;
     row->refusal = dcoll_refusal(a, shape, &row->args);
     if (row->refusal)
         return 0;
-    if (irregular)
-        row->counts = verify_counts_equal(shape->nranks, &row->traffic);
-    if (irregular && !row->counts)
-        return DRAIL_ENOMEM;
     int rc = verify_depth(row, shape, row->args.depth);
     if (!rc && !row->failed && !(irregular && a->depth))
         rc = verify_depth(row, shape, 1);
@@ -373,9 +371,14 @@ static int verify_row(verify_t *v, verify_row_t *row)
 /* Rows stay where they are now. */
 static void point_to_traffic(verify_result_t *r)
 {
-    for (unsigned i = 0; i < r->nrows; i++)
-        if (r->rows[i].algorithm->collective == DCOLL_ALLTOALLV)
-            r->rows[i].args.traffic = &r->rows[i].traffic;
+    for (unsigned i = 0; i < r->nrows; i++) {
+        verify_row_t *row = &r->rows[i];
+        if (row->args.collective != DCOLL_ALLTOALLV)
+            continue;
+        row->counts = verify_counts_equal(r->shape.nranks, &row->traffic);
+        row->traffic.counts = row->counts;
+        row->args.traffic = &row->traffic;
+    }
 }
 
 /* The exit status. */

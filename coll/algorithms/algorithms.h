@@ -99,6 +99,7 @@
     USE(alltoallv_shm)                                                         \
     USE(alltoallv_smp)                                                         \
     USE(alltoallv_direct)                                                      \
+    USE(alltoallv_birkhoff)                                                    \
     USE(alltoallv_radix)                                                       \
     USE(alltoallv_a1)                                                          \
     USE(alltoallv_a1_n1)                                                       \

@@ -297,6 +297,12 @@ void dcoll_add_expect(dcoll_schedule_t *s, unsigned me, dcoll_place_t src,
                             .deal = s->ndeals - 1});
 }
 
+void dcoll_add_expect_counts(dcoll_schedule_t *s, unsigned me)
+{
+    add(s,
+        (dcoll_op_t){.kind = DCOLL_EXPECT, .peer = me, .src = {DCOLL_RECV, 0}});
+}
+
 void dcoll_add_expect_bundle(dcoll_schedule_t *s, unsigned peer,
                              dcoll_place_t src, size_t room)
 {

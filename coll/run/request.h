@@ -62,6 +62,7 @@ struct dcoll_request {
     struct call call;
     struct footprint footprint;
     dcoll_traffic_t traffic;           /* irregular: args.traffic points here */
+    uint64_t *counts;                  /* and traffic.counts here, or NULL */
     struct elements elements;          /* of the present start */
     struct neighborhood *neighborhood; /* elements points into it, or NULL */
     struct dealing dealing;

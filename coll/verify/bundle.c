@@ -32,6 +32,9 @@ void verify_counts(struct verifier *v)
                        "multiple of 16 bytes");
         return;
     }
+    const size_t bytes = (size_t)v->nranks * v->nranks * sizeof *t->counts;
+    if (t->counts && memcmp(t->counts, v->program->counts, bytes))
+        verify_fail(v, "the schedules are for other counts");
     for (unsigned r = 0; r < v->nranks; r++) {
         for (unsigned to = 0; to < v->nranks; to++)
             if (count_of(v, r, to) > t->max_pair)

@@ -80,8 +80,14 @@ static void check_placed(const struct check_site *site, const dcoll_op_t *op)
         WRONG(site, "elements are put from SEND to RECV");
     else if (!site->v->program->args.traffic->labelled)
         WRONG(site, "elements without counts have no place in RECV");
-    verify_check_user(site, op->src);
-    verify_check_user(site, op->dst);
+    if (op->sized) {
+        verify_check_user(site, op->src);
+        verify_check_user(site, op->dst);
+        return;
+    }
+    size_t *grain = &site->v->grain; /* offsets from the first element for it */
+    *grain = verify_gcd(verify_gcd(*grain, op->bytes), op->src.offset);
+    *grain = verify_gcd(*grain, op->dst.offset);
 }
 
 /* All operations of a stream must be performed in the same starts. */
@@ -108,7 +114,7 @@ static void check_put(const struct check_site *site, const dcoll_op_t *op)
     if (v->error)
         return;
     verify_check_target(site, op->dst);
-    if (op->sized && op->src.space == DCOLL_SEND) {
+    if (is_placed(v, op)) {
         check_placed(site, op);
     } else {
         verify_check_range(site, site->rank, op->src, op->bytes);
@@ -300,9 +306,18 @@ static void check_streams(struct verifier *v)
     }
 }
 
+/* What is moved as a whole: elements, if there are no bundles and tables. */
+static size_t irregular_grain(const struct verifier *v)
+{
+    for (unsigned r = 0; r < v->nranks; r++)
+        if (schedule_of(v, r)->temp_bytes || schedule_of(v, r)->node_bytes)
+            return BUNDLE_HEAD;
+    return v->program->args.traffic->element;
+}
+
 void verify_check(struct verifier *v)
 {
-    v->grain = is_irregular(v) ? BUNDLE_HEAD : v->program->args.bytes;
+    v->grain = is_irregular(v) ? irregular_grain(v) : v->program->args.bytes;
     for (unsigned r = 0; r < v->nranks && !v->error; r++)
         for (unsigned i = 0; i < schedule_of(v, r)->nops && !v->error; i++)
             check_op(&(struct check_site){v, r, i}, &schedule_of(v, r)->ops[i]);

@@ -165,6 +165,13 @@ static void check_counts(const struct check_site *site, const dcoll_op_t *op)
     check_strided(site, op->src, deal);
 }
 
+static void check_known(const struct check_site *site, const dcoll_op_t *op)
+{
+    verify_check_user(site, op->src);
+    if (!site->v->program->args.traffic->counts)
+        WRONG(site, "the schedule was made without counts");
+}
+
 /* Most bytes of a bundle from one rank's node to another's. */
 static double bundle_most(const struct check_site *site, unsigned from,
                           unsigned to)
@@ -191,6 +198,8 @@ static void check_expect(const struct check_site *site, const dcoll_op_t *op)
 {
     if (op->src.space == DCOLL_TEMP)
         check_counts(site, op);
+    else if (op->src.space == DCOLL_RECV)
+        check_known(site, op);
     else if (same_node(site, op->peer))
         check_tables(site, op);
     else if (op->src.space != DCOLL_NODE)

@@ -60,10 +60,20 @@ bool verify_put_placed(struct verifier *v, const dcoll_op_t *op,
     struct region src = {v->players[me].user[DCOLL_SEND], 0, me, DCOLL_SEND};
     struct region dst = {v->players[op->peer].user[DCOLL_RECV], 0, op->peer,
                          DCOLL_RECV};
+    const size_t part = count_of(v, me, op->peer) * element_of(v);
     src = behind(v, src, begin_of(v, me, op->peer, false));
     dst = behind(v, dst, begin_of(v, op->peer, me, true));
-    return verify_move(v, actor, &src, &dst,
-                       count_of(v, me, op->peer) * element_of(v));
+    if (op->sized)
+        return verify_move(v, actor, &src, &dst, part);
+    if (op->bytes > part || op->src.offset > part - op->bytes ||
+        op->dst.offset > part - op->bytes) {
+        verify_fail_at(v, me, v->players[me].start, v->players[me].op,
+                       "rank %u gets only %zu bytes", op->peer, part);
+        return false;
+    }
+    src = behind(v, src, op->src.offset);
+    dst = behind(v, dst, op->dst.offset);
+    return verify_move(v, actor, &src, &dst, op->bytes);
 }
 
 /* The value of an entry, of the actor's start: number of elements, and place.
@@ -357,6 +367,8 @@ void verify_expect(struct verifier *v, const dcoll_op_t *op,
 {
     if (op->src.space == DCOLL_TEMP)
         expect_counts(v, actor, src);
+    else if (op->src.space == DCOLL_RECV)
+        v->players[actor->rank].expected = v->shape->nnodes;
     else if (same_node(v, op->peer, actor->rank))
         expect_node(v, op, actor, src);
     else

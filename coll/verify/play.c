@@ -71,7 +71,7 @@ static void play_put(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     if (put == NONE)
         return;
     verify_to_complete(v, rank, put);
-    if (op->sized && op->src.space == DCOLL_SEND) {
+    if (is_placed(v, op)) {
         if (!verify_put_placed(v, op, &actor))
             return;
     } else if (op->bytes && !v->program->messages_only) {

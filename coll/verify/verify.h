@@ -427,7 +427,13 @@ void verify_deliver(struct verifier *v, const dcoll_op_t *op,
                     const struct actor *actor, const struct region *bundles,
                     const struct region *recv);
 
-/* A sized PUT from SEND. */
+/* Is it a PUT from SEND in an irregular collective? */
+static inline bool is_placed(const struct verifier *v, const dcoll_op_t *op)
+{
+    return is_irregular(v) && op->kind == DCOLL_PUT &&
+           op->src.space == DCOLL_SEND;
+}
+
 bool verify_put_placed(struct verifier *v, const dcoll_op_t *op,
                        const struct actor *actor);
 /* OFFER, PACK, EXPECT and PICK. */

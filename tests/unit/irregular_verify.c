@@ -3,9 +3,9 @@
 #include "irregular_verify.h"
 
 void irregular_verify(const dcoll_algorithm_t *a, const dcoll_shape_t *shape,
-                      const struct traffic *t, size_t pulled)
+                      const struct traffic *t, size_t element, size_t pulled)
 {
-    dcoll_traffic_t bounds = traffic_bounds(t, IRREGULAR_ELEMENT);
+    dcoll_traffic_t bounds = traffic_bounds(t, element);
     dcoll_args_t args = {.collective = DCOLL_ALLTOALLV,
                          .depth = a->depth ? a->depth : 2,
                          .traffic = &bounds};

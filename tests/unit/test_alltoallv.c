@@ -20,7 +20,7 @@ static void verify(const dcoll_algorithm_t *a, const struct traffic *t,
     unsigned node[RANKS + 1];
     const dcoll_shape_t shape = {t->n, dcoll_shape_nodes(t->n, ppn, node), node,
                                  ports};
-    irregular_verify(a, &shape, t, pulled);
+    irregular_verify(a, &shape, t, IRREGULAR_ELEMENT, pulled);
 }
 
 static void verify_all(unsigned n, unsigned ports, unsigned pattern,

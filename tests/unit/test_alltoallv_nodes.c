@@ -17,7 +17,7 @@ static void verify(const dcoll_shape_t *shape, unsigned pattern)
 {
     unsigned n = shape->nranks;
     struct traffic t = traffic_make(n, pattern, 3 + n % 5, n);
-    irregular_verify(&alltoallv_smp, shape, &t,
+    irregular_verify(&alltoallv_smp, shape, &t, IRREGULAR_ELEMENT,
                      (1 + n % 4) * IRREGULAR_ELEMENT);
     traffic_free(&t);
 }

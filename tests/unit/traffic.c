@@ -83,7 +83,8 @@ void traffic_free(struct traffic *traffic)
 
 dcoll_traffic_t traffic_bounds(const struct traffic *traffic, size_t element)
 {
-    dcoll_traffic_t bounds = {.element = element, .labelled = true};
+    dcoll_traffic_t bounds = {
+        .element = element, .labelled = true, .counts = traffic->counts};
     for (unsigned i = 0; i < traffic->n; i++) {
         uint64_t sent = 0, received = 0;
         for (unsigned j = 0; j < traffic->n; j++) {

@@ -2,11 +2,12 @@
 """Maps of the fastest algorithm by size of block and number of nodes, on
 simulated clusters.
 
-Each algorithm of each collective is simulated at each number of nodes, with all
-sizes in one run. A run that takes longer than --limit is ended, and noted; the
-algorithm is then not tried with more nodes. What is noted in FOLDER/times.csv is
-not simulated again, so an interrupted map goes on where it was. In the end, or
-at once with --draw, the script writes FOLDER/map.txt and FOLDER/map.svg.
+Each algorithm of each collective is simulated at each number of nodes, a run for
+each size. A run that takes longer than --limit is ended, and noted; the
+algorithm is then not tried with that size or longer ones there, nor with more
+nodes. What is noted in FOLDER/times.csv is not simulated again, so an
+interrupted map goes on where it was. In the end, or at once with --draw, the
+script writes FOLDER/map.txt and FOLDER/map.svg.
 """
 import argparse
 import collections
@@ -41,16 +42,16 @@ def names_of(args, collective):
             if row["verdict"] == "correct"]
 
 
-def simulate(args, platform, collective, nodes, name):
-    """Rows of a run."""
+def simulate(args, platform, collective, nodes, name, size):
+    """The row of a run."""
     row = {"platform": platform, "collective": collective, "nodes": nodes,
-           "ppn": args.ppn, "algorithm": name}
+           "ppn": args.ppn, "algorithm": name, "bytes": size}
     command = [args.railbench, collective, "--rails", f"sim:{platform}",
                "--ranks", str(nodes * args.ppn), "--ppn", str(args.ppn),
                "--algorithm", name, "--iterations", "1", "--warmup", "1",
                "--repeat", "1", "--format", "csv"]
     if collective != "barrier":
-        command += ["--sizes", args.sizes, "--no-payload"]
+        command += ["--sizes", str(size), "--no-payload"]
     if collective in REDUCTIONS:
         command += ["--type", "float"]
     try:
@@ -62,9 +63,9 @@ def simulate(args, platform, collective, nodes, name):
             state = REFUSED
         else:
             raise
-        return [dict(row, bytes="", latency_us="", state=state)]
-    return [dict(row, bytes=got["bytes"] or 0, latency_us=got["latency_us"],
-                 state=DONE) for got in csv.DictReader(out.splitlines())]
+        return dict(row, latency_us="", state=state)
+    got = next(csv.DictReader(out.splitlines()))
+    return dict(row, latency_us=got["latency_us"], state=DONE)
 
 
 def read_times(path):
@@ -76,7 +77,13 @@ def read_times(path):
 
 def key_of(row):
     return (row["platform"], row["collective"], int(row["nodes"]),
-            row["algorithm"])
+            row["algorithm"], int(row["bytes"]))
+
+
+def takes_too_long(ended, key):
+    """Was it ended there, or with fewer nodes, at that size or a shorter one?"""
+    return any((*e[:2], e[3]) == (*key[:2], key[3]) and e[2] <= key[2] and
+               e[4] <= key[4] for e in ended)
 
 
 def simulate_all(args, path):
@@ -85,6 +92,8 @@ def simulate_all(args, path):
         raise Failure(f"{path}: not of --ppn {args.ppn}")
     known = set(map(key_of, rows))
     ended = {key_of(row) for row in rows if row["state"] == ENDED}
+    sizes_of = {c: [0] if c == "barrier" else args.sizes
+                for c in args.collective}
     with open(path, "a", encoding="ascii") as file:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         if not rows:
@@ -92,16 +101,16 @@ def simulate_all(args, path):
         names = {c: names_of(args, c) for c in args.collective}
         for nodes, platform, collective in itertools.product(
                 args.nodes, args.platform, args.collective):
-            for name in names[collective]:
-                key = (platform, collective, nodes, name)
-                if key in known or any((*key[:2], fewer, name) in ended
-                                       for fewer in range(nodes)):
+            for name, size in itertools.product(names[collective],
+                                                sizes_of[collective]):
+                key = (platform, collective, nodes, name, size)
+                if key in known or takes_too_long(ended, key):
                     continue
                 progress(" ".join(map(str, key)))
                 got = simulate(args, *key)
-                if got[0]["state"] == ENDED:
+                if got["state"] == ENDED:
                     ended.add(key)
-                table.writerows(got)
+                table.writerow(got)
                 file.flush()
     progress("")
 
@@ -117,7 +126,7 @@ def kind_of(name):
 
 def points(rows):
     """{(platform, collective, nodes, bytes): {algorithm: us}}, and the number
-    of algorithms that are left out: {(platform, collective, nodes): n}."""
+    of algorithms that are left out of each."""
     times: dict = collections.defaultdict(dict)
     tried: dict = collections.defaultdict(set)
     for r in rows:
@@ -127,8 +136,7 @@ def points(rows):
         if r["state"] == DONE:
             times[(*where, int(r["bytes"]))][r["algorithm"]] = \
                 float(r["latency_us"])
-    left = {key[:3]: len(tried[key[:2]]) - len(of)
-            for key, of in times.items()}
+    left = {key: len(tried[key[:2]]) - len(of) for key, of in times.items()}
     return times, left
 
 
@@ -154,9 +162,10 @@ def table_of(title, times, keys, cell, left=None):
     for nodes in sorted({key[2] for key in keys}):
         cells = [cell(times.get((*keys[0][:2], nodes, size), {}))
                  for size in sizes]
-        lacks = left and left.get((*keys[0][:2], nodes))
+        lacks = left and max(left.get((*keys[0][:2], nodes, size), 0)
+                             for size in sizes)
         yield (f"{nodes:5}  " + "".join(f"{text:<24}" for text in cells) +
-               (f"{lacks} left out" if lacks else "")).rstrip()
+               (f"up to {lacks} left out" if lacks else "")).rstrip()
     yield ""
 
 
@@ -231,7 +240,7 @@ def panel(times, left, group, x, y):
                    f'height="{HEIGHT}" fill="{FILLS[kind_of(name)]}" '
                    'stroke="#fff"/>')
             yield (f'<text x="{x + column * WIDTH + 4}" y="{top + 13}">'
-                   f"{name}{' *' if left.get((*group[0][:2], count)) else ''}"
+                   f"{name}{' *' if left[(*group[0][:2], count, size)] else ''}"
                    "</text>")
 
 
@@ -284,10 +293,11 @@ def numbers(text):
 
 
 def sizes(text):
-    if not all(parse_size(word) for word in text.split(",")):
+    found = [parse_size(word) for word in text.split(",")]
+    if not all(found):
         raise argparse.ArgumentTypeError(
             f"'{text}' is wrong; allowed: a list of sizes, as 4,1K,1M")
-    return text
+    return sorted(set(found))
 
 
 def options():

@@ -36,6 +36,14 @@ static bool same_ports(const dcoll_request_t *q, const dcoll_args_t *args)
                    (q->team->shape.nranks + 1) * sizeof *q->port_begin);
 }
 
+/* Of algorithms whose schedules are for these counts only. */
+static bool same_counts(const dcoll_request_t *q, const dcoll_args_t *args)
+{
+    const size_t n = q->team->shape.nranks;
+    return !q->algorithm->by_counts ||
+           !memcmp(q->counts, args->traffic->counts, n * n * sizeof *q->counts);
+}
+
 static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
                    const dcoll_algorithm_t *algorithm, enum owner owner)
 {
@@ -46,7 +54,7 @@ static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
            a->root == args->root && a->in_place == args->in_place &&
            a->zero_copy == args->zero_copy && a->ports == args->ports &&
            same_blocks(q, args) && same_ports(q, args) &&
-           same_traffic(a->traffic, args->traffic);
+           same_traffic(a->traffic, args->traffic) && same_counts(q, args);
 }
 
 static dcoll_request_t *use(dcoll_request_t *q)

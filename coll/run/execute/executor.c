@@ -58,8 +58,9 @@ static int offer(dcoll_request_t *q, const dcoll_op_t *op)
 
 static int expect(dcoll_request_t *q, const dcoll_op_t *op)
 {
-    return op->src.space == DCOLL_TEMP ? placed_expect(q, op)
-                                       : offer_expect(q, op);
+    return op->src.space == DCOLL_TEMP   ? placed_expect(q, op)
+           : op->src.space == DCOLL_RECV ? placed_expect_counts(q)
+                                         : offer_expect(q, op);
 }
 
 static int perform_local(dcoll_request_t *q, const dcoll_op_t *op)

@@ -104,7 +104,8 @@ int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op)
                op->tag, NULL);
 }
 
-/* A sized PUT from SEND: into the window that the peer has opened. */
+/* A PUT from SEND in an irregular call: into the window that the peer has
+ * opened. */
 static int put_placed(dcoll_request_t *q, const dcoll_op_t *op,
                       drail_xfer_t *xfer)
 {
@@ -122,11 +123,12 @@ static int put_placed(dcoll_request_t *q, const dcoll_op_t *op,
                          (unsigned long long)w->elements);
     if (!count)
         return 0;
-    xfer->bytes = count * e->element;
-    xfer->local = (void *)(e->send + elements_begin(e, op->peer));
+    xfer->bytes = op->sized ? count * e->element : op->bytes;
+    xfer->local =
+        (void *)(e->send + elements_begin(e, op->peer) + op->src.offset);
     xfer->local_mem = q->mem[DCOLL_SEND];
     xfer->remote = &w->key;
-    xfer->remote_offset = w->begin * e->element;
+    xfer->remote_offset = w->begin * e->element + op->dst.offset;
     return 0;
 }
 
@@ -134,7 +136,7 @@ int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
 {
     const struct target *target = target_of(q, op->peer);
     drail_xfer_t xfer = {.bytes = op->bytes};
-    if (op->sized && op->src.space == DCOLL_SEND) {
+    if (q->algorithm->placed && op->src.space == DCOLL_SEND) {
         int rc = put_placed(q, op, &xfer);
         if (rc)
             return rc;

@@ -105,6 +105,21 @@ static int report_all(dcoll_team_t *team, const struct elements *e,
     return combine(team, all, mine, traffic);
 }
 
+int irregular_gather_counts(dcoll_team_t *team, const struct elements *e,
+                            uint64_t **counts)
+{
+    const size_t n = team->shape.nranks;
+    uint64_t *all = malloc((n + 1) * n * sizeof *all);
+    *counts = all;
+    if (!all) /* the others have memory, and wait */
+        return ledger_break_if(
+            team, team_fail(team, DRAIL_ENOMEM, "no memory for counts"));
+    uint64_t *row = all + n * n;
+    for (size_t i = 0; i < n; i++)
+        row[i] = e->send_counts[i];
+    return dcoll_allgather(team, row, all, n * sizeof *row);
+}
+
 int irregular_agree(dcoll_team_t *team, const struct elements *e,
                     dcoll_traffic_t *traffic)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Agreement on bounds, for calls that have none. */
+/* Agreement on bounds, for calls that have none, and on counts. */
 #ifndef DCOLL_IRREGULAR_AGREE_H
 #define DCOLL_IRREGULAR_AGREE_H
 
@@ -10,5 +10,10 @@
  * on all ranks; or returns, on all ranks, the error of one of them. */
 int irregular_agree(dcoll_team_t *team, const struct elements *e,
                     dcoll_traffic_t *traffic);
+
+/* Then, labelled: gathers the counts of all ranks (dcoll_traffic_t.counts). The
+ * caller frees them, after an error, too. */
+int irregular_gather_counts(dcoll_team_t *team, const struct elements *e,
+                            uint64_t **counts);
 
 #endif

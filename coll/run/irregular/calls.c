@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The irregular calls of dcoll.h: choose an algorithm, then run a request
  * (run/collectives.h). */
+#include <stdlib.h>
+
 #include "coll/run/prepare/buffers.h"
 #include "coll/run/prepare/choose.h"
 #include "coll/run/collectives.h"
@@ -18,8 +20,10 @@ struct irregular_call {
     const char *algorithm;
     /* that the elements' arrays belong to; NULL: they are the user's */
     struct neighborhood *neighborhood;
-    int call_error; /* wrong arguments: all ranks are told */
-    bool agreed;    /* the ranks have agreed on the bounds */
+    uint64_t *counts; /* of all ranks, for an algorithm that depends on them:
+                         traffic.counts points here. NULL: none */
+    int call_error;   /* wrong arguments: all ranks are told */
+    bool agreed;      /* the ranks have agreed on the bounds */
 };
 
 static struct irregular_call irregular_call_counted(const dcoll_alltoallv_t *c)
@@ -109,6 +113,19 @@ static bool needs_no_bounds(const dcoll_team_t *team,
     return !w->traffic.max_rank && a && !dcoll_refusal(a, &team->shape, &args);
 }
 
+/* Agrees on bounds and, if the algorithm depends on them, on all counts. */
+static int agree(dcoll_team_t *team, struct irregular_call *w)
+{
+    const dcoll_algorithm_t *a =
+        w->algorithm ? dcoll_algorithm_find(DCOLL_ALLTOALLV, w->algorithm)
+                     : NULL;
+    int rc = irregular_agree(team, &w->elements, &w->traffic);
+    if (!rc && a && a->by_counts && w->traffic.labelled)
+        rc = irregular_gather_counts(team, &w->elements, &w->counts);
+    w->traffic.counts = w->counts;
+    return rc;
+}
+
 static int check_given(dcoll_team_t *team, const dcoll_traffic_t *t,
                        bool may_agree)
 {
@@ -152,8 +169,7 @@ static int prepare(dcoll_team_t *team, struct irregular_call *w, bool may_agree,
         return choose(team, w, args, algorithm);
     }
     w->agreed = !t->max_pair;
-    rc = w->agreed ? irregular_agree(team, &w->elements, &w->traffic)
-                   : check_bounded(team, w, may_agree);
+    rc = w->agreed ? agree(team, w) : check_bounded(team, w, may_agree);
     return rc ? rc : choose(team, w, args, algorithm);
 }
 
@@ -173,6 +189,12 @@ static int bind(dcoll_request_t *q, struct irregular_call *w)
                            request_bind(q, w->elements.send, w->elements.recv));
 }
 
+static void close_call(struct irregular_call *w)
+{
+    neighborhood_close(w->neighborhood);
+    free(w->counts);
+}
+
 /* ----------------------------------------------------------------- calls */
 
 static int run(dcoll_team_t *team, struct irregular_call w)
@@ -190,7 +212,7 @@ static int run(dcoll_team_t *team, struct irregular_call w)
         int left = request_unbind(q);
         rc = rc ? rc : ledger_break_if(team, left);
     }
-    neighborhood_close(w.neighborhood);
+    close_call(&w);
     return rc;
 }
 
@@ -205,7 +227,7 @@ static int begin(dcoll_team_t *team, struct irregular_call w,
         rc = request_get_nonblocking(team, &args, algorithm, &q);
     if (!rc)
         rc = bind(q, &w);
-    neighborhood_close(w.neighborhood);
+    close_call(&w);
     return rc ? rc : request_launch(q, out);
 }
 
@@ -223,7 +245,7 @@ static int init(dcoll_team_t *team, struct irregular_call w,
         give_neighborhood(q, &w);
         *out = q;
     }
-    neighborhood_close(w.neighborhood);
+    close_call(&w);
     return rc;
 }
 

@@ -63,13 +63,26 @@ static void close_windows(dcoll_request_t *q)
         q->mine[i].elements = WINDOW_CLOSED;
 }
 
-int placed_expect(dcoll_request_t *q, const dcoll_op_t *op)
+static int expect(dcoll_request_t *q, int error)
 {
-    q->dealing.start_error =
-        read_offers(q, (const struct placed_table *)address(q, op->src));
-    if (q->dealing.start_error)
+    q->dealing.start_error = error;
+    if (error)
         close_windows(q);
     else
         open_windows(q);
     return 0;
+}
+
+int placed_expect(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    return expect(
+        q, read_offers(q, (const struct placed_table *)address(q, op->src)));
+}
+
+int placed_expect_counts(dcoll_request_t *q)
+{
+    const unsigned n = q->team->shape.nranks, me = q->team->rank;
+    for (unsigned from = 0; from < n; from++)
+        q->dealing.arrived[from] = q->traffic.counts[(size_t)from * n + me];
+    return expect(q, elements_check_arrived(q));
 }

@@ -49,10 +49,17 @@ static bool keep_args(dcoll_request_t *q, const dcoll_args_t *args,
 {
     const size_t bytes = (nranks + 1) * sizeof *q->begin;
     const size_t ports = (nranks + 1) * sizeof *q->port_begin;
+    const size_t counts = (size_t)nranks * nranks * sizeof *q->counts;
     q->args = *args;
     if (args->traffic) {
         q->traffic = *args->traffic;
         q->args.traffic = &q->traffic;
+    }
+    if (args->traffic && args->traffic->counts) {
+        q->traffic.counts = q->counts = malloc(counts);
+        if (!q->counts)
+            return false;
+        memcpy(q->counts, args->traffic->counts, counts);
     }
     if (args->port_begin) {
         q->args.port_begin = q->port_begin = malloc(ports);
@@ -73,6 +80,7 @@ static void free_new(dcoll_request_t *q)
         return;
     free(q->begin);
     free(q->port_begin);
+    free(q->counts);
     free(q);
 }
 

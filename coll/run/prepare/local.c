@@ -137,10 +137,11 @@ static struct footprint footprint_of(const dcoll_request_t *q,
                                      const struct needs *needs)
 {
     bool registered = needs->node && needs->remote;
-    const size_t sizes = q->begin ? q->team->shape.nranks + 1 : 0;
+    const size_t n = q->team->shape.nranks;
+    const size_t sizes = q->begin ? n + 1 : 0, counts = q->counts ? n * n : 0;
     return (struct footprint){
         .bytes =
-            sizeof *q + sizes * sizeof *q->begin +
+            sizeof *q + sizes * sizeof *q->begin + counts * sizeof *q->counts +
             q->schedule.capacity * sizeof *q->schedule.ops +
             needs->transfers * sizeof *q->reqs +
             q->partners.count *
