@@ -262,12 +262,10 @@ TESTED := $(filter-out $(SANITIZED_ONLY),$(TEST_ALL)) $(HOSTS_TESTS)
 tests: all $(TEST_ALL) $(HOSTS_TESTS) $(if $(SANITIZE),,peers)
 endif
 
-# They compare rates or times; or, mpi_threads, hardly get on beside other
-# processes, as Intel MPI's threads then hand one lock around, also without our
-# layer. Nothing runs beside them.
+# They compare rates or times: nothing runs beside them.
 TEST_ALONE := /test_adaptive,/test_auto,/test_copy_,/test_unequal_rails,$\
               /link_model,/test_idle_,/test_silent_wire,/rail_numbers,/tune_time,$\
-              /degrade_seen,/calibrate,/mpi_threads
+              /degrade_seen,/calibrate
 # Their processes poll, which keeps all processors busy: one of them runs at a
 # time.
 TEST_POLLING := /integration/mpi,/integration/impi,/compare_p2p,/compare_coll,$\
