@@ -144,9 +144,10 @@ typedef struct dcoll_config {
      *  algorithm is fastest for blocking all-gathers, all-to-alls and
      *  broadcasts. Within one node whose ranks may read each other's memory, it
      *  learns so for all-gathers and all-to-alls whose blocks have 64 KiB or
-     *  more. In a size class (a power of two), after 32 calls of one size, up
-     *  to three algorithms make the next calls in turn, at most 45. Ranks then
-     *  wait for each other before each call, and the first calls of an
+     *  more; non-blocking calls then use that, too, but for those that are
+     *  prepared. In a size class (a power of two), after 32 calls of one size,
+     * up to three algorithms make the next calls in turn, at most 45. Ranks
+     * then wait for each other before each call, and the first calls of an
      *  algorithm prepare a request (rule 5). false, also on one rank only, or
      *  with a table: the algorithm never changes. */
     bool learn;
@@ -434,7 +435,8 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
  * rank is returned by all ranks, and so are send and receive counts that do not
  * match. No agreement is needed within one node (`auto`), or with algorithm
  * `direct`: there, too, all ranks return a wrong argument of one. A persistent
- * request needs bounds.
+ * request needs bounds. Algorithm `birkhoff` refuses them (DRAIL_ENOTSUP): its
+ * calls are planned from the counts of all ranks, which the ranks gather then.
  *
  * Data that do not fit are an error, DRAIL_EINVAL, of the receiver only: other
  * counts than recv_counts, or more than `room` or max_rank. If the counts

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/run/learn.h"
+#include "coll/run/cache/cache.h"
 #include "coll/run/prepare/choose.h"
 
 int learn_choose_and_run(dcoll_team_t *team, const dcoll_call_t *call,
@@ -51,13 +52,28 @@ static int run_timed(dcoll_team_t *team, struct contest *c,
     return rc;
 }
 
+static struct contest *contest_for(dcoll_team_t *team, const dcoll_call_t *call,
+                                   const dcoll_args_t *args)
+{
+    return team->learns && choice_is_auto(call->algorithm)
+               ? contest_of(&team->contests, &team->shape, args)
+               : NULL;
+}
+
+void learn_apply(dcoll_team_t *team, const dcoll_call_t *call,
+                 dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
+{
+    struct contest *c =
+        team->shape.nnodes == 1 ? contest_for(team, call, args) : NULL;
+    if (c && c->over && !cache_peek_next(team, args, *algorithm))
+        contest_next(c, &team->shape, args, algorithm);
+}
+
 int learn_run(dcoll_team_t *team, const dcoll_call_t *call,
               const dcoll_args_t *args, const dcoll_algorithm_t *algorithm,
               learn_run_t *run)
 {
-    const bool learns = team->learns && choice_is_auto(call->algorithm);
-    struct contest *c =
-        learns ? contest_of(&team->contests, &team->shape, args) : NULL;
+    struct contest *c = contest_for(team, call, args);
     dcoll_args_t tried = *args;
     const dcoll_algorithm_t *taken = algorithm;
     int rc;

@@ -4,8 +4,9 @@
  * and all-to-alls within a node whose ranks may read each other's memory:
  * contests (select/contest.h) find the fastest algorithm. In a contest the
  * ranks begin each call together, and time it; then they agree on the slowest
- * rank's times by an all-reduce. Only blocking calls learn, and use what they
- * have learned: all ranks make them at the same place in their order of calls.
+ * rank's times by an all-reduce. Only blocking calls learn: all ranks make them
+ * at the same place in their order of calls. Within a node non-blocking calls
+ * use what they have learned.
  */
 #ifndef DCOLL_LEARN_H
 #define DCOLL_LEARN_H
@@ -28,5 +29,11 @@ bool learn_all_lack_memory(const dcoll_team_t *team, int rc);
 int learn_run(dcoll_team_t *team, const dcoll_call_t *call,
               const dcoll_args_t *args, const dcoll_algorithm_t *algorithm,
               learn_run_t *run);
+
+/* A non-blocking call takes the algorithm that blocking ones have learned,
+ * unless the requests of the present one are prepared: equal calls shall not
+ * wait for ranks to prepare others. */
+void learn_apply(dcoll_team_t *team, const dcoll_call_t *call,
+                 dcoll_args_t *args, const dcoll_algorithm_t **algorithm);
 
 #endif

@@ -5,6 +5,10 @@
  */
 #include "team.h"
 
+/* Bounds, to ask whether an algorithm serves a shape. */
+static const dcoll_traffic_t few = {
+    .element = 1, .max_pair = 1, .max_rank = 1, .labelled = true};
+
 #define MOST 23 /* elements for one rank, in most patterns */
 
 struct scene {
@@ -312,7 +316,7 @@ static void some_algorithms(struct rank *r)
     struct scene s;
     unsigned index = r->size;
     scene_open(&s, r, sizeof(struct element));
-    const dcoll_args_t args = {.traffic = &(dcoll_traffic_t){1, 1, 1, true, 0}};
+    const dcoll_args_t args = {.traffic = &few};
     const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
     for (; *a; a++) {
         if (dcoll_refusal(*a, dcoll_team_shape(s.team), &args) ||
@@ -329,7 +333,7 @@ static void every_algorithm(struct rank *r)
     struct scene s;
     unsigned done = 0;
     scene_open(&s, r, sizeof(struct element));
-    const dcoll_args_t args = {.traffic = &(dcoll_traffic_t){1, 1, 1, true, 0}};
+    const dcoll_args_t args = {.traffic = &few};
     const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
     for (; *a; a++) {
         if (dcoll_refusal(*a, dcoll_team_shape(s.team), &args))
@@ -377,6 +381,25 @@ static bool untouched(const struct scene *s)
         if (s->recv[i] != 0xa5)
             return false;
     return true;
+}
+
+/* A schedule of other counts for each call; then the same counts again. It has
+ * none for bounds. */
+static void planned_by_counts(struct rank *r)
+{
+    static const size_t elements[] = {17, 3001, 20011};
+    for (unsigned i = 0; i < 3; i++) {
+        struct scene s;
+        scene_open(&s, r, elements[i]);
+        run_blocking(&s, "birkhoff");
+        run_blocking(&s, "birkhoff");
+        run_begun(&s, "birkhoff");
+        dcoll_alltoallv_t c = call_of(&s, "birkhoff");
+        c.max_pair = c.max_rank = s.room;
+        fails(&s, dcoll_alltoallv(s.team, &c), DRAIL_ENOTSUP,
+              "birkhoff: it needs the counts of all ranks");
+        scene_close(&s);
+    }
 }
 
 /* An error of a rank is an error of all. It names the cause where that is
@@ -455,6 +478,11 @@ static void bad_counts_nodes(struct rank *r)
 static void bad_counts_direct(struct rank *r)
 {
     bad_counts_by(r, "direct");
+}
+
+static void bad_counts_planned(struct rank *r)
+{
+    bad_counts_by(r, "birkhoff");
 }
 
 static void bad_destination(struct rank *r)
@@ -538,12 +566,17 @@ static const struct test tests[] = {
     {"16 ranks on nodes of four", 16, some_algorithms, patient, APART | PPN(4)},
     {"large elements", 4, large_elements, NULL, APART},
     {"large elements on nodes of two", 4, large_elements, NULL, APART | PPN(2)},
+    {"planned by counts", 5, planned_by_counts, NULL, APART | PPN(2)},
+    {"planned by counts, nodes of one rank", 4, planned_by_counts, NULL,
+     APART | PPN(1)},
     {"bad counts", 3, bad_counts, NULL, APART},
     {"bad counts, agreed", 3, bad_counts_agreed, NULL, APART},
     {"bad counts, on nodes of two", 3, bad_counts, NULL, APART | PPN(2)},
     {"bad counts, between nodes", 3, bad_counts_nodes, NULL, APART | PPN(2)},
     {"bad counts, told by all", 3, bad_counts_direct, NULL, APART},
     {"bad counts, told between nodes", 3, bad_counts_direct, NULL,
+     APART | PPN(2)},
+    {"bad counts, planned by counts", 3, bad_counts_planned, NULL,
      APART | PPN(2)},
     {"a bad destination", 3, bad_destination, NULL, APART},
     {"beyond a request's bounds", 3, beyond_bounds, NULL, APART},

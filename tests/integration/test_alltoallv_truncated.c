@@ -240,7 +240,10 @@ static void take_too_many_elements(struct scene *s, const char *name)
 static bool serves(const struct scene *s, const dcoll_algorithm_t *a,
                    bool counts)
 {
-    const dcoll_traffic_t t = {sizeof(struct element), MANY, MANY, counts, 0};
+    const dcoll_traffic_t t = {.element = sizeof(struct element),
+                               .max_pair = MANY,
+                               .max_rank = MANY,
+                               .labelled = counts};
     const dcoll_args_t args = {.collective = DCOLL_ALLTOALLV, .traffic = &t};
     return !dcoll_refusal(a, dcoll_team_shape(s->team), &args);
 }

@@ -5,6 +5,10 @@
  */
 #include "alltoallv_scene.h"
 
+/* Bounds, to ask whether an algorithm serves a shape. */
+static const dcoll_traffic_t few = {
+    .element = 1, .max_pair = 1, .max_rank = 1, .labelled = true};
+
 /* ------------------------------------------------------------ one's own --- */
 
 /* A rank's own part passes no rail that would check it. */
@@ -152,9 +156,8 @@ static void beyond_bounds_alone(struct rank *r)
         dcoll_alltoallv_t c = counted(&s, (*a)->name);
         c.max_pair = EACH;
         c.max_rank = ROOM;
-        if (dcoll_refusal(
-                *a, dcoll_team_shape(s.team),
-                &(dcoll_args_t){.traffic = &(dcoll_traffic_t){1, 1, 1, 1, 0}}))
+        if (dcoll_refusal(*a, dcoll_team_shape(s.team),
+                          &(dcoll_args_t){.traffic = &few}))
             continue;
         for (unsigned one = 0; one < RANKS; one++) {
             s.send_counts[2] = EACH + 1;
@@ -184,9 +187,8 @@ static void empty_parts(struct rank *r)
     for (; *a; a++) {
         dcoll_alltoallv_t c = counted(&s, (*a)->name);
         c.max_pair = c.max_rank = ROOM;
-        if (dcoll_refusal(
-                *a, dcoll_team_shape(s.team),
-                &(dcoll_args_t){.traffic = &(dcoll_traffic_t){1, 1, 1, 1, 0}}))
+        if (dcoll_refusal(*a, dcoll_team_shape(s.team),
+                          &(dcoll_args_t){.traffic = &few}))
             continue;
         c.send_displs = c.recv_displs = nowhere;
         for (unsigned null = 0; null < 2; null++) {

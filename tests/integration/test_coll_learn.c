@@ -175,6 +175,60 @@ static void within_node_unequal(struct rank *r)
     scene_close(&s);
 }
 
+static dcoll_call_t nonblocking(struct scene *s)
+{
+    return (dcoll_call_t){.collective = DCOLL_ALLGATHER,
+                          .send = s->send,
+                          .recv = s->recv,
+                          .bytes = s->counts[0]};
+}
+
+/* Makes a non-blocking call, and returns its algorithm. */
+static const dcoll_algorithm_t *begun(struct scene *s)
+{
+    const dcoll_call_t call = nonblocking(s);
+    dcoll_request_t *q;
+    memset(s->send, (int)s->r->rank, call.bytes);
+    team_good(s->r, s->team, dcoll_begin(s->team, &call, &q), "begin");
+    const dcoll_algorithm_t *algorithm = dcoll_request_algorithm(q);
+    team_good(s->r, s->team, dcoll_wait(q, -1), "wait");
+    for (unsigned i = 0; i < RANKS; i++)
+        for (size_t k = 0; k < call.bytes; k++)
+            check(s->recv[i * call.bytes + k] == i);
+    return algorithm;
+}
+
+/* Non-blocking calls take what blocking ones have learned. */
+static void nonblocking_within_node(struct rank *r)
+{
+    struct scene s;
+    bool learning;
+    scene_open(&s, r, LONG, true);
+    learn_if_readable(&s);
+    const dcoll_algorithm_t *learned = allgather(&s, 0, &learning);
+    for (unsigned i = 0; i < 6; i++)
+        check(begun(&s) == learned);
+    scene_close(&s);
+}
+
+/* Those that are prepared need not wait afterwards, either. */
+static void prepared_within_node(struct rank *r)
+{
+    struct scene s;
+    bool learning;
+    scene_open(&s, r, LONG, true);
+    const dcoll_call_t call = nonblocking(&s);
+    const dcoll_algorithm_t *ruled = allgather(&s, 0, &learning);
+    team_good(r, s.team, dcoll_prepare(s.team, &call), "prepare");
+    for (unsigned i = 0; i < CALLS; i++)
+        allgather(&s, i, &learning);
+    for (unsigned i = 0; i < 6; i++) {
+        team_good(r, s.team, dcoll_would_wait(s.team, &call), "would wait");
+        check(begun(&s) == ruled);
+    }
+    scene_close(&s);
+}
+
 /* Other calls of the team are under way meanwhile, and other sizes are used. */
 static void beside_others(struct rank *r)
 {
@@ -206,6 +260,10 @@ static const struct test tests[] = {
     {"beside other calls", RANKS, beside_others, use_tcp, PPN(2)},
     {"within a node", RANKS, within_node, use_tcp, PPN(RANKS)},
     {"within a node, unequal blocks", RANKS, within_node_unequal, use_tcp,
+     PPN(RANKS)},
+    {"within a node, non-blocking", RANKS, nonblocking_within_node, use_tcp,
+     PPN(RANKS)},
+    {"within a node, prepared", RANKS, prepared_within_node, use_tcp,
      PPN(RANKS)},
     {"within a node, one rank must not learn", RANKS, one_must_not_within,
      use_tcp, PPN(RANKS)},

@@ -50,7 +50,8 @@ static void test_no_counts(void **state)
     struct traffic t = {.n = 4, .counts = NULL};
     const unsigned node[] = {0, 4};
     const dcoll_shape_t shape = {4, 1, node, 1};
-    const dcoll_traffic_t bounds = {ELEMENT, 1, 4, true, 0};
+    const dcoll_traffic_t bounds = {
+        .element = ELEMENT, .max_pair = 1, .max_rank = 4, .labelled = true};
     const dcoll_args_t args = {
         .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &bounds};
     dcoll_program_t program;

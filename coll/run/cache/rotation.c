@@ -4,6 +4,7 @@
 #include "coll/run/prepare/create.h"
 #include "coll/run/prepare/skip.h"
 #include "coll/run/cache/cache.h"
+#include "coll/run/learn.h"
 
 /* Preparing a request may drop others, also one of these: then there is no
  * room. */
@@ -47,7 +48,10 @@ static int with_chosen(dcoll_team_t *team, const dcoll_call_t *call,
     if (!team)
         return DRAIL_EINVAL;
     int rc = call_choose(team, call, true, &args, &algorithm);
-    return rc ? rc : act(team, &args, algorithm);
+    if (rc)
+        return rc;
+    learn_apply(team, call, &args, &algorithm);
+    return act(team, &args, algorithm);
 }
 
 int dcoll_prepare(dcoll_team_t *team, const dcoll_call_t *call)
