@@ -19,7 +19,7 @@ enum { ELEMENT = 16, MOST = 11, NODES_STEP = 1 };
 #endif
 
 /* Of algorithms that plan stages by counts: a stage of its own. */
-#define LONG_ELEMENT ((size_t)1 << 20)
+#define LONG_ELEMENT ((size_t)4 << 20)
 
 /* A schedule under test. */
 struct subject {
