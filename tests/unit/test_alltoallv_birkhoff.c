@@ -139,7 +139,7 @@ static void make(dcoll_program_t *p, const dcoll_shape_t *shape,
 static void test_steps(void **state)
 {
     unsigned node[RANKS + 1];
-    for (unsigned n = 4; n <= 40; n += 4)
+    for (unsigned n = 8; n <= 40; n += 4)
         for (unsigned ppn = 1; ppn <= 4; ppn *= 2) {
             const dcoll_shape_t shape = {n, dcoll_shape_nodes(n, ppn, node),
                                          node, 1};
@@ -149,8 +149,6 @@ static void test_steps(void **state)
                 .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &bounds};
             dcoll_program_t p;
             unsigned steps = 0, puts = 0;
-            if (n / ppn < 2)
-                continue;
             make(&p, &shape, &args);
             for (unsigned i = 0; i < p.rank[0].nops; i++) {
                 const dcoll_op_t *op = &p.rank[0].ops[i];
