@@ -52,8 +52,8 @@ static void *write_rounds(void *arg)
         DAT_RETURN ret = dat_ep_post_rdma_write(
             w->end->ep, 1, &from, cookie(round), &w->target, flags);
         if (!ret && flags == DAT_COMPLETION_DEFAULT_FLAG)
-            ret = dat_evd_wait(w->end->request, WAIT_MS * 1000, 1, &event,
-                               &more);
+            ret =
+                dat_evd_wait(w->end->request, WAIT_MS * 1000, 1, &event, &more);
         if (ret)
             w->failed = ret;
         while (atomic_load(&w->seen) != round && !w->over)
