@@ -147,13 +147,14 @@ static int call_irregular(struct bed *b, const dcoll_algorithm_t *a,
         in += b->received[i];
     }
     memset(b->recv, 0, in * element);
+    const size_t bound = a->by_counts ? 0 : 3;
     dcoll_alltoallv_t call = {.send = b->send,
                               .send_counts = b->sent,
                               .recv = b->recv,
                               .recv_counts = b->received,
                               .element = element,
-                              .max_pair = 3,
-                              .max_rank = 3 * (size_t)n,
+                              .max_pair = bound,
+                              .max_rank = bound * n,
                               .algorithm = a->name};
     int rc = dcoll_alltoallv(b->team, &call);
     for (unsigned i = 0, at = 0; !rc && i < n; at += b->received[i++])
