@@ -23,8 +23,10 @@ PEER_PROGRAMS = $(if $(call have,$(MPICC_OPENMPI)),$(PEERS)/mpi_p2p.openmpi $(PE
 
 .PHONY: peers compare
 
-# PEER_PROGRAMS is expanded here only, so that nobody else looks for compilers
-peers:
+# PEER_PROGRAMS is expanded here only, so that nobody else looks for compilers.
+# The library is there before the second make starts: beside `all`, both would
+# write it at the same time.
+peers: $(LIBRAIL)
 	@$(MAKE) $(PEER_PROGRAMS)
 
 compare: all peers
