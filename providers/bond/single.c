@@ -9,7 +9,6 @@
 
 #include "providers/bond/bond.h"
 #include "providers/bond/members/members.h"
-#include "providers/core/keep_loaded.h"
 
 struct single {
     const DAT_PROVIDER *provider; /* libdat2 finds the entry points here */
@@ -136,7 +135,7 @@ static DAT_RETURN pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz)
 {
     DAT_RETURN ret = dat_pz_create(member_of(ia), pz);
     if (!ret)
-        provider_keep_loaded(*pz);
+        bond_keep_loaded(*pz);
     return ret;
 }
 

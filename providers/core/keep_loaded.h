@@ -15,20 +15,24 @@
 #include <dat2/udat.h>
 #include <dat2/udat_redirection.h>
 
-/*
- * Keeps the library of the provider that made this object loaded until the
- * process ends. Not for an IA: the registry makes its handle. Only for those
- * who move data: a process that forks later inherits the library's state
- * without its threads.
- */
-static inline void provider_keep_loaded(DAT_HANDLE handle)
+/* A handle for dlclose of the library whose provider made this object, which is
+ * not an IA: the registry makes its handle. @p flags: of dlopen. Or NULL. */
+static inline void *provider_library(DAT_HANDLE object, int flags)
 {
-    const DAT_PROVIDER *provider = DAT_HANDLE_TO_PROVIDER(handle);
+    const DAT_PROVIDER *provider = DAT_HANDLE_TO_PROVIDER(object);
     Dl_info library;
     if (!dladdr((void *)(uintptr_t)provider->ia_open_func, &library))
-        return;
-    void *kept =
-        dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        return NULL;
+    return dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD | flags);
+}
+
+/*
+ * Keeps that library loaded until the process ends. Only for ranks: a process
+ * that forks later inherits the library's state without its threads.
+ */
+static inline void provider_keep_loaded(DAT_HANDLE object)
+{
+    void *kept = provider_library(object, RTLD_NODELETE);
     if (kept)
         dlclose(kept); /* RTLD_NODELETE stays */
 }

@@ -44,6 +44,11 @@ DAT_DTO_COMPLETION_STATUS bond_range_translate(struct bond_ia *b,
                                                unsigned member, uint32_t n,
                                                DAT_LMR_TRIPLET *seg);
 
+/* loaded.c */
+/* The library of the member that has made this PZ stays loaded, though the
+ * registry may let it go, until the process ends or forks. */
+void bond_keep_loaded(DAT_PZ_HANDLE pz);
+
 /* zone.c; NULL: out of resources */
 struct bond_zone *bond_zone_get(struct bond_ia *b, uint32_t id);
 void bond_zone_put(struct bond_ia *b, struct bond_zone *z);

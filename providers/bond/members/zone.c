@@ -3,7 +3,6 @@
  * member when the zone is first used. So the members check which EP may access
  * which range. b->lock is held. */
 #include "providers/bond/members/members.h"
-#include "providers/core/keep_loaded.h"
 
 /* Frees what it can: peers may still read some of the tables. */
 static void release(struct bond_ia *b, struct bond_zone *z)
@@ -29,7 +28,7 @@ static int fill(struct bond_ia *b, struct bond_zone *z, uint32_t id)
         DAT_LMR_CONTEXT own;
         if (dat_pz_create(b->member[i].ia, &z->pz[i]))
             return -1;
-        provider_keep_loaded(z->pz[i]);
+        bond_keep_loaded(z->pz[i]);
         if (dat_lmr_create(b->member[i].ia, DAT_MEM_TYPE_VIRTUAL, table,
                            CORE_MAX_MRS * sizeof *b->table, z->pz[i],
                            DAT_MEM_PRIV_REMOTE_READ_FLAG, DAT_VA_TYPE_VA,
