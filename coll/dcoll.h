@@ -146,8 +146,8 @@ typedef struct dcoll_config {
      *  learns so for all-gathers and all-to-alls whose blocks have 64 KiB or
      *  more; non-blocking calls then use that, too, but for those that are
      *  prepared. In a size class (a power of two), after 32 calls of one size,
-     * up to three algorithms make the next calls in turn, at most 45. Ranks
-     * then wait for each other before each call, and the first calls of an
+     *  up to three algorithms make the next calls in turn, at most 45. Ranks
+     *  then wait for each other before each call, and the first calls of an
      *  algorithm prepare a request (rule 5). false, also on one rank only, or
      *  with a table: the algorithm never changes. */
     bool learn;

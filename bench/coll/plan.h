@@ -38,8 +38,8 @@ typedef struct coll_plan {
     const counts_t *patterns;   /**< with counts: of each of the options' */
     dcoll_traffic_t traffic[2]; /**< ... the bounds of all of it, of
                                      calls with labels and without */
-    uint64_t *counts; /**< ... that the former's `counts` point to, for
-                           algorithms whose calls gather them; owned by the
+    uint64_t *counts; /**< ... zeros for the former's `counts`: the calls will
+                           gather counts. NULL: they will not. Owned by the
                            caller */
     size_t buffer;    /**< ... and the bytes that a rank sends, or receives */
 } coll_plan_t;

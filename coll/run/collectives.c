@@ -396,11 +396,9 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
     dcoll_request_t *q;
     if (!team || !out)
         return DRAIL_EINVAL;
-    int rc = call_choose(team, call, true, &args, &algorithm);
-    if (rc)
-        return rc;
-    learn_apply(team, call, &args, &algorithm);
-    rc = request_get_nonblocking(team, &args, algorithm, &q);
+    int rc = learn_choose(team, call, &args, &algorithm);
+    if (!rc)
+        rc = request_get_nonblocking(team, &args, algorithm, &q);
     if (!rc)
         rc = bind(q, call);
     return rc ? rc : request_launch(q, out);

@@ -60,13 +60,15 @@ static struct contest *contest_for(dcoll_team_t *team, const dcoll_call_t *call,
                : NULL;
 }
 
-void learn_apply(dcoll_team_t *team, const dcoll_call_t *call,
+int learn_choose(dcoll_team_t *team, const dcoll_call_t *call,
                  dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
 {
+    int rc = call_choose(team, call, true, args, algorithm);
     struct contest *c =
-        team->shape.nnodes == 1 ? contest_for(team, call, args) : NULL;
+        !rc && team->shape.nnodes == 1 ? contest_for(team, call, args) : NULL;
     if (c && c->over && !cache_peek_next(team, args, *algorithm))
         contest_next(c, &team->shape, args, algorithm);
+    return rc;
 }
 
 int learn_run(dcoll_team_t *team, const dcoll_call_t *call,

@@ -30,10 +30,10 @@ int learn_run(dcoll_team_t *team, const dcoll_call_t *call,
               const dcoll_args_t *args, const dcoll_algorithm_t *algorithm,
               learn_run_t *run);
 
-/* A non-blocking call takes the algorithm that blocking ones have learned,
- * unless the requests of the present one are prepared: equal calls shall not
- * wait for ranks to prepare others. */
-void learn_apply(dcoll_team_t *team, const dcoll_call_t *call,
+/* As call_choose(), for a non-blocking call: it takes the algorithm that
+ * blocking ones have learned, unless the requests of the present one are
+ * prepared: equal calls shall not wait for ranks to prepare others. */
+int learn_choose(dcoll_team_t *team, const dcoll_call_t *call,
                  dcoll_args_t *args, const dcoll_algorithm_t **algorithm);
 
 #endif

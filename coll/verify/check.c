@@ -306,7 +306,8 @@ static void check_streams(struct verifier *v)
     }
 }
 
-/* What is moved as a whole: elements, if there are no bundles and tables. */
+/* The bytes that no operation divides: an element, or the head of a bundle or
+ * table if a schedule has one. */
 static size_t irregular_grain(const struct verifier *v)
 {
     for (unsigned r = 0; r < v->nranks; r++)

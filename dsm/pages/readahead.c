@@ -19,9 +19,10 @@ static struct ahead *add(struct streams *streams)
     return oldest;
 }
 
-/* Each of several sequences may end soon, with its plane or with this rank's
- * part of it, and what it has taken along beyond is fetched in vain. One that
- * is alone ends once. */
+/* Several sequences often pass one plane of an array each. Each ends where this
+ * rank's part of the plane ends; pages that it has taken along beyond are
+ * fetched in vain. So it takes along few. A sequence that is alone ends only
+ * once, and may take along many. */
 static void grow(const ddsm_t *d, const struct streams *streams,
                  struct ahead *a, size_t page)
 {

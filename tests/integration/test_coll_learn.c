@@ -211,7 +211,8 @@ static void nonblocking_within_node(struct rank *r)
     scene_close(&s);
 }
 
-/* Those that are prepared need not wait afterwards, either. */
+/* Non-blocking calls that dcoll_prepare() has prepared keep their algorithm, so
+ * none of them waits for ranks to prepare another one. */
 static void prepared_within_node(struct rank *r)
 {
     struct scene s;

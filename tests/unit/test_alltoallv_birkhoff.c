@@ -18,9 +18,6 @@ enum { RANKS = 40, STEP = 3, NODES = 40 };
 enum { RANKS = 128, STEP = 1, NODES = 128 };
 #endif
 
-/* An element that is a stage of its own. */
-#define LONG ((size_t)4 << 20)
-
 /* The largest sum of a row or column, without the diagonal. */
 static uint64_t largest_sum(const struct traffic *t)
 {
@@ -93,7 +90,7 @@ static void verify(const dcoll_shape_t *shape, unsigned pattern, uint64_t most)
 {
     struct traffic t =
         traffic_make(shape->nranks, pattern, most, shape->nranks);
-    irregular_verify(&alltoallv_birkhoff, shape, &t, LONG, SIZE_MAX);
+    irregular_verify(&alltoallv_birkhoff, shape, &t, TRAFFIC_LONG, SIZE_MAX);
     traffic_free(&t);
 }
 
@@ -144,7 +141,7 @@ static void test_steps(void **state)
             const dcoll_shape_t shape = {n, dcoll_shape_nodes(n, ppn, node),
                                          node, 1};
             struct traffic t = traffic_make(n, TRAFFIC_EQUAL, 5, n);
-            dcoll_traffic_t bounds = traffic_bounds(&t, LONG);
+            dcoll_traffic_t bounds = traffic_bounds(&t, TRAFFIC_LONG);
             const dcoll_args_t args = {
                 .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &bounds};
             dcoll_program_t p;
@@ -189,7 +186,7 @@ static void test_paced(void **state)
     const dcoll_shape_t shape = {8, 8, node, 1};
     for (unsigned p = 1; p < TRAFFIC_PATTERNS; p++) {
         struct traffic t = traffic_make(8, p, 50, 8);
-        dcoll_traffic_t bounds = traffic_bounds(&t, LONG);
+        dcoll_traffic_t bounds = traffic_bounds(&t, TRAFFIC_LONG);
         const dcoll_args_t args = {
             .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &bounds};
         dcoll_program_t program;

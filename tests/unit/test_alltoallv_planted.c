@@ -18,9 +18,6 @@ enum { ELEMENT = 16, MOST = 6, NODES_STEP = 2 };
 enum { ELEMENT = 16, MOST = 11, NODES_STEP = 1 };
 #endif
 
-/* Of algorithms that plan stages by counts: a stage of its own. */
-#define LONG_ELEMENT ((size_t)4 << 20)
-
 /* A schedule under test. */
 struct subject {
     const dcoll_algorithm_t *algorithm;
@@ -453,7 +450,7 @@ static void sweep(const dcoll_algorithm_t *a, unsigned n, unsigned ppn,
     const dcoll_shape_t shape = {n, dcoll_shape_nodes(n, ppn, node), node, 1};
     struct traffic t = traffic_make(n, TRAFFIC_EQUAL, n, n);
     dcoll_traffic_t bounds =
-        traffic_bounds(&t, a->by_counts ? LONG_ELEMENT : ELEMENT);
+        traffic_bounds(&t, a->by_counts ? TRAFFIC_LONG : ELEMENT);
     const dcoll_args_t args = {.collective = DCOLL_ALLTOALLV,
                                .depth = a->depth ? a->depth : 2,
                                .traffic = &bounds};

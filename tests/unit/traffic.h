@@ -20,6 +20,10 @@ enum traffic_pattern {
     TRAFFIC_PATTERNS
 };
 
+/** Bytes of an element that is a stage of its own, where stages are planned by
+ *  counts. */
+#define TRAFFIC_LONG ((size_t)4 << 20)
+
 struct traffic {
     unsigned n;
     const char *name;

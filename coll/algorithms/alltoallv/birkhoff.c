@@ -52,7 +52,7 @@ struct window {
     uint64_t begin, end;
 };
 
-/* What of a window goes from one rank to another. */
+/* The part of a window that one rank sends to another one. */
 struct piece {
     unsigned from, to, turn;
     uint64_t begin, count; /* of their elements */

@@ -6,8 +6,8 @@
 
 #define NONE ((unsigned)-1)
 
-/* What is left of the matrix, in quanta, and a matching of its large entries.
- */
+/* The traffic that no stage has yet, in quanta. In a matching each row has one
+ * column, with an entry that is large. */
 struct matrix {
     unsigned n;
     uint64_t *left;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "coll/run/prepare/choose.h"
 #include "coll/run/cache/rotation.h"
 #include "coll/run/prepare/create.h"
 #include "coll/run/prepare/skip.h"
@@ -47,11 +46,8 @@ static int with_chosen(dcoll_team_t *team, const dcoll_call_t *call,
     dcoll_args_t args;
     if (!team)
         return DRAIL_EINVAL;
-    int rc = call_choose(team, call, true, &args, &algorithm);
-    if (rc)
-        return rc;
-    learn_apply(team, call, &args, &algorithm);
-    return act(team, &args, algorithm);
+    int rc = learn_choose(team, call, &args, &algorithm);
+    return rc ? rc : act(team, &args, algorithm);
 }
 
 int dcoll_prepare(dcoll_team_t *team, const dcoll_call_t *call)

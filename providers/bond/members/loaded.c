@@ -28,11 +28,11 @@ static struct {
 static void before_fork(void)
 {
     pthread_mutex_lock(&kept.lock);
-    for (unsigned i = 0; i < kept.count; i++)
+    for (unsigned i = 0; i < kept.count; i++) {
         if (kept.library[i].handle)
             dlclose(kept.library[i].handle);
-    for (unsigned i = 0; i < kept.count; i++)
         kept.library[i].handle = NULL;
+    }
     pthread_mutex_unlock(&kept.lock);
 }
 
@@ -64,16 +64,12 @@ static void keep(void *handle, const char *path)
     unsigned i = 0;
     while (i < kept.count && strcmp(kept.library[i].path, path))
         i++;
-    if (i == LIBRARIES || (i < kept.count && kept.library[i].handle)) {
+    if (i == kept.count && i < LIBRARIES)
+        kept.count += (kept.library[i].path = strdup(path)) != NULL;
+    if (i < kept.count && !kept.library[i].handle)
+        kept.library[i].handle = handle;
+    else
         dlclose(handle);
-        return;
-    }
-    if (i == kept.count && !(kept.library[i].path = strdup(path))) {
-        dlclose(handle);
-        return;
-    }
-    kept.library[i].handle = handle;
-    kept.count += i == kept.count;
 }
 
 void bond_keep_loaded(DAT_PZ_HANDLE pz)
